@@ -12,9 +12,9 @@ import {
   handoverDefault_ms,
   untilLetGo,
 } from './subgraphs/kernel/database/embedded/claim-directory.ts';
-import type { Start } from './subgraphs/kernel/database/open-record.ts';
+import type { Start } from './subgraphs/open-record.ts';
 import { openBus } from './subgraphs/kernel/queue/bus.ts';
-import type { Bus } from './subgraphs/kernel/rules/event.ts';
+import type { Bus } from './subgraphs/kernel/service/bus.ts';
 import {
   ConfigError,
   deriveSecrets,
@@ -30,7 +30,7 @@ import {
 import {
   localOperatorToken,
   localSecretKey,
-} from './subgraphs/kernel/service/config/local-secrets.ts';
+} from './subgraphs/kernel/database/embedded/local-secrets.ts';
 import type { ServiceKeys } from './subgraphs/kernel/service/access/principal-header.ts';
 import type { Roles } from './subgraphs/kernel/service/config/roles.ts';
 import { serveSubgraph, subgraphPath } from './subgraphs/kernel/service/graph/serve-subgraph.ts';

@@ -12,7 +12,7 @@ import type { WatchedConnection } from '../gateway/callers/caller.ts';
 import { signaturesOf } from '../gateway/callers/check-caller.ts';
 import type { LiveResults, LiveSubscriptions } from '../gateway/live/live-subscriptions.ts';
 import { readOperations } from '../schema/sources.ts';
-import type { Bus } from '../subgraphs/kernel/rules/event.ts';
+import type { Bus } from '../subgraphs/kernel/service/bus.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
 import type { OpenStream } from './call.ts';
 import { EventWriter } from './event-writer.ts';

@@ -15,7 +15,7 @@ import { openRateLimiter } from '../gateway/callers/rate-limit.ts';
 import { registerGateway } from '../gateway/graphql/server.ts';
 import { storedEvents } from '../gateway/live/stored-events.ts';
 import { openSupergraph, type SupergraphParts } from '../gateway/supergraph.ts';
-import type { Bus } from '../subgraphs/kernel/rules/event.ts';
+import type { Bus } from '../subgraphs/kernel/service/bus.ts';
 import type { SettledConfig } from '../subgraphs/kernel/service/config/config.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
 import type { BankNotifications } from './bank-callback.ts';

@@ -2,7 +2,6 @@
 import { alertJobs } from './kernel/alerts/jobs.ts';
 import { simulatorRegistry } from './kernel/banks/simulator/settlement-report.ts';
 import { clockJobs, keepClockJob } from './kernel/clock/keep-clocks.ts';
-import { databaseJobs } from './kernel/database/jobs.ts';
 import { booksJobs } from './kernel/ledger/books/walk-books.ts';
 import { retentionJobs } from './kernel/retention/jobs.ts';
 import type { Job } from './kernel/queue/run-job.ts';
@@ -78,7 +77,6 @@ export const backgroundJobs = (
       registries: [simulatorRegistry(database.pool)],
     }),
     ...alertJobs({ pool: database.pool, bus: parts.bus, now }),
-    ...databaseJobs({ pool: database.pool, now, stopping }),
     ...retentionJobs({
       pool: database.pool,
       now,

@@ -14,16 +14,13 @@ import { ledgerEntities } from './kernel/ledger/entities.ts';
 import { policiesEntities } from './kernel/policies/entities.ts';
 import type { Policies } from './kernel/policies/policies.ts';
 import type { Queues } from './kernel/queue/queues.ts';
-import type { Bus } from './kernel/rules/event.ts';
+import type { Bus } from './kernel/service/bus.ts';
 import type { Secrets } from './kernel/service/config/config.ts';
 import type { Call } from './kernel/service/access/principal.ts';
 import { openEventLoads } from './kernel/service/graph/event-loads.ts';
 import { localExecutor } from './kernel/service/graph/local-executor.ts';
-import {
-  buildSubgraph,
-  type SubgraphContext,
-  type SubgraphExecutor,
-} from './kernel/service/graph/subgraph.ts';
+import type { SubgraphContext, SubgraphExecutor } from './kernel/service/graph/subgraph.ts';
+import { buildSubgraph } from './kernel/service/graph/build-subgraph.ts';
 import type { Logger } from './kernel/service/tracing/telemetry.ts';
 import { merchantsEntities } from './merchants/entities.ts';
 import { reconciliationEntities } from './merchants/reconciliation/entities.ts';

@@ -7,18 +7,13 @@ import type { SubgraphName } from '../schema/sources.ts';
 import { openEveryBank } from './kernel/banks/open-every-bank.ts';
 import { openTestClocks } from './kernel/clock/test-clocks.ts';
 import { openKeptKeys } from './kernel/database/kept-keys.ts';
-import {
-  migrateAll,
-  openRecord,
-  type RecordStore,
-  type Start,
-} from './kernel/database/open-record.ts';
+import { migrateAll, openRecord, type RecordStore, type Start } from './open-record.ts';
 import { isMigrated } from './kernel/database/orm.ts';
 import { watchWorker } from './kernel/observability/watch-worker.ts';
 import { openPolicies } from './kernel/policies/policies.ts';
 import { openQueues } from './kernel/queue/queues.ts';
-import { startRelay } from './kernel/queue/relay.ts';
-import type { Bus } from './kernel/rules/event.ts';
+import { startRelay } from './kernel/events/relay.ts';
+import type { Bus } from './kernel/service/bus.ts';
 import type { SettledConfig } from './kernel/service/config/config.ts';
 import type { ServiceKeys } from './kernel/service/access/principal-header.ts';
 import type { SubgraphExecutor } from './kernel/service/graph/subgraph.ts';

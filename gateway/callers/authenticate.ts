@@ -5,7 +5,7 @@
  */
 import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Bus } from '../../subgraphs/kernel/rules/event.ts';
+import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
 import { refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { scopes, type Call, type Scope } from '../../subgraphs/kernel/service/access/principal.ts';

@@ -2,7 +2,7 @@
  * A cache of the holders of API keys. A change of keys empties it at once in every process, through
  * the bus topic `keys`.
  */
-import type { Bus } from '../../subgraphs/kernel/rules/event.ts';
+import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
 import { Lru } from '../../subgraphs/kernel/service/lru.ts';
 import type { ApiKeyHolder } from './caller.ts';
 

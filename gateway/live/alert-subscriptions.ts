@@ -4,7 +4,7 @@
  * told is a hint; who was away reads the list `alerts`.
  */
 import { execute, GraphQLError, type ExecutionResult } from 'graphql';
-import type { Bus, PublishedAlert } from '../../subgraphs/kernel/rules/event.ts';
+import type { Bus, PublishedAlert } from '../../subgraphs/kernel/service/bus.ts';
 import { lacks } from '../../subgraphs/kernel/service/access/access.ts';
 import { readSelection } from './selection.ts';
 import type { LiveResults, LiveSubscriptions } from './live-subscriptions.ts';

@@ -5,7 +5,8 @@
  * where the stream stands. Invariant 1: PostgreSQL has the facts, so whatever is missing is read
  * there.
  */
-import { liveKinds, type Bus, type StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
+import { liveKinds, type StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
+import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import type { ReadEventsAfter } from './live-events.ts';
 

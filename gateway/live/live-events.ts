@@ -3,7 +3,8 @@
  * (architecture section 4). Everything is bounded. A slow reader loses its oldest events and is
  * told how many; `after` resumes from memory, or from the store when that is older.
  */
-import type { Bus, StreamedEvent, LiveKind } from '../../subgraphs/kernel/rules/event.ts';
+import type { StreamedEvent, LiveKind } from '../../subgraphs/kernel/rules/event.ts';
+import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
 import { liveSubscribers, type Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { EventRing } from './event-ring.ts';
 import { followStream } from './follow-stream.ts';

@@ -1,6 +1,6 @@
 /**
  * Reading the audit log. It is written with every change that a person makes
- * (kernel/service/audit).
+ * (kernel/database/audit).
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, given } from '../kernel/database/find-page.ts';
@@ -15,7 +15,7 @@ export {
   type Acting,
   type Audited,
   type AuditedAction,
-} from '../kernel/service/audit.ts';
+} from '../kernel/database/audit.ts';
 
 /**
  * Which entries: a merchant's, or everybody's when `merchantId` is null; narrowed by whatever else

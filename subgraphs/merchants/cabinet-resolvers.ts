@@ -8,7 +8,7 @@ import type {
 } from '../../schema/generated/merchants.ts';
 import type { Shop } from '../kernel/database/entities.ts';
 import { isUuid } from '../kernel/rules/uuid.ts';
-import type { Bus } from '../kernel/rules/event.ts';
+import type { Bus } from '../kernel/service/bus.ts';
 import { platformMerchantId } from '../kernel/rules/platform.ts';
 import { isRefused, type Refused } from '../kernel/rules/refusal.ts';
 import { mayReadMerchant } from '../kernel/service/entities.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import type { Database } from '../kernel/database/orm.ts';
-import type { Bus } from '../kernel/rules/event.ts';
+import type { Bus } from '../kernel/service/bus.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { changeEntities, type Acting } from './audit.ts';
 import { MerchantEntity, type Merchant } from './entities.ts';

@@ -12,7 +12,8 @@ import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
 import { isUuid } from '../kernel/rules/uuid.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { ratesOf } from '../kernel/ledger/rate.ts';
-import type { Bus, LiveKind } from '../kernel/rules/event.ts';
+import type { LiveKind } from '../kernel/rules/event.ts';
+import type { Bus } from '../kernel/service/bus.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import { lacks } from '../kernel/service/access/access.ts';
 import {
@@ -25,7 +26,7 @@ import {
 import { oncePerCall, perCall } from '../kernel/service/graph/per-call.ts';
 import type { Principal } from '../kernel/service/access/principal.ts';
 import { keyOf, orThrow } from '../kernel/service/access/reach.ts';
-import type { SubgraphParts } from '../kernel/service/graph/subgraph.ts';
+import type { SubgraphParts } from '../kernel/service/graph/build-subgraph.ts';
 import { alertFields, alertMutations, alertQueries } from './alerts/resolvers.ts';
 import { eraseMutations } from './erasure/resolvers.ts';
 import { balanceQueries } from './ledger/resolvers.ts';

@@ -4,7 +4,7 @@
  * exactly one finds the payment as it was read.
  */
 import type { Database } from '../kernel/database/orm.ts';
-import type { OutboxEvent } from '../kernel/database/outbox.ts';
+import type { OutboxEvent } from '../kernel/events/outbox.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { Payment, Refund } from './entities.ts';
 import { publicPayment } from './payment-view.ts';

@@ -11,7 +11,7 @@ import type pg from 'pg';
 import type { Banks } from '../kernel/banks/route.ts';
 import { dueOn, type Timeline } from '../kernel/clock/due.ts';
 import type { Database } from '../kernel/database/orm.ts';
-import { workBatch } from '../kernel/database/set-aside.ts';
+import { workBatch } from '../kernel/alerts/set-aside.ts';
 import { columns, inTransaction, run, type Statement } from '../kernel/database/statement.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import { askBank } from './bank-answers/ask-bank.ts';

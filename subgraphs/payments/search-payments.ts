@@ -13,7 +13,7 @@ import {
   type Span,
 } from '../kernel/database/keyset.ts';
 import type { Page, PageQuery } from '../kernel/database/page.ts';
-import type { Reach } from '../kernel/database/registry.ts';
+import type { Reach } from '../kernel/database/reach.ts';
 import { columns, run, type Runner } from '../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { Payment } from './entities.ts';

@@ -12,8 +12,8 @@ import {
   type Runner,
   type Statement,
 } from '../kernel/database/statement.ts';
-import { eventRow, insertEvents, type OutboxEvent } from '../kernel/database/outbox.ts';
-import type { Subject } from '../kernel/database/set-aside.ts';
+import { eventRow, insertEvents, type OutboxEvent } from '../kernel/events/outbox.ts';
+import type { Subject } from '../kernel/alerts/set-aside.ts';
 import { effectiveRate } from '../kernel/ledger/rate.ts';
 import { deltaRows, insertDeltas, insertPostings, postingRows } from '../kernel/ledger/post.ts';
 import type { Posting } from '../kernel/rules/postings.ts';

@@ -7,7 +7,7 @@
 import { raiseAlert } from '../kernel/alerts/raise-alert.ts';
 import type { PayoutAnswer } from '../kernel/banks/payout-bank.ts';
 import type { Database } from '../kernel/database/orm.ts';
-import { eventRow, insertEvents } from '../kernel/database/outbox.ts';
+import { eventRow, insertEvents } from '../kernel/events/outbox.ts';
 import { columns, run, type Statement } from '../kernel/database/statement.ts';
 import { deltaRows, insertDeltas, insertPostings, postingRows } from '../kernel/ledger/post.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';

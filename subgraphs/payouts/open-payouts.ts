@@ -5,7 +5,7 @@
  * has reserved.
  */
 import type pg from 'pg';
-import { eventRow, insertEvents, type OutboxEvent } from '../kernel/database/outbox.ts';
+import { eventRow, insertEvents, type OutboxEvent } from '../kernel/events/outbox.ts';
 import { rowJson, run, type Statement } from '../kernel/database/statement.ts';
 import { lockMerchant } from '../kernel/ledger/debit.ts';
 import {

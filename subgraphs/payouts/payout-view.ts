@@ -4,7 +4,7 @@
  */
 import { rfc3339 } from '../../schema/rfc3339.ts';
 import { payoutJson, type PayoutFieldsFragment } from '../../schema/wire.ts';
-import type { OutboxEvent } from '../kernel/database/outbox.ts';
+import type { OutboxEvent } from '../kernel/events/outbox.ts';
 import type { Payout } from './entities.ts';
 import { webhookOf } from './rules/payout.ts';
 

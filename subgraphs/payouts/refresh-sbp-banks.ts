@@ -8,7 +8,7 @@ import type { SbpBank } from '../kernel/banks/sbp-banks.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { run, type Statement } from '../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
-import { changeWithAudit, type Acting } from '../kernel/service/audit.ts';
+import { changeWithAudit, type Acting } from '../kernel/database/audit.ts';
 
 /** What a refresh came to. */
 export interface Refreshed {

@@ -12,7 +12,7 @@ import {
   type Page,
   type PageQuery,
 } from '../kernel/database/page.ts';
-import type { Reach } from '../kernel/database/registry.ts';
+import type { Reach } from '../kernel/database/reach.ts';
 import { columns, type Runner, type Statement } from '../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { Payout } from './entities.ts';

@@ -8,7 +8,7 @@
 import type pg from 'pg';
 import type { Bank } from '../kernel/banks/bank.ts';
 import { dueOn, inRealTime, ofShop, type Timeline } from '../kernel/clock/due.ts';
-import { eachAlone, workBatch } from '../kernel/database/set-aside.ts';
+import { eachAlone, workBatch } from '../kernel/alerts/set-aside.ts';
 import { columns, run, type Statement } from '../kernel/database/statement.ts';
 import { inTraceOf } from '../kernel/database/subject-trace.ts';
 import { minorUnits } from '../kernel/rules/money.ts';

@@ -1,6 +1,6 @@
 /**
  * Follows what becomes of the payments that recurring billing asked for. Each event has its effects
- * once, in the transaction that moves the position (`kernel/database/follow`); they receive the
+ * once, in the transaction that moves the position (`kernel/events/consume`); they receive the
  * payment as it is by then, which may be further than the event, so that an effect must bear to be
  * given the same again. One process follows at a time, by the position's row; the others find
  * nothing left.
@@ -14,10 +14,10 @@ import {
   setAside,
   type FollowedEvent,
   type Waiting,
-} from '../kernel/database/follow.ts';
-import { isPassing, reportSetAside } from '../kernel/database/set-aside.ts';
+} from '../kernel/events/consume.ts';
+import { isPassing, reportSetAside } from '../kernel/alerts/set-aside.ts';
 import { WakeSignal } from '../kernel/queue/wake-signal.ts';
-import type { Bus } from '../kernel/rules/event.ts';
+import type { Bus } from '../kernel/service/bus.ts';
 import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import type { Payments, RecurringPayment } from './ask-payments.ts';
 

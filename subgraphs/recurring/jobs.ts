@@ -3,7 +3,7 @@
  * finds what no event will ever announce.
  */
 import type pg from 'pg';
-import { notSetAside, workBatch, type Subject } from '../kernel/database/set-aside.ts';
+import { notSetAside, workBatch, type Subject } from '../kernel/alerts/set-aside.ts';
 import { inTransaction, run, type Statement } from '../kernel/database/statement.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
 import type { Payments } from './ask-payments.ts';

@@ -4,7 +4,7 @@ import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
 import { lacks } from '../kernel/service/access/access.ts';
 import { mayReadOfMode, ownOnly, type OfMode } from '../kernel/service/entities.ts';
 import type { Principal } from '../kernel/service/access/principal.ts';
-import type { SubgraphParts } from '../kernel/service/graph/subgraph.ts';
+import type { SubgraphParts } from '../kernel/service/graph/build-subgraph.ts';
 import { loadTokens } from './find-recurring.ts';
 import { loadSubscriptions } from './subscriptions/find-subscriptions.ts';
 import {

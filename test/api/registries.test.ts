@@ -7,10 +7,10 @@ import { cursorOf } from '../../subgraphs/kernel/database/keyset.ts';
 import {
   registryRange,
   registryText,
-  type Reach,
   type RegistryQuery,
   type RegistryTable,
 } from '../../subgraphs/kernel/database/registry.ts';
+import type { Reach } from '../../subgraphs/kernel/database/reach.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { ledgerColumns, ledgerTable } from '../../subgraphs/merchants/ledger/read-ledger.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';

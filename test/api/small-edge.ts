@@ -25,11 +25,11 @@ import {
   type Call,
   type KeyPrincipal,
 } from '../../subgraphs/kernel/service/access/principal.ts';
-import {
-  buildSubgraph,
-  type SubgraphContext,
-  type SubgraphExecutor,
+import type {
+  SubgraphContext,
+  SubgraphExecutor,
 } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 
 /** What a root field answers: by `Query.payment`, with its arguments. */

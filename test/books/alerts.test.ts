@@ -8,7 +8,7 @@ import { countAlerts } from '../../subgraphs/kernel/alerts/count-alerts.ts';
 import { publishAlerts } from '../../subgraphs/kernel/alerts/jobs.ts';
 import { raiseAlert, type RaisedAlert } from '../../subgraphs/kernel/alerts/raise-alert.ts';
 import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
-import type { Bus, PublishedAlert } from '../../subgraphs/kernel/rules/event.ts';
+import type { Bus, PublishedAlert } from '../../subgraphs/kernel/service/bus.ts';
 import { readMessage, writeMessage } from '../../subgraphs/kernel/queue/bus-message.ts';
 import { scopes, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { cabinetUser, openCabinet, operator, type Cabinet } from '../cabinet/cabinet.ts';

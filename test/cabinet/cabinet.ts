@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { parse, type ExecutionResult } from 'graphql';
-import type { Bus, BusMessages, BusTopic } from '../../subgraphs/kernel/rules/event.ts';
+import type { Bus, BusMessages, BusTopic } from '../../subgraphs/kernel/service/bus.ts';
 import { openTestClocks } from '../../subgraphs/kernel/clock/test-clocks.ts';
 import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
@@ -16,7 +16,7 @@ import {
   type Role,
 } from '../../subgraphs/kernel/service/access/principal.ts';
 import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
-import { buildSubgraph } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
 import { merchantsSubgraph } from '../../subgraphs/merchants/resolvers.ts';
 import {
   log,

@@ -8,9 +8,9 @@ import {
   claimPatience_ms,
   createOnce,
   type Created,
-  forgetKeys,
-  keyLife_days,
 } from '../../subgraphs/kernel/database/idempotency.ts';
+import { forgetBatch, forgetKeys } from '../../subgraphs/kernel/retention/forget-rows.ts';
+import { keysKept_days } from '../../subgraphs/kernel/rules/retention.ts';
 import { isRefused, refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
@@ -196,14 +196,14 @@ test('keys are forgotten after thirty days, oldest first and in batches, and not
         [other.merchantId],
       )
     ).rows.map((row) => row.key);
-  assert.equal(await forgetKeys(pool, at(keyLife_days - 1), 2), 0);
-  const later = at(keyLife_days - 1).add({ milliseconds: 1 });
+  const forget = async (now: Temporal.Instant, max_rows: number): Promise<number> => {
+    const cutoff = now.subtract({ hours: keysKept_days * 24 });
+    return (await forgetBatch(pool, forgetKeys, cutoff, max_rows)).result;
+  };
+  assert.equal(await forget(at(keysKept_days - 1), 2), 0);
+  const later = at(keysKept_days - 1).add({ milliseconds: 1 });
   assert.deepEqual(
-    [
-      await forgetKeys(pool, later, 3),
-      await forgetKeys(pool, later, 3),
-      await forgetKeys(pool, later, 3),
-    ],
+    [await forget(later, 3), await forget(later, 3), await forget(later, 3)],
     [3, 2, 0],
   );
   assert.deepEqual(await left(), ['young']);

@@ -4,7 +4,7 @@ import { GraphQLError } from 'graphql';
 import pg from 'pg';
 import { pino } from 'pino';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
-import { isDatabaseLost } from '../../subgraphs/kernel/database/lost.ts';
+import { isDatabaseLost } from '../../subgraphs/kernel/service/database-lost.ts';
 import { presentErrors } from '../../subgraphs/kernel/service/graph/present-errors.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 

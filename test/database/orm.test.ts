@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { after, before, describe, test } from 'node:test';
 import { ShopEntity } from '../../subgraphs/kernel/database/entities.ts';
-import { isDatabaseLost } from '../../subgraphs/kernel/database/lost.ts';
+import { isDatabaseLost } from '../../subgraphs/kernel/service/database-lost.ts';
 import { clientOf } from '../../subgraphs/kernel/database/orm-connections.ts';
 import {
   spanned,

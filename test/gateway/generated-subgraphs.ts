@@ -23,11 +23,11 @@ import {
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
 import { resolvableEntities, type EntityLoaders } from '../../subgraphs/kernel/service/entities.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
-import {
-  buildSubgraph,
-  type SubgraphContext,
-  type SubgraphExecutor,
+import type {
+  SubgraphContext,
+  SubgraphExecutor,
 } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
 

@@ -22,10 +22,8 @@ import {
   type OperatorPrincipal,
   type Principal,
 } from '../../subgraphs/kernel/service/access/principal.ts';
-import {
-  buildSubgraph,
-  type SubgraphContext,
-} from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import type { SubgraphContext } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
 
 const refusedBy = (code: string, message: string) => () => {
   throw new GraphQLError(message, { extensions: { code } });

@@ -14,13 +14,8 @@ import { openAddressOf } from '../../gateway/callers/caller-address.ts';
 import { kindInGraph } from '../../gateway/live/stored-events.ts';
 import { openSupergraph, type Supergraph } from '../../gateway/supergraph.ts';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
-import type {
-  Bus,
-  BusMessages,
-  BusTopic,
-  StreamedEvent,
-  LiveKind,
-} from '../../subgraphs/kernel/rules/event.ts';
+import type { StreamedEvent, LiveKind } from '../../subgraphs/kernel/rules/event.ts';
+import type { Bus, BusMessages, BusTopic } from '../../subgraphs/kernel/service/bus.ts';
 import { resolvableEntities, type EntityLoaders } from '../../subgraphs/kernel/service/entities.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
 import {
@@ -28,11 +23,11 @@ import {
   type Call,
   type Principal,
 } from '../../subgraphs/kernel/service/access/principal.ts';
-import {
-  buildSubgraph,
-  type SubgraphContext,
-  type SubgraphExecutor,
+import type {
+  SubgraphContext,
+  SubgraphExecutor,
 } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 
 export const silent = openLog({ logLevel: 'silent' }, 'test');

@@ -2,7 +2,7 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { ExecutionResult } from 'graphql';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { buildSubgraph } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
 import {
   ask,
   entities,

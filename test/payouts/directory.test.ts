@@ -6,7 +6,7 @@ import participants from '../../subgraphs/kernel/banks/sbp-banks.json' with { ty
 import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { buildSubgraph } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
 import { payoutsSubgraph } from '../../subgraphs/payouts/resolvers.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { openHarness, start, type Harness } from './harness.ts';

@@ -4,7 +4,7 @@ import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { applyPayoutAnswer } from '../../subgraphs/payouts/apply-payout-answer.ts';
 import { PayoutEntity } from '../../subgraphs/payouts/entities.ts';
-import type { Reach } from '../../subgraphs/kernel/database/registry.ts';
+import type { Reach } from '../../subgraphs/kernel/database/reach.ts';
 import { searchPayouts, type PayoutSearch } from '../../subgraphs/payouts/search-payouts.ts';
 import { codeOf, granted } from '../support/granted.ts';
 import { account, at, card, cardNumber, openHarness, sbp, start, type Harness } from './harness.ts';

@@ -17,7 +17,7 @@ import type {
   Principal,
   Role,
 } from '../../subgraphs/kernel/service/access/principal.ts';
-import { buildSubgraph } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { merchantsSubgraph } from '../../subgraphs/merchants/resolvers.ts';
 import { paymentsSubgraph } from '../../subgraphs/payments/resolvers.ts';

@@ -7,7 +7,8 @@ import { after, before, describe, test, type TestContext } from 'node:test';
 import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
 import { readMessage } from '../../subgraphs/kernel/queue/bus-message.ts';
 import { cut, openJoin } from '../../subgraphs/kernel/queue/notification.ts';
-import type { StreamedEvent, StreamStretch } from '../../subgraphs/kernel/rules/event.ts';
+import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
+import type { StreamStretch } from '../../subgraphs/kernel/service/bus.ts';
 import {
   mortalStoreKinds,
   openTestLog,

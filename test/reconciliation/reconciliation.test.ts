@@ -8,7 +8,7 @@ import {
 } from '../../subgraphs/kernel/banks/simulator/settlement-report.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import type { Acting } from '../../subgraphs/kernel/service/audit.ts';
+import type { Acting } from '../../subgraphs/kernel/database/audit.ts';
 import { fetchRegistry } from '../../subgraphs/merchants/reconciliation/jobs.ts';
 import {
   listDifferences,

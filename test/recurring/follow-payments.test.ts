@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { followWaiting, readWaiting } from '../../subgraphs/kernel/database/follow.ts';
+import { followWaiting, readWaiting } from '../../subgraphs/kernel/events/consume.ts';
 import {
   followPayments,
   followSetAsidePayments,

@@ -12,7 +12,7 @@ import { noPolicies, type PolicyLists } from '../../subgraphs/kernel/policies/po
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { buildSubgraph } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { listLedger } from '../../subgraphs/merchants/ledger/read-ledger.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';

@@ -5,12 +5,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { insertEvents, eventRow } from '../../subgraphs/kernel/database/outbox.ts';
-import {
-  dropPartitions,
-  makePartitions,
-  partitionedTables,
-} from '../../subgraphs/kernel/retention/keep-partitions.ts';
+import { insertEvents, eventRow } from '../../subgraphs/kernel/events/outbox.ts';
+import { makePartitions, partitionedTables } from '../../subgraphs/kernel/database/partitions.ts';
+import { dropPartitions } from '../../subgraphs/kernel/retention/drop-partitions.ts';
 import { keepEvents } from '../../subgraphs/kernel/retention/jobs.ts';
 import { makeDeliveries } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { forgetKeys } from '../../subgraphs/kernel/database/idempotency.ts';
+import { forgetBatch, forgetKeys } from '../../subgraphs/kernel/retention/forget-rows.ts';
 import { forgetPapers } from '../../subgraphs/kernel/retention/jobs.ts';
 import { keysKept_days } from '../../subgraphs/kernel/rules/retention.ts';
 import { matchNext } from '../../subgraphs/merchants/reconciliation/match-report.ts';
@@ -36,7 +36,8 @@ test('a key and an alert that cannot be removed are set aside, and all others go
     await poison(pool, 'idempotency_key', 'delete', bad),
     await poison(pool, 'alert', 'delete', bad),
   ];
-  assert.equal(await forgetKeys(pool, now(), 1_000), 2);
+  const cutoff = now().subtract({ hours: keysKept_days * 24 });
+  assert.equal((await forgetBatch(pool, forgetKeys, cutoff, 1_000)).result, 2);
   await forgetPapers({ pool, now, stopping: new AbortController().signal });
   const { rows } = await pool.query(
     `select merchant_id from idempotency_key union all select merchant_id from alert where kind = 'late_success'`,

@@ -70,7 +70,7 @@ describe('the guide checks catch', () => {
 
   test('a path that leads nowhere, and none that leads to a file, a folder or into the wire', () => {
     const text =
-      '`kernel/queue`, `kernel/queue/relay`, `kernel/queue/gone`, `schema/openapi.yaml`, `schema/{wire,gone}`, `gateway/live/`, `application/json`, `/v1/public/payments`';
+      '`kernel/queue`, `kernel/events/relay`, `kernel/queue/gone`, `schema/openapi.yaml`, `schema/{wire,gone}`, `gateway/live/`, `application/json`, `/v1/public/payments`';
     assert.deepEqual(deadPaths(text, files), ['kernel/queue/gone', 'schema/{wire,gone}']);
   });
 });

@@ -19,6 +19,26 @@ const subgraphOf = (path: string): string => path.split('/').slice(0, 2).join('/
 const inKernel = (folder: string, ...names: readonly string[]): readonly string[] =>
   names.map((name) => `subgraphs/kernel/${folder}/${name}.ts`);
 
+/** The rooms of the kernel in their order: each may import itself and those before it. */
+export const kernelOrder = [
+  'rules',
+  'service',
+  'database',
+  'queue',
+  'alerts',
+  'events',
+  'clock',
+  'ledger',
+  'retention',
+  'policies',
+  'observability',
+  'banks',
+];
+
+/** The place of a file's room in the kernel's order; -1 when it stands in none. */
+const placeInKernel = (path: string): number =>
+  kernelOrder.indexOf(/^subgraphs\/kernel\/([^/]+)\//.exec(path)?.[1] ?? '');
+
 /** The first room that holds a file is its room. */
 export const rooms: readonly Room[] = [
   {
@@ -34,9 +54,16 @@ export const rooms: readonly Room[] = [
       under('subgraphs/kernel/rules/')(to) || (under(subgraphOf(from))(to) && isRules(to)),
   },
   {
-    row: ['`subgraphs/kernel/`', 'kernel, schema'],
-    holds: under('subgraphs/kernel/'),
-    mayImport: ({ to }) => under('subgraphs/kernel/', 'schema/')(to),
+    row: [
+      '`subgraphs/kernel/`',
+      `schema; of the kernel's rooms its own and those before it: ${kernelOrder.map((name) => `\`${name}\``).join(', ')}`,
+    ],
+    holds: (path) => under('subgraphs/kernel/')(path) && placeInKernel(path) >= 0,
+    mayImport: ({ from, to }) =>
+      under('schema/')(to) ||
+      (under('subgraphs/kernel/')(to) &&
+        placeInKernel(to) >= 0 &&
+        placeInKernel(to) <= placeInKernel(from)),
   },
   {
     row: [
@@ -48,7 +75,7 @@ export const rooms: readonly Room[] = [
   },
   {
     row: ['`subgraphs/<name>/`', 'itself, kernel, schema; never another subgraph'],
-    holds: under('subgraphs/'),
+    holds: (path) => under('subgraphs/')(path) && !under('subgraphs/kernel/')(path),
     mayImport: ({ from, to }) => under(subgraphOf(from), 'subgraphs/kernel/', 'schema/')(to),
   },
   {
@@ -65,7 +92,7 @@ export const rooms: readonly Room[] = [
   {
     row: [
       '`rest-facade/`',
-      'rest-facade, gateway, schema, `kernel/service/{access,config,graph,tracing}`, `kernel/rules/{event,failure-code,refusal,uuid}`',
+      'rest-facade, gateway, schema, `kernel/service/{access,bus,config,graph,tracing}`, `kernel/rules/{event,failure-code,refusal,uuid}`',
     ],
     holds: under('rest-facade/'),
     mayImport: ({ to }) =>
@@ -73,6 +100,7 @@ export const rooms: readonly Room[] = [
         'rest-facade/',
         'gateway/',
         'schema/',
+        ...inKernel('service', 'bus'),
         ...['access', 'config', 'graph', 'tracing'].map(
           (folder) => `subgraphs/kernel/service/${folder}/`,
         ),

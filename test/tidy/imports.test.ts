@@ -1,11 +1,20 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import packageJson from '../../package.json' with { type: 'json' };
+import { circlesIn } from './circles.ts';
 import { edgesOf } from './edges.ts';
 import { rooms, violations } from './import-rules.ts';
 import { readText, typescriptFiles } from './tree.ts';
 
 const production = new Set(Object.keys(packageJson.dependencies));
+
+/** Files of the circles that are still to be broken. */
+const circlesLeft = [
+  'gateway/live/live-reader.ts',
+  'subgraphs/kernel/banks/token-bank.ts',
+  'subgraphs/payments/recurring/resolvers.ts',
+  'test/acquirer/published.ts',
+];
 
 /** What the rules say of one file with this text. */
 const verdict = (path: string, text: string): readonly string[] =>
@@ -29,6 +38,16 @@ describe('imports', () => {
     assert.ok(all.length > edges.length, `saw only ${all.length} imports in ${edges.length} files`);
     assert.deepEqual(
       all.flatMap((edge) => violations(edge, production)),
+      [],
+    );
+  });
+
+  test('no files import each other in a circle, not even their types', (t) => {
+    const edges = typescriptFiles().flatMap((path) => edgesOf(path, readText(path)));
+    const circles = circlesIn(edges).map((files) => files.join(' '));
+    t.diagnostic(`${edges.length} imports`);
+    assert.deepEqual(
+      circles.filter((circle) => !circlesLeft.some((file) => circle.includes(file))),
       [],
     );
   });
@@ -122,9 +141,33 @@ describe('the import rules catch', () => {
     ],
     [
       'a kernel that knows a subgraph',
-      'subgraphs/kernel/queue/relay.ts',
+      'subgraphs/kernel/events/relay.ts',
       `import { x } from '../../merchants/entities.ts';`,
       /`subgraphs\/kernel\/`/,
+    ],
+    [
+      'a database that knows the queue',
+      'subgraphs/kernel/database/orm.ts',
+      `import { x } from '../queue/run-job.ts';`,
+      /of the kernel's rooms its own and those before it/,
+    ],
+    [
+      'a service that knows the database',
+      'subgraphs/kernel/service/graph/subgraph.ts',
+      `import { x } from '../../database/statement.ts';`,
+      /of the kernel's rooms its own and those before it/,
+    ],
+    [
+      'a ledger that takes a type of the banks',
+      'subgraphs/kernel/ledger/post.ts',
+      `import type { X } from '../banks/bank.ts';`,
+      /of the kernel's rooms its own and those before it/,
+    ],
+    [
+      'a room of the kernel without a place in the order',
+      'subgraphs/kernel/extras/a.ts',
+      `import { x } from '../rules/money.ts';`,
+      /no room/,
     ],
     [
       'a subgraph that imports another',
@@ -237,6 +280,22 @@ describe('the import rules catch', () => {
       assert.match(found.join('\n'), rule);
     });
   }
+
+  const circle = [
+    ['a.ts', `import { b } from './b.ts';`],
+    ['b.ts', `import type { C } from './folder/c.ts';`],
+    ['folder/c.ts', `export * from '../a.ts';`],
+    ['d.ts', `import { a } from './a.ts';`],
+  ] as const;
+  test('a circle of types and re-exports, without who only looks into it', () => {
+    const edges = circle.flatMap(([path, text]) => edgesOf(path, text));
+    assert.deepEqual(circlesIn(edges), [['a.ts', 'b.ts', 'folder/c.ts']]);
+    assert.deepEqual(circlesIn(edges.filter(({ from }) => from !== 'b.ts')), []);
+  });
+
+  test('a file that imports itself', () => {
+    assert.deepEqual(circlesIn(edgesOf('a.ts', `import type { A } from './a.ts';`)), [['a.ts']]);
+  });
 
   test('no import that is not one: a comment, a text, import.meta', () => {
     const text = `// import '../payments/entities.ts';\nconst a = "import x from '../payments/entities.ts'";\nexport const b = [a, import.meta.dirname];`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Relay } from '../../subgraphs/kernel/queue/relay.ts';
+import type { Relay } from '../../subgraphs/kernel/events/relay.ts';
 import { type Attempt, attemptsOf, deliveriesOf } from './record.ts';
 import { eventually, type Received, startReceiver } from './receiver.ts';
 import {

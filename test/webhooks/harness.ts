@@ -4,15 +4,12 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { migrate, openDatabase } from '../../subgraphs/kernel/database/orm.ts';
-import {
-  eventRow,
-  insertEvents,
-  type OutboxEvent,
-} from '../../subgraphs/kernel/database/outbox.ts';
+import { eventRow, insertEvents, type OutboxEvent } from '../../subgraphs/kernel/events/outbox.ts';
 import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
 import { migrateQueues, openQueues } from '../../subgraphs/kernel/queue/queues.ts';
-import { type Relay, startRelay } from '../../subgraphs/kernel/queue/relay.ts';
-import type { Bus, StreamedEvent, WebhookEvent } from '../../subgraphs/kernel/rules/event.ts';
+import { type Relay, startRelay } from '../../subgraphs/kernel/events/relay.ts';
+import type { StreamedEvent, WebhookEvent } from '../../subgraphs/kernel/rules/event.ts';
+import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { seal } from '../../subgraphs/kernel/service/access/vault.ts';
 import type { DeliveryLimits } from '../../subgraphs/merchants/webhooks/claim-deliveries.ts';

@@ -5,7 +5,7 @@ import { verify as verifyByOctokit } from '@octokit/webhooks-methods';
 import fastify from 'fastify';
 import { Stripe } from 'stripe';
 import { serveGuide } from '../../rest-facade/webhook-guide/serve-guide.ts';
-import type { Relay } from '../../subgraphs/kernel/queue/relay.ts';
+import type { Relay } from '../../subgraphs/kernel/events/relay.ts';
 import { seal } from '../../subgraphs/kernel/service/access/vault.ts';
 import type { SignatureFormat } from '../../subgraphs/merchants/webhooks/rules.ts';
 import { type Received, startReceiver } from './receiver.ts';

@@ -1,10 +1,10 @@
 /** Publishes new alerts to operators: the job that puts them on the bus. */
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { notSetAside, workBatch, type Subject } from '../database/set-aside.ts';
+import { notSetAside, workBatch, type Subject } from './set-aside.ts';
 import { run, type Statement } from '../database/statement.ts';
 import { done, type Job } from '../queue/run-job.ts';
-import type { Bus } from '../rules/event.ts';
+import type { Bus } from '../service/bus.ts';
 import { platformMerchantId } from '../rules/platform.ts';
 import type { Alert } from './entities.ts';
 import { alertColumns } from './find-alerts.ts';

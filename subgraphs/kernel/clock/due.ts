@@ -3,7 +3,7 @@
  * for that clock, all others for the real time. Sweeps ask here what is due, so that no sweep of
  * the real time ever touches a shop that lives by its own.
  */
-import { notSetAside, type Subject } from '../database/set-aside.ts';
+import { notSetAside, type Subject } from '../alerts/set-aside.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 
 /**

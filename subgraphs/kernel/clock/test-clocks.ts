@@ -5,7 +5,7 @@
  * have been advanced a moment ago by another process.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
-import type { Bus } from '../rules/event.ts';
+import type { Bus } from '../service/bus.ts';
 import type { Mode } from '../rules/mode.ts';
 
 /** Something of a merchant whose time is asked for. */

@@ -11,9 +11,7 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { isRefused, refused, type Refused } from '../rules/refusal.ts';
 import type { Mode } from '../rules/mode.ts';
-import { forgetBatch, forgotten } from '../retention/forget-rows.ts';
-import { keysKept_days } from '../rules/retention.ts';
-import { inTransaction, run, type Runner, type Statement } from './statement.ts';
+import { inTransaction, isLockTimeout, run, type Runner, type Statement } from './statement.ts';
 import { rememberTrace } from './subject-trace.ts';
 
 /** What a caller sent to make a creation safe to repeat. */
@@ -50,8 +48,6 @@ export interface Created<Made> {
 const idempotencyKey_max_chars = 64;
 /** Decision D-21: how long a call waits for an earlier one with the same key. */
 export const claimPatience_ms = 5_000;
-/** Decision D-23. */
-export const keyLife_days = keysKept_days;
 
 /**
  * Reads the argument of a mutation; the fingerprint is made of the input when the caller gave none.
@@ -131,10 +127,6 @@ const findEarlier = async (
     : conflict;
 };
 
-/** PostgreSQL's lock_not_available: what was waited for is still held. */
-const waitedInVain = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === '55P03';
-
 /** A creation under a key, or under none. */
 export interface Creation<Made extends object> {
   readonly caller: ClaimingCaller;
@@ -162,7 +154,7 @@ export const madeOnce = async <Made extends object>(
   try {
     made = await make();
   } catch (error) {
-    if (claim && waitedInVain(error))
+    if (claim && isLockTimeout(error))
       return refused(
         'idempotent_in_progress',
         'an earlier call with this Idempotency-Key is still running',
@@ -245,22 +237,3 @@ export const releaseKey = async (
 ): Promise<void> => {
   if (claim) await run(runner, release, [merchantId, mode, claim.key, resourceId]);
 };
-
-// A key is the merchant's own text: what is set aside is named by its digest.
-const oldKeys = forgotten('idempotency_key', {
-  name: 'idempotency_key',
-  from: 'idempotency_key as old',
-  age: 'old.created_at',
-  subject: `old.mode || '/' || md5(old.key)`,
-});
-
-/**
- * Removes up to `most` keys that have reached their age (decision D-23), oldest first. Returns how
- * many.
- */
-export const forgetKeys = async (
-  runner: Runner,
-  now: Temporal.Instant,
-  most: number,
-): Promise<number> =>
-  (await forgetBatch(runner, oldKeys, now.subtract({ hours: keyLife_days * 24 }), most)).result;

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MikroORM, Transaction } from '@mikro-orm/postgresql';
+import { isLockTimeout } from './statement.ts';
 
 /** How long a migration waits for a lock, and how long one of its statements may take. */
 export const migrationLock_ms = 1_000;
@@ -11,10 +12,6 @@ const migrationStatement_ms = 60_000;
 /** How often a migration that was not given its locks begins anew, and after how long a rest. */
 const lockTries_max = 60;
 const lockRest_ms = 1_000;
-
-/** PostgreSQL's lock_not_available. */
-const wasLockedOut = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === '55P03';
 
 /**
  * Applies what is missing; gives the names applied. The caller sees to it that nobody else migrates
@@ -30,7 +27,7 @@ const applyPatiently = async (orm: MikroORM, name: string, tries: number): Promi
   try {
     await apply(orm, name);
   } catch (error) {
-    if (!wasLockedOut(error) || tries <= 1) throw error;
+    if (!isLockTimeout(error) || tries <= 1) throw error;
     await sleep(lockRest_ms);
     await applyPatiently(orm, name, tries - 1);
   }

@@ -10,12 +10,12 @@ import {
   UnderscoreNamingStrategy,
 } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
-import { makePartitions } from '../retention/keep-partitions.ts';
+import { makePartitions } from './partitions.ts';
 import { refuseUnrecorded } from './audited.ts';
 import { applyMigrations } from './migrate.ts';
 import { dialectOver } from './orm-connections.ts';
 import pg from 'pg';
-import { watchPool } from '../observability/watch-pool.ts';
+import { watchPool } from './watch-pool.ts';
 import { sendUnnamed } from './statement.ts';
 
 export interface Database {

@@ -8,17 +8,10 @@
  * A range has one upper end, the cursor's or the last day's: with a second condition on created_at
  * PostgreSQL begins at that one and walks to the cursor.
  */
-import type { Mode } from '../rules/mode.ts';
 import { isRefused, type Refused } from '../rules/refusal.ts';
 import { page_max_rows, pageOf, pageSize, positionOf, spanOf, type Position } from './keyset.ts';
+import type { Reach } from './reach.ts';
 import { run, type Runner, type Statement } from './statement.ts';
-
-/** Whose rows, and in which modes. */
-export interface Reach {
-  readonly merchantId: string;
-  readonly shopIds: readonly string[];
-  readonly modes: readonly Mode[];
-}
 
 /** What a caller asks for. */
 export interface RegistryQuery {

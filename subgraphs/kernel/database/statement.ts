@@ -150,3 +150,7 @@ export const rowJson = (names: readonly string[], row: object): object => {
     names.map((name) => [snake(name), parameter(values.get(name) ?? null)]),
   );
 };
+
+/** PostgreSQL's lock_not_available: the statement waited for a lock as long as it may. */
+export const isLockTimeout = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '55P03';

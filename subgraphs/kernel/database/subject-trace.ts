@@ -4,8 +4,6 @@
  * process gets to them, when, and whatever queue was lost. Where traces are not kept nothing is
  * written and nothing read.
  */
-import { forgetBatch, forgotten } from '../retention/forget-rows.ts';
-import { tracesKept_days } from '../rules/retention.ts';
 import {
   continued,
   currentSpan,
@@ -21,8 +19,6 @@ export interface TracedSubject {
   readonly subjectId: string;
 }
 
-const kept_h = tracesKept_days * 24;
-
 const remember: Statement = {
   name: 'subject_trace.remember',
   text: 'insert into subject_trace (merchant_id, subject_id, traceparent, created_at) values ($1, $2, $3, now()) on conflict do nothing',
@@ -32,13 +28,6 @@ const find: Statement = {
   name: 'subject_trace.find',
   text: 'select traceparent from subject_trace where merchant_id = $1 and subject_id = $2',
 };
-
-const oldTraces = forgotten('subject_trace', {
-  name: 'subject_trace',
-  from: 'subject_trace as old',
-  age: 'old.created_at',
-  subject: 'old.subject_id::text',
-});
 
 /** Keeps the current trace as the subject's, if it is one that is kept. The first one stays. */
 export const rememberTrace = async (
@@ -69,11 +58,3 @@ export const inTraceOf = async <Result>(
   const traceparent = await traceOf(runner, subject).catch(() => null);
   return continued(traceparent, start, work);
 };
-
-/** Removes up to `most` traces that have reached their age, oldest first. Returns how many. */
-export const forgetTraces = async (
-  runner: Runner,
-  now: Temporal.Instant,
-  most: number,
-): Promise<number> =>
-  (await forgetBatch(runner, oldTraces, now.subtract({ hours: kept_h }), most)).result;

@@ -4,7 +4,7 @@
  * an alert. A balance is the row plus the deltas, so that nothing is wrong meanwhile, whatever is
  * not folded.
  */
-import { isPassing, notSetAside, setAside, type Subject } from '../database/set-aside.ts';
+import { isPassing, notSetAside, setAside, type Subject } from '../alerts/set-aside.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 
 /** The task under which accounts are set aside. */

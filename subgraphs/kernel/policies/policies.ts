@@ -6,7 +6,7 @@
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { blockValue, type BlockKind } from '../rules/block.ts';
-import type { Bus } from '../rules/event.ts';
+import type { Bus } from '../service/bus.ts';
 import { allKeys, type Keys } from '../service/access/keys.ts';
 import { exchangeRate, usdtOf } from '../rules/exchange.ts';
 import { purposeSearch } from '../rules/purpose.ts';

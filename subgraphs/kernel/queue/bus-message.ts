@@ -3,13 +3,8 @@
  * or may not be ours at all.
  */
 import { alertKinds, type AlertKind } from '../rules/alert.ts';
-import {
-  type BusMessages,
-  type BusTopic,
-  type StreamedEvent,
-  liveKinds,
-  type PublishedAlert,
-} from '../rules/event.ts';
+import { type StreamedEvent, liveKinds } from '../rules/event.ts';
+import type { BusMessages, BusTopic, PublishedAlert } from '../service/bus.ts';
 import { modes } from '../rules/mode.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { startPatience_ms } from './backend.ts';
-import type { Wire, WireOptions } from './bus.ts';
+import type { Wire, WireOptions } from './bus-wire.ts';
 import { cut, openJoin } from './notification.ts';
 
 const connectTimeout_ms = 5_000;

@@ -1,7 +1,7 @@
 /** The bus on Redis: PUBLISH on one connection, SUBSCRIBE on another. */
 import { connectRedis } from '../service/connect-redis.ts';
 import { hasty, isReady, patient } from './backend-redis.ts';
-import type { Wire, WireOptions } from './bus.ts';
+import type { Wire, WireOptions } from './bus-wire.ts';
 
 /**
  * A silent connection may be a dead one, and a cluster's client that found its nodes again may have

@@ -3,26 +3,13 @@
  * LISTEN/NOTIFY. Invariant 1 of ARCHITECTURE.md: a message is a hint. What was sent while a process
  * was not connected is not sent again, and who must not miss anything looks in PostgreSQL.
  */
-import type { Bus, BusMessages, BusTopic } from '../rules/event.ts';
+import type { Bus, BusMessages, BusTopic } from '../service/bus.ts';
 import type { Logger } from '../service/tracing/telemetry.ts';
 import { isTopic, readMessage, topicNames, writeMessage } from './bus-message.ts';
 import { openPostgresWire } from './bus-postgres.ts';
 import { openRedisWire } from './bus-redis.ts';
+import type { WireOptions } from './bus-wire.ts';
 import { watchOutage } from './outage.ts';
-
-/** What carries texts to every process that has it open, this one too. */
-export interface Wire {
-  /** Fulfils when the text is on its way, rejects when it is not. */
-  readonly send: (channel: string, text: string) => Promise<void>;
-  readonly close: () => Promise<void>;
-}
-
-export interface WireOptions {
-  readonly channels: readonly string[];
-  readonly receive: (channel: string, text: string) => void;
-  readonly began: (error: unknown) => void;
-  readonly ended: () => void;
-}
 
 export interface BusOptions {
   /** Null: PostgreSQL. It must be reached directly, not through a pooler that shares sessions. */

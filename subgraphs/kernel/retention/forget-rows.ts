@@ -4,7 +4,7 @@
  * waits.
  */
 import { inRealTime } from '../clock/due.ts';
-import { notSetAside, workBatch, type Subject } from '../database/set-aside.ts';
+import { notSetAside, workBatch, type Subject } from '../alerts/set-aside.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { platformMerchantId } from '../rules/platform.ts';
 
@@ -33,7 +33,7 @@ interface OldRows {
  * The statements that remove old rows of a table, oldest first, passing over those that somebody
  * holds and those that were set aside.
  */
-export const forgotten = (
+const forgotten = (
   table: string,
   { name, from, age, fits = 'true', subject, merchant = 'old.merchant_id' }: OldRows,
 ): Forgotten => {
@@ -106,6 +106,21 @@ export const forgetLines = forgotten('reconciliation_line', {
   fits: `run.status = 'matched'`,
   subject: `old.run_id || '/' || old.part || '/' || old.line`,
   merchant: `'${platformMerchantId}'`,
+});
+
+// A key is the merchant's own text: a row that is set aside is named by the key's digest.
+export const forgetKeys = forgotten('idempotency_key', {
+  name: 'idempotency_key',
+  from: 'idempotency_key as old',
+  age: 'old.created_at',
+  subject: `old.mode || '/' || md5(old.key)`,
+});
+
+export const forgetTraces = forgotten('subject_trace', {
+  name: 'subject_trace',
+  from: 'subject_trace as old',
+  age: 'old.created_at',
+  subject: 'old.subject_id::text',
 });
 
 /** Small enough that a batch is over in milliseconds. */

@@ -3,11 +3,28 @@
  * Late or twice, they do no harm.
  */
 import type pg from 'pg';
+import { Counter } from 'prom-client';
+import { forgetSetAside } from '../alerts/set-aside.ts';
+import { makePartitions, partitionedTables } from '../database/partitions.ts';
 import { done, type Job } from '../queue/run-job.ts';
-import { alertsKept_days, registriesKept_days } from '../rules/retention.ts';
-import { forgetAlerts, forgetLines, forgetOlder, forgetStrays } from './forget-rows.ts';
-import { dropPartitions, makePartitions, partitionedTables } from './keep-partitions.ts';
-import { removedRows } from './removed-rows.ts';
+import {
+  alertsKept_days,
+  keysKept_days,
+  registriesKept_days,
+  setAsideKept_days,
+  tracesKept_days,
+} from '../rules/retention.ts';
+import { metrics } from '../service/tracing/telemetry.ts';
+import {
+  forgetAlerts,
+  forgetKeys,
+  forgetLines,
+  forgetOlder,
+  forgetStrays,
+  forgetTraces,
+  type Forgotten,
+} from './forget-rows.ts';
+import { dropPartitions } from './drop-partitions.ts';
 
 export interface RetentionJobs {
   readonly pool: pg.Pool;
@@ -17,6 +34,14 @@ export interface RetentionJobs {
   readonly stopping: AbortSignal;
   readonly eventsKept_days: number;
 }
+
+/** Rows of a dropped month are those that PostgreSQL estimated. */
+const removedRows = new Counter({
+  name: 'retention_removed_rows_total',
+  help: 'Rows removed because they had reached their age, by table.',
+  labelNames: ['table'],
+  registers: [metrics],
+});
 
 const before = (now: Temporal.Instant, days: number): Temporal.Instant =>
   now.subtract({ hours: days * 24 });
@@ -37,40 +62,54 @@ export const keepEvents = async ({
     removedRows.inc({ table }, await forgetOlder(pool, forgetStrays[table], cutoff, stopping));
 };
 
-/** Removes lines of registries and resolved alerts that are old. */
-export const forgetPapers = async ({
-  pool,
-  now,
-  stopping,
-}: Omit<RetentionJobs, 'eventsKept_days'>): Promise<void> => {
-  removedRows.inc(
-    { table: 'reconciliation_line' },
-    await forgetOlder(pool, forgetLines, before(now(), registriesKept_days), stopping),
-  );
-  removedRows.inc(
-    { table: 'alert' },
-    await forgetOlder(pool, forgetAlerts, before(now(), alertsKept_days), stopping),
-  );
+type Batches = Omit<RetentionJobs, 'eventsKept_days'>;
+
+/** Removes the rows of a table that are older than so many days. */
+const forgetTable = async (
+  { pool, now, stopping }: Batches,
+  table: string,
+  rows: Forgotten,
+  kept_days: number,
+): Promise<void> =>
+  removedRows.inc({ table }, await forgetOlder(pool, rows, before(now(), kept_days), stopping));
+
+/** Removes lines of settlement reports and resolved alerts that are old. */
+export const forgetPapers = async (parts: Batches): Promise<void> => {
+  await forgetTable(parts, 'reconciliation_line', forgetLines, registriesKept_days);
+  await forgetTable(parts, 'alert', forgetAlerts, alertsKept_days);
+};
+
+/** Small enough that a batch is over in milliseconds and never in the way of a payment. */
+const setAside_max_rows = 1_000;
+
+const forgetAllSetAside = async ({ pool, now, stopping }: Batches): Promise<void> => {
+  let count = setAside_max_rows;
+  while (!stopping.aborted && count === setAside_max_rows) {
+    count = await forgetSetAside(pool, before(now(), setAsideKept_days), setAside_max_rows);
+    removedRows.inc({ table: 'set_aside' }, count);
+  }
 };
 
 /** The jobs of retention, for the worker. */
-export const retentionJobs = (parts: RetentionJobs): readonly Job[] => [
-  {
-    name: 'keep-events',
+export const retentionJobs = (parts: RetentionJobs): readonly Job[] => {
+  const job = (name: string, every_ms: number, work: () => Promise<void>): Job => ({
+    name,
     queue: 'schedules',
-    every_ms: 60_000,
+    every_ms,
     run: async () => {
-      await keepEvents(parts);
+      await work();
       return done;
     },
-  },
-  {
-    name: 'forget-papers',
-    queue: 'schedules',
-    every_ms: 3_600_000,
-    run: async () => {
-      await forgetPapers(parts);
-      return done;
-    },
-  },
-];
+  });
+  return [
+    job('keep-events', 60_000, () => keepEvents(parts)),
+    job('forget-papers', 3_600_000, () => forgetPapers(parts)),
+    job('forget-idempotency-keys', 60_000, () =>
+      forgetTable(parts, 'idempotency_key', forgetKeys, keysKept_days),
+    ),
+    job('forget-set-aside', 3_600_000, () => forgetAllSetAside(parts)),
+    job('forget-subject-traces', 3_600_000, () =>
+      forgetTable(parts, 'subject_trace', forgetTraces, tracesKept_days),
+    ),
+  ];
+};

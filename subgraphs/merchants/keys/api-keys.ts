@@ -20,7 +20,7 @@ import {
   type Runner,
   type Statement,
 } from '../../kernel/database/statement.ts';
-import type { Bus } from '../../kernel/rules/event.ts';
+import type { Bus } from '../../kernel/service/bus.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { scopes } from '../../kernel/service/access/principal.ts';

@@ -5,7 +5,8 @@
  * is held between two.
  */
 import { cursorOf } from '../../kernel/database/keyset.ts';
-import { registryRange, withinRange, type Reach } from '../../kernel/database/registry.ts';
+import { registryRange, withinRange } from '../../kernel/database/registry.ts';
+import type { Reach } from '../../kernel/database/reach.ts';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';

@@ -4,11 +4,11 @@
  */
 import {
   registry,
-  type Reach,
   type RegistryPage,
   type RegistryQuery,
   type RegistryTable,
 } from '../../kernel/database/registry.ts';
+import type { Reach } from '../../kernel/database/reach.ts';
 import type { Runner } from '../../kernel/database/statement.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import type { Refused } from '../../kernel/rules/refusal.ts';

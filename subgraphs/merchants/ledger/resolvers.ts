@@ -4,13 +4,14 @@
  */
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import type { Reach } from '../../kernel/database/registry.ts';
+import type { Reach } from '../../kernel/database/reach.ts';
 import type { Runner } from '../../kernel/database/statement.ts';
 import { readBalancesAt } from '../../kernel/ledger/balance-at.ts';
 import { readBalances, type ShopBalanceRow } from '../../kernel/ledger/balance.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
-import { merchantOf, orThrow, reachOf } from '../../kernel/service/access/reach.ts';
+import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
+import { reachOf } from '../../kernel/database/reach.ts';
 import { listLedger } from './read-ledger.ts';
 
 /** Contract "Balance": the sum over the shops, and each shop's part. */

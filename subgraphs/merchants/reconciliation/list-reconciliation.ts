@@ -17,7 +17,7 @@ import {
 } from '../../kernel/database/statement.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { actorOf, changeWithAudit, type Acting } from '../../kernel/service/audit.ts';
+import { actorOf, changeWithAudit, type Acting } from '../../kernel/database/audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
 import {
   ReconciliationDifferenceEntity,

@@ -6,7 +6,7 @@
  */
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
-import { notSetAside, workBatch, type Subject } from '../../kernel/database/set-aside.ts';
+import { notSetAside, workBatch, type Subject } from '../../kernel/alerts/set-aside.ts';
 import { inTransaction, run, type Statement } from '../../kernel/database/statement.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
 import type { ReconciliationRun } from './entities.ts';

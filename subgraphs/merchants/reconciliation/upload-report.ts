@@ -17,7 +17,7 @@ import {
 import { isPlainText } from '../../kernel/rules/block.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { actorOf, changeWithAudit, type Acting } from '../../kernel/service/audit.ts';
+import { actorOf, changeWithAudit, type Acting } from '../../kernel/database/audit.ts';
 import { ReconciliationRunEntity, type ReconciliationRun } from './entities.ts';
 import { readRegistry } from './report-csv.ts';
 

@@ -7,7 +7,7 @@
  */
 import type pg from 'pg';
 import type { Timeline } from '../../kernel/clock/due.ts';
-import { notSetAside, setAside, workBatch, type Subject } from '../../kernel/database/set-aside.ts';
+import { notSetAside, setAside, workBatch, type Subject } from '../../kernel/alerts/set-aside.ts';
 import { inTransaction, run } from '../../kernel/database/statement.ts';
 import { type SignatureFormat, webhooksInFlightPerLane_max } from './rules.ts';
 

@@ -4,7 +4,7 @@
  * Contract "Webhooks"; decisions D-70 to D-72.
  */
 import type { Dispatcher } from 'undici';
-import { isPassing } from '../../kernel/database/set-aside.ts';
+import { isPassing } from '../../kernel/alerts/set-aside.ts';
 import { inTraceOf } from '../../kernel/database/subject-trace.ts';
 import { type Logger, webhookAttempts } from '../../kernel/service/tracing/telemetry.ts';
 import { tracing, type Span } from '../../kernel/service/tracing/tracing.ts';

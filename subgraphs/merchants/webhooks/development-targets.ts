@@ -5,7 +5,7 @@
  * for a merchant.
  */
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
-import type { Bus } from '../../kernel/rules/event.ts';
+import type { Bus } from '../../kernel/service/bus.ts';
 import type { Config } from '../../kernel/service/config/config.ts';
 
 /** A change is announced on the bus, which may lose it. */

@@ -9,7 +9,7 @@ import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
 import type { RefundAnswer } from '../../kernel/banks/bank.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import type { OutboxEvent } from '../../kernel/database/outbox.ts';
+import type { OutboxEvent } from '../../kernel/events/outbox.ts';
 import { inTransaction } from '../../kernel/database/statement.ts';
 import type { FailureCode } from '../../kernel/rules/failure-code.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';

@@ -2,7 +2,7 @@
  * The events of refunds. Decision D-77 and contract "Webhooks": one payment.refunded for each
  * refund that succeeded, with the payment as it is at that moment.
  */
-import type { OutboxEvent } from '../../kernel/database/outbox.ts';
+import type { OutboxEvent } from '../../kernel/events/outbox.ts';
 import { statusEvents } from '../change-payment.ts';
 import type { Payment, Refund } from '../entities.ts';
 import { publicPayment } from '../payment-view.ts';

@@ -11,7 +11,7 @@ import {
   setAside,
   reportSetAside,
   workBatch,
-} from '../../kernel/database/set-aside.ts';
+} from '../../kernel/alerts/set-aside.ts';
 import { inTransaction } from '../../kernel/database/statement.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
 import type { Logger } from '../../kernel/service/tracing/telemetry.ts';

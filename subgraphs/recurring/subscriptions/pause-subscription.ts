@@ -5,7 +5,7 @@
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { changeWithAudit, type Acting } from '../../kernel/service/audit.ts';
+import { changeWithAudit, type Acting } from '../../kernel/database/audit.ts';
 import { paused, resumed, type StandingPatch } from '../rules/subscription.ts';
 import { changeSubscription } from './store-subscription.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';

@@ -10,7 +10,7 @@ import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Policies } from '../../kernel/policies/policies.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import { modes } from '../../kernel/rules/mode.ts';
-import type { Acting } from '../../kernel/service/audit.ts';
+import type { Acting } from '../../kernel/database/audit.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { keyOf, merchantOf, orThrow } from '../../kernel/service/access/reach.ts';

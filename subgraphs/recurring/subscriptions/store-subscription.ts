@@ -7,7 +7,7 @@
  */
 import type pg from 'pg';
 import { dueOn, type Timeline } from '../../kernel/clock/due.ts';
-import { eventRow, insertEvents, type OutboxEvent } from '../../kernel/database/outbox.ts';
+import { eventRow, insertEvents, type OutboxEvent } from '../../kernel/events/outbox.ts';
 import {
   columnNames,
   columns,

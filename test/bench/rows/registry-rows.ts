@@ -12,11 +12,11 @@ import { cursorOf } from '../../../subgraphs/kernel/database/keyset.ts';
 import { migrate, openDatabase, type Database } from '../../../subgraphs/kernel/database/orm.ts';
 import {
   registryRange,
-  type Reach,
   type RegistryPage,
   type RegistryQuery,
   type RegistryTable,
 } from '../../../subgraphs/kernel/database/registry.ts';
+import type { Reach } from '../../../subgraphs/kernel/database/reach.ts';
 import { isRefused, type Refused } from '../../../subgraphs/kernel/rules/refusal.ts';
 import {
   ledgerRegistryQuery,

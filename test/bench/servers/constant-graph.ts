@@ -18,11 +18,11 @@ import {
   type Call,
   type KeyPrincipal,
 } from '../../../subgraphs/kernel/service/access/principal.ts';
-import {
-  buildSubgraph,
-  type SubgraphContext,
-  type SubgraphExecutor,
+import type {
+  SubgraphContext,
+  SubgraphExecutor,
 } from '../../../subgraphs/kernel/service/graph/subgraph.ts';
+import { buildSubgraph } from '../../../subgraphs/kernel/service/graph/build-subgraph.ts';
 import { openLog } from '../../../subgraphs/kernel/service/tracing/telemetry.ts';
 import type { Payment } from '../../../subgraphs/payments/entities.ts';
 import { publicPayment } from '../../../subgraphs/payments/payment-view.ts';

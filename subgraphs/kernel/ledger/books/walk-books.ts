@@ -7,7 +7,7 @@
  */
 import type pg from 'pg';
 import { raiseAlert } from '../../alerts/raise-alert.ts';
-import { isPassing, setAside } from '../../database/set-aside.ts';
+import { isPassing, setAside } from '../../alerts/set-aside.ts';
 import { run, type Statement } from '../../database/statement.ts';
 import { done, type Job } from '../../queue/run-job.ts';
 import type { Logger } from '../../service/tracing/telemetry.ts';

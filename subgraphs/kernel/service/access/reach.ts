@@ -4,8 +4,6 @@
  */
 import { GraphQLError } from 'graphql';
 import { isUuid } from '../../rules/uuid.ts';
-import { run, type Runner, type Statement } from '../../database/statement.ts';
-import type { Reach } from '../../database/registry.ts';
 import { isRefused, type RefusalCode, type Refused } from '../../rules/refusal.ts';
 import type { KeyPrincipal, Principal } from './principal.ts';
 
@@ -43,33 +41,4 @@ export const merchantOf = (principal: Principal, named: string | null | undefine
       if (!named) throw refusal('bad_request', 'merchantId: name the merchant');
       return named;
   }
-};
-
-const shopsOf: Statement = {
-  name: 'shop.of_merchant',
-  text: `select id from shop where merchant_id = $1 order by created_at, id`,
-};
-
-/**
- * The rows of a registry that the caller may read. `includeTest` adds test rows to a live key's
- * (decision D-38).
- */
-export const reachOf = async (
-  runner: Runner,
-  principal: Principal,
-  named: string | null | undefined,
-  includeTest = false,
-): Promise<Reach> => {
-  const merchantId = merchantOf(principal, named);
-  if (principal.kind === 'key') {
-    const modes =
-      principal.mode === 'live' && includeTest ? (['live', 'test'] as const) : [principal.mode];
-    return { merchantId, shopIds: [principal.shopId], modes };
-  }
-  const shops = await run<{ id: string }>(runner, shopsOf, [merchantId]);
-  return {
-    merchantId,
-    shopIds: shops.map(({ id }) => id),
-    modes: includeTest ? ['live', 'test'] : ['live'],
-  };
 };

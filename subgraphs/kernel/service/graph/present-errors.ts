@@ -4,7 +4,7 @@
  */
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import type { Call } from '../access/principal.ts';
-import { isDatabaseLost } from '../../database/lost.ts';
+import { isDatabaseLost } from '../database-lost.ts';
 import { internalErrors, type Logger } from '../tracing/telemetry.ts';
 
 /**

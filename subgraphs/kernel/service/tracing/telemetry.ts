@@ -2,7 +2,7 @@
  * Logs, metrics and request ids. Decision D-07: every response carries a request id, in logs too.
  */
 import { randomUUID } from 'node:crypto';
-import { pino, stdSerializers, type Logger } from 'pino';
+import { type LevelWithSilent, type Logger, pino, stdSerializers } from 'pino';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import {
   holdsCardNumber,
@@ -10,7 +10,6 @@ import {
   maskedDeeply,
   mayHoldCardNumber,
 } from '../../rules/card-in-text.ts';
-import type { Config } from '../config/config.ts';
 import { currentSpan } from './tracing.ts';
 
 export type { Logger } from 'pino';
@@ -60,7 +59,7 @@ const maskLine = (line: string): string => (mayHoldCardNumber(line) ? masked(lin
  * see (warnings and worse) to stderr too; else everything goes to stdout.
  */
 export const openLog = (
-  config: Pick<Config, 'logLevel'>,
+  config: { readonly logLevel: LevelWithSilent },
   role: string,
   file: string | null = null,
 ): Logger => {

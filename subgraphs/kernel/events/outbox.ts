@@ -1,6 +1,6 @@
 /**
  * The outbox: events as rows, written by the statement that caused them. Decision D-72: a webhook's
- * body is frozen here, with the event. The relay (`kernel/queue/relay`) gives them their sequence
+ * body is frozen here, with the event. The relay (`kernel/events/relay`) gives them their sequence
  * and sends them on.
  */
 import { randomUUID } from 'node:crypto';

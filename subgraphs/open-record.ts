@@ -1,11 +1,11 @@
 /**
  * PostgreSQL, the record of everything, as a process starts: found or started, opened, migrated.
  */
-import { migrateQueues } from '../queue/queues.ts';
-import type { Config } from '../service/config/config.ts';
-import { runStep } from '../service/http/stop-requests.ts';
-import { startEmbeddedPostgres } from './embedded-postgres.ts';
-import { migrate, openDatabase, type Database } from './orm.ts';
+import { migrateQueues } from './kernel/queue/queues.ts';
+import type { Config } from './kernel/service/config/config.ts';
+import { runStep } from './kernel/service/http/stop-requests.ts';
+import { startEmbeddedPostgres } from './kernel/database/embedded-postgres.ts';
+import { migrate, openDatabase, type Database } from './kernel/database/orm.ts';
 
 /** Progress while starting. */
 export type Progress = (text: string) => void;

@@ -15,12 +15,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { notSetAside, workBatch, type Subject } from '../database/set-aside.ts';
+import { notSetAside, workBatch, type Subject } from '../alerts/set-aside.ts';
 import { run } from '../database/statement.ts';
-import type { Bus, StreamedEvent, LiveKind, StreamStretch } from '../rules/event.ts';
+import type { StreamedEvent, LiveKind } from '../rules/event.ts';
+import type { Bus, StreamStretch } from '../service/bus.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { Logger } from '../service/tracing/telemetry.ts';
-import { WakeSignal } from './wake-signal.ts';
+import { WakeSignal } from '../queue/wake-signal.ts';
 
 const batch_max = 500;
 /**

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { randomBytes } from 'node:crypto';
-import { makeDirectory } from '../../database/embedded/data-directory.ts';
+import { makeDirectory } from './data-directory.ts';
 
 /**
  * The text kept in `<dataDir>/<name>`; made by `make` and kept when there is none. A crash leaves

@@ -1,11 +1,11 @@
 /**
  * Following the event log by its sequence, each event once: the position moves in the transaction
  * of the effects, under the lock of its row. The relay gives numbers in their order, so that behind
- * a number that was seen no smaller one appears (`kernel/queue/relay`).
+ * a number that was seen no smaller one appears (`kernel/events/relay`).
  */
 import type pg from 'pg';
 import type { Follower } from '../rules/follower.ts';
-import { inTransaction, run, type Runner, type Statement } from './statement.ts';
+import { inTransaction, run, type Runner, type Statement } from '../database/statement.ts';
 
 /** An event that its follower must not miss. */
 export interface FollowedEvent {

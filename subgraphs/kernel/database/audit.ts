@@ -21,17 +21,17 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
-import { ChangeRecord, type AuditedState } from '../database/audited.ts';
+import { ChangeRecord, type AuditedState } from './audited.ts';
 import { isUuid } from '../rules/uuid.ts';
-import { clientOf } from '../database/orm-connections.ts';
-import type { Database } from '../database/orm.ts';
-import { inTransaction, run, type Statement } from '../database/statement.ts';
+import { clientOf } from './orm-connections.ts';
+import type { Database } from './orm.ts';
+import { inTransaction, run, type Statement } from './statement.ts';
 import { maskCardNumbers } from '../rules/card-in-text.ts';
 import { platformMerchantId } from '../rules/platform.ts';
 import { isRefused, refused, type Refused } from '../rules/refusal.ts';
-import { mayReadMerchant } from './entities.ts';
-import type { Principal } from './access/principal.ts';
-import type { SubgraphContext } from './graph/subgraph.ts';
+import { mayReadMerchant } from '../service/entities.ts';
+import type { Principal } from '../service/access/principal.ts';
+import type { SubgraphContext } from '../service/graph/subgraph.ts';
 
 /** Who acts: a resolver's context has it all. */
 export type Acting = Pick<SubgraphContext, 'principal' | 'requestId' | 'now'>;

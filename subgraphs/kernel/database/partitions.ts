@@ -1,13 +1,13 @@
 /**
- * The partitions of events, deliveries and attempts, a month each: made before their month begins,
- * dropped when all that is in them has reached its age. Nothing depends on this being in time: a
- * row without a partition lands in the default one, and what is old there is deleted in batches.
+ * The partitions of events, deliveries and attempts, one for each month, made before their month
+ * begins. Nothing depends on this being in time: a row without a partition is stored in the default
+ * one, and what is old there is deleted in batches (`kernel/retention`).
  *
- * Making and dropping lock the table for some milliseconds; who does not get the lock at once gives
- * way and comes again with the next run.
+ * Making and dropping a partition lock the table for some milliseconds. A run that does not get the
+ * lock at once gives way; the next run repeats it.
  */
 import type pg from 'pg';
-import { inTransaction } from '../database/statement.ts';
+import { inTransaction, isLockTimeout } from './statement.ts';
 
 /**
  * In the order in which they are dropped: a delivery without its event is history, an event without
@@ -18,7 +18,7 @@ export type PartitionedTable = (typeof partitionedTables)[number];
 
 /** This month and so many that follow have a partition. */
 const monthsAhead = 2;
-/** Who wants to write waits behind us as long as we wait. */
+/** Writers queue behind a lock request for as long as it waits. */
 const lockPatience_ms = 200;
 const statement_ms = 20_000;
 /**
@@ -27,34 +27,19 @@ const statement_ms = 20_000;
  */
 const moved_max = 2_000;
 
-/**
- * What must not be dropped although it is old, as SQL over a partition: somebody still has to do
- * something with it.
- */
-const stillNeeded: Readonly<Record<PartitionedTable, (partition: string) => string>> = {
-  event: (partition) => `select from ${partition} where sequence is null
-    union all select from ${partition} where follower is not null and sequence > (select min(sequence) from follower_position)`,
-  webhook_delivery: (partition) => `select from ${partition} where status = 'pending'`,
-  // Attempts go after the deliveries of their month.
-  webhook_attempt: (partition) =>
-    `select from pg_class where oid = to_regclass('${partition.replace('attempt', 'delivery')}')`,
-};
-
-const monthOf = (moment: Temporal.Instant): Temporal.PlainYearMonth =>
+/** The month, in UTC, in whose partition a row of this time is. */
+export const monthOf = (moment: Temporal.Instant): Temporal.PlainYearMonth =>
   moment.toZonedDateTimeISO('UTC').toPlainDate().toPlainYearMonth();
 const startOf = (month: Temporal.PlainYearMonth): Temporal.Instant =>
   month.toPlainDate({ day: 1 }).toZonedDateTime('UTC').toInstant();
-const partitionOf = (table: PartitionedTable, month: Temporal.PlainYearMonth): string =>
+/** The name of a partition, with its schema. */
+export const partitionOf = (table: PartitionedTable, month: Temporal.PlainYearMonth): string =>
   `partitions.${table}_${month.toString().replace('-', '_')}`;
-
-/** PostgreSQL's lock_not_available. */
-const wasLockedOut = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === '55P03';
 
 /**
  * Does `work` in a transaction; false, with nothing done, when a lock was not to be had at once.
  */
-const inPatience = async (
+export const withLockTimeout = async (
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<boolean>,
 ): Promise<boolean> => {
@@ -66,12 +51,13 @@ const inPatience = async (
       return work(client);
     });
   } catch (error) {
-    if (wasLockedOut(error)) return false;
+    if (isLockTimeout(error)) return false;
     throw error;
   }
 };
 
-const exists = async (client: pg.Pool | pg.PoolClient, query: string): Promise<boolean> => {
+/** Whether a query has a row. */
+export const exists = async (client: pg.Pool | pg.PoolClient, query: string): Promise<boolean> => {
   const { rows } = await client.query<{ found: boolean }>(`select exists (${query}) as found`);
   return rows[0]?.found === true;
 };
@@ -89,7 +75,7 @@ const makePartition = async (
   const [since, until] = [startOf(month).toString(), startOf(month.add({ months: 1 })).toString()];
   const within = `from ${fallback} where created_at >= '${since}' and created_at < '${until}'`;
   const hasRows = await exists(pool, `select ${within}`);
-  return inPatience(pool, async (client) => {
+  return withLockTimeout(pool, async (client) => {
     await client.query(
       `lock table only ${table} in ${hasRows ? 'access' : 'share update'} exclusive mode`,
     );
@@ -110,38 +96,6 @@ const makePartition = async (
 };
 
 /**
- * The partitions whose whole month is before `cutoff`, oldest first, with how many rows PostgreSQL
- * thinks they have.
- */
-const agedPartitions = async (
-  pool: pg.Pool,
-  table: PartitionedTable,
-  cutoff: Temporal.Instant,
-): Promise<readonly { name: string; rows: number }[]> => {
-  const { rows } = await pool.query<{ name: string; rows: number }>(
-    `select 'partitions.' || child.relname as name, greatest(child.reltuples, 0)::float8 as rows
-     from pg_inherits join pg_class as child on child.oid = inhrelid
-     where inhparent = '${table}'::regclass and child.relname ~ '^${table}_[0-9]{4}_[0-9]{2}$' and child.relname < $1 order by 1`,
-    // A month is over at the beginning of the month of the cutoff.
-    [partitionOf(table, monthOf(cutoff)).replace('partitions.', '')],
-  );
-  return rows;
-};
-
-// The table before its partition, as every statement takes them.
-const dropPartition = (
-  pool: pg.Pool,
-  table: PartitionedTable,
-  partition: string,
-): Promise<boolean> =>
-  inPatience(pool, async (client) => {
-    await client.query(`lock table only ${table} in access exclusive mode`);
-    if (await exists(client, stillNeeded[table](partition))) return false;
-    await client.query(`drop table ${partition}`);
-    return true;
-  });
-
-/**
  * Makes the partitions of this month and of those to come that are missing. Gives how many it made.
  */
 export const makePartitions = async (pool: pg.Pool, now: Temporal.Instant): Promise<number> => {
@@ -157,20 +111,4 @@ export const makePartitions = async (pool: pg.Pool, now: Temporal.Instant): Prom
     }
   }
   return made;
-};
-
-/**
- * Drops the partitions whose last row is older than `cutoff`. One that somebody still needs stays.
- * `dropped` is called for each with about how many rows it had.
- */
-export const dropPartitions = async (
-  pool: pg.Pool,
-  cutoff: Temporal.Instant,
-  dropped: (table: PartitionedTable, rows: number) => void,
-): Promise<void> => {
-  for (const table of partitionedTables) {
-    for (const { name, rows } of await agedPartitions(pool, table, cutoff)) {
-      if (await dropPartition(pool, table, name)) dropped(table, rows);
-    }
-  }
 };

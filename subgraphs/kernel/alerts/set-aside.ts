@@ -5,10 +5,10 @@
  * a database that is away, sets nothing aside.
  */
 import { Counter } from 'prom-client';
-import { raiseAlert } from '../alerts/raise-alert.ts';
+import { raiseAlert } from './raise-alert.ts';
 import { metrics } from '../service/tracing/telemetry.ts';
-import { isDatabaseLost } from './lost.ts';
-import { run, type Runner, type Statement } from './statement.ts';
+import { isDatabaseLost } from '../service/database-lost.ts';
+import { run, type Runner, type Statement } from '../database/statement.ts';
 
 /** What a task failed at. */
 export interface Subject {

@@ -1,0 +1,44 @@
+/**
+ * The rows of registries that a caller reaches. Decisions D-03c and D-38: a key reaches its shop
+ * and its mode; an operator a merchant's.
+ */
+import type { Mode } from '../rules/mode.ts';
+import type { Principal } from '../service/access/principal.ts';
+import { merchantOf } from '../service/access/reach.ts';
+import { run, type Runner, type Statement } from './statement.ts';
+
+/** Whose rows, and in which modes. */
+export interface Reach {
+  readonly merchantId: string;
+  readonly shopIds: readonly string[];
+  readonly modes: readonly Mode[];
+}
+
+const shopsOf: Statement = {
+  name: 'shop.of_merchant',
+  text: `select id from shop where merchant_id = $1 order by created_at, id`,
+};
+
+/**
+ * The rows of a registry that the caller may read. `includeTest` adds test rows to a live key's
+ * (decision D-38).
+ */
+export const reachOf = async (
+  runner: Runner,
+  principal: Principal,
+  named: string | null | undefined,
+  includeTest = false,
+): Promise<Reach> => {
+  const merchantId = merchantOf(principal, named);
+  if (principal.kind === 'key') {
+    const modes =
+      principal.mode === 'live' && includeTest ? (['live', 'test'] as const) : [principal.mode];
+    return { merchantId, shopIds: [principal.shopId], modes };
+  }
+  const shops = await run<{ id: string }>(runner, shopsOf, [merchantId]);
+  return {
+    merchantId,
+    shopIds: shops.map(({ id }) => id),
+    modes: includeTest ? ['live', 'test'] : ['live'],
+  };
+};

@@ -1,0 +1,146 @@
+/** The executable schema of a subgraph, with every field behind its guard. */
+import { buildSubgraphSchema } from '@apollo/subgraph';
+import {
+  GraphQLError,
+  isAbstractType,
+  isObjectType,
+  Kind,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+} from 'graphql';
+import { scalars } from '../../../../schema/scalars.ts';
+import { readSubgraphSdl, type SubgraphName } from '../../../../schema/sources.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { access, accessBelowRoot, lacks } from '../access/access.ts';
+import { resolveEntities, type EntityLoaders } from '../entities.ts';
+import { maskFreeTexts } from '../free-texts.ts';
+import { measureAnswers } from './measure-answers.ts';
+import { strangerCheck, type AreMerchants } from '../access/named-merchant.ts';
+import { assertPlainTexts } from './plain-texts.ts';
+import type { SubgraphContext } from './subgraph.ts';
+
+type ResolverMap = NonNullable<
+  Extract<Parameters<typeof buildSubgraphSchema>[0], { typeDefs: unknown }>['resolvers']
+>;
+
+export interface SubgraphParts {
+  readonly name: SubgraphName;
+  /** Resolvers by type and field, as the generated `Resolvers` type of the subgraph has them. */
+  readonly resolvers: Readonly<Record<string, unknown>>;
+  /** How the subgraph's entities are loaded by key. */
+  readonly entities: EntityLoaders;
+  /** Looks whether the merchants that a person names are there; absent: nobody looks. */
+  readonly areMerchants?: AreMerchants;
+}
+
+/**
+ * The executable schema of a subgraph: its SDL with the resolvers, every root field behind its row
+ * of the access table, every entity behind the tenant check. Throws, naming all of them, when a
+ * root field has no resolver or no access row, or an entity no loader.
+ */
+export const buildSubgraph = ({
+  name,
+  resolvers,
+  entities,
+  areMerchants = async () => true,
+}: SubgraphParts): GraphQLSchema => {
+  const sdl = readSubgraphSdl(name);
+  const declared = sdl.definitions.flatMap((definition) =>
+    definition.kind === Kind.SCALAR_TYPE_DEFINITION ? [definition.name.value] : [],
+  );
+  const ownScalars = Object.fromEntries(
+    Object.entries(scalars).filter(([scalar]) => declared.includes(scalar)),
+  );
+  const schema = buildSubgraphSchema({
+    typeDefs: sdl,
+    // The library's own map type is not that of the generated resolvers: each module was checked
+    // against the latter.
+    resolvers: { ...ownScalars, ...resolvers } as ResolverMap,
+  });
+  guardRootFields(schema, areMerchants);
+  guardFieldsBelow(schema, areMerchants);
+  resolveAbstractTypes(schema);
+  resolveEntities(schema, sdl, entities);
+  maskFreeTexts(schema);
+  measureAnswers(schema);
+  return schema;
+};
+
+const guardRootFields = (schema: GraphQLSchema, areMerchants: AreMerchants): void => {
+  const roots = [schema.getQueryType(), schema.getMutationType()].filter(
+    (type) => type !== null && type !== undefined,
+  );
+  const mistakes = roots.flatMap((type) =>
+    Object.keys(type.getFields())
+      .filter((field) => !field.startsWith('_'))
+      .flatMap((field) => guardField(type, field, areMerchants)),
+  );
+  if (mistakes.length > 0) throw new Error(mistakes.join('\n'));
+};
+
+/**
+ * Puts the fields below the root that have a row behind it, where this subgraph is the one that
+ * resolves them.
+ */
+const guardFieldsBelow = (schema: GraphQLSchema, areMerchants: AreMerchants): void => {
+  for (const coordinate of Object.keys(accessBelowRoot)) {
+    const [typeName = '', fieldName = ''] = coordinate.split('.');
+    const type = schema.getType(typeName);
+    if (isObjectType(type) && type.getFields()[fieldName]?.resolve)
+      guardField(type, fieldName, areMerchants);
+  }
+};
+
+const areIds: AreMerchants = async (ids) => ids.every(isUuid);
+
+/** Puts one field behind its access row; answers what keeps it from that. */
+const guardField = (
+  type: GraphQLObjectType,
+  fieldName: string,
+  areMerchants: AreMerchants,
+): readonly string[] => {
+  const coordinate = `${type.name}.${fieldName}`;
+  const field = type.getFields()[fieldName];
+  const resolve = field?.resolve;
+  if (!access[coordinate] && !accessBelowRoot[coordinate])
+    return [`no access row for ${coordinate}`];
+  if (!field || !resolve) return [`no resolver for ${coordinate}`];
+  // What only the platform's operators may name a merchant for finds out by itself: alerts and
+  // differences are filtered by it.
+  const namesStranger = strangerCheck(field, access[coordinate]?.platform ? areIds : areMerchants);
+  field.resolve = (
+    source,
+    args: Readonly<Record<string, unknown>>,
+    context: SubgraphContext,
+    info,
+  ) => {
+    const lack = lacks(coordinate, context.principal);
+    if (lack !== null)
+      throw new GraphQLError(lack, {
+        extensions: { code: context.principal.kind === 'key' ? 'scope_required' : 'forbidden' },
+      });
+    assertPlainTexts(args);
+    const stranger = namesStranger(args, context.principal);
+    if (stranger instanceof Promise)
+      return stranger.then((refused) => refused ?? resolve(source, args, context, info));
+    return stranger ?? resolve(source, args, context, info);
+  };
+  return [];
+};
+
+/**
+ * Unions and interfaces go by `__typename`. The library's own way throws where graphql-jit cannot
+ * catch it, and the call would never end.
+ */
+const resolveAbstractTypes = (schema: GraphQLSchema): void => {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isAbstractType(type) || type.name.startsWith('_') || type.resolveType) continue;
+    type.resolveType = (value: unknown) =>
+      typeof value === 'object' &&
+      value !== null &&
+      '__typename' in value &&
+      typeof value.__typename === 'string'
+        ? value.__typename
+        : undefined;
+  }
+};
