@@ -13,7 +13,7 @@ import {
 import { askAnsweredPart } from './answered-part.ts';
 import { askEverything } from './every-field.ts';
 import { plant, type Planted } from './planted-rows.ts';
-import { log, openGraphHarness } from './harness.ts';
+import { isOfCall, log, openGraphHarness } from './harness.ts';
 
 type Harness = Awaited<ReturnType<typeof openGraphHarness>>;
 
@@ -261,7 +261,7 @@ const statementsOfEvent = async (
     assert.equal(value?.errors, undefined, JSON.stringify(value?.errors));
     assert.match(JSON.stringify(value?.data), new RegExp(event.id));
   }
-  const cost = counted.texts.length - before;
+  const cost = counted.texts.slice(before).filter(isOfCall).length;
   for (const results of readers) await results.return?.();
   return cost;
 };
