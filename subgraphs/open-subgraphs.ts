@@ -19,6 +19,7 @@ import type { Secrets } from './kernel/service/config/config.ts';
 import type { Call } from './kernel/service/access/principal.ts';
 import { openEventLoads } from './kernel/service/graph/event-loads.ts';
 import { localExecutor } from './kernel/service/graph/local-executor.ts';
+import { oncePerCall } from './kernel/service/graph/per-call.ts';
 import type { SubgraphContext, SubgraphExecutor } from './kernel/service/graph/subgraph.ts';
 import { buildSubgraph } from './kernel/service/graph/build-subgraph.ts';
 import type { Logger } from './kernel/service/tracing/telemetry.ts';
@@ -236,31 +237,47 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
 /** A subgraph in this process. */
 export const openSubgraph = (name: SubgraphName, parts: SubgraphsParts): SubgraphExecutor => {
   const loadsOf = openEventLoads();
+  const timeOf = openCallTimes(parts.clocks);
   return localExecutor(
     buildSchema(name, parts),
-    (call) => contextOf(parts, call, loadsOf(call)),
+    (call) => {
+      const loads = loadsOf(call);
+      return timed({ ...call, now: parts.now, ...(loads ? { loads } : {}) }, timeOf);
+    },
     parts.log,
   );
+};
+
+/** The time of whoever calls; null: the real time. */
+type CallTime = Temporal.Instant | null;
+type TimeOf = (context: SubgraphContext) => CallTime | Promise<CallTime>;
+
+/** Calls about one event share what a clock shows, as they share what they load. */
+const openCallTimes = (clocks: TestClocks): TimeOf => {
+  const shared = oncePerCall(
+    () => 'time',
+    async (call: Call): Promise<CallTime> => timeOfCaller(clocks, call),
+  );
+  return (context) => (context.loads ? shared(context, context) : timeOfCaller(clocks, context));
 };
 
 /**
  * The context of a call, at the time of whoever calls: a shop in test mode may have a clock of its
  * own.
  */
-const contextOf = (
-  { clocks, now }: SubgraphsParts,
-  call: Call,
-  loads: object | undefined,
+const timed = (
+  context: SubgraphContext,
+  timeOf: TimeOf,
 ): SubgraphContext | Promise<SubgraphContext> => {
-  const context = { ...call, now, ...(loads ? { loads } : {}) };
-  const time = timeOfCaller(clocks, call);
-  return time instanceof Promise ? time.then((at) => ({ ...context, now: () => at })) : context;
+  const time = timeOf(context);
+  if (!(time instanceof Promise)) return context;
+  return time.then((at) => (at ? { ...context, now: () => at } : context));
 };
 
 const timeOfCaller = (
   clocks: TestClocks,
   { principal }: Call,
-): Temporal.Instant | Promise<Temporal.Instant> | null => {
+): CallTime | Promise<Temporal.Instant> => {
   switch (principal.kind) {
     case 'key':
       return clocks.timeOf({

@@ -2,16 +2,23 @@
 import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { fastify } from 'fastify';
 import { parse } from 'graphql';
 import { remoteExecutor } from '../../gateway/remote-subgraph.ts';
 import type { Call, KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { openEventLoads } from '../../subgraphs/kernel/service/graph/event-loads.ts';
+import { oncePerCall, perCall } from '../../subgraphs/kernel/service/graph/per-call.ts';
 import {
   serveSubgraph,
   subgraphPath,
 } from '../../subgraphs/kernel/service/graph/serve-subgraph.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { until } from './serve-graph.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
 
 const principal: KeyPrincipal = {
   kind: 'key',
@@ -50,6 +57,67 @@ describe('loads of an event', () => {
     assert.equal(loadsOf(call), shared);
     now_ms = 5_000;
     assert.notEqual(loadsOf(call), shared);
+  });
+
+  test('are let go when they are too old, also when no call comes any more', async () => {
+    const loadsOf = openEventLoads(() => performance.now(), 20);
+    const hold = () => {
+      const shared = loadsOf(call);
+      assert.ok(shared);
+      return new WeakRef(shared);
+    };
+    const held = hold();
+    collectGarbage();
+    assert.ok(held.deref(), 'they are held while they are young');
+    await until(() => {
+      collectGarbage();
+      return held.deref() === undefined;
+    });
+  });
+
+  test('are let go, the oldest first, when there are more than 1,000', () => {
+    const loadsOf = openEventLoads();
+    const of = (event: number) => loadsOf({ ...call, liveEvent: String(event) });
+    const [oldest, next] = [of(0), of(1)];
+    for (let event = 2; event <= 1_000; event += 1) of(event);
+    assert.equal(of(1), next);
+    assert.notEqual(of(0), oldest);
+  });
+
+  test('are let go, the oldest first, when they hold more than 5,000 rows together', () => {
+    const loadsOf = openEventLoads();
+    const of = (event: number) => loadsOf({ ...call, liveEvent: String(event) });
+    const [oldest, next] = [of(0), of(1)];
+    oldest?.hold(500);
+    next?.hold(4_500);
+    assert.deepEqual([of(0), of(1)], [oldest, next]);
+    of(2)?.hold(1);
+    assert.equal(of(1), next);
+    assert.notEqual(of(0), oldest);
+    // What was let go counts no more, whoever still holds on to it.
+    oldest?.hold(1_000_000);
+    assert.equal(of(1), next);
+  });
+
+  test('count the rows that loaders hold for them, lists by their items', async () => {
+    const loadsOf = openEventLoads();
+    const shopsOf = perCall<string, object[]>(async (keys) =>
+      keys.map(() => Array.from({ length: 2_499 }, () => ({}))),
+    );
+    const onceOf = oncePerCall(
+      (key: string) => key,
+      async () => ({}),
+    );
+    const now = () => Temporal.Now.instant();
+    const loads = loadsOf(call);
+    assert.ok(loads);
+    const context = { ...call, now, loads };
+    await shopsOf(context).loadMany(['a', 'b']);
+    await onceOf('a', context);
+    await onceOf('b', context);
+    assert.equal(loadsOf(call), loads, '5,000 rows are held');
+    await onceOf('c', context);
+    assert.notEqual(loadsOf(call), loads);
   });
 });
 

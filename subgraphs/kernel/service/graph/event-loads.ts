@@ -1,21 +1,36 @@
 /**
  * Calls that read the same event of the live stream again for the same caller share what they
  * load: fifty subscriptions on a socket, each with fields of its own, read an object once.
+ *
+ * What is shared is as fresh as the result that equal subscriptions share: of the first read of the
+ * event. A later event has loads of its own, so it never shows what was before it. Each process of
+ * a subgraph shares by itself.
  */
 import type { Call } from '../access/principal.ts';
-import { Lru } from '../lru.ts';
 
 /** The header under which a call's live event goes to a subgraph in another process. */
 export const liveEventHeader = 'x-live-event';
 
 /** Events of one caller each that are shared at a time. */
 const sharedEvents_max = 1_000;
+/**
+ * Rows that are held for all of them together. One selection can reach the 500 shops of its
+ * merchant, so the number of events alone bounds no memory.
+ */
+const sharedRows_max = 5_000;
 /** An object of an event is at most this old when a slower subscriber gets it. */
 const shared_ms = 5_000;
 
-interface Shared {
-  readonly loads: object;
+/** What the calls of one caller about one event share: their loaders are kept by this object. */
+export interface SharedLoads {
+  /** Counts rows that are held from now on. */
+  hold(rows: number): void;
+}
+
+interface Kept {
+  readonly loads: SharedLoads;
   readonly until_ms: number;
+  rows: number;
 }
 
 /**
@@ -25,16 +40,54 @@ interface Shared {
  */
 export const openEventLoads = (
   clock_ms: () => number = () => performance.now(),
-): ((call: Call) => object | undefined) => {
-  const kept = new Lru<string, Shared>(sharedEvents_max);
+  life_ms = shared_ms,
+): ((call: Call) => SharedLoads | undefined) => {
+  /** Oldest first: all live equally long. */
+  const kept = new Map<string, Kept>();
+  let rows = 0;
+  let sweeping = false;
+
+  const drop = (name: string, entry: Kept): void => {
+    kept.delete(name);
+    rows -= entry.rows;
+  };
+  const trim = (): void => {
+    for (const [name, entry] of kept) {
+      const fits = kept.size <= sharedEvents_max && rows <= sharedRows_max;
+      if (fits && entry.until_ms > clock_ms()) return;
+      drop(name, entry);
+    }
+  };
+  /** Also when no call comes any more, what is too old is let go. */
+  const sweepLater = (): void => {
+    if (sweeping) return;
+    sweeping = true;
+    setTimeout(() => {
+      sweeping = false;
+      trim();
+      if (kept.size > 0) sweepLater();
+    }, life_ms).unref();
+  };
+  const keep = (name: string): SharedLoads => {
+    const hold = (more: number): void => {
+      if (kept.get(name) !== entry) return;
+      entry.rows += more;
+      rows += more;
+      trim();
+    };
+    const entry: Kept = { loads: { hold }, until_ms: clock_ms() + life_ms, rows: 0 };
+    kept.set(name, entry);
+    trim();
+    sweepLater();
+    return entry.loads;
+  };
+
   return ({ liveEvent, principal }) => {
     if (liveEvent === undefined) return undefined;
     const name = `${liveEvent} ${JSON.stringify(principal)}`;
-    const now_ms = clock_ms();
     const known = kept.get(name);
-    if (known && known.until_ms > now_ms) return known.loads;
-    const loads = {};
-    kept.set(name, { loads, until_ms: now_ms + shared_ms });
-    return loads;
+    if (known && known.until_ms > clock_ms()) return known.loads;
+    if (known) drop(name, known);
+    return keep(name);
   };
 };

@@ -8,6 +8,13 @@ import type { SubgraphContext } from './subgraph.ts';
 /** What the loaders of a call are kept by. */
 const loadsOf = (context: SubgraphContext): object => context.loads ?? context;
 
+/** Rows that a loaded value is taken for: what is not there takes the place of one. */
+const rowsIn = (value: unknown): number => (Array.isArray(value) ? Math.max(value.length, 1) : 1);
+
+/** Counts the rows of values that are kept for longer than their call. */
+const hold = ({ loads }: SubgraphContext, values: readonly unknown[]): void =>
+  loads?.hold(values.reduce<number>((rows, value) => rows + rowsIn(value), 0));
+
 /**
  * Makes a loader of a call on demand; `batch` answers in the order of the keys. Keys with the same
  * `nameOf` are equal.
@@ -21,7 +28,11 @@ export const perCall = <Key, Value, Name = Key>(
     const known = loaders.get(loadsOf(context));
     if (known) return known;
     const loader = new DataLoader<Key, Value, Name>(
-      (keys) => batch(keys, context),
+      async (keys) => {
+        const values = await batch(keys, context);
+        hold(context, values);
+        return values;
+      },
       nameOf ? { cacheKeyFn: nameOf } : {},
     );
     loaders.set(loadsOf(context), loader);
@@ -47,7 +58,10 @@ export const oncePerCall = <Key, Value>(
     const answer = load(key, context);
     answers.set(name, answer);
     // A failure is not kept: a call that shares the answer later loads again.
-    answer.catch(() => answers.delete(name));
+    answer.then(
+      (value) => hold(context, [value]),
+      () => answers.delete(name),
+    );
     return answer;
   };
 };

@@ -1,13 +1,14 @@
 /** A subgraph as its callers see it: the context of a call, and the executor of documents. */
 import type { DocumentNode, ExecutionResult } from 'graphql';
 import type { Call } from '../access/principal.ts';
+import type { SharedLoads } from './event-loads.ts';
 
 /** What a resolver gets beside its arguments. One per call. */
 export interface SubgraphContext extends Call {
   /** The clock, read at the border (architecture decision 10). */
   readonly now: () => Temporal.Instant;
   /** What its loaders are kept by where it shares them with other calls (`event-loads`). */
-  readonly loads?: object;
+  readonly loads?: SharedLoads;
 }
 
 /** Runs one prepared document. Never rejects: what goes wrong is in `errors`. */

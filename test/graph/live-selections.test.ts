@@ -1,0 +1,448 @@
+/**
+ * Many subscriptions of one caller, each with a selection of its own: an event and its objects are
+ * read from PostgreSQL once, with the subgraphs in this process and over HTTP.
+ */
+import { after, before, describe, test, type TestContext } from 'node:test';
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fastify } from 'fastify';
+import { parse } from 'graphql';
+import { openAuthenticator } from '../../gateway/callers/authenticate.ts';
+import type { BearerReader } from '../../gateway/callers/caller.ts';
+import { openBucketsInMemory } from '../../gateway/callers/buckets-in-memory.ts';
+import { openAddressOf } from '../../gateway/callers/caller-address.ts';
+import { limitBy } from '../../gateway/callers/rate-limit.ts';
+import { operationsPerSocket_max } from '../../gateway/graphql/graph-protocol.ts';
+import { registerGateway } from '../../gateway/graphql/server.ts';
+import { openLiveEvents } from '../../gateway/live/live-events.ts';
+import { openLiveSubscriptions } from '../../gateway/live/live-subscriptions.ts';
+import { storedEvents } from '../../gateway/live/stored-events.ts';
+import { remoteExecutor } from '../../gateway/remote-subgraph.ts';
+import { openSupergraph, type Supergraph } from '../../gateway/supergraph.ts';
+import { subgraphNames, type SubgraphName } from '../../schema/sources.ts';
+import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
+import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
+import {
+  scopes,
+  type KeyPrincipal,
+  type Principal,
+} from '../../subgraphs/kernel/service/access/principal.ts';
+import {
+  serveSubgraph,
+  subgraphPath,
+} from '../../subgraphs/kernel/service/graph/serve-subgraph.ts';
+import { connect, listen, readers, until } from '../gateway/serve-graph.ts';
+import { isOfCall, log, openGraphHarness } from './harness.ts';
+import { plant, type Planted } from './planted-rows.ts';
+
+type Harness = Awaited<ReturnType<typeof openGraphHarness>>;
+
+let harness: Harness;
+/** A shop with one row of everything, and with a test clock. */
+let shop: Planted;
+/** Another shop of the same merchant. */
+let neighbour: Planted;
+let otherMerchant: Planted;
+
+/** What happens, and what of it a subscription can select. */
+interface Kind {
+  readonly kind:
+    | 'payment.created'
+    | 'refund.created'
+    | 'payout.created'
+    | 'subscription.status_changed';
+  readonly field: string;
+  readonly event: string;
+  /** The field of the event that is its object, and the object's table. */
+  readonly object: 'payment' | 'refund' | 'payout' | 'subscription';
+  readonly sequence: string;
+  readonly nested: readonly string[];
+}
+
+const payments: Kind = {
+  kind: 'payment.created',
+  field: 'paymentCreated',
+  event: 'PaymentCreatedEvent',
+  object: 'payment',
+  sequence: '1000',
+  nested: [
+    'shop { name }',
+    'merchant { name rateLimit { burst } }',
+    'merchant { shops { id name } }',
+    'shop { merchant { name shops { terminalId } } }',
+    'refunds { id amount }',
+    'refunds { status payment { id amount refunds { id } } }',
+    'refunds { id payment { shop { name } } }',
+    'webhookDeliveries { id status }',
+    'webhookDeliveries { url attemptLog { number status } }',
+  ],
+};
+/** The same, with what operators alone may select. */
+const paymentsOfOperators: Kind = {
+  ...payments,
+  nested: [
+    ...payments.nested,
+    'shop { apiKeys(first: 3) { nodes { id prefix } } }',
+    'shop { webhookEndpoints { id url } }',
+  ],
+};
+const refunds: Kind = {
+  kind: 'refund.created',
+  field: 'refundCreated',
+  event: 'RefundCreatedEvent',
+  object: 'refund',
+  sequence: '1001',
+  nested: [
+    'payment { id amount }',
+    'payment { shop { name } }',
+    'payment { merchant { name } }',
+    'payment { refunds { id status } }',
+    'payment { webhookDeliveries { id } }',
+    'payment { webhookDeliveries { attemptLog { number } } }',
+  ],
+};
+const payouts: Kind = {
+  kind: 'payout.created',
+  field: 'payoutCreated',
+  event: 'PayoutCreatedEvent',
+  object: 'payout',
+  sequence: '1002',
+  nested: [
+    'shop { name }',
+    'shop { terminalName }',
+    'merchant { name }',
+    'merchant { shops { id } }',
+    'shop { merchant { name } }',
+    'recipient { fullName }',
+  ],
+};
+const subscriptions: Kind = {
+  kind: 'subscription.status_changed',
+  field: 'subscriptionStatusChanged',
+  event: 'SubscriptionStatusChangedEvent',
+  object: 'subscription',
+  sequence: '1003',
+  nested: [
+    'shop { name }',
+    'token { id cardMask }',
+    'token { shop { name } }',
+    'charges { period status }',
+    'charges { period payment { id amount } }',
+    'charges { payment { refunds { id } } }',
+  ],
+};
+
+before(async () => {
+  harness = await openGraphHarness();
+  const { pool } = harness.database;
+  const merchant = randomUUID();
+  shop = await plant(pool, 'shop', { merchant, shop: randomUUID() });
+  neighbour = await plant(pool, 'neighbour', { merchant, shop: randomUUID() }, ['shop']);
+  otherMerchant = await plant(pool, 'other', { merchant: randomUUID(), shop: randomUUID() });
+  const placed = 'update event set sequence = 1000, position = 1000 where merchant_id = $1';
+  await pool.query(placed, [merchant]);
+  for (const { kind, object, sequence } of [refunds, payouts, subscriptions])
+    await pool.query(
+      `insert into event select changed.* from event as original,
+         lateral jsonb_populate_record(original, jsonb_build_object('id', $2::uuid,
+           'subject_id', $3::uuid, 'stream_kind', $4::text, 'sequence', $5::int8, 'position', $5::int8)) as changed
+       where original.merchant_id = $1 and original.sequence = 1000`,
+      [merchant, randomUUID(), shop.id(object), kind, sequence],
+    );
+  const clocks = await pool.query('select from test_clock where merchant_id = $1', [merchant]);
+  assert.equal(clocks.rowCount, 1, 'the shop has a test clock');
+});
+after(() => harness?.close());
+
+/** Each has a key id of its own, so that no two of them share what they load. */
+const keyOf = (plot: Planted, mode: Mode = 'test'): KeyPrincipal => ({
+  kind: 'key',
+  keyId: randomUUID(),
+  merchantId: plot.id('merchant'),
+  shopId: plot.id('shop'),
+  mode,
+  scopes,
+});
+const operator = (): Principal => ({
+  kind: 'operator',
+  subject: randomUUID(),
+  role: 'admin',
+  merchantId: shop.id('merchant'),
+});
+
+const scalars = ['id', 'merchantId', 'status', 'createdAt'];
+
+/** All at once. */
+const whole = ({ object, nested }: Kind): string =>
+  `${object} { ${[...scalars, ...nested].join(' ')} }`;
+
+/** So many selections as one socket may have, no two of them equal. */
+const different = ({ object, nested }: Kind): readonly string[] =>
+  Array.from({ length: operationsPerSocket_max }, (_, index) => {
+    const chosen = nested.filter((_field, place) => (index + 1) & (1 << (place % 6)));
+    return `${object} { ${scalars[index % scalars.length]} ${chosen.join(' ')} }`;
+  });
+
+/** A supergraph over the same subgraphs, reached over HTTP as in another process. */
+const overHttp = async (t: TestContext): Promise<Supergraph> => {
+  const keys = { shared: randomBytes(32), service: null };
+  const app = fastify();
+  for (const name of subgraphNames)
+    serveSubgraph(app, { name, executor: harness.executors[name], keys });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  t.after(() => app.close());
+  const reach = (name: SubgraphName) => {
+    const executor = remoteExecutor(url + subgraphPath(name), keys, log);
+    t.after(() => executor.close());
+    return executor;
+  };
+  const path = join(import.meta.dirname, '../../schema/supergraph.graphql');
+  return openSupergraph({
+    supergraphSdl: readFileSync(path, 'utf8'),
+    executors: {
+      payments: reach('payments'),
+      payouts: reach('payouts'),
+      recurring: reach('recurring'),
+      merchants: reach('merchants'),
+    },
+    log,
+  });
+};
+
+const inProcess = async (): Promise<Supergraph> => harness.supergraph;
+
+/** Serves the graph's sockets until the test ends; the bearer is the place of a principal. */
+const serve = async (t: TestContext, supergraph: Supergraph, callers: readonly Principal[]) => {
+  const { bus } = harness;
+  const readBearer: BearerReader = (bearer) => {
+    const principal = callers[Number(bearer)];
+    return principal ? Promise.resolve({ principal }) : null;
+  };
+  const addressOf = openAddressOf([]);
+  const authenticator = openAuthenticator({
+    supergraph,
+    bus,
+    vaultKey: Buffer.alloc(32),
+    addressOf,
+    log,
+    operatorToken: null,
+    otherReaders: [readBearer],
+  });
+  const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph), log });
+  t.after(() => liveEvents.close());
+  const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log });
+  const limiter = limitBy(openBucketsInMemory(), addressOf);
+  const app = fastify();
+  await registerGateway(app, { supergraph, authenticator, limiter, liveSubscriptions, log });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  t.after(() => app.close());
+  return callers.map((_, place) =>
+    connect(t, `${url.replace('http', 'ws')}/graphql`, { authorization: `Bearer ${place}` }),
+  );
+};
+
+const streamed = (
+  { merchantId, shopId, mode }: KeyPrincipal,
+  { kind, object }: Kind,
+  sequence: string,
+): StreamedEvent => ({
+  sequence,
+  kind,
+  merchantId,
+  shopId,
+  mode,
+  subjectId: shop.id(object),
+  at: '2026-05-06T10:00:00.000Z',
+  payload: {},
+});
+
+const publish = (first: StreamedEvent, ...others: readonly StreamedEvent[]): Promise<void> =>
+  harness.bus.publish('events', {
+    behind: String(BigInt(first.sequence) - 1n),
+    last: others.at(-1)?.sequence ?? first.sequence,
+    events: [first, ...others],
+  });
+
+/** What one event costs the caller's subscriptions on one socket, and what they are answered. */
+const readEvent = async (
+  t: TestContext,
+  supergraph: Supergraph,
+  caller: Principal,
+  kind: Kind,
+  wanted: readonly string[],
+) => {
+  const [client] = await serve(t, supergraph, [caller]);
+  assert(client);
+  const listening: Awaited<ReturnType<typeof listen>>[] = [];
+  for (const selection of wanted)
+    listening.push(await listen(client, `subscription { ${kind.field} { ${selection} } }`));
+  const from = harness.counted.texts.length;
+  await publish(streamed(keyOf(shop), kind, kind.sequence));
+  const answers = await Promise.all(listening.map((results) => results.next()));
+  const statements = harness.counted.texts.slice(from).filter(isOfCall).length;
+  await client.dispose();
+  await until(async () => (await readers()) === 0);
+  return { answers, statements };
+};
+
+const rereading = ({ sequence, event }: Kind, selection: string) =>
+  parse(`{ liveEvent(id: "${sequence}") { ... on ${event} { ${selection} } } }`);
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
+
+/** What each selection gives when it is read by itself, outside of the stream. */
+const readAlone = (
+  caller: Principal,
+  kind: Kind,
+  wanted: readonly string[],
+): Promise<readonly unknown[]> =>
+  Promise.all(
+    wanted.map(async (selection) => {
+      const { data, errors } = await harness.supergraph.execute(
+        { document: rereading(kind, selection), variables: {} },
+        { principal: caller, requestId: 'r' },
+      );
+      assert.equal(errors, undefined, JSON.stringify(errors));
+      assert(data?.['liveEvent'], 'there is such an event');
+      return plain({ data: { [kind.field]: data['liveEvent'] } });
+    }),
+  );
+
+/** Objects that are wanted at once in one selection may be loaded one after another in many. */
+const spare_statements = 2;
+
+const cases = [
+  { who: 'a key', as: () => keyOf(shop), kind: payments, where: 'in one process', open: inProcess },
+  { who: 'a key', as: () => keyOf(shop), kind: payments, where: 'over HTTP', open: overHttp },
+  {
+    who: 'an operator',
+    as: operator,
+    kind: paymentsOfOperators,
+    where: 'in one process',
+    open: inProcess,
+  },
+  {
+    who: 'an operator',
+    as: operator,
+    kind: paymentsOfOperators,
+    where: 'over HTTP',
+    open: overHttp,
+  },
+  { who: 'a key', as: () => keyOf(shop), kind: refunds, where: 'in one process', open: inProcess },
+  { who: 'a key', as: () => keyOf(shop), kind: payouts, where: 'in one process', open: inProcess },
+  {
+    who: 'a key',
+    as: () => keyOf(shop),
+    kind: subscriptions,
+    where: 'in one process',
+    open: inProcess,
+  },
+];
+
+describe('50 selections on one socket are answered for the statements of one:', () => {
+  for (const { who, as, kind, where, open } of cases) {
+    test(`${kind.field}, ${who}, ${where}`, async (t) => {
+      const supergraph = await open(t);
+      const wanted = different(kind);
+      assert.equal(new Set(wanted).size, 50);
+      const expected = await readAlone(as(), kind, wanted);
+      const one = await readEvent(t, supergraph, as(), kind, [whole(kind)]);
+      const many = await readEvent(t, supergraph, as(), kind, wanted);
+      assert.deepEqual(many.answers, expected);
+      t.diagnostic(`${many.statements} statements, ${one.statements} for one`);
+      assert(one.statements >= 3, `only ${one.statements} statements were counted`);
+      assert(many.statements >= one.statements, 'the callers share nothing with one another');
+      assert(many.statements <= one.statements + spare_statements);
+    });
+  }
+});
+
+describe('what one caller has loaded of an event', () => {
+  const strangers = () => [
+    { who: 'a key of another shop', principal: keyOf(neighbour) },
+    { who: 'a live key of the shop', principal: keyOf(shop, 'live') },
+    { who: 'a key of another merchant', principal: keyOf(otherMerchant) },
+  ];
+
+  for (const { where, open } of [
+    { where: 'in one process', open: inProcess },
+    { where: 'over HTTP', open: overHttp },
+  ]) {
+    test(`is not given to strangers who listen meanwhile, ${where}`, async (t) => {
+      const supergraph = await open(t);
+      const owner = keyOf(shop);
+      const others = strangers();
+      const [client, ...clients] = await serve(t, supergraph, [
+        owner,
+        ...others.map(({ principal }) => principal),
+      ]);
+      assert(client);
+      const own = await listen(client, `subscription { paymentCreated { ${whole(payments)} } }`);
+      const listening = await Array.fromAsync(clients, (stranger) =>
+        listen(stranger, 'subscription { events { id merchantId shopId mode } }'),
+      );
+      // Each stranger has an event of its own behind the owner's: it must be the first that comes.
+      const theirs = others.map(({ principal }, place) =>
+        streamed(principal, payments, String(1_001 + place)),
+      );
+      await publish(streamed(owner, payments, payments.sequence), ...theirs);
+      assert.match(JSON.stringify(await own.next()), new RegExp(shop.id('payment')));
+      for (const [place, { who, principal }] of others.entries()) {
+        const { merchantId, shopId, mode } = principal;
+        const events = { id: String(1_001 + place), merchantId, shopId, mode };
+        assert.deepEqual(plain(await listening[place]?.next()), { data: { events } }, who);
+      }
+      // The owner has loaded everything when they ask for the same event by its id.
+      for (const { who, principal } of others) {
+        const call = { principal, requestId: 'r', liveEvent: payments.sequence };
+        const document = rereading(payments, whole(payments));
+        const { data } = await supergraph.execute({ document, variables: {} }, call);
+        assert.deepEqual(plain(data), { liveEvent: null }, who);
+      }
+    });
+  }
+
+  test('is not given to strangers who name its objects under the same event', async () => {
+    const entities = parse(
+      'query ($of: [_Any!]!) { _entities(representations: $of) { ... on Payment { id } ... on Refund { id } } }',
+    );
+    const run = harness.executors.payments.prepare(entities);
+    const named = (['payment', 'refund'] as const).map((table) => ({
+      __typename: table === 'payment' ? 'Payment' : 'Refund',
+      merchantId: shop.id('merchant'),
+      id: shop.id(table),
+    }));
+    const ask = async (principal: Principal): Promise<unknown> => {
+      const call = { principal, requestId: 'r', liveEvent: payments.sequence };
+      const { data, errors } = await run({ of: named }, call);
+      assert.equal(errors, undefined, JSON.stringify(errors));
+      return plain(data?.['_entities']);
+    };
+    assert.deepEqual(await ask(keyOf(shop)), [
+      { id: shop.id('payment') },
+      { id: shop.id('refund') },
+    ]);
+    for (const { who, principal } of strangers())
+      assert.deepEqual(await ask(principal), [null, null], who);
+  });
+
+  test('is loaded again where it could not be loaded', async () => {
+    const { pool } = harness.database;
+    const { supergraph } = harness;
+    for (const table of ['test_clock', 'event', 'payment', 'refund']) {
+      const call = { principal: keyOf(shop), requestId: 'r', liveEvent: payments.sequence };
+      const ask = (selection: string) =>
+        supergraph.execute({ document: rereading(payments, selection), variables: {} }, call);
+      await pool.query(`alter table ${table} rename to ${table}_away`);
+      const failed = await ask('payment { amount refunds { id } }').finally(() =>
+        pool.query(`alter table ${table}_away rename to ${table}`),
+      );
+      assert(failed.errors, `without the table ${table} nothing is answered`);
+      const { data, errors } = await ask('payment { status refunds { amount } }');
+      assert.equal(errors, undefined, `${table}: ${JSON.stringify(errors)}`);
+      assert.match(JSON.stringify(data), /"status":.*"refunds":\[\{"amount"/);
+    }
+  });
+});
