@@ -4,6 +4,7 @@
  * part that saw less than there is has failed, whatever it found. Exits with 1 when a part failed.
  */
 import { spawn } from 'node:child_process';
+import { dirname } from 'node:path';
 import { isGenerated, projectFiles, root, typescriptFiles } from './tidy/tree.ts';
 
 interface Part {
@@ -42,8 +43,13 @@ const ownFiles = (output: string, ending: string): number =>
       (line) => isListedFile(line) && line.endsWith(ending) && !line.includes('/node_modules/'),
     ).length;
 
-/** Modules that run in the buyer's browser: they see a browser's globals, not Node's. */
-const browserFolder = 'rest-facade/checkout/browser';
+/** Scripts that run in a browser: they see a browser's globals, not Node's. */
+const browserScripts = projectFiles().filter((path) =>
+  /^(?!test\/).*\/browser\/[^/]+\.js$/.test(path),
+);
+
+/** Each folder of them has a configuration of its own. */
+const browserFolders = Map.groupBy(browserScripts, dirname);
 
 /** The compiler on one folder's configuration. */
 const types = (name: string, folder: string, ending: string, least: number): Part => ({
@@ -58,12 +64,8 @@ const types = (name: string, folder: string, ending: string, least: number): Par
 
 const parts = (): readonly Part[] => [
   types('types', '.', '.ts', typescriptFiles().length),
-  types(
-    'page types',
-    browserFolder,
-    '.js',
-    projectFiles().filter((path) => path.startsWith(`${browserFolder}/`) && path.endsWith('.js'))
-      .length,
+  ...Array.from(browserFolders, ([folder, scripts]) =>
+    types(folder, folder, '.js', scripts.length),
   ),
   {
     name: 'lint',
@@ -128,7 +130,7 @@ const check = async (part: Part): Promise<boolean> => {
   const passed = code === 0 && seen >= part.least;
   const took = `${((performance.now() - began_ms) / 1_000).toFixed(1)} s`;
   console.log(
-    `${part.name.padEnd(10)} ${passed ? 'ok    ' : 'FAILED'} ${String(seen).padStart(5)} ${part.unit}  ${took}`,
+    `${part.name.padEnd(29)} ${passed ? 'ok    ' : 'FAILED'} ${String(seen).padStart(5)} ${part.unit}  ${took}`,
   );
   if (passed) return true;
   console.log(`\n${(part.received ?? String)(output).trim()}\n`);
