@@ -3,6 +3,7 @@
  * asks from time to time.
  */
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { LiveEvents } from '../../gateway/live/live-events.ts';
 import type { BuyerPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
@@ -82,6 +83,9 @@ const stream = (parts: Stream, shownTag: string): void => {
     .finally(end);
 };
 
+/** What the stream has beside the headers of every answer. */
+const streamHeaders = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
+
 /**
  * Adds the route. Without a live source, or for an unknown payment, it answers 204: a browser does
  * not come again then. 429 when too many are open.
@@ -98,13 +102,16 @@ export const pushState = (
     done();
   });
 
-  app.get<TokenRoute & { Querystring: { tag?: unknown } }>(
-    '/:token/events',
-    { exposeHeadRoute: false, config: { load: 'long-lived' } },
-    async (request, reply) => {
+  app.route<TokenRoute & { Querystring: { tag?: unknown } }>({
+    method: ['GET', 'HEAD'],
+    url: '/:token/events',
+    config: { load: 'long-lived' },
+    handler: async (request, reply) => {
       guardPage(reply);
       const { words, found } = await findCheckout(context, request);
       if (!live || !found) return reply.code(204).send();
+      // The head of the answer alone: no stream is opened, and none of the page's is taken.
+      if (request.method === 'HEAD') return reply.headers(streamHeaders).send(Readable.from([]));
       const { call } = found;
       const giveBack = limiter.stream(request.raw, call.principal.paymentId);
       if (!giveBack)
@@ -120,15 +127,11 @@ export const pushState = (
       const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
         value === undefined ? [] : [[name, value] as const],
       );
-      response.writeHead(200, {
-        ...Object.fromEntries(headers),
-        'content-type': 'text/event-stream',
-        'x-accel-buffering': 'no',
-      });
+      response.writeHead(200, { ...Object.fromEntries(headers), ...streamHeaders });
       response.write(': connected\n\n');
       open.add(response);
       response.once('close', () => open.delete(response));
       stream({ context, call, words, response, reader }, String(request.query.tag));
     },
-  );
+  });
 };

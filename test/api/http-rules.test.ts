@@ -6,13 +6,16 @@ import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { pageLimits } from '../../rest-facade/checkout/limit-page.ts';
 import { readContract } from '../../rest-facade/read-contract.ts';
 import { eventually, makeMerchant, openStream } from '../support/merchant.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService('one');
 after(() => service.stop());
-const { key } = await makeMerchant(service);
+const { key, call } = await makeMerchant(service);
+const { body: created } = await call('POST', '/payments', { amount: 100 });
+const page = new URL(created.payment_url).pathname;
 const authorized = { authorization: `Bearer ${key}` };
 
 describe('HEAD says what GET says, without a body', () => {
@@ -36,9 +39,11 @@ describe('HEAD says what GET says, without a body', () => {
     '/v1/public/nothing',
     '/graphql?query={__typename}',
   ];
+  const pages = [page, `${page}/state`, `${page}/events`, '/pay/x/events'];
 
   /** What differs between two answers to one question, and how they travel. */
-  const fleeting = /^(date|x-request-id|ratelimit-.*|transfer-encoding|connection|keep-alive)$/;
+  const fleeting =
+    /^(date|page-time|x-request-id|ratelimit-.*|transfer-encoding|connection|keep-alive)$/;
   const ask = async (method: string, path: string) => {
     const leaving = new AbortController();
     const headers = { ...authorized, 'apollo-require-preflight': 'yes' };
@@ -52,7 +57,7 @@ describe('HEAD says what GET says, without a body', () => {
     return { status: response.status, headers: Object.fromEntries(kept), body };
   };
 
-  for (const path of [...described, ...own, ...odd]) {
+  for (const path of [...described, ...own, ...odd, ...pages]) {
     test(path, async () => {
       const id = '8c5e0c9a-2f5d-4f67-9a51-3a9b1c7f6e11';
       const address = path.replace('{id}', id);
@@ -68,6 +73,12 @@ describe('HEAD says what GET says, without a body', () => {
     await ask('GET', '/v1/public/balance');
     assert.deepEqual(comments, [': connected']);
     await close();
+  });
+
+  test('nor one of the hosted page, which may have so many', async () => {
+    for (let asked = 0; asked <= pageLimits.page.streams; asked += 1)
+      assert.equal((await ask('HEAD', `${page}/events`)).status, 200);
+    assert.equal((await ask('GET', `${page}/events`)).status, 200);
   });
 });
 
