@@ -3,18 +3,8 @@
  * secret.
  */
 import type { ErrorObject } from 'ajv';
+import { nameOf, repeatable } from '../gateway/graphql/field-names.ts';
 import type { Schema } from './read-contract.ts';
-
-/**
- * Long runs of digits may be card or account numbers; these prefixes are those of keys and secrets.
- */
-const sensitive = /\d(?:[ -]?\d){11}|sk_(?:test|live)_|thm_|whs_/i;
-const repeated_max = 64;
-
-const repeatable = (text: string): boolean => text.length <= repeated_max && !sensitive.test(text);
-
-const nameOf = (name: string): string =>
-  repeatable(name) && /^[\w.-]+$/.test(name) ? name : 'a field with an unusual name';
 
 /** `/items/3/amount` as `items[3].amount`. */
 const pathOf = (pointer: string): string =>
@@ -26,14 +16,6 @@ const pathOf = (pointer: string): string =>
       /^\d+$/.test(step) && repeatable(step)
         ? `[${step}]`
         : `${place === 0 ? '' : '.'}${nameOf(step)}`,
-    )
-    .join('');
-
-/** A field by the way to it, in the words of a mistake. */
-export const fieldAt = (path: readonly (string | number)[]): string =>
-  path
-    .map((step, place) =>
-      typeof step === 'number' ? `[${step}]` : `${place === 0 ? '' : '.'}${nameOf(step)}`,
     )
     .join('');
 

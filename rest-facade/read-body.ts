@@ -4,8 +4,7 @@
  * integers, although JSON.parse alone would make integers of them.
  */
 import { isUtf8 } from 'node:buffer';
-import { fieldAt } from './describe-mistake.ts';
-import { duplicateField } from './duplicate-field.ts';
+import { duplicateMistake } from '../gateway/graphql/duplicate-field.ts';
 
 /**
  * What was read, or what is wrong with the bytes as a whole. A number that is not written as a safe
@@ -48,8 +47,8 @@ export const readBody = (bytes: Buffer): ReadBody => {
   try {
     const careful = maybeInexact.test(text) || maybeUnsafe.test(text);
     const value: unknown = careful ? JSON.parse(text, exactly) : JSON.parse(text);
-    const twice = duplicateField(text, value);
-    return twice ? { mistake: `${fieldAt(twice)}: expected once, got several` } : { value };
+    const mistake = duplicateMistake(text, value);
+    return mistake === null ? { value } : { mistake };
   } catch (error) {
     // The parser's own message repeats the text, which may hold a card number.
     return {

@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { emptyBody } from '../callers/check-caller.ts';
+import { openJsonParser } from './parse-json.ts';
 
 /** The bytes of a request's body. */
 export const bytesOf = ({ body }: Pick<FastifyRequest, 'body'>): Uint8Array =>
@@ -25,13 +26,13 @@ class CompressedBody extends Error {
 
 /**
  * Makes the scope keep bodies as bytes, for the types that the framework parses by itself. Returns
- * the function that parses one as the framework would; it rejects with the framework's error, or
- * with one of status 415 when the body is compressed.
+ * the function that parses one as the framework would; it rejects with the framework's error,
+ * with DuplicateField, or with an error of status 415 when the body is compressed.
  */
 export const takeRawBodies = (
   scope: FastifyInstance,
 ): ((request: FastifyRequest) => Promise<unknown>) => {
-  const parseJson = scope.getDefaultJsonParser('error', 'error');
+  const parseJson = openJsonParser(scope);
   for (const type of ['application/json', 'text/plain']) {
     if (scope.hasContentTypeParser(type)) scope.removeContentTypeParser(type);
     scope.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, bytes, done) =>
@@ -44,10 +45,7 @@ export const takeRawBodies = (
     const text = Buffer.isBuffer(request.body) ? request.body.toString() : null;
     const isJson = request.headers['content-type']?.startsWith('application/json') ?? false;
     if (text === null || !isJson) resolve(text ?? undefined);
-    else
-      void parseJson(request, text, (error, value: unknown) =>
-        error ? reject(error) : resolve(value),
-      );
+    else parseJson(request, text, (error, value) => (error ? reject(error) : resolve(value)));
     return promise;
   };
 };

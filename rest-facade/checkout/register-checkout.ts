@@ -6,9 +6,11 @@
 import { Ajv, type SchemaObject } from 'ajv';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AddressOf } from '../../gateway/callers/caller-address.ts';
+import { DuplicateField, openJsonParser } from '../../gateway/graphql/parse-json.ts';
 import type { LiveEvents } from '../../gateway/live/live-events.ts';
 import type { Supergraph } from '../../gateway/supergraph.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { errorJson } from '../../schema/wire.ts';
 import { answerJson, sayError } from './answer-json.ts';
 import { prepareCheckoutCalls } from './call-checkout.ts';
 import { chooseLanguage } from './choose-language.ts';
@@ -64,6 +66,9 @@ const sayBroken =
       );
     if (isPage(request))
       return reply.code(status).type('text/html; charset=utf-8').send(brokenPage(words, assets));
+    // No page sends such a body: the message is for who wrote it.
+    if (error instanceof DuplicateField)
+      return reply.code(status).send(errorJson('bad_request', error.message));
     return sayError(reply, status, codes[status] ?? 'internal_error', words);
   };
 
@@ -86,7 +91,11 @@ export const registerCheckout = (
       const ajv = new Ajv();
       pay.setValidatorCompiler(({ schema }: { schema: SchemaObject }) => ajv.compile(schema));
       // What is sent is JSON; the simulated bank's form has a scope of its own.
-      pay.removeContentTypeParser('text/plain');
+      pay.removeContentTypeParser(['application/json', 'text/plain']);
+      const parseJson = openJsonParser(pay);
+      pay.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) =>
+        parseJson(request, String(text), done),
+      );
       serveAssets(pay, assets);
       showPage(pay, context);
       answerJson(pay, context);

@@ -1,7 +1,7 @@
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { duplicateField } from '../../rest-facade/duplicate-field.ts';
+import { duplicateField } from '../../gateway/graphql/duplicate-field.ts';
 import { readBody } from '../../rest-facade/read-body.ts';
 import { openSmallEdge, type SmallEdge } from './small-edge.ts';
 

@@ -151,6 +151,16 @@ describe('the routes of the hosted page', () => {
     assert.equal((await send('pay', { card, extra: 1 })).code, 'bad_request');
     assert.equal((await send('pay', {})).code, 'bad_request');
     assert.equal((await send('method', { method: 'recurrent' })).code, 'bad_request');
+    const twice = await send(
+      'pay',
+      JSON.stringify({ card }).replace('{"number"', '{"cvc":"1","number"'),
+    );
+    assert.deepEqual(
+      [twice.status, JSON.parse(twice.text).error],
+      [400, { code: 'bad_request', message: 'card.cvc: expected once, got several' }],
+    );
+    const method = await send('method', '{"method":"sbp","method":"cards"}');
+    assert.match(method.text, /method: expected once, got several/);
     assert.equal((await send('plan', { outcome: 'rich' })).code, 'bad_request');
     assert.equal(
       (await send('pay', JSON.stringify({ card }), { 'content-type': 'text/plain' })).code,

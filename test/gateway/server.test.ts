@@ -217,6 +217,34 @@ describe('/graphql refuses', () => {
     });
   }
 
+  const duplicates: readonly (readonly [body: string, field: string])[] = [
+    [`{"query":${JSON.stringify(query)},"query":"{ rates { rateBps } }"}`, 'query'],
+    [
+      '{"query":"mutation ($n: String!) { merchantCreate(name: $n) { name } }","variables":{"n":"a","n":"b"}}',
+      'variables.n',
+    ],
+    [
+      `{"query":${JSON.stringify(query)},"extensions":{"a":[{"b":1,"\\u0062":1}]}}`,
+      'extensions.a[0].b',
+    ],
+  ];
+  for (const [body, field] of duplicates) {
+    test(`a field that comes twice in the body: ${field}`, async (t) => {
+      const { url, fixture } = await serveGraph(t);
+      const response = await post(url, body, { authorization: `Bearer ${operatorToken}` });
+      assert.equal(response.status, 400);
+      assert.deepEqual(await read(response), {
+        errors: [
+          {
+            message: `${field}: expected once, got several`,
+            extensions: { code: 'bad_request' },
+          },
+        ],
+      });
+      assert.equal(fixture.count('merchantCreate'), 0);
+    });
+  }
+
   test('another media type', async (t) => {
     const { url } = await serveGraph(t);
     const response = await post(url, '<query/>', { 'content-type': 'application/xml' });

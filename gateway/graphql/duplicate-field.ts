@@ -2,6 +2,7 @@
  * Names that come twice in one object of a JSON text. JSON.parse keeps the last of them and says
  * nothing, so that two readers of the same bytes may see two amounts.
  */
+import { fieldAt } from './field-names.ts';
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -94,3 +95,9 @@ export const duplicateField = (text: string, value: unknown): readonly (string |
   typeof value !== 'object' || value === null || namesIn(text) === fieldsOf(value)
     ? null
     : findDuplicate(text);
+
+/** What is wrong with a JSON text in which a field comes twice; null when none does. */
+export const duplicateMistake = (text: string, value: unknown): string | null => {
+  const twice = duplicateField(text, value);
+  return twice && `${fieldAt(twice)}: expected once, got several`;
+};
