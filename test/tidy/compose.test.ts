@@ -257,6 +257,33 @@ describe('docker-compose.yml', () => {
       assert.deepEqual([filledIn(environment['TRUSTED_PROXIES'] ?? '')], subnets);
   });
 
+  /**
+   * Caddy compares `path` with the decoded and cleaned path, whatever its case. Only the parts of a
+   * pattern that are written encoded are compared with the path as it was sent.
+   */
+  test('has the front answer 404 for inner paths, by patterns that an encoded path cannot pass', () => {
+    const [, inner = ''] =
+      /:8080 \{\n {2}@internal path (.+)\n {2}handle @internal \{\n {4}respond 404\n {2}\}\n/.exec(
+        front,
+      ) ?? [];
+    assert.deepEqual(inner.split(' '), ['/healthz', '/readyz', '/metrics', '/subgraphs/*']);
+    const handled = [...front.matchAll(/^ {2}handle (?:(\S+) )?\{$/gm)].map(
+      ([, matcher]) => matcher,
+    );
+    assert.deepEqual(handled, ['@internal', '/graphql*', '/pay/*', undefined]);
+    // What changes a path, or compares it otherwise.
+    assert.doesNotMatch(front, /%|path_regexp|handle_path|\b(rewrite|uri|route|expression|vars)\b/);
+  });
+
+  test('has metrics on ports that the front does not call', () => {
+    const called = [...front.matchAll(/dynamic a [a-z-]+ (\d+)/g)].map(([, port]) => port);
+    assert.ok(called.length >= 3);
+    for (const [name, { environment = {} }] of programs) {
+      const { METRICS_PORT: metricsPort, PORT: port = '4000' } = environment;
+      assert.ok(metricsPort && metricsPort !== port && !called.includes(metricsPort), name);
+    }
+  });
+
   test('has an emulated acquirer for development alone: under a profile, from the sources, published to this machine, needed by nobody', () => {
     const { acquirer, ...installed } = compose.services;
     assert.deepEqual([acquirer?.profiles, acquirer?.build], [['development'], undefined]);
