@@ -30,7 +30,7 @@ import {
   subscriptionJson,
   tokenJson,
 } from '../schema/wire.ts';
-import type { access } from '../subgraphs/kernel/service/access/access.ts';
+import { payoutScopes, type access } from '../subgraphs/kernel/service/access/access.ts';
 import type { Scope } from '../subgraphs/kernel/service/access/principal.ts';
 
 /**
@@ -227,12 +227,6 @@ const payments = [
     answer: ({ refunds: page }) => paged(page, refundJson),
   }),
 ];
-
-const payoutScopes: Readonly<Record<PayoutMethod, Scope>> = {
-  payouts_sbp: 'api:payouts:sbp',
-  payouts_card: 'api:payouts:card',
-  payouts_account: 'api:payouts:account',
-};
 
 /**
  * The scope of the payout's method; null when the method is not one, which validation says then.

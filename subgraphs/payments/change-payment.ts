@@ -6,7 +6,8 @@
 import type { Database } from '../kernel/database/orm.ts';
 import type { OutboxEvent } from '../kernel/events/outbox.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
-import type { Payment, Refund } from './entities.ts';
+import type { Payment } from './entities.ts';
+import type { Refund } from './refunds/entities.ts';
 import { publicPayment } from './payment-view.ts';
 import { webhookOf } from './rules/payment.ts';
 import {

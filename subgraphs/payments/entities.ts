@@ -7,9 +7,9 @@ import type { Mode } from '../kernel/rules/mode.ts';
 import type { BankStep, PlannedOutcome } from '../kernel/rules/buyer.ts';
 import type { PaymentMethod, PaymentStatus } from './rules/payment.ts';
 import type { RecurringKind } from '../kernel/rules/recurring.ts';
-import type { RefundStatus } from './refunds/rules.ts';
+import { RefundEntity } from './refunds/entities.ts';
 
-const moment = () => p.type(InstantType).$type<Temporal.Instant>();
+const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 export const PaymentEntity = defineEntity({
   name: 'Payment',
@@ -45,15 +45,15 @@ export const PaymentEntity = defineEntity({
     customerId: p.text().nullable(),
     /** `json`, not `jsonb`: the merchant's pairs come back in the order in which they came. */
     metadata: p.json<Record<string, string>>().columnType('json'),
-    createdAt: moment(),
-    expiresAt: moment(),
-    processingUntil: moment().nullable(),
-    capturedAt: moment().nullable(),
-    finalizedAt: moment().nullable(),
+    createdAt: instant(),
+    expiresAt: instant(),
+    processingUntil: instant().nullable(),
+    capturedAt: instant().nullable(),
+    finalizedAt: instant().nullable(),
     /** When the bank is asked next; null when there is nothing to ask. */
-    askAt: moment().nullable(),
+    askAt: instant().nullable(),
     /** When its order was given to the bank last, for its buyer; null before. */
-    orderedAt: moment().nullable(),
+    orderedAt: instant().nullable(),
     customerCardBrand: p.text().nullable(),
     customerCardMask: p.text().nullable(),
     customerCardHolder: p.text().nullable(),
@@ -131,47 +131,5 @@ export const PaymentEntity = defineEntity({
 export type Payment = Row<InferEntity<typeof PaymentEntity>>;
 /** A payment of a saved method. */
 export type RecurringPayment = Payment & { readonly kind: RecurringKind; readonly tokenId: string };
-
-export const RefundEntity = defineEntity({
-  name: 'Refund',
-  tableName: 'refund',
-  properties: {
-    merchantId: p.uuid().primary(),
-    id: p.uuid().primary(),
-    paymentId: p.uuid(),
-    shopId: p.uuid(),
-    mode: p.text().$type<Mode>(),
-    amount: p.bigint(),
-    reason: p.text().nullable(),
-    status: p.text().$type<RefundStatus>(),
-    failReason: p.text().$type<FailureCode>().nullable(),
-    createdAt: moment(),
-    completedAt: moment().nullable(),
-    /** The bank's reference of it; null until the bank gave one. */
-    bankRef: p.text().nullable(),
-    /** When the bank is asked next; null when there is nothing to ask. */
-    askAt: moment().nullable(),
-  },
-  indexes: [
-    { name: 'refund_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
-    {
-      name: 'refund_filter',
-      properties: ['merchantId', 'shopId', 'mode', 'status', 'createdAt', 'id'],
-    },
-    { name: 'refund_payment', properties: ['merchantId', 'paymentId', 'createdAt', 'id'] },
-    { name: 'refund_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
-    { name: 'refund_pending', properties: ['createdAt'], where: "status = 'pending'" },
-  ],
-  checks: [
-    { name: 'refund_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
-    { name: 'refund_final', expression: "(status = 'pending'::text) = (completed_at is null)" },
-    { name: 'refund_failed', expression: "(status = 'failed'::text) = (fail_reason is not null)" },
-    {
-      name: 'refund_status',
-      expression: "status = any (array['pending'::text, 'succeeded'::text, 'failed'::text])",
-    },
-  ],
-});
-export type Refund = Row<InferEntity<typeof RefundEntity>>;
 
 export const paymentsEntities = [PaymentEntity, RefundEntity];

@@ -5,7 +5,8 @@
 import { loadByKey } from '../kernel/database/load-by-key.ts';
 import { registry, type RegistryTable } from '../kernel/database/registry.ts';
 import { columns } from '../kernel/database/statement.ts';
-import type { Payment, Refund } from './entities.ts';
+import type { Payment } from './entities.ts';
+import type { Refund } from './refunds/entities.ts';
 import { paymentStatuses } from './rules/payment.ts';
 import { refundStatuses } from './refunds/rules.ts';
 import { paymentNames, refundNames } from './store-payment.ts';

@@ -5,7 +5,8 @@
  */
 import type pg from 'pg';
 import { run, type Statement } from '../kernel/database/statement.ts';
-import type { Payment, Refund } from './entities.ts';
+import type { Payment } from './entities.ts';
+import type { Refund } from './refunds/entities.ts';
 import {
   findPayment,
   findRefunds,

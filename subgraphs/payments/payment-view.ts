@@ -8,7 +8,8 @@ import {
   type PaymentFieldsFragment,
   type RefundFieldsFragment,
 } from '../../schema/wire.ts';
-import type { Payment, Refund } from './entities.ts';
+import type { Payment } from './entities.ts';
+import type { Refund } from './refunds/entities.ts';
 
 const text = (instant: Temporal.Instant | null): string | null => instant && rfc3339(instant);
 

@@ -17,8 +17,8 @@ import type { Subject } from '../kernel/alerts/set-aside.ts';
 import { effectiveRate } from '../kernel/ledger/rate.ts';
 import { deltaRows, insertDeltas, insertPostings, postingRows } from '../kernel/ledger/post.ts';
 import type { Posting } from '../kernel/rules/postings.ts';
-import type { Payment, Refund } from './entities.ts';
-import { PaymentEntity, RefundEntity } from './entities.ts';
+import { type Payment, PaymentEntity } from './entities.ts';
+import { type Refund, RefundEntity } from './refunds/entities.ts';
 
 export const paymentNames = propertyNames(PaymentEntity);
 const paymentColumns = columns(paymentNames, 'payment');

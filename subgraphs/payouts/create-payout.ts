@@ -14,7 +14,8 @@ import { withinBound } from '../kernel/ledger/bound.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
 import type { CardRecipient } from '../kernel/rules/recipient.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
-import type { KeyPrincipal, Scope } from '../kernel/service/access/principal.ts';
+import { payoutScopes } from '../kernel/service/access/access.ts';
+import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
 import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import { applyPayoutAnswer } from './apply-payout-answer.ts';
 import { checkRecipient, payoutBank } from './check-draft.ts';
@@ -52,18 +53,11 @@ export interface CreatedPayout {
   readonly replayed: boolean;
 }
 
-/** The scope that a key needs for each method (contract "Payouts"). */
-const scopeOf: Readonly<Record<PayoutMethod, Scope>> = {
-  payouts_sbp: 'api:payouts:sbp',
-  payouts_card: 'api:payouts:card',
-  payouts_account: 'api:payouts:account',
-};
-
 /** `scope_required` when the key may not pay out so; null when it may. */
 export const lacksScope = ({ scopes }: KeyPrincipal, method: PayoutMethod): Refused | null =>
-  scopes.includes(scopeOf[method])
+  scopes.includes(payoutScopes[method])
     ? null
-    : refused('scope_required', `the key lacks the scope ${scopeOf[method]}`);
+    : refused('scope_required', `the key lacks the scope ${payoutScopes[method]}`);
 
 /**
  * The claim as it is stored: a plain digest of a body with a card number in it could be tried out,

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ApiResponse } from './api.ts';
+import type { ApiResponse } from './exchange.ts';
 import type { FaultKind } from './faults.ts';
 
 /** How long a slow answer takes, and how long a call hangs that gets no answer. */

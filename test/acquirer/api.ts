@@ -17,25 +17,10 @@ import {
   type Books,
 } from './books.ts';
 import { mistakeIn, type Described } from './description.ts';
+import type { ApiRequest, ApiResponse } from './exchange.ts';
 import { listOf } from './list-page.ts';
 import type { openPublished } from './published.ts';
 import { decide, giveUpHold, payNow, type Notify } from './settle.ts';
-
-export interface ApiRequest {
-  /** Who asks. */
-  readonly account: string;
-  readonly method: string;
-  /** After the base address, as `/payments`. */
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly key: string | null;
-  readonly body: any;
-}
-
-export interface ApiResponse {
-  readonly status: number;
-  readonly body: any;
-}
 
 export interface ApiParts {
   readonly books: Books;

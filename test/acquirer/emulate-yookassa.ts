@@ -1,6 +1,7 @@
 /** YooKassa emulated: the part of its API v3 that the connector uses. */
 import { answerCall } from './answer-call.ts';
-import { apiError, cardWith3ds, openApi, type ApiRequest } from './api.ts';
+import { apiError, cardWith3ds, openApi } from './api.ts';
+import type { ApiRequest } from './exchange.ts';
 import {
   Books,
   kopecks,

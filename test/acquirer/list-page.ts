@@ -1,5 +1,5 @@
 /** A page of the acquirer's lists. */
-import type { ApiResponse } from './api.ts';
+import type { ApiResponse } from './exchange.ts';
 
 const pageDefault = 10;
 

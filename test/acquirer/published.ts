@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
-import type { ApiRequest, ApiResponse } from './api.ts';
+import type { ApiRequest, ApiResponse } from './exchange.ts';
 
 interface Variants {
   readonly oneOf: readonly { readonly $ref: string }[];

@@ -4,7 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Bank, BankAnswer } from '../../subgraphs/kernel/banks/bank.ts';
+import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
+import type { BankAnswer } from '../../subgraphs/kernel/banks/bank-answer.ts';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { isBeyondBound } from '../../subgraphs/kernel/ledger/bound.ts';

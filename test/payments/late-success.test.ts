@@ -6,7 +6,8 @@ import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { askBankAgain } from '../../subgraphs/merchants/alerts/ask-bank-again.ts';
 import type { Acting } from '../../subgraphs/merchants/audit.ts';
-import type { Bank, BankAnswer, PaymentQuestion } from '../../subgraphs/kernel/banks/bank.ts';
+import type { Bank, PaymentQuestion } from '../../subgraphs/kernel/banks/bank.ts';
+import type { BankAnswer } from '../../subgraphs/kernel/banks/bank-answer.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import {
   askBank,

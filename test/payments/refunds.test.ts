@@ -11,7 +11,8 @@ import { applyRefundAnswer } from '../../subgraphs/payments/refunds/apply-refund
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { checkoutView } from '../../subgraphs/payments/checkout/checkout-view.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
-import { RefundEntity, type Payment, type Refund } from '../../subgraphs/payments/entities.ts';
+import type { Payment } from '../../subgraphs/payments/entities.ts';
+import { RefundEntity, type Refund } from '../../subgraphs/payments/refunds/entities.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';
 import { findRefundsDue, sendRefund } from '../../subgraphs/payments/refunds/send-refund.ts';

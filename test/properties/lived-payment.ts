@@ -3,7 +3,8 @@
  * history says, and nothing by itself.
  */
 import assert from 'node:assert/strict';
-import type { Bank, BankAnswer, RefundAnswer } from '../../subgraphs/kernel/banks/bank.ts';
+import type { Bank, RefundAnswer } from '../../subgraphs/kernel/banks/bank.ts';
+import type { BankAnswer } from '../../subgraphs/kernel/banks/bank-answer.ts';
 import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { readBalancesAt } from '../../subgraphs/kernel/ledger/balance-at.ts';
@@ -15,7 +16,8 @@ import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-ban
 import { applyRefundAnswer } from '../../subgraphs/payments/refunds/apply-refund-answer.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
-import type { Payment, Refund } from '../../subgraphs/payments/entities.ts';
+import type { Payment } from '../../subgraphs/payments/entities.ts';
+import type { Refund } from '../../subgraphs/payments/refunds/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';

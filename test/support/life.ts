@@ -17,7 +17,8 @@
 import assert from 'node:assert/strict';
 import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import type { Bank, BankAnswer, RefundAnswer } from '../../subgraphs/kernel/banks/bank.ts';
+import type { Bank, RefundAnswer } from '../../subgraphs/kernel/banks/bank.ts';
+import type { BankAnswer } from '../../subgraphs/kernel/banks/bank-answer.ts';
 import { isFailureCode } from '../../subgraphs/kernel/rules/failure-code.ts';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
@@ -26,7 +27,8 @@ import { applyRefundAnswer } from '../../subgraphs/payments/refunds/apply-refund
 import { askBank, findAsksDue } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
-import type { Payment, Refund } from '../../subgraphs/payments/entities.ts';
+import type { Payment } from '../../subgraphs/payments/entities.ts';
+import type { Refund } from '../../subgraphs/payments/refunds/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { receiveCallbacks } from '../../subgraphs/payments/bank-answers/receive-callbacks.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';

@@ -3,6 +3,7 @@
  * call that may have reached the bank and has no answer is `unknown`, never a failure.
  */
 import type { AccountPurpose } from './bank-accounts.ts';
+import type { BankAnswer, PayerTraits } from './bank-answer.ts';
 import type { BankStep, BuyerMethod, PlannedCallbacks } from '../rules/buyer.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { MinorUnits } from '../rules/money.ts';
@@ -20,19 +21,6 @@ export interface Card {
   readonly holder: string;
 }
 
-/** What may be kept of a buyer's means of payment. */
-export interface PayerTraits {
-  readonly cardBrand: string | null;
-  /** Last 4 digits behind a mask. */
-  readonly cardMask: string | null;
-  readonly cardHolder: string | null;
-  readonly phoneMask: string | null;
-  readonly payerBank: string | null;
-}
-
-/** What was planned of a test operation (decision D-30). */
-export type PlannedAnswer = TimedPlan;
-
 /**
  * An order to open a session. `operationId` is the bank's idempotency key: the same order twice is
  * one session.
@@ -46,7 +34,7 @@ export interface SessionOrder {
   readonly method: BuyerMethod;
   readonly card: Card | null;
   /** Test mode: what was planned. */
-  readonly planned: PlannedAnswer | null;
+  readonly planned: TimedPlan | null;
   /** Present: the method is saved when the payment succeeds. */
   readonly save?: SaveOrder;
   /** Test mode: how the answer is delivered; null: it is asked for. */
@@ -132,36 +120,6 @@ export interface PaymentQuestion extends Question {
   readonly awaitsStep: boolean;
 }
 
-/** An open session as the bank has it. */
-export interface FoundSession {
-  readonly reference: string;
-  readonly step: BankStep;
-  readonly stepUrl: string;
-}
-
-export type BankAnswer =
-  | {
-      readonly kind: 'approved';
-      readonly reference: string;
-      readonly rrn: string | null;
-      readonly traits: PayerTraits;
-      /** The bank's own reference of the saved method, when the order asked to save it. */
-      readonly savedReference?: string;
-    }
-  | { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly bankCode: string }
-  /**
-   * Not final. `askAt` null: it will not change by itself. `session`: where the buyer goes on,
-   * given again for an order whose answer was lost.
-   */
-  | {
-      readonly kind: 'pending';
-      readonly askAt: Temporal.Instant | null;
-      readonly session?: FoundSession;
-    }
-  /** The bank surely never saw the operation. */
-  | { readonly kind: 'unseen' }
-  | { readonly kind: 'unknown' };
-
 /**
  * An order to give money of a payment back. `operationId` is the bank's idempotency key: the same
  * order twice is one refund.
@@ -174,7 +132,7 @@ export interface RefundOrder {
   readonly amount: MinorUnits;
   readonly currency: string;
   /** Test mode: what was planned. */
-  readonly planned: PlannedAnswer | null;
+  readonly planned: TimedPlan | null;
   /**
    * The bank's reference of this refund, once it gave one: then the order is a question about it.
    */

@@ -5,7 +5,8 @@
  */
 import type { MinorUnits } from '../rules/money.ts';
 import type { SavableMethod } from '../rules/recurring.ts';
-import type { BankAnswer, PlannedAnswer } from './bank.ts';
+import type { TimedPlan } from '../rules/plan.ts';
+import type { BankAnswer } from './bank-answer.ts';
 
 /**
  * What a session's order asks for beside the payment: that the method is saved, when the payment
@@ -31,7 +32,7 @@ export interface ChargeOrder {
   /** The bank's own reference of the saved method. */
   readonly savedReference: string;
   /** Test mode: what was planned. */
-  readonly planned: PlannedAnswer | null;
+  readonly planned: TimedPlan | null;
   /**
    * Whether no bank can have this charge yet: then what keeps its order from being given is the end
    * of it.

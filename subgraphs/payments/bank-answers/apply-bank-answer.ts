@@ -6,7 +6,7 @@
  */
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import type { BankAnswer, FoundSession } from '../../kernel/banks/bank.ts';
+import type { BankAnswer, FoundSession } from '../../kernel/banks/bank-answer.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
 import { paymentSucceeded } from '../../kernel/rules/postings.ts';
 import type { FailureCode } from '../../kernel/rules/failure-code.ts';

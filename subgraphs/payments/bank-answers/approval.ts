@@ -1,5 +1,5 @@
 /** What a bank's approval says of a payment, whether it comes in time or too late. */
-import type { BankAnswer } from '../../kernel/banks/bank.ts';
+import type { BankAnswer } from '../../kernel/banks/bank-answer.ts';
 import { isBinding, savedText } from '../../kernel/rules/recurring.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentPatch } from '../store-payment.ts';

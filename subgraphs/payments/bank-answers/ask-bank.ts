@@ -2,7 +2,8 @@
  * Asks the bank what became of a payment, and applies the answer. Decision D-32: asked again until
  * the answer is final, for a while also after its session expired.
  */
-import type { Bank, BankAnswer, PaymentQuestion } from '../../kernel/banks/bank.ts';
+import type { Bank, PaymentQuestion } from '../../kernel/banks/bank.ts';
+import type { BankAnswer } from '../../kernel/banks/bank-answer.ts';
 import type { Banks } from '../../kernel/banks/route.ts';
 import { dueOn, type Timeline } from '../../kernel/clock/due.ts';
 import type { Database } from '../../kernel/database/orm.ts';

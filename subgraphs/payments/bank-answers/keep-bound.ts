@@ -5,7 +5,7 @@
  * alert, until an operator has made room.
  */
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
-import type { BankAnswer } from '../../kernel/banks/bank.ts';
+import type { BankAnswer } from '../../kernel/banks/bank-answer.ts';
 import { declineSimulated, simulatorConnector } from '../../kernel/banks/simulator/decline.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { isBeyondBound } from '../../kernel/ledger/bound.ts';

@@ -11,7 +11,8 @@ import type { Database } from '../../kernel/database/orm.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import { Lru } from '../../kernel/service/lru.ts';
 import { askBank } from './ask-bank.ts';
-import type { Payment, Refund } from '../entities.ts';
+import type { Payment } from '../entities.ts';
+import type { Refund } from '../refunds/entities.ts';
 import { loadPayments } from '../find-payments.ts';
 import { mayHaveRefunds } from '../refunds/rules.ts';
 import { sendRefund } from '../refunds/send-refund.ts';
@@ -63,13 +64,14 @@ const askAbout = async (
   return pending.length > 0;
 };
 
+/** Gives a payment after its bank was asked, where there is something to ask. */
+export type Refresh = (payment: Payment, now: Temporal.Instant) => Promise<Payment>;
+
 /**
  * Opens it for this process: gives the payment as it is once the bank was asked, or as it was when
  * there is nothing to ask.
  */
-export const openRefresh = (
-  parts: RefreshingParts,
-): ((payment: Payment, now: Temporal.Instant) => Promise<Payment>) => {
+export const openRefresh = (parts: RefreshingParts): Refresh => {
   const askedAt_ms = new Lru<string, number>(remembered);
   return async (payment, now) => {
     if (payment.mode !== 'live' || !(isOpen(payment) || mayHaveRefunds(payment))) return payment;
@@ -94,10 +96,7 @@ export const openRefresh = (
  * have been paid a moment ago.
  */
 export const settleBefore = async (
-  {
-    database,
-    refresh,
-  }: Pick<RefreshingParts, 'database'> & { readonly refresh: ReturnType<typeof openRefresh> },
+  { database, refresh }: Pick<RefreshingParts, 'database'> & { readonly refresh: Refresh },
   { merchantId, mode }: Pick<KeyPrincipal, 'merchantId' | 'mode'>,
   paymentId: string,
   now: Temporal.Instant,

@@ -6,7 +6,7 @@ import type { MutationResolvers } from '../../../schema/generated/payments.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
 import { askBank } from './ask-bank.ts';
 import { loadPayments } from '../find-payments.ts';
-import type { PaymentsParts } from '../resolvers.ts';
+import type { PaymentsParts } from '../parts.ts';
 import { sendRefund } from '../refunds/send-refund.ts';
 import { findRefunds } from '../store-payment.ts';
 

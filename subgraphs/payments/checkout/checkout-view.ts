@@ -5,7 +5,8 @@ import type { Banks } from '../../kernel/banks/route.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
 import { isBinding } from '../../kernel/rules/recurring.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
-import type { Payment, Refund } from '../entities.ts';
+import type { Payment } from '../entities.ts';
+import type { Refund } from '../refunds/entities.ts';
 import { choices, pageMethod } from './rules.ts';
 import { endedUnpaid, isFinal, returnTo } from '../rules/payment.ts';
 

@@ -10,12 +10,12 @@ import type {
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { isBinding } from '../../kernel/rules/recurring.ts';
 import { isRefused, refused } from '../../kernel/rules/refusal.ts';
-import { signPageToken } from '../../kernel/service/graph/page-token.ts';
 import { cancelPayment } from '../cancel-payment.ts';
+import { pageAddress } from '../checkout/page-address.ts';
 import type { Payment, RecurringPayment } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
 import { createRecurringPayment } from './create-payment.ts';
-import type { PaymentsParts } from '../resolvers.ts';
+import type { PaymentsParts } from '../parts.ts';
 
 const asRecurring = (payment: Payment | null | undefined): RecurringPayment | null => {
   if (!payment?.kind || !payment.tokenId) return null;
@@ -23,7 +23,7 @@ const asRecurring = (payment: Payment | null | undefined): RecurringPayment | nu
 };
 
 const answer = (
-  { publicUrl, pageSecret }: PaymentsParts,
+  parts: PaymentsParts,
   made: Payment,
   replayed: boolean,
 ): {
@@ -35,9 +35,7 @@ const answer = (
   const payment = asRecurring(made);
   if (!payment) throw new Error(`payment ${made.id} is of no saved method`);
   const { merchantId, id: paymentId, kind } = payment;
-  const payUrl = isBinding(kind)
-    ? `${publicUrl}/pay/${signPageToken(pageSecret, { merchantId, paymentId })}`
-    : null;
+  const payUrl = isBinding(kind) ? pageAddress(parts, { merchantId, paymentId }) : null;
   return { __typename: 'RecurringPaymentAsked', payment, payUrl, replayed };
 };
 

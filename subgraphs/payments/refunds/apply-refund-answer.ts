@@ -19,7 +19,8 @@ import {
   refundSucceeded,
   type Posting,
 } from '../../kernel/rules/postings.ts';
-import type { Payment, Refund } from '../entities.ts';
+import type { Payment } from '../entities.ts';
+import type { Refund } from './entities.ts';
 import { lockPayment, storeLocked, type LockedPayment } from '../lock-payment.ts';
 import { refundedEvents } from './events.ts';
 import { endedUnpaid, paymentMove, type PaymentStatus } from '../rules/payment.ts';

@@ -4,7 +4,8 @@
  */
 import type { OutboxEvent } from '../../kernel/events/outbox.ts';
 import { statusEvents } from '../change-payment.ts';
-import type { Payment, Refund } from '../entities.ts';
+import type { Payment } from '../entities.ts';
+import type { Refund } from './entities.ts';
 import { publicPayment } from '../payment-view.ts';
 
 /** A refund was made: published on the stream alone (decision D-77). */

@@ -1,5 +1,6 @@
 /** A refund as it begins, whoever ordered it: pending, and nobody has asked the bank yet. */
-import type { Payment, Refund } from '../entities.ts';
+import type { Payment } from '../entities.ts';
+import type { Refund } from './entities.ts';
 
 /** A new refund of the payment, of `amount` minor units; the bank is asked about it at `askAt`. */
 export const newRefund = (

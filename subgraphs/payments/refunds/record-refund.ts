@@ -1,7 +1,8 @@
 /** Puts a refund into the merchant's audit log. Contract "Refund": its reason is recorded there. */
 import type pg from 'pg';
 import { writeEntry, type Acting } from '../../kernel/database/audit.ts';
-import type { Payment, Refund } from '../entities.ts';
+import type { Payment } from '../entities.ts';
+import type { Refund } from './entities.ts';
 
 /** Writes the entry in the transaction that makes the refund; `acting` is who ordered it. */
 export const recordRefund = (

@@ -14,7 +14,7 @@ import { withinBound } from '../../kernel/ledger/bound.ts';
 import { refundOpened } from '../../kernel/rules/postings.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
-import type { Refund } from '../entities.ts';
+import type { Refund } from './entities.ts';
 import { loadRefunds } from '../find-payments.ts';
 import { lockPayment, storeLocked } from '../lock-payment.ts';
 import { newRefund } from './new-refund.ts';

@@ -12,7 +12,8 @@ import { inTraceOf } from '../../kernel/database/subject-trace.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
 import { applyRefundAnswer } from './apply-refund-answer.ts';
-import type { Payment, Refund } from '../entities.ts';
+import type { Payment } from '../entities.ts';
+import type { Refund } from './entities.ts';
 import { loadPayments, loadRefunds } from '../find-payments.ts';
 import { timedPlanOfAmount } from '../../kernel/rules/plan.ts';
 

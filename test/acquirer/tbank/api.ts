@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
-import type { ApiResponse } from '../api.ts';
+import type { ApiResponse } from '../exchange.ts';
 import { codeOf, type BookedOrder, type TBankBooks } from './books.ts';
 import { cancelPart, isOpen, pay, type NotifyStatus } from './settle.ts';
 

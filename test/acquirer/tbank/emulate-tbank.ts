@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { answerCall, type Dialect } from '../answer-call.ts';
-import type { ApiResponse } from '../api.ts';
+import type { ApiResponse } from '../exchange.ts';
 import { openCallbacks } from '../callbacks.ts';
 import { readJson, type Emulated, type Surroundings } from '../emulated.ts';
 import type { Shown } from '../page.ts';

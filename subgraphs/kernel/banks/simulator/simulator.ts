@@ -6,20 +6,11 @@
 import type pg from 'pg';
 import type { Database } from '../../database/orm.ts';
 import { inTransaction, run, type Statement } from '../../database/statement.ts';
-import type {
-  Bank,
-  BankAnswer,
-  Card,
-  PayerTraits,
-  PlannedAnswer,
-  Question,
-  RefundAnswer,
-  SessionAnswer,
-  SessionOrder,
-} from '../bank.ts';
+import type { Bank, Card, Question, RefundAnswer, SessionAnswer, SessionOrder } from '../bank.ts';
+import type { BankAnswer, PayerTraits } from '../bank-answer.ts';
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
 import { holderOf } from '../../rules/card.ts';
-import { decidesAloneAt, lateAnswer_ms } from '../../rules/plan.ts';
+import { decidesAloneAt, lateAnswer_ms, type TimedPlan } from '../../rules/plan.ts';
 import type { SimulatorOperation } from '../entities.ts';
 import {
   decidesAt,
@@ -135,7 +126,7 @@ const approved = (operation: Found, operationId: string): BankAnswer => {
  * answers (decision D-30).
  */
 const sessionAnswerAt = (
-  { outcome, late }: PlannedAnswer,
+  { outcome, late }: TimedPlan,
   { method, now }: SessionOrder,
 ): Temporal.Instant | null => {
   const wait_ms = answerDelay_ms[method];

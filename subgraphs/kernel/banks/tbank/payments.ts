@@ -5,14 +5,8 @@
  * be paid by nobody. What became of an order is asked by our own id, with `CheckOrder`, which gives
  * of all that was made for it.
  */
-import type {
-  Bank,
-  BankAnswer,
-  PayerTraits,
-  PaymentQuestion,
-  SessionAnswer,
-  SessionOrder,
-} from '../bank.ts';
+import type { Bank, PaymentQuestion, SessionAnswer, SessionOrder } from '../bank.ts';
+import type { BankAnswer, PayerTraits } from '../bank-answer.ts';
 import type { BuyerMethod } from '../../rules/buyer.ts';
 import type { CheckEcho, Ordered } from '../check-echo.ts';
 import type { ApiAnswer, Client } from './client.ts';

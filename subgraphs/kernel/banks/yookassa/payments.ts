@@ -3,16 +3,8 @@
  * page), T-Pay and SberPay (its page). Decisions D-32, D-33. A card that only proves itself is
  * authorised without being captured, and the authorisation is cancelled (decision D-66).
  */
-import type {
-  Bank,
-  BankAnswer,
-  Card,
-  FoundSession,
-  PayerTraits,
-  PaymentQuestion,
-  SessionAnswer,
-  SessionOrder,
-} from '../bank.ts';
+import type { Bank, Card, PaymentQuestion, SessionAnswer, SessionOrder } from '../bank.ts';
+import type { BankAnswer, FoundSession, PayerTraits } from '../bank-answer.ts';
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
 import type { ChargeAnswer } from '../token-bank.ts';
 import { wireAmount } from './amount.ts';

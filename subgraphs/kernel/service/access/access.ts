@@ -32,9 +32,13 @@ export interface Access {
 const free = { allOf: [] } as const;
 const reports = { allOf: ['api:reports:read'] } as const;
 const eitherRecurrent = { anyOf: ['api:recurrent:bind', 'api:recurrent:charge'] } as const;
-const anyPayout = {
-  anyOf: ['api:payouts:sbp', 'api:payouts:card', 'api:payouts:account'],
-} as const;
+/** The scope that a key needs for each method of payouts (contract "Payouts"). */
+export const payoutScopes = {
+  payouts_sbp: 'api:payouts:sbp',
+  payouts_card: 'api:payouts:card',
+  payouts_account: 'api:payouts:account',
+} as const satisfies Readonly<Record<string, Scope>>;
+const anyPayout = { anyOf: Object.values(payoutScopes) } as const;
 
 export const access: Readonly<Record<string, Access>> = {
   'Query.payment': { key: free, operator: 'viewer', service: true },

@@ -1,0 +1,104 @@
+/** The hosted page: from GraphQL to a verb, and back. */
+import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/payments.ts';
+import { inTraceOf } from '../../kernel/database/subject-trace.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import type { BuyerPrincipal, Principal } from '../../kernel/service/access/principal.ts';
+import { refusal } from '../../kernel/service/access/reach.ts';
+import type { Payment } from '../entities.ts';
+import type { PaymentsParts } from '../parts.ts';
+import { mayHaveRefunds } from '../refunds/rules.ts';
+import { findPayment, findRefunds, type PaymentKey } from '../store-payment.ts';
+import { checkoutView } from './checkout-view.ts';
+import { confirmSimulator } from './confirm-simulator.ts';
+import { openSession } from './open-session.ts';
+import { pageAddress } from './page-address.ts';
+import { chooseMethod, planOutcome } from './prepare-checkout.ts';
+import { buyerMethod } from './rules.ts';
+
+const buyerOf = (principal: Principal): BuyerPrincipal => {
+  if (principal.kind !== 'buyer')
+    throw refusal('scope_required', 'this operation is for the hosted page');
+  return principal;
+};
+
+/** The hosted page's view of a payment, with what was given back of it and the time of its shop. */
+const viewOf = async (
+  { database: { pool }, banks, clocks }: PaymentsParts,
+  payment: Payment,
+  now: Temporal.Instant,
+) => {
+  const { merchantId, id, mode } = payment;
+  const view = await checkoutView(
+    payment,
+    mayHaveRefunds(payment) ? await findRefunds(pool, [payment]) : [],
+    banks,
+  );
+  const clockStands = mode === 'test' && (await clocks.stands({ kind: 'payment', merchantId, id }));
+  return { ...view, now, clockStands };
+};
+
+/** What the page shows. */
+export const checkoutQueries = (parts: PaymentsParts): Pick<QueryResolvers, 'checkout'> => ({
+  checkout: async (_, __, { principal, now }) => {
+    const at = now();
+    const found = await findPayment(parts.database.pool, buyerOf(principal), at);
+    if (!found) throw refusal('not_found', 'there is no such payment');
+    return viewOf(parts, found.payment, at);
+  },
+});
+
+/** What a buyer does on the page. */
+export const checkoutMutations = (
+  parts: PaymentsParts,
+): Pick<
+  MutationResolvers,
+  'checkoutMethodChoose' | 'checkoutOutcomePlan' | 'checkoutPay' | 'checkoutSimulatorConfirm'
+> => {
+  const { database, banks, policies, wakeRelay, askLater } = parts;
+  const view = (changed: Payment | Refused, now: Temporal.Instant) =>
+    isRefused(changed) ? changed : viewOf(parts, changed, now);
+  /** What the buyer does is in the payment's trace. */
+  const byBuyer = <Result>(
+    { merchantId, paymentId }: PaymentKey,
+    name: string,
+    work: () => Promise<Result>,
+  ): Promise<Result> =>
+    inTraceOf(
+      database.pool,
+      { merchantId, subjectId: paymentId },
+      { kind: 'internal', name },
+      work,
+    );
+  return {
+    checkoutMethodChoose: async (_, { method }, { principal, now }) => {
+      const chosen = buyerMethod(method);
+      if (!chosen) return refused('bad_request', `method: a buyer cannot pay by ${method}`);
+      return view(await chooseMethod(database, buyerOf(principal), chosen, now()), now());
+    },
+    checkoutOutcomePlan: async (_, { outcome, failureCode }, { principal, now }) =>
+      view(
+        await planOutcome(database, buyerOf(principal), outcome, failureCode ?? null, now()),
+        now(),
+      ),
+    checkoutPay: async (_, { card }, { principal, now }) => {
+      const key = buyerOf(principal);
+      return byBuyer(key, 'open session', async () => {
+        const opened = await openSession(database, banks, await policies.current(), {
+          key,
+          card: card ?? null,
+          pageUrl: pageAddress(parts, key),
+          now: now(),
+        });
+        wakeRelay();
+        if (!isRefused(opened) && opened.askAt)
+          askLater(key, Math.max(0, opened.askAt.epochMilliseconds - now().epochMilliseconds));
+        return view(opened, now());
+      });
+    },
+    checkoutSimulatorConfirm: async (_, { approve }, { principal, now }) => {
+      const confirmed = await confirmSimulator(database, banks, buyerOf(principal), approve, now());
+      wakeRelay();
+      return view(confirmed, now());
+    },
+  };
+};

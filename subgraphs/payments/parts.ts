@@ -1,0 +1,26 @@
+/** What the resolvers of the payments subgraph work with. */
+import type { Banks } from '../kernel/banks/route.ts';
+import type { TestClocks } from '../kernel/clock/test-clocks.ts';
+import type { Database } from '../kernel/database/orm.ts';
+import type { Policies } from '../kernel/policies/policies.ts';
+import type { Refresh } from './bank-answers/refresh-payment.ts';
+import type { PageParts } from './checkout/page-address.ts';
+import type { RefundKey } from './refunds/send-refund.ts';
+import type { PaymentKey } from './store-payment.ts';
+
+export interface PaymentsParts extends PageParts {
+  readonly database: Database;
+  readonly banks: Banks;
+  readonly policies: Policies;
+  /** What time it is for the shop of a payment that the service itself asks for. */
+  readonly clocks: Pick<TestClocks, 'timeOf' | 'stands'>;
+  /** Notifies the relay that the outbox has something. */
+  readonly wakeRelay: () => void;
+  /** Asks for the bank's answer at a moment; a lost wish is found by the sweep. */
+  readonly askLater: (key: PaymentKey, delay_ms: number) => void;
+  /** The same for a refund. */
+  readonly sendRefundLater: (key: RefundKey, delay_ms: number) => void;
+}
+
+/** The same with what asks the bank when somebody reads a payment. */
+export type ReadingParts = PaymentsParts & { readonly refresh: Refresh };

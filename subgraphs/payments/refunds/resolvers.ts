@@ -1,0 +1,74 @@
+/** Refunds: from GraphQL to a verb, and back. */
+import type {
+  MutationResolvers,
+  QueryResolvers,
+  RefundResolvers,
+} from '../../../schema/generated/payments.ts';
+import { isRefused } from '../../kernel/rules/refusal.ts';
+import { reachOf } from '../../kernel/database/reach.ts';
+import { keyOf, orThrow } from '../../kernel/service/access/reach.ts';
+import { perCall } from '../../kernel/service/graph/per-call.ts';
+import { settleBefore } from '../bank-answers/refresh-payment.ts';
+import type { Payment } from '../entities.ts';
+import type { Refund } from './entities.ts';
+import { listRefunds, loadPayments } from '../find-payments.ts';
+import type { PaymentsParts, ReadingParts } from '../parts.ts';
+import { refundPayment } from './refund-payment.ts';
+
+/** The fields of a refund that are no columns. */
+export const refundFields = ({ database }: PaymentsParts): RefundResolvers => {
+  const paymentOf = perCall<Refund, Payment>(async (refunds) => {
+    const payments = await loadPayments(
+      database.pool,
+      refunds.map(({ merchantId, paymentId }) => ({ merchantId, id: paymentId })),
+    );
+    return payments.map((payment, index) => {
+      if (!payment) throw new Error(`refund ${refunds[index]?.id} has no payment`);
+      return payment;
+    });
+  });
+  return {
+    failReason: ({ failReason }) => failReason ?? '',
+    payment: (refund, _, context) => paymentOf(context).load(refund),
+  };
+};
+
+/** The registry of refunds. */
+export const refundQueries = (parts: PaymentsParts): Pick<QueryResolvers, 'refunds'> => ({
+  refunds: async (_, { status, merchantId, ...page }, { principal }) => {
+    const reach = await reachOf(parts.database.pool, principal, merchantId);
+    return orThrow(await listRefunds(parts.database.pool, reach, { ...page, filters: { status } }));
+  },
+});
+
+/** The mutation by which a merchant gives money back. */
+export const refundMutations = (parts: ReadingParts): Pick<MutationResolvers, 'refundCreate'> => ({
+  refundCreate: async (
+    _,
+    { paymentId, amount, reason, idempotency },
+    { principal, requestId, now },
+  ) => {
+    const { database, banks, wakeRelay, sendRefundLater } = parts;
+    const request = {
+      paymentId,
+      amount: amount ?? null,
+      reason: reason ?? null,
+      requestId,
+      idempotency,
+    };
+    const key = keyOf(principal);
+    await settleBefore(parts, key, paymentId, now());
+    const created = await refundPayment(database, banks, key, request, now());
+    if (isRefused(created)) return created;
+    const { refund, replayed } = created;
+    if (!replayed) wakeRelay();
+    if (!replayed && refund.askAt) {
+      const { merchantId, id, askAt } = refund;
+      sendRefundLater(
+        { merchantId, refundId: id },
+        Math.max(0, askAt.epochMilliseconds - now().epochMilliseconds),
+      );
+    }
+    return { __typename: 'RefundCreated', refund, idempotent: replayed };
+  },
+});
