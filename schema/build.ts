@@ -73,11 +73,10 @@ const eventRow = '../../subgraphs/merchants/read-events.ts#EventRow';
 
 /** What stands behind a GraphQL type inside its subgraph, where it is not the type's own shape. */
 const rowTypes: Record<SubgraphName, Record<string, string>> = {
-  payments: rows('payments/entities.ts', {
-    Payment: 'Payment',
-    Refund: 'Refund',
-    RecurringPayment: 'RecurringPayment',
-  }),
+  payments: {
+    ...rows('payments/entities.ts', { Payment: 'Payment', RecurringPayment: 'RecurringPayment' }),
+    ...rows('payments/refunds/entities.ts', { Refund: 'Refund' }),
+  },
   payouts: rows('payouts/entities.ts', { Payout: 'Payout' }),
   recurring: {
     ...rows('recurring/tokens/entities.ts', { Token: 'Token' }),
