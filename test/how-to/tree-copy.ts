@@ -1,0 +1,56 @@
+/** A copy of this tree, in which files are changed and checks are run. */
+import { spawn } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { projectFiles, root } from '../tidy/tree.ts';
+import type { Check } from './walk.ts';
+
+export interface Ran {
+  readonly passed: boolean;
+  readonly output: string;
+}
+
+export interface TreeCopy {
+  /** Writes a file; '' removes it. */
+  write(path: string, text: string): void;
+  /** Runs this same Node in the copy. */
+  run(check: Check): Promise<Ran>;
+  remove(): void;
+}
+
+/** Copies every file of the project; the packages are shared. */
+export const copyTree = (): TreeCopy => {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-copy-'));
+  for (const path of projectFiles()) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    copyFileSync(join(root, path), join(folder, path));
+  }
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  mkdirSync(join(folder, '.data'));
+  // Inside a test run the first variable would report to it; the migrated database of the run has
+  // the migrations of this tree, not of the copy.
+  const { NODE_TEST_CONTEXT: _, TEST_POSTGRES_TEMPLATE: __, ...env } = process.env;
+  return {
+    write: (path, text) => {
+      const at = join(folder, path);
+      if (text === '') return rmSync(at, { force: true });
+      mkdirSync(dirname(at), { recursive: true });
+      writeFileSync(at, text);
+    },
+    run: async (check) => {
+      const child = spawn(process.execPath, check, {
+        cwd: folder,
+        env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let output = '';
+      for (const stream of [child.stdout, child.stderr])
+        stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+      const { promise, resolve, reject } = Promise.withResolvers<number | null>();
+      child.on('error', reject).on('close', resolve);
+      return { passed: (await promise) === 0, output };
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+};
