@@ -14,7 +14,7 @@ import { askBankJob, paymentJobs, paymentClockParticipant } from './payments/job
 import { refundJobs, refundClockParticipant, sendRefundJob } from './payments/refunds/jobs.ts';
 import { payoutJobs, payoutClockParticipant, sendPayoutsJob } from './payouts/jobs.ts';
 import { openPayments } from './recurring/ask-payments.ts';
-import { startFollowing, type Following } from './recurring/follow-payments.ts';
+import { startConsuming, type RunningConsumer } from './recurring/consume-payments.ts';
 import { tokenJobs } from './recurring/jobs.ts';
 import { paymentListeners } from './recurring/payment-listeners.ts';
 import { subscriptionJobs, subscriptionClockParticipant } from './recurring/subscriptions/jobs.ts';
@@ -29,10 +29,10 @@ export const wakeableJobs = [
   { name: keepClockJob, queue: 'schedules' },
 ] as const satisfies readonly Pick<Job, 'name' | 'queue'>[];
 
-/** Follows what becomes of the payments that recurring billing asked for, until it is stopped. */
-export const followRecurringPayments = (parts: SubgraphsParts): Following => {
+/** Consumes the events of the payments that recurring billing asked for, until it is stopped. */
+export const consumeRecurringPayments = (parts: SubgraphsParts): RunningConsumer => {
   const { database, bus, log, now } = parts;
-  return startFollowing({
+  return startConsuming({
     pool: database.pool,
     bus,
     log,

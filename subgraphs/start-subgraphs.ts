@@ -23,7 +23,7 @@ import { openDevelopmentTargets } from './merchants/webhooks/development-targets
 import { makeDeliveries } from './merchants/webhooks/make-deliveries.ts';
 import { watchWebhookBacklog } from './merchants/webhooks/webhook-backlog.ts';
 import { wakeLanes } from './merchants/webhooks/jobs.ts';
-import { backgroundJobs, followRecurringPayments, wakeableJobs } from './background-jobs.ts';
+import { backgroundJobs, consumeRecurringPayments, wakeableJobs } from './background-jobs.ts';
 import { entities, openSubgraph, type SubgraphsParts } from './open-subgraphs.ts';
 import type { ProcessConfig } from './read-config.ts';
 
@@ -167,7 +167,7 @@ const startWorker = async (
     wake: (lanes) => wakeLanes(queues, lanes),
   });
   stack.defer(() => relay.stop());
-  const following = followRecurringPayments(parts);
-  stack.defer(() => following.stop());
+  const consumer = consumeRecurringPayments(parts);
+  stack.defer(() => consumer.stop());
   stack.defer(() => stopping.abort());
 };

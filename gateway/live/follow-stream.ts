@@ -13,7 +13,7 @@ import type { ReadEventsAfter } from './live-events.ts';
 /** Events read from the store at a time. */
 const mendingPage = 500;
 
-export interface FollowParts {
+export interface ConsumerParts {
   readonly bus: Bus;
   readonly readEventsAfter: ReadEventsAfter;
   /**
@@ -30,7 +30,7 @@ const later = (one: bigint, other: bigint): bigint => (one > other ? one : other
  * Begins with the first message that comes; gives the way to end. What cannot be read is tried
  * again at the next message.
  */
-export const followStream = ({ bus, readEventsAfter, take, log }: FollowParts): (() => void) => {
+export const followStream = ({ bus, readEventsAfter, take, log }: ConsumerParts): (() => void) => {
   const everything = { audience: {}, kinds: new Set(liveKinds) };
   /** All events up to this number have been taken; null before the first message. */
   let position: bigint | null = null;

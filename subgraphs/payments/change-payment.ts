@@ -66,7 +66,7 @@ export const statusEvents = (
         url: payment.webhookUrl,
       },
       // Recurring billing must receive what it asked for (ARCHITECTURE.md, "How a call travels").
-      follower: payment.kind && 'recurring',
+      consumer: payment.kind && 'recurring',
       at: now,
     },
   ];

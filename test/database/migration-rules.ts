@@ -1,7 +1,8 @@
 /**
  * What a migration may not do to a table that exists: everything that would stop the running
  * service, or break the version of it that still runs. A statement is judged by its text, in the
- * order of its migration: what it does to tables that the same migration makes is free.
+ * order of its migration: what it does to tables that the same migration makes is free, and so are
+ * renames behind a view that keeps the old names.
  * OPERATIONS.md says how it is done instead.
  */
 
@@ -60,7 +61,10 @@ const rules: readonly Rule[] = [
     refuses: /\balter column [a-z_"]+ (set data )?type\b/,
     why: 'changes the type of a column: add another one, fill it in batches, change over',
   },
-  { refuses: /\brename\b/, why: 'renames what the running program calls by its name' },
+  {
+    refuses: /\brename\b/,
+    why: 'renames what the running program calls by its name, without a view under the old name',
+  },
   { refuses: /\bset schema\b/, why: 'moves what the running program calls by its name' },
   {
     refuses: /\bdrop column\b/,
@@ -99,6 +103,36 @@ const madeBy = (statements: readonly string[]): ReadonlySet<string> =>
         /^create table (?:if not exists )?"?([a-z_]+(?:\.[a-z_]+)?)"?/.exec(statement)?.[1] ?? [],
     ),
   );
+
+/**
+ * A view that PostgreSQL writes through: columns of one table, under these or other names, and
+ * nothing else.
+ */
+const plainView =
+  /^create view "?([a-z_]+)"? as select ((?:[a-z_]+(?: as [a-z_]+)?(?:, )?)+) from "?([a-z_]+)"?$/;
+
+/**
+ * The renames that the running program does not see, because a view of the same migration has the
+ * old name of the table with the old names of its columns. Nobody calls an index by its name.
+ */
+const hiddenRenames = (statements: readonly string[]): ReadonlySet<string> => {
+  const views = statements.flatMap((statement) => {
+    const [, name = '', columns = '', table = ''] = plainView.exec(statement) ?? [];
+    return name === '' ? [] : [{ name, table, columns: columns.split(', ') }];
+  });
+  const isHidden = (statement: string): boolean => {
+    const [, old, renamed] = /^alter table ([a-z_]+) rename to ([a-z_]+)$/.exec(statement) ?? [];
+    if (renamed) return views.some(({ name, table }) => name === old && table === renamed);
+    const [, of, from, to] =
+      /^alter table ([a-z_]+) rename column ([a-z_]+) to ([a-z_]+)$/.exec(statement) ?? [];
+    if (to)
+      return views.some((view) => view.table === of && view.columns.includes(`${to} as ${from}`));
+    const [, table] = /^alter table ([a-z_]+) rename constraint /.exec(statement) ?? [];
+    if (table) return views.some((view) => view.table === table);
+    return /^alter index [a-z_]+ rename to [a-z_]+$/.test(statement);
+  };
+  return new Set(statements.filter(isHidden));
+};
 
 /**
  * `set not null` is free when a check that was validated before says the same: PostgreSQL then
@@ -160,7 +194,9 @@ export const judgeMigrations = (migrations: readonly JudgedMigration[]): readonl
         (statement) => /\badd constraint "?([a-z_]+)"? .*\bnot valid\b/.exec(statement)?.[1] ?? [],
       ),
     );
+    const hidden = migration.isTransactional ? hiddenRenames(statements) : new Set<string>();
     for (const statement of statements) {
+      if (hidden.has(statement)) continue;
       const check = /\bvalidate constraint "?([a-z_]+)"?/.exec(statement)?.[1];
       if (check !== undefined && added.has(check))
         received(statement, 'validates in the transaction that adds, and so under its lock');

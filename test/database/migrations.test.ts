@@ -142,6 +142,27 @@ describe('a migration after the first release', () => {
     );
   });
 
+  test('may rename a table whose old name stays as a view, and nothing else', () => {
+    const rename = 'alter table payment rename to purchase';
+    const column = 'alter table purchase rename column rrn to reference';
+    const judgeAll = (statements: readonly string[]): number =>
+      judgeMigrations([
+        { name: 'Migration20270101000000_rename', statements, isTransactional: true },
+      ]).length;
+    const view = 'create view payment as select id, reference as rrn, amount from purchase';
+    assert.equal(judgeAll([rename, column, view]), 0);
+    assert.equal(judgeAll([rename, column]), 2, 'without a view');
+    const others = [
+      'create view payment as select id, reference, amount from purchase',
+      'create view payment as select id, reference as rrn, amount from purchase where amount > 0',
+      'create view payment as select id, reference as rrn, amount * 2 as amount from purchase',
+      'create view payment as select id, reference as rrn, amount from purchase join refund using (id)',
+      'create view payments as select id, reference as rrn, amount from purchase',
+      'create view payment as select id, reference as rrn, amount from refund',
+    ];
+    for (const other of others) assert.notEqual(judgeAll([rename, column, other]), 0, other);
+  });
+
   test('may drop a column when its name says that it contracts', () => {
     assert.deepEqual(
       judge('alter table payment drop column rrn', {

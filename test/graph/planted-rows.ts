@@ -42,7 +42,7 @@ const closed: Readonly<Record<string, unknown>> = {
   'token.status': 'active',
   'payment.kind': 'token_charge',
   'event.follower': null,
-  'followed_later.follower': 'recurring',
+  'consumer_retry.consumer': 'recurring',
   'subscription.status': 'active',
   'subscription.failures': 0,
   'subscription_charge.failure_code': null,
@@ -83,7 +83,9 @@ interface Column {
 }
 
 const columnsOf = `select table_name, column_name, udt_name, is_identity, column_default from information_schema.columns
-  where table_schema = 'public' and (table_name = 'merchant' or table_name in
+  where table_schema = 'public'
+    and table_name in (select table_name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE')
+    and (table_name = 'merchant' or table_name in
     (select table_name from information_schema.columns where table_schema = 'public' and column_name = 'merchant_id'))
   order by table_name, ordinal_position`;
 

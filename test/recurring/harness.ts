@@ -24,7 +24,10 @@ import { createToken } from '../../subgraphs/recurring/tokens/bind-token.ts';
 import { chargeToken } from '../../subgraphs/recurring/tokens/charge-token.ts';
 import type { Token } from '../../subgraphs/recurring/tokens/entities.ts';
 import { loadTokens } from '../../subgraphs/recurring/find-recurring.ts';
-import { followPayments, type OnPaymentsMoved } from '../../subgraphs/recurring/follow-payments.ts';
+import {
+  consumePayments,
+  type OnPaymentsMoved,
+} from '../../subgraphs/recurring/consume-payments.ts';
 import type { TokenInput } from '../../subgraphs/recurring/rules/token.ts';
 import { settleTokens } from '../../subgraphs/recurring/tokens/settle-tokens.ts';
 import { startMigratedDatabase } from '../support/migrated.ts';
@@ -145,7 +148,7 @@ export const openHarness = async (
     listeners: readonly OnPaymentsMoved[] = [settleTokens],
   ): Promise<number> => {
     await numberEvents(fixture);
-    return followPayments({ pool, payments, listeners, now: () => clock.now, log });
+    return consumePayments({ pool, payments, listeners, now: () => clock.now, log });
   };
   return {
     ...fixture,

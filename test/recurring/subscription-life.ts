@@ -1,6 +1,6 @@
 /**
  * Lives of subscriptions as text tables: one step a line, `verb arguments -> what is seen`. The
- * verbs are the real ones, and so are payments, the simulated bank and the follower; time is what
+ * verbs are the real ones, and so are payments, the simulated bank and the consumer; time is what
  * the table says it is.
  *
  *   start sbp month 10_000 [every 2] [trial 14] -> pending pay | decline | expire -> active next

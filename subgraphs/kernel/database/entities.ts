@@ -7,7 +7,7 @@ import { InstantType } from './instant.ts';
 import type { Row } from './statement.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { LiveKind, WebhookEvent } from '../rules/event.ts';
-import type { Follower } from '../rules/follower.ts';
+import type { Consumer } from '../rules/consumer.ts';
 
 /** Something that happened. The outbox is the part of the table that has no sequence yet. */
 const Event = defineEntity({
@@ -32,44 +32,44 @@ const Event = defineEntity({
     webhookBody: p.text().nullable(),
     /** The payment's own target. */
     webhookUrl: p.text().nullable(),
-    /** Which part of the service must not miss it; null for most. */
-    follower: p.text().$type<Follower>().nullable(),
+    /** The part of the service that must process it; null for most. */
+    consumer: p.text().$type<Consumer>().fieldName('follower').nullable(),
     /** Which partition it is in: a part of the key, though the id alone is unique. */
     createdAt: p.type(InstantType).$type<Temporal.Instant>().primary(),
   },
   indexes: [
     { name: 'event_outbox', properties: ['position'], where: 'sequence is null' },
     { name: 'event_sequence', properties: ['sequence'] },
-    { name: 'event_followed', properties: ['follower', 'sequence'], where: 'follower is not null' },
+    { name: 'event_followed', properties: ['consumer', 'sequence'], where: 'follower is not null' },
   ],
 });
 
 /**
- * How far a part of the service has followed the event log. The effects of the events up to there
- * were committed with it.
+ * How far a consumer has come in the event log. The effects of the events up to there were
+ * committed with it.
  */
-const FollowerPosition = defineEntity({
-  name: 'FollowerPosition',
-  tableName: 'follower_position',
+const ConsumerOffset = defineEntity({
+  name: 'ConsumerOffset',
+  tableName: 'consumer_offset',
   properties: {
-    follower: p.text().$type<Follower>().primary(),
+    consumer: p.text().$type<Consumer>().primary(),
     sequence: p.bigint(),
   },
 });
 
 /** An event whose effects failed, until they succeed. */
-const FollowedLater = defineEntity({
-  name: 'FollowedLater',
-  tableName: 'followed_later',
+const ConsumerRetry = defineEntity({
+  name: 'ConsumerRetry',
+  tableName: 'consumer_retry',
   properties: {
     merchantId: p.uuid().primary(),
-    follower: p.text().$type<Follower>().primary(),
+    consumer: p.text().$type<Consumer>().primary(),
     sequence: p.bigint().primary(),
     subjectId: p.uuid(),
     tries: p.integer(),
     dueAt: p.type(InstantType).$type<Temporal.Instant>(),
   },
-  indexes: [{ name: 'followed_later_due', properties: ['follower', 'dueAt'] }],
+  indexes: [{ name: 'consumer_retry_due', properties: ['consumer', 'dueAt'] }],
 });
 
 /**
@@ -176,8 +176,8 @@ const SubjectTrace = defineEntity({
 
 export const kernelEntities = [
   Event,
-  FollowerPosition,
-  FollowedLater,
+  ConsumerOffset,
+  ConsumerRetry,
   SetAside,
   IdempotencyKey,
   KeptKey,

@@ -89,7 +89,12 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
       allOrNothing: true,
       silent: true,
     },
-    schemaGenerator: { disableForeignKeys: false, ignoreSchema: ['bullmq', 'partitions'] },
+    schemaGenerator: {
+      disableForeignKeys: false,
+      ignoreSchema: ['bullmq', 'partitions'],
+      // They serve the version before, until it runs no more.
+      skipViews: ['follower_position', 'followed_later'],
+    },
   });
   const sessions =
     directUrl && directUrl !== url

@@ -1,132 +1,146 @@
 /**
- * Following the event log by its sequence, each event once: the position moves in the transaction
- * of the effects, under the lock of its row. The relay gives numbers in their order, so that behind
- * a number that was seen no smaller one appears (`kernel/events/relay`).
+ * Consuming the event log by its sequence, each event once: the consumer's offset moves in the
+ * transaction of the effects, under the lock of its row. The relay numbers events in their order
+ * (`kernel/events/relay`), so that no smaller number appears behind one that was seen.
  */
 import type pg from 'pg';
-import type { Follower } from '../rules/follower.ts';
 import { inTransaction, run, type Runner, type Statement } from '../database/statement.ts';
+import type { Consumer } from '../rules/consumer.ts';
 
-/** An event that its follower must not miss. */
-export interface FollowedEvent {
+/** An event that its consumer must process. */
+export interface ConsumedEvent {
   readonly sequence: bigint;
   readonly merchantId: string;
   /** The payment, payout or refund. */
   readonly subjectId: string;
 }
 
-const readPosition: Statement = {
-  name: 'follow.position',
-  text: 'select sequence from follower_position where follower = $1',
+const readOffset: Statement = {
+  name: 'consumer_offset.read',
+  text: 'select sequence from consumer_offset where consumer = $1',
 };
 
+// The column of the event keeps the name that it had before its consumers were called so.
 const readEvents: Statement = {
-  name: 'follow.events',
-  text: `select sequence, merchant_id as "merchantId", subject_id as "subjectId" from event where follower = $1 and sequence > $2 order by sequence limit $3`,
+  name: 'event.consumed_by',
+  text: `
+    select sequence, merchant_id as "merchantId", subject_id as "subjectId"
+    from event where follower = $1 and sequence > $2 order by sequence limit $3`,
 };
 
-const movePosition: Statement = {
-  name: 'follow.move',
-  text: 'update follower_position set sequence = $3 where follower = $1 and sequence = $2 returning 1',
+const moveOffset: Statement = {
+  name: 'consumer_offset.move',
+  text: `
+    update consumer_offset set sequence = $3 where consumer = $1 and sequence = $2 returning 1`,
 };
 
-/** Events that wait for a follower, and the position behind which they were found. */
-export interface Waiting {
-  readonly follower: Follower;
-  readonly position: bigint;
-  readonly events: readonly FollowedEvent[];
+/** Events that wait for a consumer, and the offset behind which they were found. */
+export interface ConsumerBatch {
+  readonly consumer: Consumer;
+  readonly offset: bigint;
+  readonly events: readonly ConsumedEvent[];
 }
 
-/** The next events of a follower, oldest first, at most so many. */
-export const readWaiting = async (
+/** The next events of a consumer, oldest first, up to `max`. */
+export const readBatch = async (
   runner: Runner,
-  follower: Follower,
-  most: number,
-): Promise<Waiting> => {
-  const [row] = await run<{ sequence: bigint }>(runner, readPosition, [follower]);
-  if (!row) throw new Error(`the follower ${follower} has no position`);
-  return {
-    follower,
-    position: row.sequence,
-    events: await run<FollowedEvent>(runner, readEvents, [follower, row.sequence, most]),
-  };
+  consumer: Consumer,
+  max: number,
+): Promise<ConsumerBatch> => {
+  const [row] = await run<{ sequence: bigint }>(runner, readOffset, [consumer]);
+  if (!row) throw new Error(`the consumer ${consumer} has no offset`);
+  const offset = row.sequence;
+  const events = await run<ConsumedEvent>(runner, readEvents, [consumer, offset, max]);
+  return { consumer, offset, events };
 };
 
 /**
- * Carries out the effects of events and moves the position behind them, in one transaction. False
- * when somebody else has followed meanwhile: nothing has happened then.
+ * Carries out the effects of events and moves the offset behind them, in one transaction. False
+ * when another process has consumed them meanwhile: nothing has happened then.
  */
-export const followWaiting = (
+export const consumeBatch = (
   pool: pg.Pool,
-  { follower, position, events }: Waiting,
+  { consumer, offset, events }: ConsumerBatch,
   effects: (client: pg.PoolClient) => Promise<void>,
 ): Promise<boolean> => {
-  const last = events.at(-1)?.sequence ?? position;
+  const last = events.at(-1)?.sequence ?? offset;
   return inTransaction(pool, async (client) => {
-    const moved = await run(client, movePosition, [follower, position, last]);
+    const moved = await run(client, moveOffset, [consumer, offset, last]);
     if (moved.length === 0) return false;
     await effects(client);
     return true;
   });
 };
 
-const putAside: Statement = {
-  name: 'follow.put_aside',
-  text: `insert into followed_later (merchant_id, follower, sequence, subject_id, tries, due_at) values ($1, $2, $3, $4, 1, now() + interval '1 second')`,
+const insertRetry: Statement = {
+  name: 'consumer_retry.insert',
+  text: `
+    insert into consumer_retry (merchant_id, consumer, sequence, subject_id, tries, due_at)
+    values ($1, $2, $3, $4, 1, now() + interval '1 second')`,
 };
 
 /**
- * Sets an event aside whose effects failed, and moves the position behind it. False when somebody
- * else has followed meanwhile.
+ * Keeps an event whose effects failed for a retry, and moves the offset behind it. False when
+ * another process has consumed it meanwhile.
  */
-export const setAside = (pool: pg.Pool, waiting: Waiting, event: FollowedEvent): Promise<boolean> =>
-  followWaiting(pool, { ...waiting, events: [event] }, async (client) => {
+export const retryLater = (
+  pool: pg.Pool,
+  batch: ConsumerBatch,
+  event: ConsumedEvent,
+): Promise<boolean> =>
+  consumeBatch(pool, { ...batch, events: [event] }, async (client) => {
     const { merchantId, sequence, subjectId } = event;
-    await run(client, putAside, [merchantId, waiting.follower, sequence, subjectId]);
+    await run(client, insertRetry, [merchantId, batch.consumer, sequence, subjectId]);
   });
 
-const readAside: Statement = {
-  name: 'follow.aside',
-  text: `select sequence, merchant_id as "merchantId", subject_id as "subjectId" from followed_later where follower = $1 and due_at <= now() order by due_at limit $2`,
+const readDue: Statement = {
+  name: 'consumer_retry.due',
+  text: `
+    select sequence, merchant_id as "merchantId", subject_id as "subjectId"
+    from consumer_retry where consumer = $1 and due_at <= now() order by due_at limit $2`,
 };
 
-const endAside: Statement = {
-  name: 'follow.end_aside',
-  text: 'delete from followed_later where merchant_id = $1 and follower = $2 and sequence = $3 returning 1',
+const deleteRetry: Statement = {
+  name: 'consumer_retry.delete',
+  text: `
+    delete from consumer_retry where merchant_id = $1 and consumer = $2 and sequence = $3
+    returning 1`,
 };
 
 // Twice as long after each failure, up to an hour.
-const delayAside: Statement = {
-  name: 'follow.delay_aside',
-  text: `update followed_later set tries = tries + 1, due_at = now() + least(power(2, least(tries, 12)), 3600) * interval '1 second'
-    where merchant_id = $1 and follower = $2 and sequence = $3`,
+const postponeRetry: Statement = {
+  name: 'consumer_retry.postpone',
+  text: `
+    update consumer_retry set tries = tries + 1,
+      due_at = now() + least(power(2, least(tries, 12)), 3600) * interval '1 second'
+    where merchant_id = $1 and consumer = $2 and sequence = $3`,
 };
 
-/** Events that were set aside and are due, longest due first. */
-export const readSetAside = (
+/** Events whose retry is due, longest due first, up to `max`. */
+export const readRetries = (
   runner: Runner,
-  follower: Follower,
-  most: number,
-): Promise<FollowedEvent[]> => run(runner, readAside, [follower, most]);
+  consumer: Consumer,
+  max: number,
+): Promise<ConsumedEvent[]> => run(runner, readDue, [consumer, max]);
 
 /**
- * Carries out the effects of an event that was set aside, once; when they fail again it is tried
- * later, and this rejects.
+ * Carries out the effects of an event that waits for a retry, once. When they fail again, the retry
+ * is postponed and this rejects.
  */
-export const followSetAside = async (
+export const consumeRetry = async (
   pool: pg.Pool,
-  follower: Follower,
-  { merchantId, sequence }: FollowedEvent,
+  consumer: Consumer,
+  { merchantId, sequence }: ConsumedEvent,
   effects: (client: pg.PoolClient) => Promise<void>,
 ): Promise<void> => {
-  const key = [merchantId, follower, sequence];
+  const key = [merchantId, consumer, sequence];
   try {
     await inTransaction(pool, async (client) => {
-      const ended = await run(client, endAside, key);
-      if (ended.length > 0) await effects(client);
+      const deleted = await run(client, deleteRetry, key);
+      if (deleted.length > 0) await effects(client);
     });
   } catch (error) {
-    await run(pool, delayAside, key);
+    await run(pool, postponeRetry, key);
     throw error;
   }
 };

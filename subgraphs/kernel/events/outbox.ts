@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import type { LiveKind, WebhookEvent } from '../rules/event.ts';
-import type { Follower } from '../rules/follower.ts';
+import type { Consumer } from '../rules/consumer.ts';
 import type { Mode } from '../rules/mode.ts';
 
 /** One event, before it is a row. */
@@ -25,8 +25,8 @@ export interface OutboxEvent {
     readonly data: unknown;
     readonly url: string | null;
   } | null;
-  /** Who must not miss it; absent for most. */
-  readonly follower?: Follower | null;
+  /** The part of the service that must process it; absent for most. */
+  readonly consumer?: Consumer | null;
   readonly at: Temporal.Instant;
 }
 
@@ -56,7 +56,7 @@ export const eventRow = (event: OutboxEvent): object => {
         })
       : null,
     webhook_url: webhook?.url ?? null,
-    follower: event.follower ?? null,
+    follower: event.consumer ?? null,
     created_at: createdAt,
   };
 };

@@ -15,7 +15,7 @@ import {
  */
 const stillNeeded: Readonly<Record<PartitionedTable, (partition: string) => string>> = {
   event: (partition) => `select from ${partition} where sequence is null
-    union all select from ${partition} where follower is not null and sequence > (select min(sequence) from follower_position)`,
+    union all select from ${partition} where follower is not null and sequence > (select min(sequence) from consumer_offset)`,
   webhook_delivery: (partition) => `select from ${partition} where status = 'pending'`,
   // Attempts go after the deliveries of their month.
   webhook_attempt: (partition) =>

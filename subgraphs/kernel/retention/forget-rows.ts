@@ -75,7 +75,7 @@ export const forgetStrays = {
   event: stray(
     'event',
     'old.id::text',
-    `sequence is not null and (follower is null or sequence <= (select min(sequence) from follower_position)) and ${inRealTime('old')}`,
+    `sequence is not null and (follower is null or sequence <= (select min(sequence) from consumer_offset)) and ${inRealTime('old')}`,
   ),
   webhook_delivery: stray(
     'webhook_delivery',

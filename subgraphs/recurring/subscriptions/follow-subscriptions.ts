@@ -5,7 +5,7 @@
 import { columns, run, type Statement } from '../../kernel/database/statement.ts';
 import { standingOf } from './ask-charge.ts';
 import { chargeNames } from './find-subscriptions.ts';
-import type { OnPaymentsMoved } from '../follow-payments.ts';
+import type { OnPaymentsMoved } from '../consume-payments.ts';
 import { settleCharges, type ChargeNews } from './settle-charges.ts';
 import type { SubscriptionCharge } from './entities.ts';
 

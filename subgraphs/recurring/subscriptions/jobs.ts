@@ -30,7 +30,7 @@ export const subscriptionJobs = ({ now, stopping, ...parts }: SubscriptionJobs):
 const unfollowed: Statement = {
   name: 'subscription.unfollowed',
   text: `select exists (select from event where follower = 'recurring' and merchant_id = $1 and shop_id = $2
-    and sequence > (select sequence from follower_position where follower = 'recurring')) as waiting`,
+    and sequence > (select sequence from consumer_offset where consumer = 'recurring')) as waiting`,
 };
 
 /** How subscriptions follow a shop's test clock. */

@@ -6,7 +6,7 @@
 import { isBinding } from '../../kernel/rules/recurring.ts';
 import type { RecurringPayment } from '../ask-payments.ts';
 import type { Token } from './entities.ts';
-import type { OnPaymentsMoved } from '../follow-payments.ts';
+import type { OnPaymentsMoved } from '../consume-payments.ts';
 import { tokenMove } from '../rules/token.ts';
 import { lockTokens, storeTokens } from './store-token.ts';
 

@@ -1,16 +1,16 @@
 /**
- * The follower of payments: nothing lost and nothing twice, whatever is killed, however many
- * follow.
+ * The consumer of payments' events: nothing lost and nothing twice, whatever is killed, however
+ * many consume.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { followWaiting, readWaiting } from '../../subgraphs/kernel/events/consume.ts';
+import { consumeBatch, readBatch } from '../../subgraphs/kernel/events/consume.ts';
 import {
-  followPayments,
-  followSetAsidePayments,
-  startFollowing,
+  consumePayments,
+  retryPayments,
+  startConsuming,
   type OnPaymentsMoved,
-} from '../../subgraphs/recurring/follow-payments.ts';
+} from '../../subgraphs/recurring/consume-payments.ts';
 import { settleTokens } from '../../subgraphs/recurring/tokens/settle-tokens.ts';
 import { eventually } from '../support/merchant.ts';
 import { granted } from '../support/granted.ts';
@@ -19,31 +19,31 @@ import { log, openHarness, type Harness } from './harness.ts';
 let harness: Harness;
 before(async () => {
   harness = await openHarness();
-  await harness.database.pool.query('create table heard (payment_id uuid, status text)');
+  await harness.database.pool.query('create table received (payment_id uuid, status text)');
 });
 after(() => harness.close());
 
 /** An effect that cannot hide that it happened twice. */
 const receive: OnPaymentsMoved = async (client, payments) => {
   for (const { id, status } of payments)
-    await client.query('insert into heard values ($1, $2)', [id, status]);
+    await client.query('insert into received values ($1, $2)', [id, status]);
 };
 
 const received = async (): Promise<readonly string[]> => {
   const { rows } = await harness.database.pool.query<{ payment_id: string }>(
-    'select payment_id from heard',
+    'select payment_id from received',
   );
   return rows.map(({ payment_id }) => payment_id);
 };
 
-test('a follower that dies before its commit has done nothing, and the next one does everything', async () => {
+test('a consumer that dies before its commit has done nothing, and the next one does everything', async () => {
   const key = await harness.merchant();
   const { token } = granted(await harness.create(key, { customerRef: 'c' }));
   await harness.pay(token);
   await harness.number();
   const { pool } = harness.database;
   // What is left of a process that was killed is what is left of its session.
-  const killed = followWaiting(pool, await readWaiting(pool, 'recurring', 100), async (client) => {
+  const killed = consumeBatch(pool, await readBatch(pool, 'recurring', 100), async (client) => {
     await settleTokens(
       client,
       (
@@ -59,10 +59,10 @@ test('a follower that dies before its commit has done nothing, and the next one 
   assert.equal((await harness.read(token)).status, 'pending');
   while ((await harness.follow()) > 0);
   assert.equal((await harness.read(token)).status, 'active');
-  assert.equal(await harness.follow(), 0, 'nothing is followed again');
+  assert.equal(await harness.follow(), 0, 'nothing is consumed again');
 });
 
-test('payments that nobody asked for are not followed', async () => {
+test('payments that nobody asked for are not consumed', async () => {
   const { rows } = await harness.database.pool.query(
     'select 1 from event where follower is null and stream_kind = $1',
     ['payment.created'],
@@ -71,7 +71,7 @@ test('payments that nobody asked for are not followed', async () => {
   assert.equal(await harness.follow(), 0);
 });
 
-test('an event that cannot be followed holds nobody back, and is tried again until it can', async () => {
+test('an event that cannot be consumed holds no other back, and is tried again until it can', async () => {
   const key = await harness.merchant();
   const tokens = await Promise.all(
     [1, 2, 3].map(async () => granted(await harness.create(key, { customerRef: 'c' })).token),
@@ -89,18 +89,18 @@ test('an event that cannot be followed holds nobody back, and is tried again unt
   assert.deepEqual(await statuses(), ['active', 'pending', 'active']);
   const { pool } = harness.database;
   const parts = { pool, payments: harness.payments, listeners, now: () => harness.call().now, log };
-  const due = () => pool.query('update followed_later set due_at = now()');
+  const due = () => pool.query('update consumer_retry set due_at = now()');
   await due();
-  assert.equal(await followSetAsidePayments(parts), 0);
+  assert.equal(await retryPayments(parts), 0);
   isBroken = false;
-  assert.equal(await followSetAsidePayments(parts), 0, 'it waits after a failure');
+  assert.equal(await retryPayments(parts), 0, 'it waits after a failure');
   await due();
-  assert.ok((await followSetAsidePayments(parts)) > 0);
+  assert.ok((await retryPayments(parts)) > 0);
   assert.deepEqual(await statuses(), ['active', 'active', 'active']);
-  assert.equal((await pool.query('select from followed_later')).rowCount, 0);
+  assert.equal((await pool.query('select from consumer_retry')).rowCount, 0);
 });
 
-test('three followers whose sessions die between the effects and the commit follow every payment once', async () => {
+test('three consumers whose sessions die between the effects and the commit consume every payment once', async () => {
   const key = await harness.merchant();
   const token = await harness.active(key);
   const { pool } = harness.database;
@@ -120,18 +120,18 @@ test('three followers whose sessions die between the effects and the commit foll
     log,
   };
   const over = new AbortController();
-  const followers = [1, 2, 3].map(async () => {
-    while (!over.signal.aborted) await followPayments(parts).catch(() => 0);
+  const consumers = [1, 2, 3].map(async () => {
+    while (!over.signal.aborted) await consumePayments(parts).catch(() => 0);
   });
   const made: string[] = [];
   for (let index = 0; index < 30; index++) {
     made.push(granted(await harness.charge(key, token, 1_000n, `n${index}`)).payment.id);
     await harness.number();
   }
-  const following = startFollowing({ ...parts, bus: { subscribe: () => () => {} } });
+  const running = startConsuming({ ...parts, bus: { subscribe: () => () => {} } });
   await eventually(async () => (await received()).length >= made.length, 'every charge', 60_000);
   over.abort();
-  await Promise.all([...followers, following.stop()]);
+  await Promise.all([...consumers, running.stop()]);
   assert.ok(deaths > 0, 'a session died');
   assert.deepEqual((await received()).toSorted(), made.toSorted());
   assert.deepEqual(

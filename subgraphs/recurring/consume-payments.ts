@@ -1,0 +1,166 @@
+/**
+ * Consumes the events of the payments that recurring billing asked for. Each event has its effects
+ * once, in the transaction that moves the offset (`kernel/events/consume`). The effects receive the
+ * payment as it is by then, which may be further than the event; so they must bear to receive the
+ * same state again. The row of the offset lets one process through at a time; the others find
+ * nothing left.
+ */
+import type pg from 'pg';
+import {
+  consumeRetry,
+  consumeBatch,
+  readRetries,
+  readBatch,
+  retryLater,
+  type ConsumedEvent,
+  type ConsumerBatch,
+} from '../kernel/events/consume.ts';
+import { isPassing, reportSetAside } from '../kernel/alerts/set-aside.ts';
+import { WakeSignal } from '../kernel/queue/wake-signal.ts';
+import type { Bus } from '../kernel/service/bus.ts';
+import type { Logger } from '../kernel/service/tracing/telemetry.ts';
+import type { Payments, RecurringPayment } from './ask-payments.ts';
+
+/**
+ * What a part of recurring billing does when payments have moved: each payment once in the list, as
+ * it is now, on the client of the consumer's transaction. It may receive a payment that has not
+ * changed for it, and must then change nothing. It calls nobody outside the database.
+ */
+export type OnPaymentsMoved = (
+  client: pg.PoolClient,
+  payments: readonly RecurringPayment[],
+  now: Temporal.Instant,
+) => Promise<void>;
+
+export interface ConsumerParts {
+  readonly pool: pg.Pool;
+  readonly payments: Pick<Payments, 'read'>;
+  /** Called in this order. */
+  readonly listeners: readonly OnPaymentsMoved[];
+  readonly now: () => Temporal.Instant;
+  readonly log: Logger;
+}
+
+const batch_max = 200;
+/** How soon the log is read again without a wake-up, and after a failure. */
+const poll_ms = 1_000;
+
+/** The effects of events, on payments as they are now. */
+const effectsOf = async (
+  { payments, listeners, now }: ConsumerParts,
+  events: readonly ConsumedEvent[],
+) => {
+  const keys = new Map(
+    events.map(({ merchantId, subjectId }) => [
+      `${merchantId}/${subjectId}`,
+      { merchantId, id: subjectId },
+    ]),
+  );
+  const read = (await payments.read([...keys.values()])).filter((payment) => payment !== null);
+  return async (client: pg.PoolClient): Promise<void> => {
+    for (const listener of listeners) await listener(client, read, now());
+  };
+};
+
+/** Consumes the first event alone; when its effects fail it is kept for a retry. */
+const consumeFirst = async (
+  parts: ConsumerParts,
+  batch: ConsumerBatch,
+  first: ConsumedEvent,
+): Promise<void> => {
+  try {
+    await consumeBatch(parts.pool, { ...batch, events: [first] }, await effectsOf(parts, [first]));
+  } catch (error) {
+    if (isPassing(error)) throw error;
+    parts.log.error(
+      { err: error, merchantId: first.merchantId, paymentId: first.subjectId },
+      'an event of a payment could not be consumed; it is tried again later',
+    );
+    if (await retryLater(parts.pool, batch, first))
+      await reportSetAside(parts.pool, task, first, error);
+  }
+};
+
+/** The task that an alert names. */
+const task = 'follow-payments';
+
+/**
+ * Consumes the events that wait, up to a batch; gives how many there were. A batch that fails is
+ * made smaller, until its first event is consumed alone. An event that fails alone is kept for a
+ * retry of its own, and holds no other back. Rejects when payments or the database are away;
+ * nothing is lost then.
+ */
+export const consumePayments = async (parts: ConsumerParts): Promise<number> => {
+  const batch = await readBatch(parts.pool, 'recurring', batch_max);
+  const [first] = batch.events;
+  if (!first) return 0;
+  for (let size = batch.events.length; size > 1; size = Math.floor(size / 4)) {
+    const events = batch.events.slice(0, size);
+    try {
+      await consumeBatch(parts.pool, { ...batch, events }, await effectsOf(parts, events));
+      return size;
+    } catch (error) {
+      if (isPassing(error)) throw error;
+    }
+  }
+  await consumeFirst(parts, batch, first);
+  return 1;
+};
+
+/** Retries the events that are due; gives how many were consumed. */
+export const retryPayments = async (parts: ConsumerParts): Promise<number> => {
+  let consumed = 0;
+  for (const event of await readRetries(parts.pool, 'recurring', batch_max)) {
+    try {
+      await consumeRetry(parts.pool, 'recurring', event, async (client) =>
+        (await effectsOf(parts, [event]))(client),
+      );
+      consumed += 1;
+    } catch (error) {
+      parts.log.error(
+        { err: error, merchantId: event.merchantId, paymentId: event.subjectId },
+        'an event of a payment could not be consumed again',
+      );
+    }
+  }
+  return consumed;
+};
+
+export interface RunningConsumer {
+  /** Ends after the batch in progress. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Consumes until it is stopped: at once when the bus publishes events, and once a second in any
+ * case.
+ */
+export const startConsuming = (
+  parts: ConsumerParts & { readonly bus: Pick<Bus, 'subscribe'> },
+): RunningConsumer => {
+  const stopping = new AbortController();
+  const wakeSignal = new WakeSignal();
+  const unsubscribe = parts.bus.subscribe('events', () => wakeSignal.wake());
+  const ended = (async () => {
+    while (!stopping.signal.aborted) {
+      try {
+        if ((await consumePayments(parts)) > 0) continue;
+        await retryPayments(parts);
+      } catch (error) {
+        parts.log.error(
+          { err: error },
+          'the events of payments could not be consumed; it is tried again',
+        );
+      }
+      await wakeSignal.wait(poll_ms);
+    }
+  })();
+  return {
+    stop: async () => {
+      unsubscribe();
+      stopping.abort();
+      wakeSignal.wake();
+      await ended;
+    },
+  };
+};
