@@ -15,6 +15,7 @@ export {
   type Acting,
   type Audited,
   type AuditedAction,
+  type EntryNotes,
 } from '../kernel/database/audit.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** Merchants as operators make and change them. Each change leaves its audit entry. */
 import { randomUUID } from 'node:crypto';
-import { LockMode } from '@mikro-orm/core';
+import { forUpdate } from '../kernel/database/orm-connections.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import type { Bus } from '../kernel/service/bus.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
@@ -57,8 +57,7 @@ const changeMerchant = (
   const { merchantId: id } = action;
   const audited = { ...action, subject: { kind: 'merchant', id } };
   return changeEntities(database, acting, audited, async (em) => {
-    const lockMode = LockMode.PESSIMISTIC_WRITE;
-    const merchant = await em.findOne(MerchantEntity, { id }, { lockMode });
+    const merchant = await em.findOne(MerchantEntity, { id }, forUpdate);
     return merchant ? em.assign(merchant, changed) : noMerchant();
   });
 };

@@ -65,16 +65,13 @@ export const ensureDemoMerchant = async (
     name: 'Demo shop',
   });
   if (isRefused(shop)) throw new Error(shop.message);
-  const made = await issueApiKey(
-    database.pool,
-    { merchantId: merchant.id, shopId: shop.id, mode: 'test' },
-    now,
-  );
+  const key = { merchantId: merchant.id, shopId: shop.id, mode: 'test' } as const;
+  const made = await issueApiKey({ database }, acting, key);
   if (isRefused(made)) throw new Error(made.message);
   const demo = {
     merchantId: merchant.id,
     shopId: shop.id,
-    key: made.issued.secret,
+    key: made.secret,
     webhookSecret: unseal(vaultKey, shop.webhookSecretSealed),
   };
   writeFileSync(`${path}.new`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });

@@ -54,18 +54,18 @@ export const ApiKeyEntity = defineEntity({
   tableName: 'api_key',
   properties: {
     /** SHA-256 of the whole key, hex. */
-    digest: p.text().primary(),
+    digest: p.text().primary().hidden(),
     id: p.uuid(),
     merchantId: p.uuid(),
-    shopId: p.uuid(),
-    mode: p.text().$type<Mode>(),
+    shopId: p.uuid().groups('audit'),
+    mode: p.text().$type<Mode>().groups('audit'),
     /** What a person recognises it by: everything before the secret. */
-    prefix: p.text(),
-    scopes: p.array<Scope>().columnType('text[]'),
+    prefix: p.text().groups('audit'),
+    scopes: p.array<Scope>().columnType('text[]').groups('audit'),
     createdAt: moment(),
     /** Kept to the minute. */
     lastUsedAt: moment().strictNullable(),
-    revokedAt: moment().strictNullable(),
+    revokedAt: moment().strictNullable().groups('audit'),
   },
   indexes: [{ name: 'api_key_shop', properties: ['merchantId', 'shopId'] }],
 });
@@ -78,19 +78,19 @@ export const WebhookEndpointEntity = defineEntity({
     merchantId: p.uuid().primary(),
     id: p.uuid().primary(),
     shopId: p.uuid(),
-    url: p.text(),
+    url: p.text().groups('audit'),
     /** Empty means all events. */
-    events: p.array<WebhookEvent>().columnType('text[]'),
+    events: p.array<WebhookEvent>().columnType('text[]').groups('audit'),
     /** The `whs_` secret, encrypted. */
-    secretSealed: p.text(),
+    secretSealed: p.text().hidden(),
     /**
      * The secret before the last rotation, and until when it signs beside the new one (decision
      * D-73); null without an overlap.
      */
-    previousSecretSealed: p.text().strictNullable(),
-    previousUntil: moment().strictNullable(),
-    signature: p.text().$type<'v2' | 'legacy' | 'stripe'>(),
-    active: p.boolean(),
+    previousSecretSealed: p.text().strictNullable().hidden(),
+    previousUntil: moment().strictNullable().groups('rotation'),
+    signature: p.text().$type<'v2' | 'legacy' | 'stripe'>().groups('audit'),
+    active: p.boolean().groups('audit'),
     createdAt: moment(),
   },
   indexes: [{ name: 'webhook_endpoint_shop', properties: ['merchantId', 'shopId', 'createdAt'] }],

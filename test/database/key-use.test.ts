@@ -12,9 +12,13 @@ test('the last use of a key is written once in a minute, whoever tells of it', a
   const { pool } = migrated.database;
   const { merchantId, shopId } = await migrated.merchant();
   const start = Temporal.Instant.from('2026-11-21T10:00:00Z');
-  const made = await issueApiKey(pool, { merchantId, shopId, mode: 'test' }, start);
+  const made = await issueApiKey(
+    migrated,
+    { principal: { kind: 'service', name: 'test' }, requestId: 'test', now: () => start },
+    { merchantId, shopId, mode: 'test' },
+  );
   assert(!isRefused(made));
-  const used = { merchantId, keyId: made.key.id };
+  const used = { merchantId, keyId: made.id };
   const note = (seconds: number, keys = [used]): Promise<number> =>
     noteKeyUse(pool, keys, start.add({ seconds }));
   assert.deepEqual(

@@ -129,27 +129,41 @@ export const ShopEntity = defineEntity({
   properties: {
     merchantId: p.uuid().primary(),
     id: p.uuid().primary(),
-    name: p.text(),
+    name: p.text().groups('audit'),
     terminalId: p.uuid(),
-    terminalName: p.text(),
+    terminalName: p.text().groups('audit'),
     /** The shop-level `whs_` secret, encrypted (decision D-71). */
-    webhookSecretSealed: p.text(),
+    webhookSecretSealed: p.text().hidden(),
     /**
      * The one before the last rotation, and until when it signs beside the new one (decision D-73);
      * null without an overlap.
      */
-    previousWebhookSecretSealed: p.text().strictNullable(),
-    previousWebhookUntil: p.type(InstantType).$type<Temporal.Instant>().strictNullable(),
+    previousWebhookSecretSealed: p.text().strictNullable().hidden(),
+    previousWebhookUntil: p
+      .type(InstantType)
+      .$type<Temporal.Instant>()
+      .strictNullable()
+      .groups('rotation')
+      .serializedName('previousUntil'),
     /** Whether its keys must sign every request. */
-    requireSignature: p.boolean().default(false),
+    requireSignature: p.boolean().default(false).groups('protection'),
     /** Whether a signature must be over the whole request; null is no. */
-    requireBoundSignature: p.boolean().strictNullable(),
+    requireBoundSignature: p
+      .boolean()
+      .strictNullable()
+      .groups('protection')
+      .serializer((required: boolean | null) => required ?? false),
     /**
      * The `thm_` secret that requests are signed with, encrypted; null until the first one is made.
      */
-    signingSecretSealed: p.text().strictNullable(),
+    signingSecretSealed: p
+      .text()
+      .strictNullable()
+      .groups('protection')
+      .serializedName('signingSecret')
+      .serializer((sealed: string | null) => (sealed === null ? null : '[secret]')),
     /** Addresses and CIDR blocks from which its keys may be used; empty: from everywhere. */
-    allowList: p.array().columnType('text[]').defaultRaw("'{}'"),
+    allowList: p.array().columnType('text[]').defaultRaw("'{}'").groups('protection'),
     createdAt: p.type(InstantType).$type<Temporal.Instant>(),
   },
   checks: [

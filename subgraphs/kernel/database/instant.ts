@@ -28,4 +28,9 @@ export class InstantType extends Type<Temporal.Instant | null, string | null> {
   override compareAsType(): string {
     return 'string';
   }
+
+  /** What an entity holds, which is not what is compared. */
+  override get runtimeType(): string {
+    return 'Temporal.Instant';
+  }
 }

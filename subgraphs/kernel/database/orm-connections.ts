@@ -14,6 +14,7 @@ import {
   type QueryResult,
   type Transaction,
 } from 'kysely';
+import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { currentSpan, spanned } from '../service/tracing/tracing.ts';
@@ -149,6 +150,9 @@ export const dialectOver = (pool: pg.Pool): Dialect => ({
   createAdapter: () => new PostgresAdapter(),
   createIntrospector: (db) => new PostgresIntrospector(db),
 });
+
+/** Keeps the row that is found from changing, until the transaction ends. */
+export const forUpdate = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;
 
 /**
  * The client of the ORM's current transaction, for statements written by hand that take part in it.

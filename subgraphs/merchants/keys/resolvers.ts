@@ -6,7 +6,7 @@ import type { Principal } from '../../kernel/service/access/principal.ts';
 import { oncePerCall } from '../../kernel/service/graph/per-call.ts';
 import { orThrow, refusal } from '../../kernel/service/access/reach.ts';
 import {
-  issueAudited,
+  issueApiKey,
   listApiKeys,
   noteKeyUse,
   revokeApiKey,
@@ -28,13 +28,14 @@ interface KeysAsked {
 
 /** Fields of a shop. */
 export const shopKeyFields = ({
-  database: { pool },
+  database,
 }: KeyParts): Pick<ShopResolvers, 'allowList' | 'apiKeys' | 'requireBoundSignature'> => {
   // A list of payments names the same shop again and again.
   const keysOf = oncePerCall(
     ({ shop, page }: KeysAsked) =>
       JSON.stringify([shop.merchantId, shop.shopId, page.first, page.after ?? null]),
-    async ({ shop, page }) => orThrow(await listApiKeys(pool, shop, page)),
+    async ({ shop, page }, context) =>
+      orThrow(await listApiKeys(database.emOf(context), shop, page)),
   );
   return {
     requireBoundSignature: ({ requireBoundSignature }) => requireBoundSignature ?? false,
@@ -68,7 +69,7 @@ const named = <Name extends string, Result extends object>(
 /** The mutations about keys, signatures and addresses. */
 export const keyMutations = (parts: KeyParts & { readonly vaultKey: Keys }): KeyMutations => ({
   apiKeyIssue: async (_, input, context) =>
-    named('ApiKeyIssued', await issueAudited(parts, context, input)),
+    named('ApiKeyIssued', await issueApiKey(parts, context, input)),
   apiKeyRevoke: async (_, input, context) =>
     named('ApiKey', await revokeApiKey(parts, context, input)),
   apiKeyUseNote: (_, { used }, { now }) => noteKeyUse(parts.database.pool, used, now()),

@@ -3,14 +3,16 @@
  * audit entry; secrets are shown once and kept encrypted.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { ShopEntity, type Shop } from '../../kernel/database/entities.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
+import { forUpdate } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import { columns, propertyNames, run, type Statement } from '../../kernel/database/statement.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { seal } from '../../kernel/service/access/vault.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
-import { changeWithAudit, type Acting } from '../audit.ts';
+import { changeEntities, type Acting } from '../audit.ts';
+import { MerchantEntity } from '../entities.ts';
 import { makeWebhookSecret } from '../keys/rules.ts';
 import { nameMistake, overlapEnd, overlapMistake, shopsPerMerchant_max } from '../rules/cabinet.ts';
 import type { Keys } from '../../kernel/service/access/keys.ts';
@@ -26,39 +28,14 @@ export interface Rotated {
   readonly previousUntil: Temporal.Instant | null;
 }
 
-const shopColumns = columns(propertyNames(ShopEntity));
-// The merchant's row is locked first, and the shops are counted in a statement of its own: it sees
-// those created meanwhile.
-const lockMerchant: Statement = {
-  name: 'shop.lock_merchant',
-  text: 'select id from merchant where id = $1 for update',
-};
-const countShops: Statement = {
-  name: 'shop.count',
-  text: 'select count(*)::int as shops from shop where merchant_id = $1',
-};
-const insertShop: Statement = {
-  name: 'shop.insert',
-  text: `insert into shop (merchant_id, id, name, terminal_id, terminal_name, webhook_secret_sealed, created_at)
-    values ($1, $2, $3, $4, $5, $6, $7) returning ${shopColumns}`,
-};
-const lockShop: Statement = {
-  name: 'shop.lock_names',
-  text: `select ${shopColumns} from shop where merchant_id = $1 and id = $2 for update`,
-};
-const setNames: Statement = {
-  name: 'shop.set_names',
-  text: `update shop set name = $3, terminal_name = coalesce($4, terminal_name) where merchant_id = $1 and id = $2 returning ${shopColumns}`,
-};
-const setSecret: Statement = {
-  name: 'shop.set_secret',
-  text: `update shop set webhook_secret_sealed = $3, previous_webhook_until = $4,
-      previous_webhook_secret_sealed = case when $4::timestamptz is not null then webhook_secret_sealed end
-    where merchant_id = $1 and id = $2 returning ${shopColumns}`,
-};
-
 const noShop = (): Refused => refused('not_found', 'there is no such shop');
-const told = ({ name, terminalName }: Shop) => ({ name, terminalName });
+
+/** Reads a shop to change it; null where the merchant has no such shop. */
+export const lockShop = async (
+  em: EntityManager,
+  { merchantId, shopId }: ShopKey,
+): Promise<Shop | null> =>
+  isUuid(shopId) ? em.findOne(ShopEntity, { merchantId, id: shopId }, forUpdate) : null;
 
 /**
  * Creates a shop with its terminal and its own webhook secret (decision D-71). Refuses with
@@ -78,29 +55,29 @@ export const createShop = async (
   const mistake = nameMistake('name', name) ?? nameMistake('terminalName', terminalName);
   if (mistake) return refused('bad_request', mistake);
   const id = randomUUID();
-  return changeWithAudit(
-    database,
-    acting,
-    { action: 'shop.create', merchantId, subject: { kind: 'shop', id } },
-    async (client) => {
-      const [merchant] = await run(client, lockMerchant, [merchantId]);
-      if (!merchant) return refused('not_found', 'there is no such merchant');
-      const [counted] = await run<{ shops: number }>(client, countShops, [merchantId]);
-      if (!counted || counted.shops >= shopsPerMerchant_max)
-        return refused('bad_request', `a merchant has at most ${shopsPerMerchant_max} shops`);
-      const sealed = seal(vaultKey, makeWebhookSecret(randomBytes(32)));
-      const [shop] = await run<Shop>(client, insertShop, [
-        merchantId,
-        id,
-        name,
-        randomUUID(),
-        terminalName,
-        sealed,
-        acting.now(),
-      ]);
-      return shop ? { before: null, after: told(shop), result: shop } : noShop();
-    },
-  );
+  const action = { action: 'shop.create', merchantId, subject: { kind: 'shop', id } };
+  return changeEntities(database, acting, action, async (em) => {
+    // The merchant is locked before its shops are counted: those created meanwhile count.
+    const merchant = await em.findOne(MerchantEntity, { id: merchantId }, forUpdate);
+    if (!merchant) return refused('not_found', 'there is no such merchant');
+    if ((await em.count(ShopEntity, { merchantId })) >= shopsPerMerchant_max)
+      return refused('bad_request', `a merchant has at most ${shopsPerMerchant_max} shops`);
+    return em.create(ShopEntity, {
+      merchantId,
+      id,
+      name,
+      terminalId: randomUUID(),
+      terminalName,
+      webhookSecretSealed: seal(vaultKey, makeWebhookSecret(randomBytes(32))),
+      previousWebhookSecretSealed: null,
+      previousWebhookUntil: null,
+      requireSignature: false,
+      requireBoundSignature: null,
+      signingSecretSealed: null,
+      allowList: [],
+      createdAt: acting.now(),
+    });
+  });
 };
 
 /**
@@ -120,19 +97,12 @@ export const renameShop = async (
     nameMistake('name', name) ??
     (terminalName === null ? null : nameMistake('terminalName', terminalName));
   if (mistake) return refused('bad_request', mistake);
-  if (!isUuid(shopId)) return noShop();
-  return changeWithAudit(
-    database,
-    acting,
-    { action: 'shop.rename', merchantId, subject: { kind: 'shop', id: shopId } },
-    async (client) => {
-      const [before] = await run<Shop>(client, lockShop, [merchantId, shopId]);
-      const [after] = await run<Shop>(client, setNames, [merchantId, shopId, name, terminalName]);
-      return before && after
-        ? { before: told(before), after: told(after), result: after }
-        : noShop();
-    },
-  );
+  const action = { action: 'shop.rename', merchantId, subject: { kind: 'shop', id: shopId } };
+  return changeEntities(database, acting, action, async (em) => {
+    const shop = await lockShop(em, { merchantId, shopId });
+    if (!shop) return noShop();
+    return em.assign(shop, { name, terminalName: terminalName ?? shop.terminalName });
+  });
 };
 
 /**
@@ -148,24 +118,23 @@ export const rotateShopSecret = async (
 ): Promise<Rotated | Refused> => {
   const mistake = overlapMistake(overlapHours, 'v2');
   if (mistake) return refused('bad_request', mistake);
-  if (!isUuid(shopId)) return noShop();
-  const subject = { kind: 'shop', id: shopId };
-  return changeWithAudit(
-    database,
-    acting,
-    { action: 'shop.webhook_secret_rotate', merchantId, subject },
-    async (client) => {
-      const secret = makeWebhookSecret(randomBytes(32));
-      const previousUntil = overlapEnd(acting.now(), overlapHours);
-      const [shop] = await run<Shop>(client, setSecret, [
-        merchantId,
-        shopId,
-        seal(vaultKey, secret),
-        previousUntil,
-      ]);
-      return shop
-        ? { before: null, after: { previousUntil }, result: { secret, previousUntil } }
-        : noShop();
-    },
-  );
+  const action = {
+    action: 'shop.webhook_secret_rotate',
+    merchantId,
+    subject: { kind: 'shop', id: shopId },
+    view: 'rotation',
+  };
+  return changeEntities(database, acting, action, async (em, notes) => {
+    const shop = await lockShop(em, { merchantId, shopId });
+    if (!shop) return noShop();
+    const secret = makeWebhookSecret(randomBytes(32));
+    const previousUntil = overlapEnd(acting.now(), overlapHours);
+    em.assign(shop, {
+      webhookSecretSealed: seal(vaultKey, secret),
+      previousWebhookSecretSealed: previousUntil && shop.webhookSecretSealed,
+      previousWebhookUntil: previousUntil,
+    });
+    notes.before = null;
+    return { secret, previousUntil };
+  });
 };

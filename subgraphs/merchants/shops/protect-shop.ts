@@ -5,31 +5,18 @@
  * `keys`.
  */
 import { randomBytes } from 'node:crypto';
-import type pg from 'pg';
-import { ShopEntity, type Shop } from '../../kernel/database/entities.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { columns, propertyNames, run, type Statement } from '../../kernel/database/statement.ts';
+import type { Shop } from '../../kernel/database/entities.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { readAddressEntry } from '../../kernel/service/access/address-list.ts';
 import { seal } from '../../kernel/service/access/vault.ts';
 import type { KeyParts, ShopKey } from '../keys/api-keys.ts';
-import { changeWithAudit, type Acting } from '../audit.ts';
+import { changeEntities, type Acting } from '../audit.ts';
+import { lockShop } from './change-shop.ts';
 import { makeSigningSecret } from '../keys/rules.ts';
 import type { Keys } from '../../kernel/service/access/keys.ts';
 
 /** Entries of a shop's allow-list. */
 const allowList_max = 200;
-
-const shopColumns = columns(propertyNames(ShopEntity));
-const lockShop: Statement = {
-  name: 'shop.lock',
-  text: `select ${shopColumns} from shop where merchant_id = $1 and id = $2 for update`,
-};
-const protectShop: Statement = {
-  name: 'shop.protect',
-  text: `update shop set require_signature = $3, signing_secret_sealed = $4, allow_list = $5, require_bound_signature = $6
-    where merchant_id = $1 and id = $2 returning ${shopColumns}`,
-};
 
 type Protection = Pick<
   Shop,
@@ -48,48 +35,21 @@ const changeProtection = async (
   { shop: { merchantId, shopId }, verb }: { readonly shop: ShopKey; readonly verb: string },
   decide: (shop: Shop) => Partial<Protection> | Refused,
 ): Promise<Shop | Refused> => {
-  if (!isUuid(merchantId) || !isUuid(shopId)) return noShop;
-  const change = async (client: pg.PoolClient) => {
-    const [before] = await run<Shop>(client, lockShop, [merchantId, shopId]);
-    if (!before) return noShop;
-    const decided = decide(before);
-    if (isRefused(decided)) return decided;
-    const { requireSignature, requireBoundSignature, signingSecretSealed, allowList } = {
-      ...before,
-      ...decided,
-    };
-    const values = [
-      merchantId,
-      shopId,
-      requireSignature,
-      signingSecretSealed,
-      allowList,
-      requireBoundSignature,
-    ];
-    const [after = before] = await run<Shop>(client, protectShop, values);
-    return { before: stateOf(before), after: stateOf(after), result: after };
+  const action = {
+    action: `shop.${verb}`,
+    merchantId,
+    subject: { kind: 'shop', id: shopId },
+    view: 'protection',
   };
-  const changed = await changeWithAudit(
-    database,
-    acting,
-    { action: `shop.${verb}`, merchantId, subject: { kind: 'shop', id: shopId } },
-    change,
-  );
+  const changed = await changeEntities(database, acting, action, async (em) => {
+    const shop = await lockShop(em, { merchantId, shopId });
+    if (!shop) return noShop;
+    const decided = decide(shop);
+    return isRefused(decided) ? decided : em.assign(shop, decided);
+  });
   if (!isRefused(changed)) await bus.publish('keys', { merchantId });
   return changed;
 };
-
-const stateOf = ({
-  requireSignature,
-  requireBoundSignature,
-  signingSecretSealed,
-  allowList,
-}: Shop) => ({
-  requireSignature,
-  requireBoundSignature: requireBoundSignature ?? false,
-  signingSecret: signingSecretSealed === null ? null : '[secret]',
-  allowList,
-});
 
 /** What shall be demanded of signatures. */
 export interface SignatureDemand {

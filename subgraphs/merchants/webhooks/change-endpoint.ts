@@ -5,16 +5,17 @@
  * signature or secret holds for the next attempt.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import type pg from 'pg';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { isUuid } from '../../kernel/rules/uuid.ts';
+import { clientOf, forUpdate } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import { columns, propertyNames, run, type Statement } from '../../kernel/database/statement.ts';
+import { run, type Statement } from '../../kernel/database/statement.ts';
 import type { WebhookEvent } from '../../kernel/rules/event.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { seal } from '../../kernel/service/access/vault.ts';
-import { changeWithAudit, type Acting, type Audited } from '../audit.ts';
+import { changeEntities, type Acting, type EntryNotes } from '../audit.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
-import type { Rotated, ShopParts } from '../shops/change-shop.ts';
+import { lockShop, type Rotated, type ShopParts } from '../shops/change-shop.ts';
 import { notSent } from './deliver-webhook.ts';
 import { WebhookEndpointEntity, type WebhookEndpoint } from '../entities.ts';
 import { makeWebhookSecret } from '../keys/rules.ts';
@@ -38,45 +39,6 @@ export interface EndpointSettings {
   readonly signature: SignatureFormat;
 }
 
-const endpointColumns = columns(propertyNames(WebhookEndpointEntity));
-// The shop's row is locked first, and the endpoints are counted in a statement of its own: it sees
-// those created meanwhile.
-const lockShop: Statement = {
-  name: 'endpoint.lock_shop',
-  text: 'select id from shop where merchant_id = $1 and id = $2 for update',
-};
-const countEndpoints: Statement = {
-  name: 'endpoint.count',
-  text: 'select count(*)::int as endpoints from webhook_endpoint where merchant_id = $1 and shop_id = $2',
-};
-const insertEndpoint: Statement = {
-  name: 'endpoint.insert',
-  text: `insert into webhook_endpoint (merchant_id, id, shop_id, url, events, signature, secret_sealed, active, created_at)
-    values ($1, $2, $3, $4, $5, $6, $7, true, $8) returning ${endpointColumns}`,
-};
-const lockEndpoint: Statement = {
-  name: 'endpoint.lock',
-  text: `select ${endpointColumns} from webhook_endpoint where merchant_id = $1 and id = $2 for update`,
-};
-const setEndpoint: Statement = {
-  name: 'endpoint.set',
-  text: `update webhook_endpoint set url = $3, events = $4, signature = $5, previous_until = case when $5 <> 'legacy' then previous_until end
-    where merchant_id = $1 and id = $2 returning ${endpointColumns}`,
-};
-const setActive: Statement = {
-  name: 'endpoint.set_active',
-  text: `update webhook_endpoint set active = $3 where merchant_id = $1 and id = $2 returning ${endpointColumns}`,
-};
-const setSecret: Statement = {
-  name: 'endpoint.set_secret',
-  text: `update webhook_endpoint set secret_sealed = $3, previous_until = $4,
-      previous_secret_sealed = case when $4::timestamptz is not null then secret_sealed end
-    where merchant_id = $1 and id = $2 returning ${endpointColumns}`,
-};
-const deleteEndpoint: Statement = {
-  name: 'endpoint.delete',
-  text: 'delete from webhook_endpoint where merchant_id = $1 and id = $2',
-};
 // An attempt that is being made comes to its own end; should it fail, the next claim finds no
 // endpoint and ends the delivery in the same words.
 const endPending: Statement = {
@@ -95,13 +57,6 @@ const endPending: Statement = {
 };
 
 const noEndpoint = (): Refused => refused('not_found', 'there is no such webhook endpoint');
-const told = ({ url, events, signature, active }: WebhookEndpoint) => ({
-  url,
-  events,
-  signature,
-  active,
-});
-
 /**
  * Adds an endpoint to a shop. Refuses with `not_found` without the shop, and a wrong address or one
  * endpoint too many with `bad_request`.
@@ -114,58 +69,55 @@ export const createEndpoint = async (
 ): Promise<{ readonly endpoint: WebhookEndpoint; readonly secret: string } | Refused> => {
   const mistake = checkWebhookUrl(url, { privateTargets: privateTargets(), mode: 'test' });
   if (mistake) return refused('bad_request', `url: ${mistake}`);
-  const noShop = refused('not_found', 'there is no such shop');
-  if (!isUuid(shopId)) return noShop;
   const id = randomUUID();
   const action = {
     action: 'webhook_endpoint.create',
     merchantId,
     subject: { kind: 'webhook_endpoint', id },
   };
-  return changeWithAudit(database, acting, action, async (client) => {
-    const [shop] = await run(client, lockShop, [merchantId, shopId]);
-    if (!shop) return noShop;
-    const [counted] = await run<{ endpoints: number }>(client, countEndpoints, [
-      merchantId,
-      shopId,
-    ]);
-    if (!counted || counted.endpoints >= endpointsPerShop_max)
+  return changeEntities(database, acting, action, async (em, notes) => {
+    // The shop is locked before its endpoints are counted: those created meanwhile count.
+    if (!(await lockShop(em, { merchantId, shopId })))
+      return refused('not_found', 'there is no such shop');
+    if ((await em.count(WebhookEndpointEntity, { merchantId, shopId })) >= endpointsPerShop_max)
       return refused('bad_request', `a shop has at most ${endpointsPerShop_max} webhook endpoints`);
     const secret = makeWebhookSecret(randomBytes(32));
-    const values = [
+    const endpoint = em.create(WebhookEndpointEntity, {
       merchantId,
       id,
       shopId,
       url,
-      [...new Set(events)],
+      events: [...new Set(events)],
+      secretSealed: seal(vaultKey, secret),
+      previousSecretSealed: null,
+      previousUntil: null,
       signature,
-      seal(vaultKey, secret),
-      acting.now(),
-    ];
-    const [endpoint] = await run<WebhookEndpoint>(client, insertEndpoint, values);
-    return endpoint
-      ? { before: null, after: { shopId, ...told(endpoint) }, result: { endpoint, secret } }
-      : noShop;
+      active: true,
+      createdAt: acting.now(),
+    });
+    notes.details = { shopId };
+    return { endpoint, secret };
   });
 };
 
-/** Locks the endpoint, changes it and writes the entry. */
-const changeEndpoint = async <Result>(
-  database: Pick<Database, 'pool'>,
+/** Locks the endpoint and changes it, with the change's entry. */
+const changeEndpoint = async <Result extends object>(
+  database: Pick<Database, 'emOf'>,
   acting: Acting,
-  { action, merchantId, id }: EndpointKey & { readonly action: string },
-  change: (client: pg.PoolClient, before: WebhookEndpoint) => Promise<Audited<Result> | Refused>,
+  { id, ...action }: EndpointKey & { readonly action: string; readonly view?: string },
+  change: (
+    endpoint: WebhookEndpoint,
+    em: EntityManager,
+    notes: EntryNotes,
+  ) => Promise<Result | Refused>,
 ): Promise<Result | Refused> => {
   if (!isUuid(id)) return noEndpoint();
-  return changeWithAudit(
-    database,
-    acting,
-    { action, merchantId, subject: { kind: 'webhook_endpoint', id } },
-    async (client) => {
-      const [before] = await run<WebhookEndpoint>(client, lockEndpoint, [merchantId, id]);
-      return before ? change(client, before) : noEndpoint();
-    },
-  );
+  const subject = { kind: 'webhook_endpoint', id };
+  return changeEntities(database, acting, { ...action, subject }, async (em, notes) => {
+    const key = { merchantId: action.merchantId, id };
+    const endpoint = await em.findOne(WebhookEndpointEntity, key, forUpdate);
+    return endpoint ? change(endpoint, em, notes) : noEndpoint();
+  });
 };
 
 /**
@@ -182,36 +134,28 @@ export const updateEndpoint = async (
     ? checkWebhookUrl(wanted.url, { privateTargets: privateTargets(), mode: 'test' })
     : null;
   if (mistake) return refused('bad_request', `url: ${mistake}`);
-  return changeEndpoint(
-    database,
-    acting,
-    { action: 'webhook_endpoint.update', ...key },
-    async (client, before) => {
-      const url = wanted.url ?? before.url;
-      const events = [...new Set(wanted.events ?? before.events)];
-      const [after] = await run<WebhookEndpoint>(client, setEndpoint, [
-        key.merchantId,
-        key.id,
-        url,
-        events,
-        wanted.signature ?? before.signature,
-      ]);
-      return after ? { before: told(before), after: told(after), result: after } : noEndpoint();
-    },
-  );
+  const action = { action: 'webhook_endpoint.update', ...key };
+  return changeEndpoint(database, acting, action, async (endpoint) => {
+    const { url, signature, previousUntil } = endpoint;
+    const signed = wanted.signature ?? signature;
+    return Object.assign(endpoint, {
+      url: wanted.url ?? url,
+      events: [...new Set(wanted.events ?? endpoint.events)],
+      signature: signed,
+      previousUntil: signed === 'legacy' ? null : previousUntil,
+    });
+  });
 };
 
+/** Ends what is on its way to an endpoint, once the endpoint is written as off or gone. */
 const endDeliveries = async (
-  client: pg.PoolClient,
+  em: EntityManager,
   acting: Acting,
   { merchantId, id }: EndpointKey,
 ): Promise<number> => {
-  const [counted] = await run<{ ended: number }>(client, endPending, [
-    merchantId,
-    id,
-    acting.now(),
-    notSent,
-  ]);
+  await em.flush();
+  const values = [merchantId, id, acting.now(), notSent];
+  const [counted] = await run<{ ended: number }>(await clientOf(em), endPending, values);
   return counted?.ended ?? 0;
 };
 
@@ -229,15 +173,10 @@ export const switchEndpoint = (
     database,
     acting,
     { action: active ? 'webhook_endpoint.enable' : 'webhook_endpoint.disable', ...key },
-    async (client, before) => {
-      const [after] = await run<WebhookEndpoint>(client, setActive, [
-        key.merchantId,
-        key.id,
-        active,
-      ]);
-      if (!after) return noEndpoint();
-      const ended = active ? {} : { deliveriesEnded: await endDeliveries(client, acting, key) };
-      return { before: told(before), after: { ...told(after), ...ended }, result: after };
+    async (endpoint, em, notes) => {
+      endpoint.active = active;
+      if (!active) notes.details = { deliveriesEnded: await endDeliveries(em, acting, key) };
+      return endpoint;
     },
   );
 
@@ -254,10 +193,9 @@ export const removeEndpoint = (
     database,
     acting,
     { action: 'webhook_endpoint.delete', ...key },
-    async (client, before) => {
-      await run(client, deleteEndpoint, [key.merchantId, key.id]);
-      const deliveriesEnded = await endDeliveries(client, acting, key);
-      return { before: told(before), after: null, result: { id: key.id, deliveriesEnded } };
+    async (endpoint, em) => {
+      em.remove(endpoint);
+      return { id: key.id, deliveriesEnded: await endDeliveries(em, acting, key) };
     },
   );
 
@@ -275,13 +213,18 @@ export const rotateEndpointSecret = (
   changeEndpoint(
     database,
     acting,
-    { action: 'webhook_endpoint.secret_rotate', ...key },
-    async (client, { signature }) => {
-      const mistake = overlapMistake(overlapHours, signature);
+    { action: 'webhook_endpoint.secret_rotate', view: 'rotation', ...key },
+    async (endpoint, _em, notes) => {
+      const mistake = overlapMistake(overlapHours, endpoint.signature);
       if (mistake) return refused('bad_request', mistake);
       const secret = makeWebhookSecret(randomBytes(32));
       const previousUntil = overlapEnd(acting.now(), overlapHours);
-      await run(client, setSecret, [key.merchantId, key.id, seal(vaultKey, secret), previousUntil]);
-      return { before: null, after: { previousUntil }, result: { secret, previousUntil } };
+      Object.assign(endpoint, {
+        previousSecretSealed: previousUntil && endpoint.secretSealed,
+        secretSealed: seal(vaultKey, secret),
+        previousUntil,
+      });
+      notes.before = null;
+      return { secret, previousUntil };
     },
   );
