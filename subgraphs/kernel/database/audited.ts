@@ -45,9 +45,10 @@ const stateOf = (entity: object, view = usualView): AuditedState => {
 };
 
 /** What a view shows of an entity as it was when the unit of work read it. */
-const formerState = ({ entity, meta, originalEntity }: ChangeSet<object>, view: string) => {
-  if (!originalEntity) return null;
-  const values = new Map<string, unknown>(Object.entries(originalEntity));
+const formerState = ({ entity, meta }: ChangeSet<object>, view: string) => {
+  const original = wrap(entity, true).__originalEntityData;
+  if (!original) return null;
+  const values = new Map<string, unknown>(Object.entries(original));
   const platform = wrap(entity, true).__platform;
   return stateIn(view, meta, ({ name, customType }) => {
     const stored = values.get(name) ?? null;
