@@ -1,7 +1,13 @@
 /** Guides keep their form, and name nothing that is gone. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { deadPaths, decisionFaults, decisionWords_max, decisionsOf } from './guides.ts';
+import {
+  deadAnchors,
+  deadPaths,
+  decisionFaults,
+  decisionWords_max,
+  decisionsOf,
+} from './guides.ts';
 import { projectFiles, readText } from './tree.ts';
 
 const files = projectFiles();
@@ -44,6 +50,14 @@ describe('guides', () => {
     );
     assert.deepEqual(faults, []);
   });
+
+  test('every link to a section leads to its heading', () => {
+    const guides = files.filter((path) => path.endsWith('.md'));
+    const faults = guides.flatMap((path) =>
+      deadAnchors(path, readText).map((dead) => `${path}: ${dead}`),
+    );
+    assert.deepEqual(faults, []);
+  });
 });
 
 describe('the guide checks catch', () => {
@@ -72,5 +86,17 @@ describe('the guide checks catch', () => {
     const text =
       '`kernel/queue`, `kernel/events/relay`, `kernel/queue/gone`, `schema/openapi.yaml`, `schema/{wire,gone}`, `gateway/live/`, `application/json`, `/v1/public/payments`';
     assert.deepEqual(deadPaths(text, files), ['kernel/queue/gone', 'schema/{wire,gone}']);
+  });
+
+  test('a link to a section that is not there, and none to one that is', () => {
+    const texts: Readonly<Record<string, string>> = {
+      'a/x.md':
+        '## Some part, here\n[a](#some-part-here) [b](#gone) [c](../y.md#part) [d](../y.md#b)',
+      'y.md': '### Part\n',
+    };
+    assert.deepEqual(
+      deadAnchors('a/x.md', (path) => texts[path] ?? ''),
+      ['#gone', '../y.md#b'],
+    );
   });
 });

@@ -1,4 +1,5 @@
-/** What guides are held to: the form of decisions, and paths that exist. */
+/** What guides are held to: the form of decisions, and paths and sections that exist. */
+import { posix } from 'node:path';
 
 /** One decision of ARCHITECTURE.md has at most this many words, its title among them. */
 export const decisionWords_max = 120;
@@ -48,4 +49,21 @@ export const deadPaths = (text: string, files: readonly string[]): readonly stri
     .map(([, path = '']) => path.replace(/\/$/, ''))
     .filter((path) => begins.test(path.split('/')[0] ?? ''))
     .filter((path) => !alternatives(path).every(leads));
+};
+
+/** The anchor of a heading, as GitHub makes it. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(/\s/g, '-');
+
+/** Links of a guide to sections that do not exist; `read` gives the text of a guide. */
+export const deadAnchors = (path: string, read: (path: string) => string): readonly string[] => {
+  const links = read(path).matchAll(/\]\(([^)#\s:]*)#([^)\s]+)\)/g);
+  return [...links].flatMap(([, link = '', anchor = '']) => {
+    const guide = link === '' ? path : posix.join(posix.dirname(path), link);
+    const headings = [...read(guide).matchAll(/^#+ (.+)$/gm)].map(([, text = '']) => text);
+    return headings.map(anchorOf).includes(anchor) ? [] : [`${link}#${anchor}`];
+  });
 };
