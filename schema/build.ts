@@ -105,7 +105,7 @@ const rowTypes: Record<SubgraphName, Record<string, string>> = {
     ReconciliationDifference:
       '../../subgraphs/merchants/reconciliation/entities.ts#ReconciliationDifference as ReconciliationDifferenceRow',
     Alert: '../../subgraphs/kernel/alerts/entities.ts#Alert as AlertRow',
-    RateRecord: '../../subgraphs/merchants/policies/set-rate.ts#RateRow',
+    RateRecord: '../../subgraphs/kernel/ledger/entities.ts#Rate as RateRow',
     BankRoute: '../../subgraphs/kernel/banks/entities.ts#BankRoute as BankRouteRow',
     BlockEntry: '../../subgraphs/merchants/policies/block-entries.ts#BlockEntryRow',
     ForbiddenPurpose:

@@ -7,7 +7,7 @@ import type { LiveKind, WebhookEvent as WebhookEventName } from '../../subgraphs
 import type { LedgerRow } from '../../subgraphs/merchants/ledger/read-ledger.ts';
 import type { ReconciliationRun as ReconciliationRunRow, ReconciliationDifference as ReconciliationDifferenceRow } from '../../subgraphs/merchants/reconciliation/entities.ts';
 import type { Alert as AlertRow } from '../../subgraphs/kernel/alerts/entities.ts';
-import type { RateRow } from '../../subgraphs/merchants/policies/set-rate.ts';
+import type { Rate as RateRow } from '../../subgraphs/kernel/ledger/entities.ts';
 import type { BankRoute as BankRouteRow } from '../../subgraphs/kernel/banks/entities.ts';
 import type { BlockEntryRow } from '../../subgraphs/merchants/policies/block-entries.ts';
 import type { ForbiddenWord as ForbiddenWordRow, ExchangeRate as ExchangeRateRow } from '../../subgraphs/kernel/policies/entities.ts';

@@ -3,10 +3,12 @@
  * decision 8): a business fact adds deltas, the fold moves them into the balance rows, and a
  * balance is the row plus its unfolded deltas.
  */
-import { defineEntity, p } from '@mikro-orm/core';
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../database/instant.ts';
+import type { Row } from '../database/statement.ts';
 import type { Account, PostingType } from '../rules/postings.ts';
 import type { Mode } from '../rules/mode.ts';
+import type { SettableMethod } from './rate.ts';
 
 /** What a posting was made for: with the type it is unique, so that a fact is booked once. */
 export type SourceKind = 'payment' | 'refund' | 'payout' | 'settlement' | 'adjustment';
@@ -94,21 +96,23 @@ const Balance = defineEntity({
  * A rate at platform level (no merchant), merchant level (no shop) or shop level; the most specific
  * wins (decision D-36).
  */
-const RateEntity = defineEntity({
+export const RateEntity = defineEntity({
   name: 'Rate',
   tableName: 'rate',
   properties: {
     id: p.uuid().primary(),
     merchantId: p.uuid().strictNullable(),
-    shopId: p.uuid().strictNullable(),
-    method: p.text(),
+    shopId: p.uuid().strictNullable().groups('audit'),
+    method: p.text().$type<SettableMethod>().groups('audit'),
     /** Basis points. */
-    rateBps: p.integer(),
+    rateBps: p.integer().groups('audit'),
     /** It holds from this moment on. */
-    since: p.type(InstantType).$type<Temporal.Instant>(),
+    since: p.type(InstantType).$type<Temporal.Instant>().groups('audit'),
   },
   indexes: [{ name: 'rate_level', properties: ['merchantId', 'shopId', 'method', 'since'] }],
   checks: [{ name: 'rate_range', expression: 'rate_bps >= 0 and rate_bps <= 10000' }],
 });
+
+export type Rate = Row<InferEntity<typeof RateEntity>>;
 
 export const ledgerEntities = [PostingEntry, BalanceDelta, Balance, RateEntity];

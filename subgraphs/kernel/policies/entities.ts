@@ -23,19 +23,19 @@ const PolicyVersionEntity = defineEntity({
 });
 
 /** Something that is refused, for all merchants or for one (decision D-40). */
-const BlockEntryEntity = defineEntity({
+export const BlockEntryEntity = defineEntity({
   name: 'BlockEntry',
   tableName: 'block_entry',
   properties: {
     id: p.uuid().primary(),
     /** Null: all merchants. */
     merchantId: p.uuid().strictNullable(),
-    kind: p.text().$type<BlockKind>(),
+    kind: p.text().$type<BlockKind>().groups('audit'),
     /** A keyed fingerprint of a card or an account; the value itself of the others. */
-    value: p.text(),
+    value: p.text().hidden(),
     /** What people may see of it: the last 4 characters of a card or an account. */
-    shown: p.text(),
-    reason: p.text(),
+    shown: p.text().groups('audit'),
+    reason: p.text().groups('audit'),
     createdAt: moment(),
   },
 });
@@ -48,8 +48,8 @@ export const ForbiddenWordEntity = defineEntity({
   properties: {
     id: p.uuid().primary(),
     /** In lower case; `*` at its end stands for any ending. */
-    word: p.text(),
-    reason: p.text(),
+    word: p.text().groups('audit'),
+    reason: p.text().groups('audit'),
     createdAt: moment(),
   },
   uniques: [{ name: 'forbidden_word_once', properties: ['word'] }],

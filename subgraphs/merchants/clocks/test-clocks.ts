@@ -18,7 +18,6 @@ import {
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
 import { changeWithAudit, type Acting, type Audited } from '../audit.ts';
-import { missing } from '../policies/change-policy.ts';
 
 /** A clock and what it shows now. */
 export type ShownClock = TestClock & { readonly now: Temporal.Instant };
@@ -40,6 +39,10 @@ const advance_max_years = 5;
 const madeWithin_years = 10;
 
 const shown = `${columns(propertyNames(TestClockEntity))}, ${shownAt('$3')} as now`;
+const lockShop: Statement = {
+  name: 'test_clock.lock_shop',
+  text: 'select 1 from shop where merchant_id = $1 and id = $2 for update',
+};
 const find: Statement = {
   name: 'test_clock.find',
   text: `select ${shown} from test_clock where merchant_id = $1 and shop_id = $2`,
@@ -100,8 +103,8 @@ export const createClock = async (
     );
   }
   const created = await change(verbs, acting, { shop, verb: 'create' }, async (client) => {
-    const gone = await missing(client, shop.merchantId, shop.shopId);
-    if (gone) return gone;
+    if ((await run(client, lockShop, [shop.merchantId, shop.shopId])).length === 0)
+      return refused('not_found', 'there is no such shop');
     const [clock] = await run<ShownClock>(client, insert, [
       shop.merchantId,
       shop.shopId,

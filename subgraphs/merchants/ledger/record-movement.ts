@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { availableOf, bookPostings, lockMerchant } from '../../kernel/ledger/debit.ts';
 import { withinBound } from '../../kernel/ledger/bound.ts';
+import { clientOf } from '../../kernel/database/orm-connections.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import { isPlainText } from '../../kernel/rules/block.ts';
 import { isCurrency } from '../../kernel/rules/exchange.ts';
@@ -18,7 +19,7 @@ import {
   type Posting,
 } from '../../kernel/rules/postings.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { changeWithAudit, type Acting } from '../audit.ts';
+import { changeEntities, type Acting } from '../audit.ts';
 import { missing, reasonMistake, type PolicyParts } from '../policies/change-policy.ts';
 import { ledgerColumns, type LedgerRow } from './read-ledger.ts';
 
@@ -111,13 +112,14 @@ const record = async (
   const { kind, merchantId, shopId, mode, currency, reference, description, amount, postings } =
     movement;
   const sourceId = sourceIdOf(movement);
-  const recording = changeWithAudit<RecordedMovement>(
+  const recording = changeEntities<RecordedMovement>(
     database,
     acting,
     { action: `${kind}.record`, merchantId, subject: { kind, id: sourceId } },
-    async (client) => {
-      const gone = await missing(client, merchantId, shopId);
+    async (em, notes) => {
+      const gone = await missing(em, merchantId, shopId);
       if (gone) return gone;
+      const client = await clientOf(em);
       await lockMerchant(client, merchantId);
       const after = { shopId, mode, currency, amount, reference, description };
       const [earlier] = await run<LedgerRow>(client, find, [merchantId, kind, sourceId]);
@@ -126,7 +128,11 @@ const record = async (
           'idempotent_conflict',
           `reference: a different ${kind} was recorded under ${reference}`,
         );
-      if (earlier) return { before: after, after, result: { entry: earlier, repeated: true } };
+      notes.after = after;
+      if (earlier) {
+        notes.before = after;
+        return { entry: earlier, repeated: true };
+      }
       const short = await overdrawn(client, movement);
       if (short) return short;
       const source = {
@@ -144,7 +150,7 @@ const record = async (
       await bookPostings(client, source, postings);
       const [entry] = await run<LedgerRow>(client, find, [merchantId, kind, sourceId]);
       if (!entry) throw new Error(`${kind} ${sourceId} was booked and is not in the ledger`);
-      return { before: null, after, result: { entry, repeated: false } };
+      return { entry, repeated: false };
     },
   );
   return withinBound(recording, amount > 0n ? beyondUpperBound : beyondLowerBound);

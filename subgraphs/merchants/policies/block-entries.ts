@@ -3,16 +3,11 @@
  * number goes no further than its fingerprint.
  */
 import { randomUUID } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findPage, given } from '../../kernel/database/find-page.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
-import {
-  behindCursor,
-  newestFirst,
-  readPage,
-  type Page,
-  type PageQuery,
-} from '../../kernel/database/page.ts';
-import { columns, run, type Runner, type Statement } from '../../kernel/database/statement.ts';
-import type { BlockEntry } from '../../kernel/policies/entities.ts';
+import type { Page, PageQuery } from '../../kernel/database/page.ts';
+import { BlockEntryEntity, type BlockEntry } from '../../kernel/policies/entities.ts';
 import { blockValue, blockValueExpected, type BlockKind } from '../../kernel/rules/block.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { allKeys } from '../../kernel/service/access/keys.ts';
@@ -21,22 +16,6 @@ import { changePolicy, missing, reasonMistake, type PolicyParts } from './change
 
 /** An entry without what is compared. */
 export type BlockEntryRow = Omit<BlockEntry, 'value'>;
-
-const entryColumns = columns(['id', 'merchantId', 'kind', 'shown', 'reason', 'createdAt']);
-const known: Statement = {
-  name: 'block_entry.known',
-  text: `select ${entryColumns} from block_entry where merchant_id is not distinct from $1::uuid and kind = $2 and value = any ($3::text[])`,
-};
-const insert: Statement = {
-  name: 'block_entry.insert',
-  text: `insert into block_entry (id, merchant_id, kind, value, shown, reason, created_at) values ($1, $2, $3, $4, $5, $6, $7) returning ${entryColumns}`,
-};
-const remove: Statement = {
-  name: 'block_entry.remove',
-  text: `delete from block_entry where id = $1 and merchant_id is not distinct from $2::uuid returning ${entryColumns}`,
-};
-
-const told = ({ kind, shown, reason }: BlockEntryRow) => ({ kind, shown, reason });
 
 /**
  * Blocks something for all merchants (`merchantId` null) or for one. Refuses with `not_found`, or a
@@ -64,27 +43,15 @@ export const addBlockEntry = async (
     parts,
     acting,
     { action: 'block_entry.add', merchantId, subject: { kind: 'block_entry', id } },
-    async (client) => {
-      const gone = merchantId === null ? null : await missing(client, merchantId, null);
+    async (em) => {
+      const gone = merchantId === null ? null : await missing(em, merchantId, null);
       if (gone) return gone;
-      const [before] = await run<BlockEntryRow>(client, known, [
-        merchantId,
-        kind,
-        [blocked, ...asBefore].map((one) => one?.value),
-      ]);
-      const [entry] = before
-        ? [before]
-        : await run<BlockEntryRow>(client, insert, [
-            id,
-            merchantId,
-            kind,
-            blocked.value,
-            blocked.shown,
-            reason,
-            acting.now(),
-          ]);
-      if (!entry) throw new Error('an insert gave no row');
-      return { before: before ? told(before) : null, after: told(entry), result: entry };
+      const values = [blocked, ...asBefore].flatMap((one) => one?.value ?? []);
+      const known = await em.findOne(BlockEntryEntity, { merchantId, kind, value: values });
+      if (known) return known;
+      const { value, shown } = blocked;
+      const createdAt = acting.now();
+      return em.create(BlockEntryEntity, { id, merchantId, kind, value, shown, reason, createdAt });
     },
   );
 };
@@ -101,25 +68,25 @@ export const removeBlockEntry = async (
     parts,
     acting,
     { action: 'block_entry.remove', merchantId, subject: { kind: 'block_entry', id } },
-    async (client) => {
-      const [entry] = await run<BlockEntryRow>(client, remove, [id, merchantId]);
-      return entry ? { before: told(entry), after: null, result: { id } } : gone;
+    async (em) => {
+      const entry = await em.findOne(BlockEntryEntity, { id, merchantId });
+      if (!entry) return gone;
+      em.remove(entry);
+      return { id };
     },
   );
 };
 
-const list: Statement = {
-  name: 'block_entry.list',
-  text: `select ${entryColumns} from block_entry where ${behindCursor('created_at', 'id')} and merchant_id is not distinct from $4::uuid
-    and ($5::text is null or kind = $5) ${newestFirst('created_at', 'id')}`,
-};
-
 /** The list of all merchants (`merchantId` null) or of one, newest first. */
 export const listBlockEntries = (
-  runner: Runner,
+  em: EntityManager,
   {
     merchantId,
     kind,
     ...page
   }: PageQuery & { readonly merchantId: string | null; readonly kind: BlockKind | null },
-): Promise<Page<BlockEntryRow> | Refused> => readPage(runner, list, [merchantId, kind], page);
+): Promise<Page<BlockEntryRow> | Refused> => {
+  const where = { merchantId, ...given({ kind }) };
+  const bound = ['block_entry.list', [merchantId, kind]] as const;
+  return findPage(em, { entity: BlockEntryEntity, at: 'createdAt', where, bound }, page);
+};

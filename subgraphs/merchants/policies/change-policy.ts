@@ -2,21 +2,23 @@
  * What every change of the operator's policies has in common: its audit entry, one change at a
  * time, and that every process hears of it.
  */
-import type pg from 'pg';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
+import { ShopEntity } from '../../kernel/database/entities.ts';
+import { clientOf } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import { takePolicies, type Policies } from '../../kernel/policies/policies.ts';
 import { isPlainText } from '../../kernel/rules/block.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { merchantOf, refusal } from '../../kernel/service/access/reach.ts';
-import { changeWithAudit, type Acting, type Audited, type AuditedAction } from '../audit.ts';
+import { changeEntities, type Acting, type AuditedAction, type EntryNotes } from '../audit.ts';
+import { MerchantEntity } from '../entities.ts';
 import type { Keys } from '../../kernel/service/access/keys.ts';
 
 export interface PolicyParts {
-  readonly database: Pick<Database, 'pool'>;
+  readonly database: Pick<Database, 'pool' | 'emOf'>;
   readonly policies: Policies;
   /** Makes the fingerprints of blocked cards and accounts. */
   readonly fingerprintKey: Keys;
@@ -30,11 +32,11 @@ export const changePolicy = async <Result extends object>(
   { database, policies }: PolicyParts,
   acting: Acting,
   action: AuditedAction,
-  change: (client: pg.PoolClient) => Promise<Audited<Result> | Refused>,
+  change: (em: EntityManager, notes: EntryNotes) => Promise<Result | Refused>,
 ): Promise<Result | Refused> => {
-  const changed = await changeWithAudit(database, acting, action, async (client) => {
-    await takePolicies(client);
-    return change(client);
+  const changed = await changeEntities(database, acting, action, async (em, notes) => {
+    await takePolicies(await clientOf(em));
+    return change(em, notes);
   });
   if (!isRefused(changed)) await policies.announce();
   return changed;
@@ -60,17 +62,12 @@ export const ownerToChange = (
   named: string | null | undefined,
 ): string | null => named ?? (principal.kind === 'operator' ? principal.merchantId : null);
 
-const owner: Statement = {
-  name: 'policy.owner',
-  text: `select 1 from merchant where id = $1::uuid and ($2::uuid is null or exists (select 1 from shop where merchant_id = $1 and id = $2))`,
-};
-
 /**
  * `not_found` when there is no such merchant, or the shop that is named is not its own; null when
  * there is.
  */
 export const missing = async (
-  runner: Runner,
+  em: EntityManager,
   merchantId: string,
   shopId: string | null,
 ): Promise<Refused | null> => {
@@ -79,8 +76,11 @@ export const missing = async (
     shopId === null ? 'there is no such merchant' : 'there is no such shop',
   );
   if (!isUuid(merchantId) || (shopId !== null && !isUuid(shopId))) return gone;
-  const found = await run(runner, owner, [merchantId, shopId]);
-  return found.length > 0 ? null : gone;
+  const found =
+    shopId === null
+      ? await em.count(MerchantEntity, { id: merchantId })
+      : await em.count(ShopEntity, { merchantId, id: shopId });
+  return found > 0 ? null : gone;
 };
 
 /**

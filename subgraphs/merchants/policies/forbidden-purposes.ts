@@ -2,42 +2,15 @@
  * Forbidden purposes as operators keep them: words that no description may hold (decision D-40).
  */
 import { randomUUID } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findPage } from '../../kernel/database/find-page.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
-import {
-  behindCursor,
-  newestFirst,
-  readPage,
-  type Page,
-  type PageQuery,
-} from '../../kernel/database/page.ts';
-import {
-  columns,
-  propertyNames,
-  run,
-  type Runner,
-  type Statement,
-} from '../../kernel/database/statement.ts';
+import type { Page, PageQuery } from '../../kernel/database/page.ts';
 import { ForbiddenWordEntity, type ForbiddenWord } from '../../kernel/policies/entities.ts';
 import { forbiddenWord } from '../../kernel/rules/purpose.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Acting } from '../audit.ts';
 import { changePolicy, reasonMistake, type PolicyParts } from './change-policy.ts';
-
-const wordColumns = columns(propertyNames(ForbiddenWordEntity));
-const known: Statement = {
-  name: 'forbidden_word.known',
-  text: `select ${wordColumns} from forbidden_word where word = $1`,
-};
-const insert: Statement = {
-  name: 'forbidden_word.insert',
-  text: `insert into forbidden_word (id, word, reason, created_at) values ($1, $2, $3, $4) returning ${wordColumns}`,
-};
-const remove: Statement = {
-  name: 'forbidden_word.remove',
-  text: `delete from forbidden_word where id = $1 returning ${wordColumns}`,
-};
-
-const told = ({ word, reason }: ForbiddenWord) => ({ word, reason });
 
 /** Forbids a word. Refuses with `bad_request` what is no word. */
 export const forbidPurpose = async (
@@ -62,13 +35,11 @@ export const forbidPurpose = async (
       merchantId: null,
       subject: { kind: 'forbidden_purpose', id },
     },
-    async (client) => {
-      const [before] = await run<ForbiddenWord>(client, known, [word]);
-      const [added] = before
-        ? [before]
-        : await run<ForbiddenWord>(client, insert, [id, word, input.reason, acting.now()]);
-      if (!added) throw new Error('an insert gave no row');
-      return { before: before ? told(before) : null, after: told(added), result: added };
+    async (em) => {
+      const known = await em.findOne(ForbiddenWordEntity, { word });
+      if (known) return known;
+      const { reason } = input;
+      return em.create(ForbiddenWordEntity, { id, word, reason, createdAt: acting.now() });
     },
   );
 };
@@ -89,20 +60,20 @@ export const allowPurpose = async (
       merchantId: null,
       subject: { kind: 'forbidden_purpose', id },
     },
-    async (client) => {
-      const [word] = await run<ForbiddenWord>(client, remove, [id]);
-      return word ? { before: told(word), after: null, result: { id } } : gone;
+    async (em) => {
+      const word = await em.findOne(ForbiddenWordEntity, { id });
+      if (!word) return gone;
+      em.remove(word);
+      return { id };
     },
   );
 };
 
-const list: Statement = {
-  name: 'forbidden_word.list',
-  text: `select ${wordColumns} from forbidden_word where ${behindCursor('created_at', 'id')} ${newestFirst('created_at', 'id')}`,
-};
-
 /** All forbidden words, newest first. */
 export const listForbiddenPurposes = (
-  runner: Runner,
+  em: EntityManager,
   page: PageQuery,
-): Promise<Page<ForbiddenWord> | Refused> => readPage(runner, list, [], page);
+): Promise<Page<ForbiddenWord> | Refused> => {
+  const bound = ['forbidden_word.list', []] as const;
+  return findPage(em, { entity: ForbiddenWordEntity, at: 'createdAt', where: {}, bound }, page);
+};

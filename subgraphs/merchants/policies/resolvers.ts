@@ -38,33 +38,39 @@ type PolicyQuery =
 
 /** The queries of the policies. */
 export const policyQueries = ({
+  database,
   database: { pool },
 }: PolicyParts): Pick<QueryResolvers, PolicyQuery> => ({
-  rateHistory: async (_, { merchantId, shopId, method, ...page }, { principal }) =>
+  rateHistory: async (_, { merchantId, shopId, method, ...page }, context) =>
     orThrow(
-      await listRates(pool, {
+      await listRates(database.emOf(context), {
         ...page,
-        merchantId: ownerOf(principal, merchantId),
+        merchantId: ownerOf(context.principal, merchantId),
         shopId: shopNamed(shopId),
         method: method ?? null,
       }),
     ),
-  bankRoutes: async (_, { merchantId, shopId, ...page }, { principal }) => {
-    const owner = ownerOf(principal, merchantId);
+  bankRoutes: async (_, { merchantId, shopId, ...page }, context) => {
+    const owner = ownerOf(context.principal, merchantId);
     if (owner === null) throw refusal('bad_request', 'merchantId: name the merchant');
     return orThrow(
-      await listRoutes(pool, { ...page, merchantId: owner, shopId: shopNamed(shopId) }),
+      await listRoutes(database.emOf(context), {
+        ...page,
+        merchantId: owner,
+        shopId: shopNamed(shopId),
+      }),
     );
   },
-  blockEntries: async (_, { merchantId, kind, ...page }, { principal }) =>
+  blockEntries: async (_, { merchantId, kind, ...page }, context) =>
     orThrow(
-      await listBlockEntries(pool, {
+      await listBlockEntries(database.emOf(context), {
         ...page,
-        merchantId: ownerOf(principal, merchantId),
+        merchantId: ownerOf(context.principal, merchantId),
         kind: kind ?? null,
       }),
     ),
-  forbiddenPurposes: async (_, page) => orThrow(await listForbiddenPurposes(pool, page)),
+  forbiddenPurposes: async (_, page, context) =>
+    orThrow(await listForbiddenPurposes(database.emOf(context), page)),
   exchangeRates: async (_, { currency, ...page }) =>
     orThrow(await listExchangeRates(pool, { ...page, currency: currency ?? null })),
 });

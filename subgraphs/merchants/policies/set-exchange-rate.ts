@@ -10,6 +10,7 @@ import {
   type Page,
   type PageQuery,
 } from '../../kernel/database/page.ts';
+import { clientOf } from '../../kernel/database/orm-connections.ts';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import type { ExchangeRate } from '../../kernel/policies/entities.ts';
 import { exchangeRate, isCurrency, rateScale_digits } from '../../kernel/rules/exchange.ts';
@@ -63,7 +64,8 @@ export const setExchangeRate = async (
     parts,
     acting,
     { action: 'exchange_rate.set', merchantId: null, subject: { kind: 'exchange_rate', id } },
-    async (client) => {
+    async (em, notes) => {
+      const client = await clientOf(em);
       const [last] = await run<Found>(client, before, [currency, since]);
       if (last && Temporal.Instant.compare(last.since, since) === 0) {
         if (last.since.epochMilliseconds <= now.epochMilliseconds)
@@ -72,11 +74,9 @@ export const setExchangeRate = async (
       }
       const [rate] = await run<Found>(client, insert, [id, currency, usdt, since]);
       if (!rate) throw new Error('an insert gave no row');
-      return {
-        before: last ? { usdt: last.usdt, since: last.since } : null,
-        after: { currency, usdt, since },
-        result: rate,
-      };
+      notes.before = last ? { usdt: last.usdt, since: last.since } : null;
+      notes.after = { currency, usdt, since };
+      return rate;
     },
   );
 };

@@ -3,41 +3,14 @@
  * dated, never retroactive.
  */
 import { randomUUID } from 'node:crypto';
-import {
-  behindCursor,
-  newestFirst,
-  readPage,
-  type Page,
-  type PageQuery,
-} from '../../kernel/database/page.ts';
-import { columns, run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findPage, given } from '../../kernel/database/find-page.ts';
+import type { Page, PageQuery } from '../../kernel/database/page.ts';
+import { RateEntity, type Rate } from '../../kernel/ledger/entities.ts';
 import { settableMethods, type SettableMethod } from '../../kernel/ledger/rate.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Acting } from '../audit.ts';
 import { beginning, changePolicy, missing, type PolicyParts } from './change-policy.ts';
-
-/** A rate of some level. `createdAt`, by which it is paged, is its beginning. */
-export interface RateRow {
-  readonly id: string;
-  readonly merchantId: string | null;
-  readonly shopId: string | null;
-  readonly method: SettableMethod;
-  readonly rateBps: number;
-  readonly since: Temporal.Instant;
-  readonly createdAt: Temporal.Instant;
-}
-
-const rateColumns = `${columns(['id', 'merchantId', 'shopId', 'method', 'rateBps', 'since'])}, since as "createdAt"`;
-const before: Statement = {
-  name: 'rate.before',
-  text: `select ${rateColumns} from rate where merchant_id is not distinct from $1::uuid and shop_id is not distinct from $2::uuid and method = $3 and since <= $4
-    order by since desc limit 1`,
-};
-const remove: Statement = { name: 'rate.replace', text: 'delete from rate where id = $1' };
-const insert: Statement = {
-  name: 'rate.insert',
-  text: `insert into rate (id, merchant_id, shop_id, method, rate_bps, since) values ($1, $2, $3, $4, $5, $6) returning ${rateColumns}`,
-};
 
 export interface RateInput {
   readonly merchantId?: string | null | undefined;
@@ -47,10 +20,8 @@ export interface RateInput {
   readonly since?: Temporal.Instant | null | undefined;
 }
 
-const mistakeIn = ({ merchantId, shopId, method, rateBps }: RateInput): string | null => {
+const mistakeIn = ({ merchantId, shopId, rateBps }: RateInput): string | null => {
   if (shopId && !merchantId) return 'merchantId: a shop’s rate names its merchant, too';
-  if (!settableMethods.some((known) => known === method))
-    return `method: expected one of ${settableMethods.join(', ')}, got ${method}`;
   return rateBps >= 0 && rateBps <= 10_000
     ? null
     : `rateBps: expected an integer from 0 to 10,000, got ${rateBps}`;
@@ -64,52 +35,45 @@ export const setRate = async (
   parts: PolicyParts,
   acting: Acting,
   input: RateInput,
-): Promise<RateRow | Refused> => {
+): Promise<Rate | Refused> => {
   const mistake = mistakeIn(input);
   if (mistake) return refused('bad_request', mistake);
+  const method = settableMethods.find((known) => known === input.method);
+  if (!method)
+    return refused(
+      'bad_request',
+      `method: expected one of ${settableMethods.join(', ')}, got ${input.method}`,
+    );
   const now = acting.now();
   const since = beginning(input.since, now);
   if (isRefused(since)) return since;
-  const { merchantId = null, shopId = null, method, rateBps } = input;
+  const { merchantId = null, shopId = null, rateBps } = input;
   const id = randomUUID();
   return changePolicy(
     parts,
     acting,
     { action: 'rate.set', merchantId, subject: { kind: 'rate', id } },
-    async (client) => {
-      const gone = merchantId === null ? null : await missing(client, merchantId, shopId);
+    async (em, notes) => {
+      const gone = merchantId === null ? null : await missing(em, merchantId, shopId);
       if (gone) return gone;
-      const [last] = await run<RateRow>(client, before, [merchantId, shopId, method, since]);
+      const level = { merchantId, shopId, method };
+      const [last] = await em.find(
+        RateEntity,
+        { ...level, since: { $lte: since } },
+        { orderBy: { since: 'desc' }, limit: 1 },
+      );
+      notes.before = last ? { rateBps: last.rateBps, since: last.since } : null;
       if (last && Temporal.Instant.compare(last.since, since) === 0) {
         if (last.since.epochMilliseconds <= now.epochMilliseconds)
           return refused(
             'bad_request',
             'since: a rate of this level begins at this moment already',
           );
-        await run(client, remove, [last.id]);
+        em.remove(last);
       }
-      const [rate] = await run<RateRow>(client, insert, [
-        id,
-        merchantId,
-        shopId,
-        method,
-        rateBps,
-        since,
-      ]);
-      if (!rate) throw new Error('an insert gave no row');
-      return {
-        before: last ? { rateBps: last.rateBps, since: last.since } : null,
-        after: { shopId, method, rateBps, since },
-        result: rate,
-      };
+      return em.create(RateEntity, { id, ...level, rateBps, since });
     },
   );
-};
-
-const history: Statement = {
-  name: 'rate.history',
-  text: `select ${rateColumns} from rate where ${behindCursor('since', 'id')} and merchant_id is not distinct from $4::uuid
-    and ($5::uuid is null or shop_id = $5) and ($6::text is null or method = $6) ${newestFirst('since', 'id')}`,
 };
 
 /**
@@ -117,7 +81,7 @@ const history: Statement = {
  * own and its shops', or one shop's.
  */
 export const listRates = (
-  runner: Runner,
+  em: EntityManager,
   {
     merchantId,
     shopId,
@@ -126,7 +90,10 @@ export const listRates = (
   }: PageQuery & {
     readonly merchantId: string | null;
     readonly shopId: string | null;
-    readonly method: string | null;
+    readonly method: SettableMethod | null;
   },
-): Promise<Page<RateRow> | Refused> =>
-  readPage(runner, history, [merchantId, shopId, method], page);
+): Promise<Page<Rate> | Refused> => {
+  const where = { merchantId, ...given({ shopId, method }) };
+  const bound = ['rate.history', [merchantId, shopId, method]] as const;
+  return findPage(em, { entity: RateEntity, at: 'since', where, bound }, page);
+};

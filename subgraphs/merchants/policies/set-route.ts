@@ -3,57 +3,20 @@
  * in live mode.
  */
 import { randomUUID } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findPage, given } from '../../kernel/database/find-page.ts';
+import { forUpdate } from '../../kernel/database/orm-connections.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
-import {
-  behindCursor,
-  newestFirst,
-  readPage,
-  type Page,
-  type PageQuery,
-} from '../../kernel/database/page.ts';
-import {
-  columns,
-  propertyNames,
-  run,
-  type Runner,
-  type Statement,
-} from '../../kernel/database/statement.ts';
+import type { Page, PageQuery } from '../../kernel/database/page.ts';
 import { BankRouteEntity, type BankRoute } from '../../kernel/banks/entities.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { methodsOf, type BankOperation, type RouteMethod } from '../../kernel/rules/route.ts';
-import { changeWithAudit, type Acting } from '../audit.ts';
-import { missing, type PolicyParts } from './change-policy.ts';
-
-const routeColumns = columns(propertyNames(BankRouteEntity));
-const routeOnce =
-  'merchant_id = $1 and shop_id = $2 and mode = $3 and operation = $4 and method = $5 and connector = $6';
-const before: Statement = {
-  name: 'bank_route.before',
-  text: `select ${routeColumns} from bank_route where ${routeOnce} for update`,
-};
-const upsert: Statement = {
-  name: 'bank_route.set',
-  text: `insert into bank_route (merchant_id, shop_id, mode, operation, method, connector, id, priority, active, created_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-    on conflict (merchant_id, shop_id, mode, operation, method, connector) do update set priority = excluded.priority, active = excluded.active
-    returning ${routeColumns}`,
-};
-const remove: Statement = {
-  name: 'bank_route.remove',
-  text: `delete from bank_route where merchant_id = $1 and id = $2 returning ${routeColumns}`,
-};
+import { changeEntities, type Acting } from '../audit.ts';
+import { lockShop } from '../shops/change-shop.ts';
+import type { PolicyParts } from './change-policy.ts';
 
 const priority_max = 1_000;
-
-const told = ({ shopId, operation, method, connector, priority, active }: BankRoute) => ({
-  shopId,
-  operation,
-  method,
-  connector,
-  priority,
-  active,
-});
 
 export interface RouteInput {
   readonly merchantId: string;
@@ -91,24 +54,19 @@ export const setRoute = async (
   if (mistake) return refused('bad_request', mistake);
   const { merchantId, shopId, mode, operation, method, connector, priority, active } = input;
   const id = randomUUID();
-  return changeWithAudit(
+  return changeEntities(
     database,
     acting,
     { action: 'bank_route.set', merchantId, subject: { kind: 'bank_route', id } },
-    async (client) => {
-      const gone = await missing(client, merchantId, shopId);
-      if (gone) return gone;
-      const once = [merchantId, shopId, mode, operation, method, connector];
-      const [earlier] = await run<BankRoute>(client, before, once);
-      const [route] = await run<BankRoute>(client, upsert, [
-        ...once,
-        id,
-        priority,
-        active,
-        acting.now(),
-      ]);
-      if (!route) throw new Error('an upsert gave no row');
-      return { before: earlier ? told(earlier) : null, after: told(route), result: route };
+    async (em) => {
+      // The shop is locked, so that a route which is set twice at once is one.
+      if (!(await lockShop(em, { merchantId, shopId })))
+        return refused('not_found', 'there is no such shop');
+      const once = { merchantId, shopId, mode, operation, method, connector };
+      const route = await em.findOne(BankRouteEntity, once);
+      return route
+        ? em.assign(route, { priority, active })
+        : em.create(BankRouteEntity, { ...once, id, priority, active, createdAt: acting.now() });
     },
   );
 };
@@ -121,29 +79,29 @@ export const removeRoute = async (
 ): Promise<{ readonly id: string } | Refused> => {
   const gone = refused('not_found', 'there is no such route');
   if (!isUuid(id)) return gone;
-  return changeWithAudit(
+  return changeEntities(
     database,
     acting,
     { action: 'bank_route.remove', merchantId, subject: { kind: 'bank_route', id } },
-    async (client) => {
-      const [route] = await run<BankRoute>(client, remove, [merchantId, id]);
-      return route ? { before: told(route), after: null, result: { id } } : gone;
+    async (em) => {
+      const route = await em.findOne(BankRouteEntity, { merchantId, id }, forUpdate);
+      if (!route) return gone;
+      em.remove(route);
+      return { id };
     },
   );
 };
 
-const list: Statement = {
-  name: 'bank_route.list',
-  text: `select ${routeColumns} from bank_route where ${behindCursor('created_at', 'id')} and merchant_id = $4 and ($5::uuid is null or shop_id = $5)
-    ${newestFirst('created_at', 'id')}`,
-};
-
 /** The routes of a merchant or of one of its shops, newest first. */
 export const listRoutes = (
-  runner: Runner,
+  em: EntityManager,
   {
     merchantId,
     shopId,
     ...page
   }: PageQuery & { readonly merchantId: string; readonly shopId: string | null },
-): Promise<Page<BankRoute> | Refused> => readPage(runner, list, [merchantId, shopId], page);
+): Promise<Page<BankRoute> | Refused> => {
+  const where = { merchantId, ...given({ shopId }) };
+  const bound = ['bank_route.list', [merchantId, shopId]] as const;
+  return findPage(em, { entity: BankRouteEntity, at: 'createdAt', where, bound }, page);
+};

@@ -6,49 +6,22 @@
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { AccountPurpose } from '../../kernel/banks/bank-accounts.ts';
 import { BankAccountEntity, type BankAccount } from '../../kernel/banks/entities.ts';
-import { columns, propertyNames, run, type Statement } from '../../kernel/database/statement.ts';
+import { forUpdate } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { merchantOf } from '../../kernel/service/access/reach.ts';
 import { seal } from '../../kernel/service/access/vault.ts';
-import { changeWithAudit, type Acting } from '../audit.ts';
-import { missing } from '../policies/change-policy.ts';
+import { changeEntities, type Acting } from '../audit.ts';
+import { MerchantEntity } from '../entities.ts';
 import type { Keys } from '../../kernel/service/access/keys.ts';
 
 export interface BankAccountParts {
-  readonly database: Pick<Database, 'pool'>;
+  readonly database: Pick<Database, 'emOf'>;
   /** Seals the secrets. */
   readonly vaultKey: Keys;
 }
 
-const accountColumns = columns(
-  propertyNames(BankAccountEntity).filter((name) => name !== 'secretSealed'),
-);
-
 type ShownAccount = Omit<BankAccount, 'secretSealed'>;
-
-const lockMerchant: Statement = {
-  name: 'bank_account.lock',
-  text: 'select 1 from merchant where id = $1 for update',
-};
-const findActive: Statement = {
-  name: 'bank_account.active',
-  text: `select ${accountColumns} from bank_account where merchant_id = $1 and connector = $2 and purpose = $3 and active`,
-};
-const retire: Statement = {
-  name: 'bank_account.retire',
-  text: `update bank_account set active = false, changed_at = $4 where merchant_id = $1 and connector = $2 and purpose = $3 and active returning ${accountColumns}`,
-};
-const upsert: Statement = {
-  name: 'bank_account.set',
-  text: `insert into bank_account (merchant_id, connector, purpose, account, secret_sealed, active, created_at, changed_at) values ($1, $2, $3, $4, $5, true, $6, $6)
-    on conflict (merchant_id, connector, purpose, account) do update set secret_sealed = excluded.secret_sealed, active = true, changed_at = excluded.changed_at
-    returning ${accountColumns}`,
-};
-const list: Statement = {
-  name: 'bank_account.list',
-  text: `select ${accountColumns} from bank_account where merchant_id = $1 order by connector, purpose, active desc, changed_at desc`,
-};
 
 interface AccountKey {
   readonly merchantId: string;
@@ -57,8 +30,6 @@ interface AccountKey {
 }
 
 type AccountInput = AccountKey & { readonly account: string; readonly secret: string };
-
-const told = ({ connector, purpose, account }: ShownAccount) => ({ connector, purpose, account });
 
 const subjectOf = ({ connector, purpose }: AccountKey) => ({
   kind: 'bank_account',
@@ -87,35 +58,30 @@ const setAccount = async (
   const mistake = mistakeIn(input);
   if (mistake) return refused('bad_request', mistake);
   const { merchantId, connector, purpose, account, secret } = input;
-  return changeWithAudit(
+  return changeEntities(
     database,
     acting,
     { action: 'bank_account.set', merchantId, subject: subjectOf(input) },
-    async (client) => {
-      const gone = await missing(client, merchantId, null);
-      if (gone) return gone;
-      await run(client, lockMerchant, [merchantId]);
-      const [before] = await run<ShownAccount>(client, findActive, [
-        merchantId,
-        connector,
-        purpose,
-      ]);
-      if (before && before.account !== account)
-        await run(client, retire, [merchantId, connector, purpose, acting.now()]);
-      const [after] = await run<ShownAccount>(client, upsert, [
-        merchantId,
-        connector,
-        purpose,
-        account,
-        seal(vaultKey, secret),
-        acting.now(),
-      ]);
-      if (!after) throw new Error('an upsert gave no row');
-      return {
-        before: before ? told(before) : null,
-        after: { ...told(after), secret: 'replaced' },
-        result: after,
-      };
+    async (em, notes) => {
+      // The merchant is locked, so that one account of a purpose is in force.
+      const merchant = await em.findOne(MerchantEntity, { id: merchantId }, forUpdate);
+      if (!merchant) return refused('not_found', 'there is no such merchant');
+      const key = { merchantId, connector, purpose };
+      const [active, known] = [
+        await em.findOne(BankAccountEntity, { ...key, active: true }),
+        await em.findOne(BankAccountEntity, { ...key, account }),
+      ];
+      const now = acting.now();
+      notes.before = active && { connector, purpose, account: active.account };
+      notes.after = { connector, purpose, account, secret: 'replaced' };
+      if (active && active !== known) {
+        em.assign(active, { active: false, changedAt: now });
+        await em.flush();
+      }
+      const inForce = { secretSealed: seal(vaultKey, secret), active: true, changedAt: now };
+      return known
+        ? em.assign(known, inForce)
+        : em.create(BankAccountEntity, { ...key, account, ...inForce, createdAt: now });
     },
   );
 };
@@ -129,21 +95,18 @@ const removeAccount = (
   acting: Acting,
   key: AccountKey,
 ): Promise<ShownAccount | Refused> =>
-  changeWithAudit(
+  changeEntities(
     database,
     acting,
     { action: 'bank_account.remove', merchantId: key.merchantId, subject: subjectOf(key) },
-    async (client) => {
-      await run(client, lockMerchant, [key.merchantId]);
-      const [removed] = await run<ShownAccount>(client, retire, [
-        key.merchantId,
-        key.connector,
-        key.purpose,
-        acting.now(),
-      ]);
-      return removed
-        ? { before: told(removed), after: null, result: removed }
-        : refused('not_found', 'there is no such account in force');
+    async (em, notes) => {
+      await em.findOne(MerchantEntity, { id: key.merchantId }, forUpdate);
+      const { merchantId, connector, purpose } = key;
+      const inForce = { merchantId, connector, purpose, active: true };
+      const account = await em.findOne(BankAccountEntity, inForce);
+      if (!account) return refused('not_found', 'there is no such account in force');
+      notes.after = null;
+      return em.assign(account, { active: false, changedAt: acting.now() });
     },
   );
 
@@ -154,8 +117,15 @@ const named = (account: ShownAccount | Refused) =>
 export const bankAccountQueries = ({
   database,
 }: BankAccountParts): Pick<QueryResolvers, 'bankAccounts'> => ({
-  bankAccounts: (_, { merchantId }, { principal }) =>
-    run<ShownAccount>(database.pool, list, [merchantOf(principal, merchantId)]),
+  bankAccounts: (_, { merchantId }, context) =>
+    database.emOf(context).find(
+      BankAccountEntity,
+      { merchantId: merchantOf(context.principal, merchantId) },
+      {
+        orderBy: { connector: 'asc', purpose: 'asc', active: 'desc', changedAt: 'desc' },
+        disableIdentityMap: true,
+      },
+    ),
 });
 
 /** The mutations about accounts at acquirers. Each leaves its audit entry. */
