@@ -7,7 +7,7 @@
  */
 import type { ChargeAnswer, ChargeOrder, TokenBank } from '../token-bank.ts';
 import { failureOf, paymentFailure } from './failures.ts';
-import { isOrdered, paymentsOf, type PaymentCalls } from './payments.ts';
+import { isOrdered, paymentsOf, type PaymentCalls } from './orders.ts';
 import { meaningOf, readPayment, type WirePayment } from './wire.ts';
 
 const askEvery_s = 15;

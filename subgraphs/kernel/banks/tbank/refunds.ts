@@ -8,7 +8,7 @@ import { raiseAlert } from '../../alerts/raise-alert.ts';
 import type { Runner } from '../../database/statement.ts';
 import type { Bank, RefundAnswer, RefundOrder } from '../bank.ts';
 import { claimOrder, claimsOf } from '../claim-order.ts';
-import { paymentsOf, decidingPayment, type PaymentCalls } from './payments.ts';
+import { paymentsOf, decidingPayment, type PaymentCalls } from './orders.ts';
 import { readPayment, refundStanding, type WirePayment } from './wire.ts';
 
 export interface RefundCalls extends PaymentCalls {

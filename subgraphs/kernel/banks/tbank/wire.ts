@@ -2,20 +2,24 @@
  * T-Bank's objects as they arrive: read here once, trusted afterwards. What cannot be read is null,
  * and counts as no answer.
  */
+import {
+  array,
+  custom,
+  fallback,
+  literal,
+  number,
+  object,
+  parse,
+  pipe,
+  safeInteger,
+  safeParse,
+  string,
+  transform,
+  union,
+  type InferOutput,
+} from 'valibot';
 import type { MinorUnits } from '../../rules/money.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const fields = (value: unknown): Fields => (isFields(value) ? value : {});
-/** Ids and codes come as texts or as numbers. */
-const word = (value: unknown): string | null =>
-  typeof value === 'string' && value !== ''
-    ? value
-    : Number.isSafeInteger(value)
-      ? String(value)
-      : null;
+import { orNull, part, text } from '../lenient-schema.ts';
 
 /** What a status means for the money of a payment. */
 const meanings = {
@@ -46,7 +50,7 @@ export type Meaning = (typeof meanings)[WireStatus];
 /** What a payment's status means for its money. */
 export const meaningOf = (status: WireStatus): Meaning => meanings[status];
 
-/** What a payment's status says of its refunds. */
+/** What a payment's status means for its refunds. */
 export type RefundStanding = 'none' | 'under_way' | 'part' | 'all';
 
 /** How much of a payment was given back, or whether something is on its way. */
@@ -56,14 +60,11 @@ export const refundStanding = (status: WireStatus): RefundStanding => {
   return ['REFUNDING', 'ASYNC_REFUNDING', 'REVERSING'].includes(status) ? 'under_way' : 'none';
 };
 
-const isStatus = (value: unknown): value is WireStatus =>
-  typeof value === 'string' && Object.hasOwn(meanings, value);
-
 export interface WirePayment {
   readonly id: string;
   readonly orderId: string;
   readonly status: WireStatus;
-  /** Kopecks, as it says; null where it does not. */
+  /** Kopecks; null where the bank does not repeat it. */
   readonly amount: number | null;
   readonly errorCode: string;
   readonly rrn: string | null;
@@ -85,52 +86,70 @@ export const isSameAmount = (
   BigInt(amount) === ordered &&
   currency === 'RUB';
 
-const readOne = (answer: Fields, orderId: string | null): WirePayment | null => {
-  const { PaymentId, Status: status, Amount: amount, ErrorCode, RRN, SbpPaymentId } = answer;
-  const id = word(PaymentId);
-  if (id === null || orderId === null || !isStatus(status)) return null;
-  return {
-    id,
-    orderId,
-    status,
-    amount: typeof amount === 'number' ? amount : null,
-    errorCode: word(ErrorCode) ?? '0',
-    rrn: word(RRN),
-    sbpId: word(SbpPaymentId),
-  };
-};
+/** Ids and codes come as texts or as numbers. */
+const code = union([text, pipe(number(), safeInteger(), transform(String))]);
+
+const wireStatus = custom<WireStatus>(
+  (value) => typeof value === 'string' && Object.hasOwn(meanings, value),
+);
+
+const listedPayment = object({
+  PaymentId: code,
+  Status: wireStatus,
+  Amount: orNull(number()),
+  ErrorCode: fallback(code, '0'),
+  RRN: orNull(code),
+  SbpPaymentId: orNull(code),
+});
+
+const paymentOf = (given: InferOutput<typeof listedPayment>, orderId: string): WirePayment => ({
+  id: given.PaymentId,
+  orderId,
+  status: given.Status,
+  amount: given.Amount,
+  errorCode: given.ErrorCode,
+  rrn: given.RRN,
+  sbpId: given.SbpPaymentId,
+});
+
+const payment = object({ ...listedPayment.entries, OrderId: code });
 
 /** A payment as Init, GetState, Charge and Cancel answer it. */
-export const readPayment = (body: unknown): WirePayment | null =>
-  readOne(fields(body), word(fields(body)['OrderId']));
+export const readPayment = (body: unknown): WirePayment | null => {
+  const { success, output } = safeParse(payment, body);
+  return success ? paymentOf(output, output.OrderId) : null;
+};
+
+const order = object({ OrderId: orNull(code), Payments: array(listedPayment) });
 
 /**
  * The payments of an order as CheckOrder lists them, the first ordered first. Null: the answer
  * cannot be read.
  */
 export const readOrder = (body: unknown): readonly WirePayment[] | null => {
-  const { OrderId, Payments: listed } = fields(body);
-  if (!Array.isArray(listed)) return null;
-  const payments = listed
-    .map((each) => readOne(fields(each), word(OrderId)))
-    .filter((each) => each !== null);
-  return payments.length === listed.length
-    ? payments.toSorted((one, other) => Number(one.id) - Number(other.id))
-    : null;
+  const { success, output } = safeParse(order, body);
+  if (!success) return null;
+  const { OrderId: orderId, Payments: listed } = output;
+  if (orderId === null) return listed.length === 0 ? [] : null;
+  return listed
+    .map((each) => paymentOf(each, orderId))
+    .toSorted((one, other) => Number(one.id) - Number(other.id));
 };
 
-const address = (value: unknown): string | null =>
-  typeof value === 'string' && URL.canParse(value) ? value : null;
+const address = orNull(custom<string>((value) => typeof value === 'string' && URL.canParse(value)));
+const initAnswer = part({ PaymentURL: address });
+const qrAnswer = part({ Data: address });
+const linkAnswer = part({ Params: part({ RedirectUrl: address }) });
 
-/** Where the buyer pays, as Init says. */
-export const readPaymentUrl = (body: unknown): string | null => address(fields(body)['PaymentURL']);
+/** Where the buyer pays, in the answer of Init. */
+export const readPaymentUrl = (body: unknown): string | null => parse(initAnswer, body).PaymentURL;
 
-/** What the QR code holds, as GetQr says. */
-export const readQr = (body: unknown): string | null => address(fields(body)['Data']);
+/** What the QR code holds, in the answer of GetQr. */
+export const readQr = (body: unknown): string | null => parse(qrAnswer, body).Data;
 
 /** Where T-Pay is opened. */
 export const readLink = (body: unknown): string | null =>
-  address(fields(fields(body)['Params'])['RedirectUrl']);
+  parse(linkAnswer, body).Params.RedirectUrl;
 
 export interface WireCard {
   readonly rebillId: string;
@@ -138,16 +157,15 @@ export interface WireCard {
   readonly pan: string;
 }
 
+const card = object({ Status: literal('A'), RebillId: code, Pan: string() });
+
 /**
  * The active cards of a customer that can be charged again; null when the answer cannot be read.
  */
 export const readCards = (body: unknown): readonly WireCard[] | null => {
-  if (!Array.isArray(body)) return null;
-  return body.flatMap((each): readonly WireCard[] => {
-    const { Status: status, RebillId, Pan: pan } = fields(each);
-    const rebillId = word(RebillId);
-    return status === 'A' && rebillId !== null && typeof pan === 'string'
-      ? [{ rebillId, pan }]
-      : [];
-  });
+  const cards = safeParse(array(orNull(card)), body);
+  if (!cards.success) return null;
+  return cards.output.flatMap((each) =>
+    each === null ? [] : [{ rebillId: each.RebillId, pan: each.Pan }],
+  );
 };

@@ -12,7 +12,7 @@ import {
   standing,
   type PaymentCaller,
   type PaymentCalls,
-} from './payments.ts';
+} from './payment-answers.ts';
 import { readPayment } from './wire.ts';
 
 const unknown = { kind: 'unknown' } as const;

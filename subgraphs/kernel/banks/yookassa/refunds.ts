@@ -8,7 +8,7 @@ import { holderOf } from './accounts.ts';
 import { wireAmount } from './amount.ts';
 import type { ApiAnswer } from './client.ts';
 import { refundFailure } from './failures.ts';
-import type { PaymentCaller, PaymentCalls } from './payments.ts';
+import type { PaymentCaller, PaymentCalls } from './payment-answers.ts';
 import { readPage, readRefund, type WireRefund } from './wire.ts';
 
 /** How often a pending refund is asked about. */

@@ -2,23 +2,22 @@
  * YooKassa's objects as they arrive: read here once, trusted afterwards. What cannot be read is
  * null, and counts as no answer.
  */
+import {
+  array,
+  boolean,
+  custom,
+  fallback,
+  object,
+  parse,
+  pipe,
+  picklist,
+  safeParse,
+  string,
+  transform,
+  unknown,
+} from 'valibot';
+import { orNull, part, text } from '../lenient-schema.ts';
 import type { WireAmount } from './amount.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const fields = (value: unknown): Fields => (isFields(value) ? value : {});
-const text = (value: unknown): string | null =>
-  typeof value === 'string' && value !== '' ? value : null;
-
-const instant = (value: unknown): Temporal.Instant | null => {
-  try {
-    return typeof value === 'string' ? Temporal.Instant.from(value) : null;
-  } catch {
-    return null;
-  }
-};
 
 /** Who cancelled, and why. */
 export interface Cancellation {
@@ -61,67 +60,107 @@ export interface WireRefund extends WireObject<'pending' | 'succeeded' | 'cancel
 
 export type WirePayout = WireObject<'pending' | 'succeeded' | 'canceled'>;
 
-const readObject = <Status extends string>(
-  body: unknown,
-  statuses: readonly Status[],
-): WireObject<Status> | null => {
-  const given = fields(body);
-  const { value, currency } = fields(given['amount']);
-  const id = text(given['id']);
-  const status = statuses.find((known) => known === given['status']);
-  if (
-    id === null ||
-    status === undefined ||
-    typeof value !== 'string' ||
-    typeof currency !== 'string'
-  )
-    return null;
-  const { party, reason } = fields(given['cancellation_details']);
-  const cancellation = { party: text(party) ?? 'unknown', reason: text(reason) ?? 'unknown' };
-  return {
-    id,
-    status,
-    amount: { value, currency },
-    operationId: text(fields(given['metadata'])['operation_id']),
-    cancellation,
-  };
-};
+const cancellationDetails = part({
+  party: fallback(text, 'unknown'),
+  reason: fallback(text, 'unknown'),
+});
 
-const ended = ['pending', 'succeeded', 'canceled'] as const;
+const objectEntries = {
+  id: text,
+  amount: object({ value: string(), currency: string() }),
+  cancellation_details: cancellationDetails,
+  metadata: part({ operation_id: orNull(text) }),
+};
+const ended = picklist(['pending', 'succeeded', 'canceled']);
+
+const objectOf = <Status extends string>({
+  id,
+  status,
+  amount,
+  cancellation_details: cancellation,
+  metadata,
+}: {
+  readonly id: string;
+  readonly status: Status;
+  readonly amount: WireAmount;
+  readonly cancellation_details: Cancellation;
+  readonly metadata: { readonly operation_id: string | null };
+}): WireObject<Status> => ({
+  id,
+  status,
+  amount,
+  operationId: metadata.operation_id,
+  cancellation,
+});
+
+const isInstant = (value: unknown): boolean => {
+  try {
+    return typeof value === 'string' && Boolean(Temporal.Instant.from(value));
+  } catch {
+    return false;
+  }
+};
+const instant = pipe(
+  custom<string>(isInstant),
+  transform((value) => Temporal.Instant.from(value)),
+);
+
+const payment = object({
+  ...objectEntries,
+  status: picklist(['pending', 'waiting_for_capture', 'succeeded', 'canceled']),
+  created_at: orNull(instant),
+  confirmation: part({
+    type: orNull(text),
+    confirmation_url: orNull(text),
+    confirmation_data: orNull(text),
+  }),
+  payment_method: part({
+    type: orNull(text),
+    id: orNull(text),
+    saved: fallback(boolean(), false),
+    card: part({ card_type: orNull(text), last4: orNull(text) }),
+    sbp_operation_id: orNull(text),
+    payer_bank_details: part({ bank_id: orNull(text) }),
+  }),
+  authorization_details: part({ rrn: orNull(text) }),
+});
 
 /** A payment; null when what every payment has cannot be read. */
 export const readPayment = (body: unknown): WirePayment | null => {
-  const object = readObject(body, ['pending', 'waiting_for_capture', 'succeeded', 'canceled']);
-  if (!object) return null;
-  const { confirmation, payment_method: paid, authorization_details: authorization } = fields(body);
-  const { type, confirmation_url: url, confirmation_data: data } = fields(confirmation);
-  const method = fields(paid);
-  const card = fields(method['card']);
+  const { success, output } = safeParse(payment, body);
+  if (!success) return null;
+  const { confirmation, payment_method: method } = output;
   return {
-    ...object,
-    confirmationType: text(type),
-    confirmationUrl: text(url) ?? text(data),
-    methodType: text(method['type']),
-    createdAt: instant(fields(body)['created_at']),
-    rrn: text(fields(authorization)['rrn']),
-    methodId: text(method['id']),
-    isSaved: method['saved'] === true,
-    cardBrand: text(card['card_type']),
-    cardLast4: text(card['last4']),
-    sbpOperationId: text(method['sbp_operation_id']),
-    payerBankId: text(fields(method['payer_bank_details'])['bank_id']),
+    ...objectOf(output),
+    confirmationType: confirmation.type,
+    confirmationUrl: confirmation.confirmation_url ?? confirmation.confirmation_data,
+    methodType: method.type,
+    createdAt: output.created_at,
+    rrn: output.authorization_details.rrn,
+    methodId: method.id,
+    isSaved: method.saved,
+    cardBrand: method.card.card_type,
+    cardLast4: method.card.last4,
+    sbpOperationId: method.sbp_operation_id,
+    payerBankId: method.payer_bank_details.bank_id,
   };
 };
 
+const refund = object({ ...objectEntries, status: ended, payment_id: text });
+
 /** A refund; null when it cannot be read or names no payment. */
 export const readRefund = (body: unknown): WireRefund | null => {
-  const object = readObject(body, ended);
-  const paymentId = text(fields(body)['payment_id']);
-  return object && paymentId !== null ? { ...object, paymentId } : null;
+  const { success, output } = safeParse(refund, body);
+  return success ? { ...objectOf(output), paymentId: output.payment_id } : null;
 };
 
+const payout = object({ ...objectEntries, status: ended });
+
 /** A payout; null when it cannot be read. */
-export const readPayout = (body: unknown): WirePayout | null => readObject(body, ended);
+export const readPayout = (body: unknown): WirePayout | null => {
+  const { success, output } = safeParse(payout, body);
+  return success ? objectOf(output) : null;
+};
 
 /** One page of a list, and where the next begins. */
 export interface WirePage<Item> {
@@ -129,26 +168,30 @@ export interface WirePage<Item> {
   readonly nextCursor: string | null;
 }
 
+const page = object({ items: array(unknown()), next_cursor: orNull(text) });
+
 /** Reads a page; null when any of it cannot be read. */
 export const readPage = <Item>(
   body: unknown,
   readItem: (item: unknown) => Item | null,
 ): WirePage<Item> | null => {
-  const { items: listed, next_cursor: next } = fields(body);
-  if (!Array.isArray(listed)) return null;
-  const items = listed.map(readItem).filter((item) => item !== null);
-  return items.length === listed.length ? { items, nextCursor: text(next) } : null;
+  const { success, output } = safeParse(page, body);
+  if (!success) return null;
+  const items = output.items.map(readItem).filter((item) => item !== null);
+  return items.length === output.items.length ? { items, nextCursor: output.next_cursor } : null;
 };
 
+const identified = part({ id: orNull(text) });
+
 /** An id of personal data that were stored. */
-export const readId = (body: unknown): string | null => text(fields(body)['id']);
+export const readId = (body: unknown): string | null => parse(identified, body).id;
+
+const sbpBank = object({ bank_id: string(), name: string() });
 
 /** A participant of SBP. */
 export const readSbpBank = (
   body: unknown,
 ): { readonly memberId: string; readonly name: string; readonly nameEn: string } | null => {
-  const { bank_id: memberId, name } = fields(body);
-  return typeof memberId === 'string' && typeof name === 'string'
-    ? { memberId, name, nameEn: name }
-    : null;
+  const { success, output } = safeParse(sbpBank, body);
+  return success ? { memberId: output.bank_id, name: output.name, nameEn: output.name } : null;
 };

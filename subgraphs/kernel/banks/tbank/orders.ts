@@ -1,0 +1,110 @@
+/**
+ * Orders at T-Bank and the payments that were made for them. `Init` makes a payment each time that
+ * it is called, so that an order may have several. They are found by our own id, with `CheckOrder`.
+ */
+import type { BuyerMethod } from '../../rules/buyer.ts';
+import type { CheckEcho, Ordered } from '../check-echo.ts';
+import type { ApiAnswer, Client } from './client.ts';
+import {
+  isSameAmount,
+  meaningOf,
+  readLink,
+  readOrder,
+  readPaymentUrl,
+  readQr,
+  type WirePayment,
+} from './wire.ts';
+
+export interface PaymentCalls {
+  readonly client: Client;
+  readonly checkEcho: CheckEcho;
+  /** The address for the bank's notifications of a merchant's payments. */
+  readonly callbackUrl: (merchantId: string) => string;
+}
+
+/** How often a payment that waits for its buyer is asked about; notifications come sooner. */
+export const askEvery_s = 15;
+
+export const unknown = { kind: 'unknown' } as const;
+/** It waits, and no job asks about it any more: an alert was raised. */
+export const stopped = { kind: 'pending', askAt: null } as const;
+
+/** Whether a payment of an order is the one that was ordered. */
+export const isOrdered = (
+  { checkEcho }: Pick<PaymentCalls, 'checkEcho'>,
+  ordered: Ordered,
+  { id, orderId, amount }: WirePayment,
+): Promise<boolean> =>
+  checkEcho(ordered, {
+    id,
+    operationId: orderId,
+    amount: amount === null ? 'no amount' : `${amount} kopecks`,
+    isSame: isSameAmount(amount, ordered.amount, ordered.currency),
+  });
+
+/**
+ * Which of an order's payments decides what became of it: one with money, else one that may still
+ * have some, else the last.
+ */
+export const decidingPayment = (payments: readonly WirePayment[]): WirePayment | undefined => {
+  const rank = { paid: 0, held: 1, given_up: 2, open: 3, failed: 4 } as const;
+  return payments.toSorted(
+    (one, other) =>
+      rank[meaningOf(one.status)] - rank[meaningOf(other.status)] ||
+      Number(other.id) - Number(one.id),
+  )[0];
+};
+
+/**
+ * The payments of an operation; null when they cannot be read. An order that is not known has none.
+ */
+export const paymentsOf = async (
+  { client }: Pick<PaymentCalls, 'client'>,
+  operationId: string,
+): Promise<readonly WirePayment[] | null> => {
+  const answer = await client.call({
+    method: 'CheckOrder',
+    params: { OrderId: operationId },
+    repeatable: true,
+  });
+  // 255: there is no such order.
+  if (answer.kind === 'refused' && answer.code === '255') return [];
+  return answer.kind === 'answered' ? readOrder(answer.body) : null;
+};
+
+/** Where the buyer pays; null when the bank does not say. */
+export const stepOf = async (
+  { client }: PaymentCalls,
+  method: BuyerMethod,
+  { id }: Pick<WirePayment, 'id'>,
+  init: unknown,
+) => {
+  const readable = (answer: ApiAnswer): unknown =>
+    answer.kind === 'answered' ? answer.body : null;
+  switch (method) {
+    case 'sbp': {
+      const url = readQr(
+        readable(
+          await client.call({
+            method: 'GetQr',
+            params: { PaymentId: id, DataType: 'PAYLOAD' },
+            repeatable: true,
+          }),
+        ),
+      );
+      return url === null ? null : { step: 'qr' as const, stepUrl: url };
+    }
+    case 'tpay': {
+      const url = readLink(
+        readable(await client.read(`/TinkoffPay/transactions/${id}/versions/2.0/link`)),
+      );
+      return url === null ? null : { step: 'redirect' as const, stepUrl: url };
+    }
+    case 'cards': {
+      const url = readPaymentUrl(init);
+      return url === null ? null : { step: 'redirect' as const, stepUrl: url };
+    }
+    case 'sberpay':
+      return null;
+  }
+};

@@ -1,0 +1,109 @@
+/** What YooKassa's answers about a payment mean, whether it was ordered, asked about or charged. */
+import type { BankAnswer, FoundSession, PayerTraits } from '../bank-answer.ts';
+import type { Account } from '../bank-accounts.ts';
+import type { ChargeAnswer } from '../token-bank.ts';
+import type { Caller } from './accounts.ts';
+import type { ApiAnswer, Client } from './client.ts';
+import type { CheckEcho, Ordered } from './echo.ts';
+import { paymentFailure, refusedOrder } from './failures.ts';
+import type { WirePayment } from './wire.ts';
+
+export interface PaymentCalls {
+  readonly client: Client;
+  readonly shop: Account;
+  readonly checkEcho: CheckEcho;
+}
+
+/** Whose shop serves a merchant, with what calls need beside. */
+export type PaymentCaller = Caller & Pick<PaymentCalls, 'checkEcho'>;
+
+/** How often a payment that waits for its buyer is asked about; notifications come sooner. */
+export const askEvery_s = 15;
+
+export const unknown = { kind: 'unknown' } as const;
+
+/** Our names of an operation, which the bank repeats. */
+export const metadataOf = ({
+  merchantId,
+  operationId,
+}: Pick<Ordered, 'merchantId' | 'operationId'>) => ({
+  merchant_id: merchantId,
+  operation_id: operationId,
+  operation: 'payment',
+});
+
+export const traitsOf = ({ cardBrand, cardLast4, payerBankId }: WirePayment): PayerTraits => ({
+  cardBrand,
+  cardMask: cardLast4 === null ? null : `**** **** **** ${cardLast4}`,
+  cardHolder: null,
+  phoneMask: null,
+  payerBank: payerBankId,
+});
+
+/** 401 and 403 are about our own account, not about the buyer or the order. */
+export const isAboutUs = ({ status }: ApiAnswer & { kind: 'refused' }): boolean =>
+  status === 401 || status === 403;
+
+/** An order that was surely not accepted, in the words of the contract. */
+export const refusal = (
+  answer: ApiAnswer & { kind: 'refused' },
+): BankAnswer & { kind: 'declined' } => ({
+  kind: 'declined',
+  failureCode: isAboutUs(answer) ? 'method_unavailable' : refusedOrder(answer.parameter),
+  bankCode: answer.code,
+});
+
+export const declined = ({ cancellation }: WirePayment): BankAnswer & { kind: 'declined' } => ({
+  kind: 'declined',
+  failureCode: paymentFailure(cancellation),
+  bankCode: cancellation.reason,
+});
+
+export const approved = (payment: WirePayment): BankAnswer & { kind: 'approved' } => ({
+  kind: 'approved',
+  reference: payment.id,
+  rrn: payment.rrn ?? payment.sbpOperationId,
+  traits: traitsOf(payment),
+  ...(payment.isSaved && payment.methodId !== null ? { savedReference: payment.methodId } : {}),
+});
+
+/** Where the buyer confirms, in an answer that finds an order again. */
+const sessionOf = ({
+  id: reference,
+  confirmationType,
+  confirmationUrl: stepUrl,
+  methodType,
+}: WirePayment): { readonly session?: FoundSession } => {
+  if (stepUrl === null) return {};
+  const redirected = methodType === 'bank_card' ? 'three_d_secure' : 'redirect';
+  return { session: { reference, step: confirmationType === 'qr' ? 'qr' : redirected, stepUrl } };
+};
+
+/** It waits, and no job asks about it any more: an alert was raised. */
+export const stopped = { kind: 'pending', askAt: null } as const;
+
+/**
+ * Where a payment stands that was ordered so; `pending` without a next question when the bank tells
+ * something else.
+ */
+export const standing = async (
+  calls: PaymentCalls,
+  ordered: Ordered,
+  payment: WirePayment | null,
+): Promise<ChargeAnswer> => {
+  if (!payment) return unknown;
+  if (!(await calls.checkEcho(ordered, payment))) return stopped;
+  switch (payment.status) {
+    case 'succeeded':
+      return approved(payment);
+    case 'canceled':
+      return declined(payment);
+    case 'pending':
+    case 'waiting_for_capture':
+      return {
+        kind: 'pending',
+        askAt: ordered.now.add({ seconds: askEvery_s }),
+        ...sessionOf(payment),
+      };
+  }
+};
