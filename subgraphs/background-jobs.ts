@@ -1,6 +1,6 @@
 /** What the four subgraphs do in the background, put together for the worker. */
 import { alertJobs } from './kernel/alerts/jobs.ts';
-import { simulatorRegistry } from './kernel/banks/simulator/settlement-report.ts';
+import { simulatorReport } from './kernel/banks/simulator/settlement-report.ts';
 import { clockJobs, keepClockJob } from './kernel/clock/keep-clocks.ts';
 import { booksJobs } from './kernel/ledger/books/walk-books.ts';
 import { retentionJobs } from './kernel/retention/jobs.ts';
@@ -74,7 +74,7 @@ export const backgroundJobs = (
       now,
       log,
       stopping,
-      registries: [simulatorRegistry(database.pool)],
+      registries: [simulatorReport(database.pool)],
     }),
     ...alertJobs({ pool: database.pool, bus: parts.bus, now }),
     ...retentionJobs({

@@ -8,7 +8,7 @@ import { refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
 import type { Payment } from './entities.ts';
 import { changePayment, statusEvents } from './change-payment.ts';
-import { paymentMove, registeredAsk } from './rules/payment.ts';
+import { paymentMove, earlyOrderAskAt } from './rules/payment.ts';
 
 /** Cancels a payment of the key's shop; refuses with `not_found` or `not_pending`. */
 export const cancelPayment = (
@@ -34,7 +34,7 @@ export const cancelPayment = (
         'only a pending payment can be cancelled; the link of this one has expired',
       );
     return {
-      patch: { status, finalizedAt: now, askAt: registeredAsk(payment, now) },
+      patch: { status, finalizedAt: now, askAt: earlyOrderAskAt(payment, now) },
       postings: [],
       events: (after) => statusEvents(after, [], now),
     };

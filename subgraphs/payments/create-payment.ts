@@ -11,7 +11,7 @@ import { claimOf, madeOnce } from '../kernel/database/idempotency.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { Policies, PolicyLists } from '../kernel/policies/policies.ts';
 import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
-import { registerOrder } from './bank-answers/register-order.ts';
+import { createEarlyOrder } from './bank-answers/create-early-order.ts';
 import { pageAddress, type PageParts } from './checkout/page-address.ts';
 import type { Payment } from './entities.ts';
 import { insertPayment } from './insert-payment.ts';
@@ -120,6 +120,6 @@ export const createPayment = async (
   if (isRefused(created) || created.replayed || !bank || isRefused(bank)) return created;
   const { merchantId, id: paymentId } = created.payment;
   const page = pageAddress(parts, { merchantId, paymentId });
-  const payment = await registerOrder(database, bank, created.payment, page, now());
+  const payment = await createEarlyOrder(database, bank, created.payment, page, now());
   return { payment, replayed: false };
 };

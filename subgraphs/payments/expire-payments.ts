@@ -20,7 +20,7 @@ import type { Payment } from './entities.ts';
 import {
   nextQuestionAfterEnd,
   paymentMove,
-  registeredAsk,
+  earlyOrderAskAt,
   type PaymentTrigger,
 } from './rules/payment.ts';
 import {
@@ -118,7 +118,7 @@ const expireLinks = (
         {
           trigger: 'link_elapsed',
           failureCode: 'link_expired',
-          askAt: (payment) => registeredAsk(payment, now),
+          askAt: (payment) => earlyOrderAskAt(payment, now),
         },
         now,
       );

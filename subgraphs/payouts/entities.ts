@@ -6,7 +6,7 @@ import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
 import type { PayoutMethod, PayoutStatus } from './rules/payout.ts';
 
-const moment = () => p.type(InstantType).$type<Temporal.Instant>();
+const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 export const PayoutEntity = defineEntity({
   name: 'Payout',
@@ -28,8 +28,8 @@ export const PayoutEntity = defineEntity({
     /** Last 4 digits: all that is kept of a card's number. */
     recipientCardMask: p.text().nullable(),
     bankRef: p.text().nullable(),
-    createdAt: moment(),
-    completedAt: moment().nullable(),
+    createdAt: instant(),
+    completedAt: instant().nullable(),
     /**
      * What is withheld for it when it succeeds, fixed when it was made: it is reserved with the
      * amount.
@@ -44,12 +44,12 @@ export const PayoutEntity = defineEntity({
      * When the order was first given to the bank, or was about to be; null: the bank has not seen
      * it.
      */
-    sentAt: moment().nullable(),
+    sentAt: instant().nullable(),
     /**
      * When the bank is given the order, or asked about it, next; null when there is nothing to do
      * by ourselves.
      */
-    askAt: moment().nullable(),
+    askAt: instant().nullable(),
   },
   indexes: [
     { name: 'payout_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },

@@ -92,7 +92,7 @@ describe('the sessions of two acquirers', () => {
       amount,
       currency,
       reference,
-      registeredAt: null,
+      createdEarlyAt: null,
       orderedAt: now,
       lastOrderedAt: now,
       method: 'sbp',
@@ -124,17 +124,17 @@ describe('the sessions of two acquirers', () => {
   test('an order that was registered long before its buyer went on is found, though every answer to it was lost', async () => {
     const order = orderOf();
     const { reference } = opened(await harness.yookassa.openSession(order));
-    const [registeredAt, orderedAt, now] = [inMinutes(0), inMinutes(30), inMinutes(33)];
+    const [createdEarlyAt, orderedAt, now] = [inMinutes(0), inMinutes(30), inMinutes(33)];
     const asked = {
       ...questionOf(order, null),
-      registeredAt,
+      createdEarlyAt,
       orderedAt,
       lastOrderedAt: orderedAt,
       now,
     };
     const found = await harness.yookassa.ask(asked);
     assert.equal(found.kind === 'pending' && found.session?.reference, reference);
-    assert.equal((await harness.yookassa.ask({ ...asked, registeredAt: null })).kind, 'unseen');
+    assert.equal((await harness.yookassa.ask({ ...asked, createdEarlyAt: null })).kind, 'unseen');
   });
 
   test('a session ends here when it ends at the bank, if that is sooner than ours would', async () => {
@@ -174,7 +174,7 @@ describe('the sessions of two acquirers', () => {
     const { tbank } = harness;
     const order = orderOf();
     const { reference, stepUrl } = opened(
-      await tbank.openSession({ ...order, registeredUntil: inMinutes(7 * 24 * hour) }),
+      await tbank.openSession({ ...order, payableUntil: inMinutes(7 * 24 * hour) }),
     );
     assert.equal(stepUrl, null, 'nobody is told where it is');
     const found = await tbank.ask({ ...questionOf(order, reference), awaitsStep: true });

@@ -151,7 +151,10 @@ test('a live payment that its bank had not seen until it expired is asked about 
     ['expired', null],
   );
   assert.deepEqual(
-    asked.map(({ registeredAt, orderedAt }) => [registeredAt?.toString(), orderedAt.toString()]),
+    asked.map(({ createdEarlyAt, orderedAt }) => [
+      createdEarlyAt?.toString(),
+      orderedAt.toString(),
+    ]),
     Array.from({ length: 4 }, () => [start.toString(), at(600).toString()]),
     'it is looked for when it was made, too: then it may have been registered',
   );

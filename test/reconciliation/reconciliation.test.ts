@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { RegistryLine } from '../../subgraphs/kernel/banks/settlement-bank.ts';
+import type { ReportLine } from '../../subgraphs/kernel/banks/settlement-bank.ts';
 import {
-  simulatorRegistry,
+  simulatorReport,
   type PlantedMistake,
 } from '../../subgraphs/kernel/banks/simulator/settlement-report.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
@@ -68,7 +68,7 @@ const fetched = async (
   reference: string = randomUUID(),
 ) => {
   const { pool } = migrated.database;
-  const bank = simulatorRegistry(pool, mistakes);
+  const bank = simulatorReport(pool, mistakes);
   const taken = await fetchRegistry(
     pool,
     bank,
@@ -106,7 +106,7 @@ test('a registry that agrees matches every line, and nobody is alerted', async (
 
 test('every mistake in a registry is found, once, with one alert for the run', async () => {
   const [one = '', two = '', three = '', four = ''] = payments;
-  const extra: RegistryLine = {
+  const extra: ReportLine = {
     reference: 'x',
     operationId: randomUUID(),
     kind: 'payment',

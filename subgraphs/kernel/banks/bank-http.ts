@@ -23,10 +23,6 @@ export const openBankAddress = (url: string): BankAddress => {
   return { pool, base: pathname.replace(/\/$/, '') };
 };
 
-/** Whether an answer is an object. */
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null;
-
 /** An answer's JSON; null when it is none. */
 export const parsed = (text: string): unknown => {
   try {

@@ -47,7 +47,7 @@ export interface SessionOrder {
    * Present: the order is only registered; its buyer may come until then, and nobody is given the
    * address where to go on.
    */
-  readonly registeredUntil?: Temporal.Instant;
+  readonly payableUntil?: Temporal.Instant;
   /** The bank's reference of the order that was registered; null when there is none. */
   readonly reference: string | null;
   readonly now: Temporal.Instant;
@@ -102,7 +102,7 @@ export interface PaymentQuestion extends Question {
   readonly amount: MinorUnits;
   readonly currency: string;
   /** When its order may have been registered, before its buyer went on; null: it was not. */
-  readonly registeredAt: Temporal.Instant | null;
+  readonly createdEarlyAt: Temporal.Instant | null;
   /** When the session was ordered. */
   readonly orderedAt: Temporal.Instant;
   /**
@@ -172,7 +172,7 @@ export interface Bank extends PayoutBank, TokenBank {
    * the same order, given again when the buyer goes on, is then answered with the same session
    * while it is young enough. Absent: none.
    */
-  readonly registers?: readonly BuyerMethod[];
+  readonly createsOrderEarly?: readonly BuyerMethod[];
   /**
    * How long a session may live there at the most, from its order on: ours ends no later (decision
    * D-34).

@@ -8,7 +8,7 @@ import type { PlannedOutcome } from '../rules/buyer.ts';
 import type { BankOperation, RouteMethod } from '../rules/route.ts';
 import type { Mode } from '../rules/mode.ts';
 
-const moment = () => p.type(InstantType).$type<Temporal.Instant>();
+const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 const SimulatorOperationEntity = defineEntity({
   name: 'SimulatorOperation',
@@ -21,13 +21,13 @@ const SimulatorOperationEntity = defineEntity({
     outcome: p.text().$type<PlannedOutcome>(),
     failureCode: p.text().$type<FailureCode>().strictNullable(),
     /** When the answer becomes final by itself; null: it waits for the buyer, or never comes. */
-    answerAt: moment().strictNullable(),
+    answerAt: instant().strictNullable(),
     cardBrand: p.text().strictNullable(),
     cardMask: p.text().strictNullable(),
     cardHolder: p.text().strictNullable(),
-    createdAt: moment(),
+    createdAt: instant(),
     /** It answers no question before this moment; null: it answers. */
-    silentUntil: moment().strictNullable(),
+    silentUntil: instant().strictNullable(),
   },
 });
 export type SimulatorOperation = Row<InferEntity<typeof SimulatorOperationEntity>>;
@@ -43,7 +43,7 @@ const SimulatorCallbackEntity = defineEntity({
     shopId: p.uuid(),
     mode: p.text().$type<Mode>(),
     kind: p.text().$type<'decision' | 'opposite' | 'pending'>(),
-    dueAt: moment(),
+    dueAt: instant(),
   },
   indexes: [{ name: 'simulator_callback_due', properties: ['dueAt'] }],
   checks: [
@@ -72,7 +72,7 @@ export const BankRouteEntity = defineEntity({
     connector: p.text().groups('audit'),
     priority: p.integer().groups('audit'),
     active: p.boolean().groups('audit'),
-    createdAt: moment(),
+    createdAt: instant(),
   },
   uniques: [
     {
@@ -98,8 +98,8 @@ export const BankAccountEntity = defineEntity({
     account: p.text().primary().groups('audit'),
     secretSealed: p.text().hidden(),
     active: p.boolean(),
-    createdAt: moment(),
-    changedAt: moment(),
+    createdAt: instant(),
+    changedAt: instant(),
   },
   uniques: [
     {
@@ -127,7 +127,7 @@ const SbpBankEntity = defineEntity({
     nameEn: p.text(),
     /** Who named it. */
     connector: p.text(),
-    refreshedAt: moment(),
+    refreshedAt: instant(),
   },
   checks: [{ name: 'sbp_bank_member', expression: "member_id ~ '^[0-9]{12}$'::text" }],
 });
@@ -141,7 +141,7 @@ const BankOrderEntity = defineEntity({
     /** What the order belongs to: a refund's payment. */
     subjectId: p.uuid().primary(),
     operationId: p.uuid().primary(),
-    sentAt: moment(),
+    sentAt: instant(),
   },
 });
 

@@ -4,14 +4,14 @@
  */
 import type { Mode } from '../rules/mode.ts';
 
-export const registryKinds = ['payment', 'refund', 'payout'] as const;
-export type RegistryKind = (typeof registryKinds)[number];
+export const reportedKinds = ['payment', 'refund', 'payout'] as const;
+export type ReportedKind = (typeof reportedKinds)[number];
 
-export const registryStatuses = ['succeeded', 'failed', 'pending'] as const;
-export type RegistryStatus = (typeof registryStatuses)[number];
+export const reportedStatuses = ['succeeded', 'failed', 'pending'] as const;
+export type ReportedStatus = (typeof reportedStatuses)[number];
 
 /** One line of a registry. Amounts are minor units. */
-export interface RegistryLine {
+export interface ReportLine {
   /** The bank's own reference. */
   readonly reference: string;
   /**
@@ -19,25 +19,25 @@ export interface RegistryLine {
    * reference.
    */
   readonly operationId: string | null;
-  readonly kind: RegistryKind;
+  readonly kind: ReportedKind;
   readonly amount: bigint;
   readonly currency: string;
-  readonly status: RegistryStatus;
+  readonly status: ReportedStatus;
   readonly at: Temporal.Instant;
   /** What the bank kept for it; null when it does not say. */
   readonly fee: bigint | null;
 }
 
 /** A bank that gives its registry. */
-export interface RegistryBank {
+export interface SettlementBank {
   readonly connector: string;
   readonly mode: Mode;
   /**
    * The lines of what was done from `since` on and before `until`, in pages of any size. Rejects
    * when the bank cannot be read; then nothing of it is used.
    */
-  registry(span: {
+  settlementReport(span: {
     readonly since: Temporal.Instant;
     readonly until: Temporal.Instant;
-  }): AsyncIterable<readonly RegistryLine[]>;
+  }): AsyncIterable<readonly ReportLine[]>;
 }

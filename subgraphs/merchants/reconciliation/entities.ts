@@ -4,7 +4,7 @@
  * whose operation it is about, and the zero merchant's when there is none.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import type { RegistryKind, RegistryStatus } from '../../kernel/banks/settlement-bank.ts';
+import type { ReportedKind, ReportedStatus } from '../../kernel/banks/settlement-bank.ts';
 import { InstantType } from '../../kernel/database/instant.ts';
 import type { Row } from '../../kernel/database/statement.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
@@ -76,10 +76,10 @@ const ReconciliationLineEntity = defineEntity({
     line: p.integer().primary(),
     reference: p.text(),
     operationId: p.uuid().strictNullable(),
-    kind: p.text().$type<RegistryKind>(),
+    kind: p.text().$type<ReportedKind>(),
     amount: p.bigint(),
     currency: p.text(),
-    status: p.text().$type<RegistryStatus>(),
+    status: p.text().$type<ReportedStatus>(),
     at: moment(),
     fee: p.bigint().strictNullable(),
     /** Our operation; null until it was matched, and when there is none. */
@@ -102,7 +102,7 @@ export const ReconciliationDifferenceEntity = defineEntity({
     id: p.uuid().primary(),
     runId: p.uuid(),
     kind: p.text().$type<DifferenceKind>(),
-    operation: p.text().$type<RegistryKind>(),
+    operation: p.text().$type<ReportedKind>(),
     /** As the registry names it, or as we know it; null when it names none. */
     operationId: p.uuid().strictNullable(),
     reference: p.text().strictNullable(),

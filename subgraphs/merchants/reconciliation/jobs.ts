@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
-import type { RegistryBank } from '../../kernel/banks/settlement-bank.ts';
+import type { SettlementBank } from '../../kernel/banks/settlement-bank.ts';
 import { inTransaction, run, type Statement } from '../../kernel/database/statement.ts';
 import { done, type Job } from '../../kernel/queue/run-job.ts';
 import type { Logger } from '../../kernel/service/tracing/telemetry.ts';
@@ -16,7 +16,7 @@ export interface ReconciliationParts {
   readonly now: () => Temporal.Instant;
   readonly log: Logger;
   readonly stopping: AbortSignal;
-  readonly registries: readonly RegistryBank[];
+  readonly registries: readonly SettlementBank[];
 }
 
 const matchEvery_ms = 2_000;
@@ -37,7 +37,7 @@ const isKnown: Statement = {
 };
 
 /** The registry of a bank's last whole UTC day. */
-const yesterdayOf = ({ connector, mode }: RegistryBank, now: Temporal.Instant): RegistryName => {
+const yesterdayOf = ({ connector, mode }: SettlementBank, now: Temporal.Instant): RegistryName => {
   const today = now.toZonedDateTimeISO('UTC').startOfDay();
   const day = today.subtract({ days: 1 });
   return {
@@ -55,7 +55,7 @@ const yesterdayOf = ({ connector, mode }: RegistryBank, now: Temporal.Instant): 
  */
 export const fetchRegistry = async (
   pool: pg.Pool,
-  bank: RegistryBank,
+  bank: SettlementBank,
   name: RegistryName,
   now: Temporal.Instant,
 ): Promise<boolean> => {
@@ -65,7 +65,7 @@ export const fetchRegistry = async (
     const opened = await openRun(client, name, 'reconciliation', now);
     if (!opened || (await run(client, lockOpen, [opened.id])).length === 0) return false;
     let part = 0;
-    for await (const lines of bank.registry(name)) {
+    for await (const lines of bank.settlementReport(name)) {
       part += 1;
       const digest = createHash('sha256')
         .update(lines.map(({ reference }) => reference).join('\n'))

@@ -3,9 +3,9 @@
  * it is guessed: a text with a mistake is refused whole, line by line.
  */
 import {
-  registryKinds,
-  registryStatuses,
-  type RegistryLine,
+  reportedKinds,
+  reportedStatuses,
+  type ReportLine,
 } from '../../kernel/banks/settlement-bank.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { isCurrency } from '../../kernel/rules/exchange.ts';
@@ -33,7 +33,7 @@ const momentOf = (text: string): Temporal.Instant | null => {
 };
 
 /** The line, or what is wrong with it in words. */
-const readLine = (text: string): RegistryLine | string => {
+const readLine = (text: string): ReportLine | string => {
   const fields = text.split(',');
   const [
     reference = '',
@@ -50,13 +50,13 @@ const readLine = (text: string): RegistryLine | string => {
   if (reference === '' || reference.length > reference_max_chars)
     return `reference: expected 1 to ${reference_max_chars} characters`;
   if (operation !== '' && !isUuid(operation)) return 'operation_id: expected a UUID or nothing';
-  const kind = registryKinds.find((known) => known === kindText);
-  if (!kind) return `kind: expected ${registryKinds.join(', ')}`;
+  const kind = reportedKinds.find((known) => known === kindText);
+  if (!kind) return `kind: expected ${reportedKinds.join(', ')}`;
   const amount = amountOf(amountText);
   if (amount === null || amount === 0n) return 'amount: expected minor units from 1 to 2^53-1';
   if (!isCurrency(currency)) return 'currency: expected an ISO 4217 code such as RUB';
-  const status = registryStatuses.find((known) => known === statusText);
-  if (!status) return `status: expected ${registryStatuses.join(', ')}`;
+  const status = reportedStatuses.find((known) => known === statusText);
+  if (!status) return `status: expected ${reportedStatuses.join(', ')}`;
   const at = momentOf(atText);
   if (!at) return 'at: expected a moment of RFC 3339';
   const fee = feeText === '' ? null : amountOf(feeText);
@@ -76,11 +76,11 @@ const readLine = (text: string): RegistryLine | string => {
 /** Reads a registry's text; all mistakes with their line numbers, the header being line 1. */
 export const readRegistry = (
   csv: string,
-): { readonly lines: readonly RegistryLine[]; readonly mistakes: readonly LineMistake[] } => {
+): { readonly lines: readonly ReportLine[]; readonly mistakes: readonly LineMistake[] } => {
   const [header = '', ...texts] = csv.replace(/^\u{feff}/u, '').split(/\r?\n/);
   if (header !== registryHeader)
     return { lines: [], mistakes: [{ line: 1, message: `expected the header ${registryHeader}` }] };
-  const lines: RegistryLine[] = [];
+  const lines: ReportLine[] = [];
   const mistakes: LineMistake[] = [];
   for (const [index, text] of texts.entries()) {
     if (text === '') continue;

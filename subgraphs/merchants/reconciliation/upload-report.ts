@@ -4,7 +4,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import type { RegistryLine } from '../../kernel/banks/settlement-bank.ts';
+import type { ReportLine } from '../../kernel/banks/settlement-bank.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import {
@@ -110,10 +110,10 @@ export const storePart = async (
   runId: string,
   part: number,
   digest: string,
-  lines: readonly RegistryLine[],
+  lines: readonly ReportLine[],
 ) => {
   await run(client, addPart, [runId, part, digest]);
-  const of = <Value>(value: (line: RegistryLine) => Value): Value[] => lines.map(value);
+  const of = <Value>(value: (line: ReportLine) => Value): Value[] => lines.map(value);
   const values = [
     lines.map((_, index) => index + 1),
     of(({ reference }) => reference),

@@ -80,7 +80,7 @@ const questionAbout = (payment: Payment, bank: Bank, now: Temporal.Instant): Pay
     reference,
     amount: minorUnits(amount),
     currency,
-    registeredAt: payment.mode === 'live' && !isCharge(payment.kind) ? createdAt : null,
+    createdEarlyAt: payment.mode === 'live' && !isCharge(payment.kind) ? createdAt : null,
     orderedAt,
     lastOrderedAt: (isCharge(payment.kind) && processingUntil) || (payment.orderedAt ?? orderedAt),
     method: isCharge(payment.kind) ? null : buyerMethod(pageMethod(payment)),

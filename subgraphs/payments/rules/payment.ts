@@ -123,7 +123,7 @@ export const nextQuestionAfterEnd = (
  * When the bank is asked about a payment that ended before its buyer went on: at once where an
  * order was registered, so that it is ended or watched there, too.
  */
-export const registeredAsk = (
+export const earlyOrderAskAt = (
   { mode, bankRef }: { readonly mode: Mode; readonly bankRef: string | null },
   now: Temporal.Instant,
 ): Temporal.Instant | null => (mode === 'live' && bankRef !== null ? now : null);

@@ -4,7 +4,7 @@
  * acquirer's registry has them.
  */
 import { run, type Runner, type Statement } from '../../database/statement.ts';
-import type { RegistryBank, RegistryLine } from '../settlement-bank.ts';
+import type { SettlementBank, ReportLine } from '../settlement-bank.ts';
 
 /**
  * What is wrong with the registry: an operation's line with another amount or status, none, or two;
@@ -15,7 +15,7 @@ export type PlantedMistake =
       readonly mistake: 'amount' | 'status' | 'currency' | 'missing' | 'duplicate';
       readonly operationId: string;
     }
-  | { readonly mistake: 'extra'; readonly line: RegistryLine };
+  | { readonly mistake: 'extra'; readonly line: ReportLine };
 
 const page_rows = 5_000;
 
@@ -36,14 +36,11 @@ const page: Statement = {
     order by done.merchant_id, done.operation_id limit $5`,
 };
 
-const written = (
-  line: RegistryLine,
-  mistakes: readonly PlantedMistake[],
-): readonly RegistryLine[] => {
+const written = (line: ReportLine, mistakes: readonly PlantedMistake[]): readonly ReportLine[] => {
   const mine = mistakes.filter(
     (planted) => planted.mistake !== 'extra' && planted.operationId === line.operationId,
   );
-  return mine.reduce<readonly RegistryLine[]>(
+  return mine.reduce<readonly ReportLine[]>(
     (lines, { mistake }) => {
       switch (mistake) {
         case 'amount':
@@ -67,16 +64,16 @@ const written = (
   );
 };
 
-type PageLine = RegistryLine & { readonly merchantId: string; readonly operationId: string };
+type PageLine = ReportLine & { readonly merchantId: string; readonly operationId: string };
 
 /** The simulator's registry, with mistakes in it when they are planted. */
-export const simulatorRegistry = (
+export const simulatorReport = (
   runner: Runner,
   mistakes: readonly PlantedMistake[] = [],
-): RegistryBank => ({
+): SettlementBank => ({
   connector: 'simulator',
   mode: 'test',
-  async *registry({ since, until }) {
+  async *settlementReport({ since, until }) {
     const nobody = '00000000-0000-0000-0000-000000000000';
     let after = [nobody, nobody];
     for (;;) {

@@ -51,7 +51,7 @@ const chargeFirst = async (
 ): Promise<ChargeAnswer> => {
   const params = { PaymentId: first.id, RebillId: order.savedReference };
   const answer = await calls.client.call({ method: 'Charge', params, repeatable: true });
-  if (answer.kind === 'refused' && answer.code !== wrongState)
+  if (answer.kind === 'rejected' && answer.code !== wrongState)
     return { kind: 'declined', failureCode: failureOf(answer.code), bankCode: answer.code };
   // A call that was repeated, or that somebody else made first, finds it charged: the list says
   // how.
@@ -78,7 +78,7 @@ const firstOf = async (
     NotificationURL: calls.callbackUrl(order.merchantId),
   };
   const made = await calls.client.call({ method: 'Init', params, repeatable: true });
-  if (made.kind === 'refused')
+  if (made.kind === 'rejected')
     return { kind: 'declined', failureCode: failureOf(made.code), bankCode: made.code };
   if (made.kind !== 'answered') return unknown;
   return (await paymentsOf(calls, order.operationId))?.[0] ?? unknown;

@@ -4,7 +4,8 @@
  * Decision D-32: whatever may have reached the bank and has no clear answer is `unknown`. Nothing
  * that is sent or received is logged.
  */
-import { isRecord, openBankAddress, parsed, unsentBecause } from '../bank-http.ts';
+import { boolean, fallback, number, object, safeParse, string, union } from 'valibot';
+import { openBankAddress, parsed, unsentBecause } from '../bank-http.ts';
 import type { Breaker } from '../breaker.ts';
 import type { TBankConfig } from './config.ts';
 import { tokenOf } from './token.ts';
@@ -21,8 +22,8 @@ export interface ApiCall {
 
 export type ApiAnswer =
   | { readonly kind: 'answered'; readonly body: unknown }
-  /** It did not do what was asked; `code` says why. */
-  | { readonly kind: 'refused'; readonly code: string; readonly body: unknown }
+  /** It did not do what was asked, for the reason `code`. */
+  | { readonly kind: 'rejected'; readonly code: string; readonly body: unknown }
   /** It surely never left us, or our own account was turned away. */
   | { readonly kind: 'unaccepted'; readonly code: string }
   | { readonly kind: 'unknown' };
@@ -39,16 +40,21 @@ const headers = { 'content-type': 'application/json' };
 /** Codes about our own terminal: it is unknown or blocked, or the token is wrong. */
 const aboutUs: ReadonlySet<string> = new Set(['202', '204', '205', '501']);
 
+/** What every answer has; `ErrorCode` is why it did not do what was asked. */
+const outcome = object({
+  Success: boolean(),
+  ErrorCode: fallback(union([string(), number()]), 'unknown'),
+});
+
 const read = (status: number, body: unknown): ApiAnswer => {
   if (status === 401 || status === 403) return { kind: 'unaccepted', code: String(status) };
   // A list is the answer of GetCardList.
   if (status === 200 && Array.isArray(body)) return { kind: 'answered', body };
-  if (status !== 200 || !isRecord(body) || typeof body['Success'] !== 'boolean')
-    return { kind: 'unknown' };
-  if (body['Success']) return { kind: 'answered', body };
-  const { ErrorCode: given } = body;
-  const code = typeof given === 'string' || typeof given === 'number' ? String(given) : 'unknown';
-  return aboutUs.has(code) ? { kind: 'unaccepted', code } : { kind: 'refused', code, body };
+  const { success, output } = safeParse(outcome, body);
+  if (status !== 200 || !success) return { kind: 'unknown' };
+  if (output.Success) return { kind: 'answered', body };
+  const code = String(output.ErrorCode);
+  return aboutUs.has(code) ? { kind: 'unaccepted', code } : { kind: 'rejected', code, body };
 };
 
 /** Opens the client; nothing is called until it is asked to. */

@@ -2,6 +2,7 @@
  * T-Bank among the acquirers. It notifies us at an address that each order names, with the
  * merchant in its path; the message carries the same token as every other of the terminal.
  */
+import { looseObject, safeParse, string } from 'valibot';
 import type { Reader } from '../../service/config/read-variables.ts';
 import type {
   Connector,
@@ -13,17 +14,17 @@ import type {
 import { readTBank, type TBankConfig } from './config.ts';
 import { hasToken } from './token.ts';
 
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+const message = looseObject({ TerminalKey: string(), OrderId: string() });
 
 /** Our operation's id in a message that our own terminal signed; null in any other. */
 const operationIn = (
   { terminal, password }: Pick<TBankConfig, 'terminal' | 'password'>,
   body: unknown,
 ): string | null => {
-  if (!isFields(body) || body['TerminalKey'] !== terminal || !hasToken(body, password)) return null;
-  const { OrderId: operationId } = body;
-  return typeof operationId === 'string' ? operationId : null;
+  const { success, output } = safeParse(message, body);
+  return success && output.TerminalKey === terminal && hasToken(output, password)
+    ? output.OrderId
+    : null;
 };
 
 export class TBankConnector implements Connector {

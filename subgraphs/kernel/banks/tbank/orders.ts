@@ -68,7 +68,7 @@ export const paymentsOf = async (
     repeatable: true,
   });
   // 255: there is no such order.
-  if (answer.kind === 'refused' && answer.code === '255') return [];
+  if (answer.kind === 'rejected' && answer.code === '255') return [];
   return answer.kind === 'answered' ? readOrder(answer.body) : null;
 };
 

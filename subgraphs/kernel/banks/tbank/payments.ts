@@ -22,7 +22,7 @@ const isVoided = ({ save, method }: Pick<SessionOrder, 'save' | 'method'>): bool
 /** Bank time, which it reads with an offset. */
 const dueDate = (order: SessionOrder): string => {
   const earliest = order.now.add({ seconds: addressLife_s });
-  const wanted = order.registeredUntil ?? order.sessionUntil;
+  const wanted = order.payableUntil ?? order.sessionUntil;
   const until = Temporal.Instant.compare(wanted, earliest) < 0 ? earliest : wanted;
   return until.round('second').toString().replace('Z', '+00:00');
 };
@@ -73,11 +73,11 @@ const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<Se
     repeatable: true,
   });
   if (answer.kind === 'unaccepted') return { kind: 'unaccepted', otherwise: unknown };
-  if (answer.kind === 'refused') return declinedBy(answer.code);
+  if (answer.kind === 'rejected') return declinedBy(answer.code);
   const payment = answer.kind === 'answered' ? readPayment(answer.body) : null;
   if (answer.kind !== 'answered' || !payment) return unknown;
   if (!(await isOrdered(calls, order, payment))) return stopped;
-  if (order.registeredUntil) return opened(order, payment.id, { step: 'wait', stepUrl: null });
+  if (order.payableUntil) return opened(order, payment.id, { step: 'wait', stepUrl: null });
   const step = await stepOf(calls, order.method, payment, answer.body);
   // Without an address nobody can pay; what was made is found by its order when it is asked about.
   return step ? opened(order, payment.id, step) : unknown;
@@ -86,10 +86,10 @@ const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<Se
 /** The part of the port that takes money from a buyer. */
 export const tbankPayments = (
   calls: PaymentCalls,
-): Pick<Bank, 'openSession' | 'ask' | 'cancelOrder' | 'registers' | 'sessionTtl_min'> => ({
+): Pick<Bank, 'openSession' | 'ask' | 'cancelOrder' | 'createsOrderEarly' | 'sessionTtl_min'> => ({
   // The address of its page for cards is given once, with the order, so that their order waits for
   // the buyer.
-  registers: ['sbp', 'tpay'],
+  createsOrderEarly: ['sbp', 'tpay'],
   sessionTtl_min,
   openSession: (order) => openSession(calls, order),
   ask: (question) => askPayment(calls, question),

@@ -31,7 +31,7 @@ const later = ({ operationId, now }: RefundOrder): RefundAnswer => ({
   reference: operationId,
   askAt: now.add({ seconds: askEvery_s }),
 });
-const rejected = (bankCode: string): RefundAnswer => ({
+const declinedRefund = (bankCode: string): RefundAnswer => ({
   kind: 'declined',
   failureCode: 'refund_rejected',
   bankCode,
@@ -62,7 +62,7 @@ const cancel = async (
     ...(key === null ? {} : { ExternalRequestId: key }),
   };
   const answer = await client.call({ method: 'Cancel', params, repeatable: key !== null });
-  if (answer.kind === 'refused') return rejected(answer.code);
+  if (answer.kind === 'rejected') return declinedRefund(answer.code);
   const after = answer.kind === 'answered' ? readPayment(answer.body) : null;
   return after?.id === payment.id && after.orderId === payment.orderId
     ? ordered(order, after)
@@ -108,7 +108,7 @@ const whatBecame = async (
     case 'none':
       // It had taken the order, and gave the money back to the payment; or the order has not
       // arrived.
-      return order.reference === null ? unknown : rejected(payment.status);
+      return order.reference === null ? unknown : declinedRefund(payment.status);
   }
 };
 

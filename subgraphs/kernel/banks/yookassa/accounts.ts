@@ -37,7 +37,7 @@ export const findHolder = async (
   for (const account of all) {
     const answer = await client.call({ account, path });
     if (answer.kind === 'answered') return { kind: 'held', account };
-    if (answer.kind !== 'refused' || !foreign.has(answer.status)) return { kind: 'unknown' };
+    if (answer.kind !== 'rejected' || !foreign.has(answer.status)) return { kind: 'unknown' };
     isTurnedAway ||= answer.status !== 404;
   }
   return { kind: isTurnedAway ? 'turned_away' : 'absent' };

@@ -82,12 +82,13 @@ const searchBetween = async (
  */
 const search = async (
   calls: PaymentCalls,
-  { operationId, registeredAt, orderedAt, lastOrderedAt }: PaymentQuestion,
+  { operationId, createdEarlyAt, orderedAt, lastOrderedAt }: PaymentQuestion,
 ): Promise<Found> => {
   const within = (first: Temporal.Instant, last: Temporal.Instant): Promise<Found> =>
     searchBetween(calls, operationId, first.subtract({ seconds: 30 }), last.add({ minutes: 2 }));
   return (
-    (await within(orderedAt, lastOrderedAt)) ?? (registeredAt && within(registeredAt, registeredAt))
+    (await within(orderedAt, lastOrderedAt)) ??
+    (createdEarlyAt && within(createdEarlyAt, createdEarlyAt))
   );
 };
 

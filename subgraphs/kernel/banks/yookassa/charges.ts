@@ -8,7 +8,7 @@ import { wireAmount } from './amount.ts';
 import {
   isAboutUs,
   metadataOf,
-  refusal,
+  declinedOrder,
   standing,
   type PaymentCaller,
   type PaymentCalls,
@@ -31,8 +31,10 @@ const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAn
   });
   // The order is also the question: an account that is turned away now says nothing of an order
   // that was accepted before.
-  if (answer.kind === 'refused')
-    return isAboutUs(answer) && !(order.isFirst && answer.isCertain) ? unknown : refusal(answer);
+  if (answer.kind === 'rejected')
+    return isAboutUs(answer) && !(order.isFirst && answer.isCertain)
+      ? unknown
+      : declinedOrder(answer);
   return standing(calls, order, answer.kind === 'answered' ? readPayment(answer.body) : null);
 };
 

@@ -5,8 +5,10 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Account } from '../bank-accounts.ts';
-import { isRecord, openBankAddress, parsed, unsentBecause } from '../bank-http.ts';
+import { is, number, object, parse, string } from 'valibot';
+import { openBankAddress, parsed, unsentBecause } from '../bank-http.ts';
 import type { Breaker } from '../breaker.ts';
+import { orNull, part } from '../lenient-schema.ts';
 import type { YooKassaConfig } from './config.ts';
 
 export interface ApiCall {
@@ -28,7 +30,7 @@ export type ApiAnswer =
    * bank says of this one.
    */
   | {
-      readonly kind: 'refused';
+      readonly kind: 'rejected';
       readonly status: number;
       readonly code: string;
       readonly parameter: string | null;
@@ -47,8 +49,8 @@ const call_max_ms = 10_000;
 const retry_max_ms = 2_000;
 const retryUsual_ms = 300;
 
-/** Statuses that say that nothing was accepted; others may follow an effect. */
-const refusals: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 410, 415, 422]);
+/** Statuses by which nothing was accepted; others may follow an effect. */
+const rejecting: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 410, 415, 422]);
 
 interface Attempt {
   readonly answer: ApiAnswer;
@@ -56,19 +58,24 @@ interface Attempt {
   readonly retryAfter_ms: number | null;
 }
 
+/** An answer that is not 200. */
+const problem = part({
+  code: orNull(string()),
+  parameter: orNull(string()),
+  retry_after: orNull(number()),
+});
+
 const read = (status: number, body: unknown): Attempt => {
-  const answer = isRecord(body) ? body : {};
-  const { code, parameter, retry_after: wait } = answer;
-  if (status === 200 && isRecord(body))
+  if (status === 200 && is(object({}), body))
     return { answer: { kind: 'answered', body }, retryAfter_ms: null };
-  if (refusals.has(status)) {
-    const named = typeof code === 'string' ? code : String(status);
+  const { code, parameter, retry_after: wait } = parse(problem, body);
+  if (rejecting.has(status)) {
     return {
       answer: {
-        kind: 'refused',
+        kind: 'rejected',
         status,
-        code: named,
-        parameter: typeof parameter === 'string' ? parameter : null,
+        code: code ?? String(status),
+        parameter,
         isCertain: true,
       },
       retryAfter_ms: null,
@@ -76,7 +83,7 @@ const read = (status: number, body: unknown): Attempt => {
   }
   return {
     answer: { kind: 'unknown' },
-    retryAfter_ms: typeof wait === 'number' && wait >= 0 ? wait : retryUsual_ms,
+    retryAfter_ms: wait !== null && wait >= 0 ? wait : retryUsual_ms,
   };
 };
 
@@ -94,7 +101,7 @@ const together = (first: ApiAnswer, second: ApiAnswer): ApiAnswer => {
   switch (second.kind) {
     case 'unreached':
       return first;
-    case 'refused':
+    case 'rejected':
       return { ...second, isCertain: false };
     case 'answered':
     case 'unknown':
@@ -132,7 +139,7 @@ export const openClient = (
   const once = async (call: ApiCall, deadline: AbortSignal): Promise<Attempt> => {
     if (!breaker.lets()) return { answer: { kind: 'unreached' }, retryAfter_ms: null };
     const ended = await attempt(call, deadline).catch(broken);
-    breaker.note(ended.answer.kind === 'answered' || ended.answer.kind === 'refused');
+    breaker.note(ended.answer.kind === 'answered' || ended.answer.kind === 'rejected');
     return ended;
   };
 

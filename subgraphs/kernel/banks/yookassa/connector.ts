@@ -2,6 +2,7 @@
  * YooKassa among the acquirers. Its notifications are not signed: they are taken from its own
  * networks, and the operation is found by our ids in the metadata of what they are about.
  */
+import { parse, string } from 'valibot';
 import { openAddressList } from '../../service/access/address-list.ts';
 import type { Reader } from '../../service/config/read-variables.ts';
 import type {
@@ -11,23 +12,27 @@ import type {
   NotifiedOperation,
   OpenedBank,
 } from '../connector.ts';
+import { orNull, part } from '../lenient-schema.ts';
 import { readYooKassa, type YooKassaConfig } from './config.ts';
 
-const fields = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? { ...value } : {};
+const message = part({
+  event: orNull(string()),
+  object: part({
+    metadata: part({
+      merchant_id: orNull(string()),
+      operation_id: orNull(string()),
+      payment_operation_id: orNull(string()),
+    }),
+  }),
+});
 
 const operationIn = (body: unknown): NotifiedOperation | null => {
-  const { event, object } = fields(body);
-  const {
-    merchant_id: merchantId,
-    operation_id: ownId,
-    payment_operation_id: paymentId,
-  } = fields(fields(object)['metadata']);
+  const { event, object } = parse(message, body);
+  const { merchant_id: merchantId, operation_id: ownId, payment_operation_id } = object.metadata;
   // A refund is asked about through its payment.
-  const operationId = typeof paymentId === 'string' ? paymentId : ownId;
-  if (typeof merchantId !== 'string' || typeof operationId !== 'string') return null;
-  const isPayout = typeof event === 'string' && event.startsWith('payout.');
-  return { merchantId, operationId, isPayout };
+  const operationId = payment_operation_id ?? ownId;
+  if (merchantId === null || operationId === null) return null;
+  return { merchantId, operationId, isPayout: event?.startsWith('payout.') === true };
 };
 
 export class YooKassaConnector implements Connector {

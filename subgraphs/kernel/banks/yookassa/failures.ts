@@ -62,7 +62,7 @@ export const refundFailure = ({ reason }: Cancellation): FailureCode => refund[r
 export const payoutFailure = ({ reason }: Cancellation): FailureCode => payout[reason] ?? unlisted;
 
 /** An order that was not accepted (HTTP 4xx): what its `parameter` says was wrong. */
-export const refusedOrder = (parameter: string | null): FailureCode => {
+export const rejectedOrder = (parameter: string | null): FailureCode => {
   const named = parameter ?? '';
   if (named.includes('card.number')) return 'invalid_card_number';
   if (named.includes('expiry')) return 'invalid_expiry';

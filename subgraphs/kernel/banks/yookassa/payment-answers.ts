@@ -5,7 +5,7 @@ import type { ChargeAnswer } from '../token-bank.ts';
 import type { Caller } from './accounts.ts';
 import type { ApiAnswer, Client } from './client.ts';
 import type { CheckEcho, Ordered } from './echo.ts';
-import { paymentFailure, refusedOrder } from './failures.ts';
+import { paymentFailure, rejectedOrder } from './failures.ts';
 import type { WirePayment } from './wire.ts';
 
 export interface PaymentCalls {
@@ -41,15 +41,15 @@ export const traitsOf = ({ cardBrand, cardLast4, payerBankId }: WirePayment): Pa
 });
 
 /** 401 and 403 are about our own account, not about the buyer or the order. */
-export const isAboutUs = ({ status }: ApiAnswer & { kind: 'refused' }): boolean =>
+export const isAboutUs = ({ status }: ApiAnswer & { kind: 'rejected' }): boolean =>
   status === 401 || status === 403;
 
 /** An order that was surely not accepted, in the words of the contract. */
-export const refusal = (
-  answer: ApiAnswer & { kind: 'refused' },
+export const declinedOrder = (
+  answer: ApiAnswer & { kind: 'rejected' },
 ): BankAnswer & { kind: 'declined' } => ({
   kind: 'declined',
-  failureCode: isAboutUs(answer) ? 'method_unavailable' : refusedOrder(answer.parameter),
+  failureCode: isAboutUs(answer) ? 'method_unavailable' : rejectedOrder(answer.parameter),
   bankCode: answer.code,
 });
 

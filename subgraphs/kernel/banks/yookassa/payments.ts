@@ -14,7 +14,7 @@ import {
   declined,
   isAboutUs,
   metadataOf,
-  refusal,
+  declinedOrder,
   stopped,
   traitsOf,
   unknown,
@@ -82,13 +82,13 @@ const stepOf = (
 };
 
 /** An earlier order under our key was another one, such as of another card: that one stands. */
-const isKeyUsed = ({ parameter }: ApiAnswer & { kind: 'refused' }): boolean =>
+const isKeyUsed = ({ parameter }: ApiAnswer & { kind: 'rejected' }): boolean =>
   parameter?.toLowerCase() === 'idempotence-key';
 
-const notOpened = (answer: ApiAnswer & { kind: 'refused' }): SessionAnswer => {
+const notOpened = (answer: ApiAnswer & { kind: 'rejected' }): SessionAnswer => {
   if (isKeyUsed(answer)) return unknown;
-  if (!isAboutUs(answer)) return refusal(answer);
-  return answer.isCertain ? { kind: 'unaccepted', otherwise: refusal(answer) } : unknown;
+  if (!isAboutUs(answer)) return declinedOrder(answer);
+  return answer.isCertain ? { kind: 'unaccepted', otherwise: declinedOrder(answer) } : unknown;
 };
 
 /**
@@ -116,7 +116,7 @@ const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<Se
   // nobody knows.
   const answer = isStale(first, order) ? await post(`${order.operationId}-2`) : first;
   if (answer.kind === 'unreached') return { kind: 'unaccepted', otherwise: unknown };
-  if (answer.kind === 'refused') return notOpened(answer);
+  if (answer.kind === 'rejected') return notOpened(answer);
   const payment = answer.kind === 'answered' ? readPayment(answer.body) : null;
   if (!payment) return unknown;
   if (!(await calls.checkEcho(order, payment))) return stopped;
@@ -141,9 +141,9 @@ const noAccount = {
 /** The part of the port that takes money. */
 export const yooKassaPayments = (
   callerOf: (merchantId: string) => Promise<PaymentCaller>,
-): Pick<Bank, 'openSession' | 'ask' | 'registers' | 'sessionTtl_min'> => ({
+): Pick<Bank, 'openSession' | 'ask' | 'createsOrderEarly' | 'sessionTtl_min'> => ({
   // A card goes there with the order, so that its order waits for the buyer.
-  registers: ['sbp', 'tpay', 'sberpay'],
+  createsOrderEarly: ['sbp', 'tpay', 'sberpay'],
   sessionTtl_min,
   openSession: async (order) => {
     const { accounts, ...caller } = await callerOf(order.merchantId);

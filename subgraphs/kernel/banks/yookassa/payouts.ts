@@ -54,11 +54,11 @@ const standing = async (
   }
 };
 
-const refusal = ({
+const notOrdered = ({
   status,
   parameter,
   isCertain,
-}: ApiAnswer & { kind: 'refused' }): PayoutOrderAnswer => {
+}: ApiAnswer & { kind: 'rejected' }): PayoutOrderAnswer => {
   // 401 and 403 are about our own account, and say nothing of an order that was accepted before.
   if (status === 401 || status === 403) return isCertain ? { kind: 'unaccepted' } : unknown;
   if (parameter?.includes('bank_id')) return { kind: 'misrouted' };
@@ -105,7 +105,7 @@ const personalData = async (
     signal: order.signal,
   });
   if (answer.kind === 'unreached') return { kind: 'unaccepted' };
-  if (answer.kind === 'refused')
+  if (answer.kind === 'rejected')
     return answer.status === 400
       ? { kind: 'declined', failureCode: 'recipient_check_failed', reference: null }
       : unknown;
@@ -161,7 +161,7 @@ const pay = async (calls: PayoutCalls, order: PayoutOrder): Promise<PayoutOrderA
     signal: order.signal,
   });
   if (answer.kind === 'unreached') return { kind: 'unaccepted' };
-  if (answer.kind === 'refused') return refusal(answer);
+  if (answer.kind === 'rejected') return notOrdered(answer);
   return standing(calls, expected, answer.kind === 'answered' ? readPayout(answer.body) : null);
 };
 

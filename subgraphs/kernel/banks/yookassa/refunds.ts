@@ -105,7 +105,7 @@ const refund = async (calls: PaymentCalls, order: RefundOrder): Promise<RefundAn
     post: { key: order.operationId, body },
   });
   // 401 and 403 are about our own account: an operator corrects it, and the refund goes out then.
-  if (answer.kind === 'refused' && answer.status !== 401 && answer.status !== 403) {
+  if (answer.kind === 'rejected' && answer.status !== 401 && answer.status !== 403) {
     return { kind: 'declined', failureCode: 'refund_rejected', bankCode: answer.code };
   }
   return standing(calls, order, refundOf(answer));

@@ -20,7 +20,7 @@ import { sessionEnd, sessionLength_min } from '../rules/payment.ts';
  * The payment with its bank and its reference there, `failed` when the bank refuses it, and as it
  * was when the bank did not answer.
  */
-export const registerOrder = async (
+export const createEarlyOrder = async (
   database: Database,
   bank: Bank,
   payment: Payment,
@@ -28,11 +28,11 @@ export const registerOrder = async (
   now: Temporal.Instant,
 ): Promise<Payment> => {
   const method = buyerMethod(payment.method);
-  if (!method || !bank.registers?.includes(method)) return payment;
+  if (!method || !bank.createsOrderEarly?.includes(method)) return payment;
   const { merchantId, shopId, id, amount, currency } = payment;
   const key = { merchantId, paymentId: id };
   const sessionUntil = sessionEnd(now, payment.expiresAt, bank.sessionTtl_min);
-  const registeredUntil = payment.expiresAt.add({
+  const payableUntil = payment.expiresAt.add({
     minutes: sessionLength_min(bank.sessionTtl_min),
   });
   const order = {
@@ -44,7 +44,7 @@ export const registerOrder = async (
     method,
     pageUrl,
     sessionUntil,
-    registeredUntil,
+    payableUntil,
     reference: null,
     now,
   };
