@@ -10,7 +10,7 @@ import { separateOperations } from 'graphql';
 import { authorizationOf, type Authenticator } from '../gateway/callers/authenticate.ts';
 import type { WatchedConnection } from '../gateway/callers/caller.ts';
 import { signaturesOf } from '../gateway/callers/check-caller.ts';
-import type { LiveResults, LiveSubscriptions } from '../gateway/live/live-subscriptions.ts';
+import type { LiveResults, LiveSubscriptions } from '../gateway/live/subscriptions.ts';
 import { readOperations } from '../schema/sources.ts';
 import type { Bus } from '../subgraphs/kernel/service/bus.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';

@@ -1,7 +1,7 @@
 /** Writes server-sent events to one reader, and waits while that reader does not read. */
 import type { ServerResponse } from 'node:http';
 import type { StreamEventsSubscription } from '../schema/generated/operations.ts';
-import { dotted } from '../schema/wire.ts';
+import { liveKindOf } from '../subgraphs/kernel/rules/event.ts';
 
 type Event = StreamEventsSubscription['events'];
 
@@ -52,7 +52,7 @@ export class EventWriter {
     if (this.#ended) return;
     // The operation's own selection.
     const { id, kind, payload, at } = event as Event;
-    const name = dotted(kind);
+    const name = liveKindOf(kind);
     const hasRoom = this.#response.write(
       `event: ${name}\nid: ${id}\ndata: ${JSON.stringify({ kind: name, payload, at })}\n\n`,
     );

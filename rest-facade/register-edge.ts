@@ -5,11 +5,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { withAlerts } from '../gateway/live/alert-subscriptions.ts';
+import { withAlertSubscription } from '../gateway/live/alerts.ts';
 import { openAuthenticator } from '../gateway/callers/authenticate.ts';
 import { openAddressOf } from '../gateway/callers/caller-address.ts';
-import { openLiveEvents } from '../gateway/live/live-events.ts';
-import { openLiveSubscriptions } from '../gateway/live/live-subscriptions.ts';
+import { openLiveEvents } from '../gateway/live/events.ts';
+import { openLiveSubscriptions } from '../gateway/live/subscriptions.ts';
 import { readOidcToken } from '../gateway/callers/oidc.ts';
 import { openRateLimiter } from '../gateway/callers/rate-limit.ts';
 import { registerGateway } from '../gateway/graphql/server.ts';
@@ -70,7 +70,7 @@ export const registerEdge = async (
   if (roles.has('gateway')) {
     const { graphIntrospection: introspection, graphiql } = config;
     // Alerts are told over sockets alone: the stream of merchants below does not know of them.
-    const operatorsToo = withAlerts(liveSubscriptions, { supergraph, bus });
+    const operatorsToo = withAlertSubscription(liveSubscriptions, { supergraph, bus });
     await registerGateway(app, {
       supergraph,
       authenticator,

@@ -71,6 +71,15 @@ const rows = (folder: string, types: Readonly<Record<string, string>>): Record<s
 const reference = '../../subgraphs/kernel/service/entities.ts#EntityReference';
 const eventRow = '../../subgraphs/merchants/read-events.ts#EventRow';
 
+/** The object types of the merchants subgraph that implement an interface. */
+const implementationsOf = (wanted: string): readonly string[] =>
+  readSubgraphSdl('merchants').definitions.flatMap((definition) =>
+    definition.kind === Kind.OBJECT_TYPE_DEFINITION &&
+    definition.interfaces?.some(({ name }) => name.value === wanted)
+      ? [definition.name.value]
+      : [],
+  );
+
 /** What stands behind a GraphQL type inside its subgraph, where it is not the type's own shape. */
 const rowTypes: Record<SubgraphName, Record<string, string>> = {
   payments: {
@@ -116,12 +125,7 @@ const rowTypes: Record<SubgraphName, Record<string, string>> = {
     Payout: reference,
     BillingSubscription: reference,
     LiveEvent: eventRow,
-    PaymentCreatedEvent: eventRow,
-    PaymentStatusChangedEvent: eventRow,
-    PayoutCreatedEvent: eventRow,
-    PayoutStatusChangedEvent: eventRow,
-    RefundCreatedEvent: eventRow,
-    SubscriptionStatusChangedEvent: eventRow,
+    ...Object.fromEntries(implementationsOf('LiveEvent').map((type) => [type, eventRow])),
   },
 };
 

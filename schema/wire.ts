@@ -155,12 +155,6 @@ export const tokenJson = (token: TokenFieldsFragment) => ({
   created_at: token.createdAt,
 });
 
-/**
- * Enum values cannot hold a dot: `payment_status_changed` is the contract's
- * `payment.status_changed`.
- */
-export const dotted = (value: string): string => value.replace('_', '.');
-
 type LedgerNode = ListLedgerQuery['ledger']['nodes'][number];
 type Schedule = NonNullable<GetSubscriptionScheduleQuery['billingSubscription']>;
 

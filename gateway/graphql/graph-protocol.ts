@@ -27,7 +27,7 @@ import type { Authenticated } from '../callers/caller.ts';
 import { emptyBody, signatureHeader, signaturesOf } from '../callers/check-caller.ts';
 import { costOf } from './document-cost.ts';
 import { tooDeep } from './document-limits.ts';
-import type { LiveSubscriptions } from '../live/live-subscriptions.ts';
+import type { LiveSubscriptions } from '../live/subscriptions.ts';
 import { refusePastEvents } from '../live/past-events.ts';
 import { presentError } from './present-error.ts';
 import { openQuota } from '../callers/quota.ts';

@@ -8,7 +8,7 @@ import { authorizationOf } from '../callers/authenticate.ts';
 import type { Authenticated } from '../callers/caller.ts';
 import { signaturesOf } from '../callers/check-caller.ts';
 import { rateHeaders, rateMessage, type RateLimiter } from '../callers/rate-limit.ts';
-import { registerSubscriptions } from '../live/subscriptions.ts';
+import { registerSockets } from '../live/sockets.ts';
 import type { Supergraph } from '../supergraph.ts';
 import { openApollo, type PayingCall } from './apollo.ts';
 import { document_bytes_max } from './document-limits.ts';
@@ -65,7 +65,7 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
       },
     });
   });
-  registerSubscriptions(app, { ...parts, documents });
+  registerSockets(app, { ...parts, documents });
   app.addHook('onClose', () => apollo.stop());
 };
 

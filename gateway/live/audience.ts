@@ -1,19 +1,25 @@
 /**
- * Who may hear what of the stream: a key its shop in its mode, an operator all or one merchant, a
- * buyer the own payment.
+ * Who receives which events of the stream: a key those of its shop and mode, an operator all or one
+ * merchant's, a buyer those of the own payment.
  */
-import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
+import type { LiveKind, StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
 import { refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 
-/** What an event must be of to be heard; a field that is absent narrows nothing. */
+/** The properties that an event must have to be received; an absent field matches anything. */
 export type Audience = Readonly<
   Partial<Pick<StreamedEvent, 'merchantId' | 'shopId' | 'mode' | 'subjectId'>>
 >;
 
+/** Selects events of the stream. */
+export interface LiveFilter {
+  readonly audience: Audience;
+  readonly kinds: ReadonlySet<LiveKind>;
+}
+
 /**
- * What the caller hears, narrowed to `merchantId` when one is named. Refuses with `not_found` a
- * merchant that is not the caller's.
+ * The caller's audience, narrowed to `merchantId` when one is given. Refuses a merchant that is not
+ * the caller's with `not_found`.
  */
 export const audienceOf = (principal: Principal, merchantId: string | null): Audience | Refused => {
   switch (principal.kind) {
@@ -38,22 +44,24 @@ export const audienceOf = (principal: Principal, merchantId: string | null): Aud
   }
 };
 
-const within = (own: string, asked: string | null, audience: Audience): Audience | Refused =>
-  asked === null || asked === own ? audience : refused('not_found', 'There is no such merchant.');
+const within = (own: string, requested: string | null, audience: Audience): Audience | Refused =>
+  requested === null || requested === own
+    ? audience
+    : refused('not_found', 'There is no such merchant.');
 
 /** A name for the audience: equal audiences have equal names. */
-export const nameOfAudience = ({ merchantId, shopId, mode, subjectId }: Audience): string =>
+export const audienceNameOf = ({ merchantId, shopId, mode, subjectId }: Audience): string =>
   [merchantId, shopId, mode, subjectId].map((part) => part ?? '*').join(' ');
 
-/** The names of all audiences that hear the event. */
-export const namesOfAudiences = ({
+/** The names of all audiences that receive the event. */
+export const audienceNamesOf = ({
   merchantId,
   shopId,
   mode,
   subjectId,
 }: StreamedEvent): readonly string[] => [
-  nameOfAudience({}),
-  nameOfAudience({ merchantId }),
-  nameOfAudience({ merchantId, shopId, mode }),
-  nameOfAudience({ merchantId, subjectId }),
+  audienceNameOf({}),
+  audienceNameOf({ merchantId }),
+  audienceNameOf({ merchantId, shopId, mode }),
+  audienceNameOf({ merchantId, subjectId }),
 ];

@@ -1,83 +1,84 @@
 /**
- * Follows the stream in this process: what comes over the bus, in its order, and what did not come,
- * from the store. The bus may lose messages, and a relay may die after it has numbered events and
- * before it has told of them; each message says what it comes behind, and now and then one says
- * where the stream stands. Invariant 1: PostgreSQL has the facts, so whatever is missing is read
- * there.
+ * Follows the stream in this process: events from the bus in order, and those that did not come
+ * from the store. The bus may lose messages, and a relay may die between numbering events and
+ * publishing them. Each message therefore states which position it follows, and from time to time
+ * one states only the position of the stream. PostgreSQL holds the facts (invariant 1), so whatever
+ * is missing is read there.
  */
 import { liveKinds, type StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
 import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import type { ReadEventsAfter } from './live-events.ts';
+import type { ReadEventsAfter } from './stored-events.ts';
 
 /** Events read from the store at a time. */
-const mendingPage = 500;
+const catchUpPage_max = 500;
 
-export interface ConsumerParts {
+export interface FollowParts {
   readonly bus: Bus;
   readonly readEventsAfter: ReadEventsAfter;
   /**
-   * Called with every event of the stream, in order; with one that has been here before when a
-   * relay that was thought dead still speaks.
+   * Called with every event of the stream, in order; again with an earlier one when a relay that
+   * was thought dead still publishes.
    */
-  readonly take: (event: StreamedEvent) => void;
+  readonly onEvent: (event: StreamedEvent) => void;
   readonly log: Logger;
 }
 
 const later = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 
 /**
- * Begins with the first message that comes; gives the way to end. What cannot be read is tried
- * again at the next message.
+ * Starts with the first message; the returned function stops it. A failed read is retried at the
+ * next message.
  */
-export const followStream = ({ bus, readEventsAfter, take, log }: ConsumerParts): (() => void) => {
+export const followStream = ({ bus, readEventsAfter, onEvent, log }: FollowParts): (() => void) => {
   const everything = { audience: {}, kinds: new Set(liveKinds) };
-  /** All events up to this number have been taken; null before the first message. */
+  /** All events up to this position have been passed on; null before the first message. */
   let position: bigint | null = null;
-  /** The last number that was told of. */
-  let told = 0n;
-  let mending = false;
-  const ending = new AbortController();
+  /** The last position that was published. */
+  let lastPublished = 0n;
+  let catchingUp = false;
+  const stopping = new AbortController();
 
   const readPage = async (from: bigint): Promise<bigint> => {
-    const goal = told;
-    const page = await readEventsAfter(String(from), everything, mendingPage);
+    const goal = lastPublished;
+    const page = await readEventsAfter(String(from), everything, catchUpPage_max);
     if (page === null)
       log.warn(
         { after: String(from) },
-        'live events were missed: the last one that was told is no longer to be resumed from',
+        'live events were missed: the last one that was published cannot be resumed from any more',
       );
-    for (const event of ending.signal.aborted ? [] : (page ?? [])) take(event);
+    for (const event of stopping.signal.aborted ? [] : (page ?? [])) onEvent(event);
     const last = page?.at(-1);
-    if (last && page?.length === mendingPage) return BigInt(last.sequence);
+    if (last && page?.length === catchUpPage_max) return BigInt(last.sequence);
     return last ? later(goal, BigInt(last.sequence)) : goal;
   };
 
-  /** Meanwhile nothing is taken from the bus: the store has it too. */
-  const mend = async (from: bigint): Promise<void> => {
-    mending = true;
+  /** Until it is done, messages are not passed on: the store has their events too. */
+  const catchUp = async (from: bigint): Promise<void> => {
+    catchingUp = true;
     position = from;
     try {
-      while (position < told && !ending.signal.aborted) position = await readPage(position);
+      while (position < lastPublished && !stopping.signal.aborted)
+        position = await readPage(position);
     } catch (error) {
       log.warn({ err: error }, 'live events that did not come over the bus could not be read');
     } finally {
-      mending = false;
+      catchingUp = false;
     }
   };
 
   const unsubscribe = bus.subscribe('events', ({ behind, last, events }) => {
-    told = later(told, BigInt(last));
-    if (mending) return;
+    lastPublished = later(lastPublished, BigInt(last));
+    if (catchingUp) return;
     if (position !== null && BigInt(behind) > position) {
-      void mend(position);
+      void catchUp(position);
       return;
     }
-    for (const event of events) take(event);
+    for (const event of events) onEvent(event);
     position = later(position ?? 0n, BigInt(last));
   });
   return () => {
-    ending.abort();
+    stopping.abort();
     unsubscribe();
   };
 };

@@ -1,14 +1,14 @@
 /**
- * What a key needs for events of the past (decision D-79). The stream itself needs no scope, live
- * or resumed (D-10), but past events with the objects that they are about are the registries read
- * in another way, and ask for the scope of these.
+ * The scope for past events (decision D-79). The stream itself needs none, live or resumed (D-10).
+ * Past events with the objects that they concern, however, are the registries in another form, and
+ * need the registries' scope.
  */
 import { GraphQLError, visit, type DocumentNode } from 'graphql';
 import { lacks } from '../../subgraphs/kernel/service/access/access.ts';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 
 /**
- * Refuses what reads past events with their objects to a key that may not read the registries, with
+ * Refuses past events with their objects to a key that may not read the registries, with
  * `scope_required`; null when the caller may.
  */
 export const refusePastObjects = (principal: Principal): GraphQLError | null => {
@@ -20,7 +20,7 @@ export const refusePastObjects = (principal: Principal): GraphQLError | null => 
       });
 };
 
-/** The same of a client's document that asks for events by their ids. */
+/** The same check for a client's document that selects events by their ids. */
 export const refusePastEvents = (
   document: DocumentNode,
   principal: Principal,

@@ -1,7 +1,6 @@
 /**
- * A client's subscription taken apart: which events it is about, and its own selection as a query
- * that re-reads one event through the gateway, so that any federated field can be selected
- * (architecture section 4).
+ * Splits a client's subscription into the events that it concerns and its selection, as a query
+ * that re-reads one event through the gateway, so that any federated field can be selected.
  */
 import {
   getArgumentValues,
@@ -27,7 +26,7 @@ import type { GraphRequest } from '../graph-request.ts';
 export interface LiveSelection {
   /** The root field: `paymentCreated`, `events`... */
   readonly field: string;
-  /** Under what name the client wants it. */
+  /** The field's name in the client's results. */
   readonly responseName: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   /**
@@ -37,18 +36,18 @@ export interface LiveSelection {
   readonly query: DocumentNode;
   /** The query's variable that takes the event's id. */
   readonly idVariable: string;
-  /** What the client sent for the other variables of the query. */
+  /** The client's values of the query's other variables. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Whether the selection has fields of the event alone, so that nothing need be read for it. */
-  readonly ofEventAlone: boolean;
+  /** Whether the selection has only fields of the event itself, so that nothing has to be read. */
+  readonly isSelfContained: boolean;
 }
 
 const badInput = (message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'bad_request' } });
 
 /**
- * Takes a subscription apart. The document has been validated against the schema. Gives errors
- * where variables or arguments do not fit.
+ * Splits a subscription. The document has been validated against the schema. Gives errors where
+ * variables or arguments are invalid.
  */
 export const readSelection = (
   schema: GraphQLSchema,
@@ -81,7 +80,7 @@ export const readSelection = (
     field: node.name.value,
     responseName: node.alias?.value ?? node.name.value,
     arguments: values,
-    ...rereadingQuery(operation, typeName, selectionSet, fragments, request.variables),
+    ...queryForEvent(operation, typeName, selectionSet, fragments, request.variables),
   };
 };
 
@@ -97,8 +96,8 @@ const fragmentsOf = (document: DocumentNode): Fragments =>
   );
 
 /**
- * The nodes of the one root field, which validation has made sure of; null when a condition stands
- * on the way to one.
+ * The nodes of the root field, which validation has made the only one; null when a condition
+ * applies to one.
  */
 const rootFields = (
   { selections }: SelectionSetNode,
@@ -139,13 +138,13 @@ const argumentsOf = (
   }
 };
 
-const rereadingQuery = (
+const queryForEvent = (
   operation: OperationDefinitionNode,
   typeName: string,
   selectionSet: SelectionSetNode,
   fragments: Fragments,
   sent: Readonly<Record<string, unknown>>,
-): Pick<LiveSelection, 'query' | 'idVariable' | 'variables' | 'ofEventAlone'> => {
+): Pick<LiveSelection, 'query' | 'idVariable' | 'variables' | 'isSelfContained'> => {
   const used = reachableFragments(selectionSet, fragments);
   const names = variablesIn([selectionSet, ...used]);
   const definitions = (operation.variableDefinitions ?? []).filter(({ variable }) =>
@@ -162,7 +161,12 @@ const rereadingQuery = (
       Object.hasOwn(sent, name.value) ? [[name.value, sent[name.value]] as const] : [],
     ),
   );
-  return { query, idVariable, variables, ofEventAlone: !hasNestedFields([selectionSet, ...used]) };
+  return {
+    query,
+    idVariable,
+    variables,
+    isSelfContained: !hasNestedFields([selectionSet, ...used]),
+  };
 };
 
 const name = (value: string) => ({ kind: Kind.NAME, value }) as const;
@@ -228,9 +232,7 @@ const variablesIn = (nodes: readonly ASTNode[]): ReadonlySet<string> => {
   return names;
 };
 
-/**
- * An event's own fields are scalars; whatever has fields in turn is an entity that must be read.
- */
+/** An event's own fields are scalars; a field with a selection is an entity that must be read. */
 const hasNestedFields = (nodes: readonly ASTNode[]): boolean => {
   let found = false;
   for (const node of nodes)

@@ -1,31 +1,34 @@
 /**
- * Re-reads events for subscribers: equal (query, variables, rights) are executed once per event and
- * shared by all who want it.
+ * Re-reads events for subscribers. Equal reads (query, variables, rights) are executed once per
+ * event, and their result is shared.
  */
 import { createHash } from 'node:crypto';
 import { execute, print, type ExecutionResult } from 'graphql';
-import type { LiveKind, StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
+import {
+  eventTypeOf,
+  graphKindOf,
+  type StreamedEvent,
+} from '../../subgraphs/kernel/rules/event.ts';
 import { Lru } from '../../subgraphs/kernel/service/lru.ts';
 import type { Call, Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { LiveSelection } from './selection.ts';
-import { kindInGraph } from './stored-events.ts';
 import type { Supergraph } from '../supergraph.ts';
 
 /**
- * Results kept for each group of equal subscribers: the slower of them read what the fastest has
- * caused.
+ * Results cached for each group of equal subscribers: the slower ones read what the fastest has
+ * fetched.
  */
 const sharedResults_max = 64;
 
 /**
- * Reads one event with the selection; `data.liveEvent` is null when the event is gone or not the
+ * Reads an event with the selection. `data.liveEvent` is null when the event is gone or not the
  * caller's.
  */
 export type ReadEvent = (event: StreamedEvent) => Promise<ExecutionResult>;
 
 export interface SharedReads {
   /**
-   * Joins the subscribers with the same selection and rights. `leave` must be called when the
+   * Joins the group with the same selection and rights. `leave` must be called when the
    * subscription ends.
    */
   join(
@@ -53,7 +56,7 @@ export const openSharedReads = (
       };
       groups.set(name, group);
       group.members += 1;
-      const read = selection.ofEventAlone
+      const read = selection.isSelfContained
         ? readFromEvent(supergraph, selection)
         : readThroughGraph(supergraph, selection, call);
       return {
@@ -78,7 +81,7 @@ const groupName = ({ query, variables }: LiveSelection, principal: Principal): s
     .update(JSON.stringify([print(query), variables, rightsOf(principal)]))
     .digest('base64');
 
-/** What of a caller decides what it may see. */
+/** The properties of a caller that decide what it may read. */
 const rightsOf = (principal: Principal): readonly unknown[] => {
   switch (principal.kind) {
     case 'key':
@@ -111,16 +114,7 @@ const readThroughGraph =
       { ...call, liveEvent: event.sequence },
     );
 
-const typeOfKind: Readonly<Record<LiveKind, string>> = {
-  'payment.created': 'PaymentCreatedEvent',
-  'payment.status_changed': 'PaymentStatusChangedEvent',
-  'payout.created': 'PayoutCreatedEvent',
-  'payout.status_changed': 'PayoutStatusChangedEvent',
-  'refund.created': 'RefundCreatedEvent',
-  'subscription.status_changed': 'SubscriptionStatusChangedEvent',
-};
-
-/** What came over the bus holds every field of the event itself: nothing is asked for. */
+/** The bus carries every field of the event itself, so that nothing is read. */
 const readFromEvent =
   (
     { apiSchema }: Pick<Supergraph, 'apiSchema'>,
@@ -134,8 +128,8 @@ const readFromEvent =
         liveEvent: {
           ...event,
           id: sequence,
-          kind: kindInGraph[kind],
-          __typename: typeOfKind[kind],
+          kind: graphKindOf(kind),
+          __typename: eventTypeOf(kind),
         },
       },
       variableValues: { ...variables, [idVariable]: sequence },

@@ -1,127 +1,174 @@
 /**
- * The graph over WebSockets: graphql-ws's protocol `graphql-transport-ws` on `/graphql`, with its
- * close codes. @apollo/gateway refuses subscriptions, so they run beside it; queries and mutations
- * work here too.
+ * Subscriptions of the graph, without a transport: turns a subscription's document into its
+ * results.
  */
-import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
-import { CloseCode, handleProtocols, type Server } from 'graphql-ws';
-import { WebSocketServer, type WebSocket } from 'ws';
-import { endWithEnvelope } from '../../subgraphs/kernel/service/http/http-errors.ts';
+import { GraphQLError, type ExecutionResult } from 'graphql';
+import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { liveKindOf, liveKinds, subscriptionOf } from '../../subgraphs/kernel/rules/event.ts';
+import { lacks } from '../../subgraphs/kernel/service/access/access.ts';
+import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import { document_bytes_max } from '../graphql/document-limits.ts';
-import {
-  openGraphProtocol,
-  type Connection,
-  type GraphProtocolParts,
-} from '../graphql/graph-protocol.ts';
-
-/** A connection that has not answered a ping by the next one is dead. */
-const socketPing_ms = 20_000;
-/** How long a client has to answer a close before its socket is cut. */
-const socketClose_ms = 800;
-/** WebSocket: going away. */
-const goingAway = 1001;
+import { audienceOf, type LiveFilter } from './audience.ts';
+import type { LiveEvents } from './events.ts';
+import type { DeliveredEvent } from './reader.ts';
+import { readSelection, type LiveSelection } from './selection.ts';
+import { refusePastObjects } from './past-events.ts';
+import { openSharedReads, type ReadEvent } from './shared-reads.ts';
+import type { Supergraph } from '../supergraph.ts';
+import type { GraphRequest } from '../graph-request.ts';
 
 /**
- * Serves WebSockets on `/graphql`; other paths are refused with 404. The sockets end with 1001 when
- * the app closes.
+ * The results of one subscription. `extensions.missed` is the number of events before a result that
+ * a slow client has lost.
  */
-export const registerSubscriptions = (app: FastifyInstance, parts: GraphProtocolParts): void => {
-  const protocol = openGraphProtocol(parts);
-  // A client that does not answer a close, such as one in the middle of a frame, is cut. The
-  // library's types do not know of that option.
-  const options = {
-    noServer: true,
-    maxPayload: document_bytes_max,
-    handleProtocols,
-    closeTimeout: socketClose_ms,
-  };
-  const sockets = new WebSocketServer(options);
-  let closing = false;
+export type LiveResults = AsyncIterableIterator<ExecutionResult, undefined>;
 
-  app.server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
-    if (request.url?.split('?', 1)[0] !== '/graphql') return endWithEnvelope(stream, notHere);
-    if (closing) return endWithEnvelope(stream, shuttingDown, ['Retry-After: 1']);
-    return sockets.handleUpgrade(request, stream, head, (socket) =>
-      open(protocol, { socket, request, caller: null, ending: [] }, parts.log),
-    );
-  });
+export interface LiveSubscriptions {
+  /**
+   * Starts a subscription whose document has been validated. Gives errors when it may not or cannot
+   * run; the results end by `return`.
+   */
+  subscribe(request: GraphRequest, call: Call): LiveResults | readonly GraphQLError[];
+}
 
-  app.addHook('preClose', async () => {
-    closing = true;
-    await Promise.all(Array.from(sockets.clients, goAway));
-  });
-};
+export interface LiveSubscriptionsParts {
+  readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>;
+  readonly liveEvents: Pick<LiveEvents, 'read'>;
+  readonly log: Logger;
+}
 
-const notHere = {
-  status: 404,
-  code: 'not_found',
-  message: 'no WebSocket is opened at this address',
-};
-const shuttingDown = {
-  status: 503,
-  code: 'unavailable',
-  message: 'the service is shutting down; try again',
-};
-
-const goAway = (socket: WebSocket): Promise<void> =>
-  new Promise((resolve) => {
-    const cut = setTimeout(() => socket.terminate(), socketClose_ms);
-    socket.once('close', () => {
-      clearTimeout(cut);
-      resolve();
-    });
-    socket.close(goingAway, 'Going away');
-  });
-
-/** Speaks the protocol over the socket until that ends. */
-const open = (protocol: Server<Connection>, connection: Connection, log: Logger): void => {
-  const { socket, ending } = connection;
-  const opened = protocol.opened(
-    {
-      protocol: socket.protocol,
-      send: (text) => send(socket, text),
-      close: (code, reason) => socket.close(code, reason),
-      onMessage: (read) => {
-        socket.on('message', (message: Buffer) => {
-          read(message.toString()).catch((error: unknown) => {
-            log.error({ err: error }, 'a message over a socket failed');
-            socket.close(CloseCode.InternalServerError, 'Internal server error');
-          });
-        });
-      },
+/** Opens subscriptions over the source of events. */
+export const openLiveSubscriptions = ({
+  supergraph,
+  liveEvents,
+  log,
+}: LiveSubscriptionsParts): LiveSubscriptions => {
+  const reads = openSharedReads(supergraph);
+  return {
+    subscribe: (request, call) => {
+      const selection = readSelection(supergraph.apiSchema, request);
+      if (!('query' in selection)) return selection;
+      const filter = filterOf(selection, call);
+      if (filter instanceof GraphQLError) return [filter];
+      const after = selection.arguments['after'];
+      if (typeof after === 'string' && !/^\d{1,18}$/.test(after))
+        return [errorWith('bad_request', 'after is the id of an event.')];
+      const past =
+        typeof after === 'string' && !selection.isSelfContained
+          ? refusePastObjects(call.principal)
+          : null;
+      if (past) return [past];
+      const { read, leave } = reads.join(selection, call);
+      const events = liveEvents.read(filter, typeof after === 'string' ? after : null);
+      return new Results({ events, read, leave, responseName: selection.responseName, call, log });
     },
-    connection,
-  );
-  ending.push(keepAlive(socket));
-  // A client that breaks the protocol of WebSockets is cut by the library; it is no failure of
-  // ours.
-  socket.on('error', (error) => log.debug({ err: error }, 'a socket failed'));
-  socket.once('close', (code, reason) => {
-    for (const end of ending) end();
-    opened(code, reason.toString()).catch((error: unknown) =>
-      log.error({ err: error }, 'a socket could not be ended'),
-    );
-  });
+  };
 };
 
-/** Done when the bytes have left for the network: a client that does not read is not sent more. */
-const send = (socket: WebSocket, text: string): Promise<void> =>
-  new Promise((resolve) => {
-    if (socket.readyState !== socket.OPEN) return resolve();
-    // The only failure of sending is that the socket ended, which its `close` tells of.
-    return socket.send(text, () => resolve());
-  });
+const errorWith = (code: string, message: string): GraphQLError =>
+  new GraphQLError(message, { extensions: { code } });
 
-const keepAlive = (socket: WebSocket): (() => void) => {
-  let answered = true;
-  socket.on('pong', () => (answered = true));
-  const timer = setInterval(() => {
-    if (!answered) return socket.terminate();
-    answered = false;
-    return socket.ping();
-  }, socketPing_ms);
-  return () => clearInterval(timer);
+const filterOf = (
+  { field, arguments: { kinds: requested, merchantId } }: LiveSelection,
+  { principal }: Call,
+): LiveFilter | GraphQLError => {
+  const lack = lacks(`Subscription.${field}`, principal);
+  if (lack !== null)
+    return errorWith(principal.kind === 'key' ? 'scope_required' : 'forbidden', lack);
+  const audience = audienceOf(principal, typeof merchantId === 'string' ? merchantId : null);
+  if (isRefused(audience)) return errorWith(audience.code, audience.message);
+  const kinds = Array.isArray(requested)
+    ? requested.map((kind) => liveKindOf(String(kind)))
+    : liveKinds.filter((kind) => field === 'events' || field === subscriptionOf(kind));
+  if (kinds.length === 0 && !Array.isArray(requested))
+    throw new Error(`no events belong to the subscription ${field}`);
+  // Among all kinds, those that the caller may not subscribe to by themselves are left out.
+  const allowed =
+    lacks('Subscription.subscriptionStatusChanged', principal) === null
+      ? kinds
+      : kinds.filter((kind) => kind !== 'subscription.status_changed');
+  return { audience, kinds: new Set(allowed) };
 };
+
+interface ResultsParts {
+  readonly events: AsyncIterableIterator<DeliveredEvent, undefined>;
+  readonly read: ReadEvent;
+  readonly leave: () => void;
+  readonly responseName: string;
+  readonly call: Call;
+  readonly log: Logger;
+}
+
+/**
+ * Takes an event after the last result was delivered, so that a slow client slows nobody else.
+ * Unlike a generator's, its `return` ends a pending `next`.
+ */
+class Results implements LiveResults {
+  readonly #parts: ResultsParts;
+  #missed = 0;
+  #left = false;
+
+  constructor(parts: ResultsParts) {
+    this.#parts = parts;
+  }
+
+  async next(): Promise<IteratorResult<ExecutionResult, undefined>> {
+    try {
+      return await this.#advance();
+    } catch (error) {
+      const { log, call } = this.#parts;
+      log.error({ err: error, requestId: call.requestId }, 'a live subscription could not go on');
+      await this.return();
+      throw errorWith('unavailable', 'The stream could not be read; subscribe again.');
+    }
+  }
+
+  async return(): Promise<IteratorResult<ExecutionResult, undefined>> {
+    this.#leave();
+    await this.#parts.events.return?.();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async #advance(): Promise<IteratorResult<ExecutionResult, undefined>> {
+    const { events, read, responseName } = this.#parts;
+    for (;;) {
+      const delivered = await events.next();
+      if (delivered.done) return this.return();
+      this.#missed += delivered.value.missed;
+      const result = await read(delivered.value.event);
+      if (this.#left) return { done: true, value: undefined };
+      if (result.errors || result.data?.['liveEvent'])
+        return { done: false, value: this.#resultOf(result, responseName) };
+      // An event that is gone by now counts as missed.
+      this.#missed += 1;
+    }
+  }
+
+  #leave(): void {
+    if (this.#left) return;
+    this.#left = true;
+    this.#parts.leave();
+  }
+
+  /** Renames the result of `liveEvent` to the field that the client selected. */
+  #resultOf({ data, errors }: ExecutionResult, responseName: string): ExecutionResult {
+    const event = data?.['liveEvent'] ?? null;
+    const missed = this.#missed;
+    this.#missed = 0;
+    return {
+      data: event === null ? null : { [responseName]: event },
+      ...(errors ? { errors: errors.map((error) => renamePath(error, responseName)) } : {}),
+      ...(missed > 0 ? { extensions: { missed } } : {}),
+    };
+  }
+}
+
+const renamePath = (error: GraphQLError, responseName: string): GraphQLError =>
+  new GraphQLError(error.message, {
+    path: error.path ? [responseName, ...error.path.slice(1)] : [responseName],
+    extensions: error.extensions,
+  });

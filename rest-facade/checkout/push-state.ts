@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import type { LiveEvents } from '../../gateway/live/live-events.ts';
+import type { LiveEvents } from '../../gateway/live/events.ts';
 import type { BuyerPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { sayError } from './answer-json.ts';
 import { streamRetry_s, type PageLimiter } from './limit-page.ts';

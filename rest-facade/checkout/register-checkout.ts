@@ -7,7 +7,7 @@ import { Ajv, type SchemaObject } from 'ajv';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AddressOf } from '../../gateway/callers/caller-address.ts';
 import { DuplicateField, openJsonParser } from '../../gateway/graphql/parse-json.ts';
-import type { LiveEvents } from '../../gateway/live/live-events.ts';
+import type { LiveEvents } from '../../gateway/live/events.ts';
 import type { Supergraph } from '../../gateway/supergraph.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { errorJson } from '../../schema/wire.ts';

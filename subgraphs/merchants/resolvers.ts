@@ -12,7 +12,14 @@ import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
 import { isUuid } from '../kernel/rules/uuid.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { ratesOf } from '../kernel/ledger/rate.ts';
-import type { LiveKind } from '../kernel/rules/event.ts';
+import {
+  enumValuesOf,
+  eventTypeOf,
+  liveKinds,
+  subscriptionOf,
+  webhookEvents,
+  type EventTypeName,
+} from '../kernel/rules/event.ts';
 import type { Bus } from '../kernel/service/bus.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import { lacks } from '../kernel/service/access/access.ts';
@@ -137,26 +144,10 @@ const mayReadDeliveries = (principal: Principal, payment: PaymentPlace): boolean
     principal.kind === 'key' && principal.mode === 'live' ? { ...payment, mode: 'live' } : payment,
   );
 
-/** GraphQL's enum values cannot hold a dot: inside they are the contract's words. */
 const closedLists = {
-  WebhookEvent: {
-    payment_succeeded: 'payment.succeeded',
-    payment_failed: 'payment.failed',
-    payment_cancelled: 'payment.cancelled',
-    payment_expired: 'payment.expired',
-    payment_refunded: 'payment.refunded',
-    payout_succeeded: 'payout.succeeded',
-    payout_failed: 'payout.failed',
-  },
-  LiveEventKind: {
-    payment_created: 'payment.created',
-    payment_status_changed: 'payment.status_changed',
-    payout_created: 'payout.created',
-    payout_status_changed: 'payout.status_changed',
-    refund_created: 'refund.created',
-    subscription_status_changed: 'subscription.status_changed',
-  },
-} as const;
+  WebhookEvent: enumValuesOf(webhookEvents),
+  LiveEventKind: enumValuesOf(liveKinds),
+};
 
 const typeFields = ({ database, bus }: MerchantsParts) => {
   const { pool } = database;
@@ -220,33 +211,15 @@ const subject = ({ merchantId, subjectId }: EventRow): EntityReference => ({
   id: subjectId,
 });
 
-const typeOfKind = {
-  'payment.created': 'PaymentCreatedEvent',
-  'payment.status_changed': 'PaymentStatusChangedEvent',
-  'payout.created': 'PayoutCreatedEvent',
-  'payout.status_changed': 'PayoutStatusChangedEvent',
-  'refund.created': 'RefundCreatedEvent',
-  'subscription.status_changed': 'SubscriptionStatusChangedEvent',
-} as const satisfies Record<LiveKind, string>;
-
-const subscriptionOfKind = {
-  'payment.created': 'Subscription.paymentCreated',
-  'payment.status_changed': 'Subscription.paymentStatusChanged',
-  'payout.created': 'Subscription.payoutCreated',
-  'payout.status_changed': 'Subscription.payoutStatusChanged',
-  'refund.created': 'Subscription.refundCreated',
-  'subscription.status_changed': 'Subscription.subscriptionStatusChanged',
-} as const satisfies Record<LiveKind, string>;
-
 const eventTypes = {
-  LiveEvent: { __resolveType: ({ streamKind }: EventRow) => typeOfKind[streamKind] },
+  LiveEvent: { __resolveType: ({ streamKind }: EventRow) => eventTypeOf(streamKind) },
   PaymentCreatedEvent: { ...eventFields, payment: subject },
   PaymentStatusChangedEvent: { ...eventFields, payment: subject },
   PayoutCreatedEvent: { ...eventFields, payout: subject },
   PayoutStatusChangedEvent: { ...eventFields, payout: subject },
   RefundCreatedEvent: { ...eventFields, refund: subject },
   SubscriptionStatusChangedEvent: { ...eventFields, subscription: subject },
-};
+} satisfies Record<EventTypeName | 'LiveEvent', object>;
 
 /**
  * Whether the caller may receive an event: a key its own shop and mode, what needs a scope with
@@ -257,7 +230,7 @@ const mayReceive = (principal: Principal, event: EventRow): boolean => {
     case 'key':
       return (
         mayReadOfShop(principal, event) &&
-        lacks(subscriptionOfKind[event.streamKind], principal) === null
+        lacks(`Subscription.${subscriptionOf(event.streamKind)}`, principal) === null
       );
     case 'buyer':
       return event.merchantId === principal.merchantId && event.subjectId === principal.paymentId;

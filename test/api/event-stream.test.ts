@@ -123,7 +123,7 @@ describe('GET /v1/public/events', () => {
   });
 
   test('resumes behind Last-Event-ID, whether memory or the store has the rest', async (t) => {
-    const { fixture, url } = await open(t, { rememberedEvents: 2 });
+    const { fixture, url } = await open(t, { recentEvents: 2 });
     for (let i = 0; i < 5; i += 1) await fixture.happen();
     const far = await follow(t, url, { 'last-event-id': '10' });
     await until(() => idsIn(far.text).length === 4);
@@ -148,7 +148,7 @@ describe('GET /v1/public/events', () => {
   });
 
   test('resumes behind the id of an event that was another merchant’s, with its own events alone', async (t) => {
-    const { fixture, url } = await open(t, { rememberedEvents: 2 });
+    const { fixture, url } = await open(t, { recentEvents: 2 });
     await fixture.happen();
     const { sequence: foreign } = await fixture.happen({ merchantId: 'm2', shopId: 's3' });
     for (const merchantId of ['m1', 'm2', 'm1', 'm2', 'm2']) await fixture.happen({ merchantId });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { buildSchema, parse } from 'graphql';
-import { alertsWaiting_max, withAlerts } from '../../gateway/live/alert-subscriptions.ts';
-import type { LiveSubscriptions } from '../../gateway/live/live-subscriptions.ts';
+import { alertsWaiting_max, withAlertSubscription } from '../../gateway/live/alerts.ts';
+import type { LiveSubscriptions } from '../../gateway/live/subscriptions.ts';
 import { countAlerts } from '../../subgraphs/kernel/alerts/count-alerts.ts';
 import { publishAlerts } from '../../subgraphs/kernel/alerts/jobs.ts';
 import { raiseAlert, type RaisedAlert } from '../../subgraphs/kernel/alerts/raise-alert.ts';
@@ -122,7 +122,7 @@ describe('the subscription alertRaised', () => {
     type Subscription { alertRaised: Alert! events: Int }`);
   const others: LiveSubscriptions = { subscribe: () => [] };
   const subscribe = (bus: Pick<Bus, 'subscribe'>, principal: Principal) =>
-    withAlerts(others, { supergraph: { apiSchema: schema }, bus }).subscribe(
+    withAlertSubscription(others, { supergraph: { apiSchema: schema }, bus }).subscribe(
       {
         document: parse('subscription { received: alertRaised { kind merchantId detail note } }'),
         variables: {},

@@ -1,17 +1,14 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import {
-  openLiveEvents,
-  type LiveEvents,
-  type LiveFilter,
-} from '../../gateway/live/live-events.ts';
-import type { Told } from '../../gateway/live/live-reader.ts';
+import { openLiveEvents, type LiveEvents } from '../../gateway/live/events.ts';
+import type { LiveFilter } from '../../gateway/live/audience.ts';
+import type { DeliveredEvent } from '../../gateway/live/reader.ts';
 import { storedEvents } from '../../gateway/live/stored-events.ts';
 import { streamKinds } from '../../subgraphs/kernel/rules/event.ts';
 import { openSmallGraph, silent, Fixture } from './small-graph.ts';
 
 const open = async (
-  limits: { readonly rememberedEvents?: number; readonly readerBuffer?: number } = {},
+  limits: { readonly recentEvents?: number; readonly readerBuffer?: number } = {},
 ) => {
   const fixture = new Fixture();
   const supergraph = await openSmallGraph(fixture);
@@ -30,8 +27,8 @@ const everything: LiveFilter = { audience: {}, kinds: new Set(streamKinds) };
 
 type Reading = ReturnType<LiveEvents['read']>;
 
-const take = async (reading: Reading, count: number): Promise<Told[]> => {
-  const received: Told[] = [];
+const take = async (reading: Reading, count: number): Promise<DeliveredEvent[]> => {
+  const received: DeliveredEvent[] = [];
   while (received.length < count) {
     const { done, value } = await reading.next();
     if (done) break;
@@ -40,7 +37,7 @@ const take = async (reading: Reading, count: number): Promise<Told[]> => {
   return received;
 };
 
-const sequences = (received: readonly Told[]): string[] =>
+const sequences = (received: readonly DeliveredEvent[]): string[] =>
   received.map(({ event }) => event.sequence);
 
 /** Whether nothing comes. */
@@ -132,7 +129,7 @@ describe('events that did not come over the bus', () => {
     await fixture.happen();
     for (let i = 0; i < 1_200; i += 1) fixture.store();
     await fixture.notify();
-    const received: Told[] = [];
+    const received: DeliveredEvent[] = [];
     while (received.at(-1)?.event.sequence !== '12010') received.push(...(await take(reading, 1)));
     // A reader who is slower than the store loses its oldest events, as ever, and is told how many.
     assert.equal(received.length + received.reduce((sum, { missed }) => sum + missed, 0), 1_201);
@@ -182,7 +179,7 @@ describe('a resumed reading', () => {
   });
 
   test('asks the store for what memory has let go, and misses nothing on the way', async () => {
-    const { fixture, live } = await open({ rememberedEvents: 2 });
+    const { fixture, live } = await open({ recentEvents: 2 });
     for (let i = 0; i < 6; i += 1) await fixture.happen();
     const reading = live.read(everything, '10');
     assert.deepEqual(sequences(await take(reading, 5)), ['20', '30', '40', '50', '60']);
@@ -211,7 +208,7 @@ describe('a resumed reading', () => {
   });
 
   test('reads the store page by page', async () => {
-    const { fixture, live } = await open({ rememberedEvents: 2 });
+    const { fixture, live } = await open({ recentEvents: 2 });
     for (let i = 0; i < 1_200; i += 1) fixture.store();
     const reading = live.read(everything, '10');
     assert.deepEqual(
@@ -233,7 +230,7 @@ describe('a resumed reading', () => {
   });
 
   test('is narrowed in the store as it is in memory', async () => {
-    const { fixture, live } = await open({ rememberedEvents: 1 });
+    const { fixture, live } = await open({ recentEvents: 1 });
     await fixture.happen();
     await fixture.happen({ shopId: 's2' });
     await fixture.happen({ kind: 'payout.created' });

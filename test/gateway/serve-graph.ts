@@ -12,8 +12,8 @@ import { openAuthenticator } from '../../gateway/callers/authenticate.ts';
 import type { BearerReader } from '../../gateway/callers/caller.ts';
 import { openBucketsInMemory } from '../../gateway/callers/buckets-in-memory.ts';
 import { openAddressOf } from '../../gateway/callers/caller-address.ts';
-import { openLiveEvents } from '../../gateway/live/live-events.ts';
-import { openLiveSubscriptions } from '../../gateway/live/live-subscriptions.ts';
+import { openLiveEvents } from '../../gateway/live/events.ts';
+import { openLiveSubscriptions } from '../../gateway/live/subscriptions.ts';
 import { limitBy } from '../../gateway/callers/rate-limit.ts';
 import { registerGateway } from '../../gateway/graphql/server.ts';
 import { storedEvents } from '../../gateway/live/stored-events.ts';
@@ -29,7 +29,7 @@ import {
 interface Limits {
   readonly socketsPerCaller?: number;
   readonly connectionInit_ms?: number;
-  readonly rememberedEvents?: number;
+  readonly recentEvents?: number;
   readonly readerBuffer?: number;
   readonly otherReaders?: readonly BearerReader[];
   readonly introspection?: boolean;

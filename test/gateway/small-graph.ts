@@ -11,10 +11,13 @@ import { join } from 'node:path';
 import { GraphQLError, Kind } from 'graphql';
 import type { ApiKeyHolder } from '../../gateway/callers/caller.ts';
 import { openAddressOf } from '../../gateway/callers/caller-address.ts';
-import { kindInGraph } from '../../gateway/live/stored-events.ts';
 import { openSupergraph, type Supergraph } from '../../gateway/supergraph.ts';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
-import type { StreamedEvent, LiveKind } from '../../subgraphs/kernel/rules/event.ts';
+import {
+  graphKindOf,
+  type LiveKind,
+  type StreamedEvent,
+} from '../../subgraphs/kernel/rules/event.ts';
 import type { Bus, BusMessages, BusTopic } from '../../subgraphs/kernel/service/bus.ts';
 import { resolvableEntities, type EntityLoaders } from '../../subgraphs/kernel/service/entities.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
@@ -183,7 +186,7 @@ const graphEvent = ({
     ...event,
     __typename: `${typeName}${change}Event`,
     id: sequence,
-    kind: kindInGraph[kind],
+    kind: graphKindOf(kind),
     at: Temporal.Instant.from(at),
     [field]: subject,
   };
@@ -221,7 +224,7 @@ const rootFields = (fixture: Fixture): Readonly<Record<string, Resolve>> => ({
       Object.entries(narrowing).every(([name, value]) =>
         Object.entries(event).some(([field, is]) => field === name && is === value),
       ) &&
-      (!Array.isArray(kinds) || kinds.includes(kindInGraph[event.kind]));
+      (!Array.isArray(kinds) || kinds.includes(graphKindOf(event.kind)));
     return fixture.events.filter(matches).slice(0, Number(first)).map(graphEvent);
   },
   merchantCreate: ({ name }) => ({ id: 'm9', name, liveEnabled: false }),

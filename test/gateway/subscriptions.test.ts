@@ -173,7 +173,7 @@ describe('a subscription', () => {
   });
 
   test('resumes behind an event, and hears the rest once', async (t) => {
-    const { fixture, socketUrl } = await serveGraph(t, { rememberedEvents: 2 });
+    const { fixture, socketUrl } = await serveGraph(t, { recentEvents: 2 });
     for (let i = 0; i < 5; i += 1) await fixture.happen();
     const events = await listen(
       connect(t, socketUrl),

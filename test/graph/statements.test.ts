@@ -2,8 +2,8 @@ import { after, before, describe, test, type TestContext } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { parse, type DocumentNode } from 'graphql';
-import { openLiveEvents } from '../../gateway/live/live-events.ts';
-import { openLiveSubscriptions } from '../../gateway/live/live-subscriptions.ts';
+import { openLiveEvents } from '../../gateway/live/events.ts';
+import { openLiveSubscriptions } from '../../gateway/live/subscriptions.ts';
 import { storedEvents } from '../../gateway/live/stored-events.ts';
 import {
   scopes,

@@ -52,16 +52,6 @@ type RefundStatusChangedEvent implements LiveEvent {
       missedBy: schema,
     },
     {
-      named: 'schema/build.ts',
-      path: 'schema/build.ts',
-      edit: behind(
-        '    RefundCreatedEvent: eventRow,\n',
-        '    RefundStatusChangedEvent: eventRow,\n',
-      ),
-      generated: true,
-      missedBy: types,
-    },
-    {
       named: 'subgraphs/kernel/service/access/access.ts',
       path: 'subgraphs/kernel/service/access/access.ts',
       edit: behind(
@@ -73,52 +63,11 @@ type RefundStatusChangedEvent implements LiveEvent {
     {
       named: 'subgraphs/merchants/resolvers.ts',
       path: 'subgraphs/merchants/resolvers.ts',
-      edit: all(
-        behind(
-          "    refund_created: 'refund.created',\n",
-          "    refund_status_changed: 'refund.status_changed',\n",
-        ),
-        behind(
-          "  'refund.created': 'RefundCreatedEvent',\n",
-          "  'refund.status_changed': 'RefundStatusChangedEvent',\n",
-        ),
-        behind(
-          "  'refund.created': 'Subscription.refundCreated',\n",
-          "  'refund.status_changed': 'Subscription.refundStatusChanged',\n",
-        ),
-        behind(
-          '  RefundCreatedEvent: { ...eventFields, refund: subject },\n',
-          '  RefundStatusChangedEvent: { ...eventFields, refund: subject },\n',
-        ),
+      edit: behind(
+        '  RefundCreatedEvent: { ...eventFields, refund: subject },\n',
+        '  RefundStatusChangedEvent: { ...eventFields, refund: subject },\n',
       ),
       missedBy: types,
-    },
-    {
-      named: 'gateway/live/stored-events.ts',
-      path: 'gateway/live/stored-events.ts',
-      edit: behind(
-        "  'refund.created': 'refund_created',\n",
-        "  'refund.status_changed': 'refund_status_changed',\n",
-      ),
-      missedBy: subscriptions,
-    },
-    {
-      named: 'gateway/live/shared-reads.ts',
-      path: 'gateway/live/shared-reads.ts',
-      edit: behind(
-        "  'refund.created': 'RefundCreatedEvent',\n",
-        "  'refund.status_changed': 'RefundStatusChangedEvent',\n",
-      ),
-      missedBy: subscriptions,
-    },
-    {
-      named: 'gateway/live/live-subscriptions.ts',
-      path: 'gateway/live/live-subscriptions.ts',
-      edit: behind(
-        "  refundCreated: ['refund.created'],\n",
-        "  refundStatusChanged: ['refund.status_changed'],\n",
-      ),
-      missedBy: subscriptions,
     },
     {
       named: 'subgraphs/<subgraph>/<feature>/events.ts',

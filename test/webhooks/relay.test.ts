@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
-import { openLiveEvents } from '../../gateway/live/live-events.ts';
-import type { Told } from '../../gateway/live/live-reader.ts';
+import { openLiveEvents } from '../../gateway/live/events.ts';
+import type { DeliveredEvent } from '../../gateway/live/reader.ts';
 import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
 import { startRelay } from '../../subgraphs/kernel/events/relay.ts';
 import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
@@ -234,7 +234,7 @@ test('a relay that is killed after its commit and before it tells the bus leaves
     kinds: new Set(streamKinds),
   });
   const nextIs = async ({ eventId }: { readonly eventId: string }): Promise<void> => {
-    const { value }: IteratorResult<Told, undefined> = await reading.next();
+    const { value }: IteratorResult<DeliveredEvent, undefined> = await reading.next();
     assert.deepEqual(
       [value?.event.sequence, value?.missed],
       [String(await sequenceOf(eventId)), 0],

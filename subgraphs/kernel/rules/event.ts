@@ -20,6 +20,53 @@ export const streamKinds = [
 export const liveKinds = [...streamKinds, 'subscription.status_changed'] as const;
 export type LiveKind = (typeof liveKinds)[number];
 
+/** The name of a kind in the graph's enums, which cannot hold a dot: `payment_status_changed`. */
+type GraphKind<Kind extends string> = Kind extends `${infer Noun}.${infer Verb}`
+  ? `${Noun}_${Verb}`
+  : Kind;
+/** `payment.status_changed` as `PaymentStatusChanged`. */
+type Pascal<Name extends string> = Name extends `${infer Noun}.${infer Verb}`
+  ? `${Pascal<Noun>}${Pascal<Verb>}`
+  : Name extends `${infer First}_${infer Rest}`
+    ? `${Capitalize<First>}${Pascal<Rest>}`
+    : Capitalize<Name>;
+
+const pascal = (kind: string): string =>
+  kind
+    .split(/[._]/)
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+    .join('');
+
+/** What the graph calls a kind in its enums. */
+export const graphKindOf = <Kind extends string>(kind: Kind): GraphKind<Kind> =>
+  kind.replace('.', '_') as GraphKind<Kind>;
+
+/** The values of a graph's enum, as resolvers take them: each with the kind behind it. */
+export const enumValuesOf = <Kind extends string>(kinds: readonly Kind[]) =>
+  Object.fromEntries(kinds.map((kind) => [graphKindOf(kind), kind])) as {
+    readonly [Each in Kind as GraphKind<Each>]: Each;
+  };
+
+/** The kind that the graph's enum names so. Throws when there is none. */
+export const liveKindOf = (name: string): LiveKind => {
+  const found = liveKinds.find((kind) => graphKindOf(kind) === name);
+  if (!found) throw new Error(`no kind of the stream is named ${name}`);
+  return found;
+};
+
+/** The graph's types of events. */
+export type EventTypeName = `${Pascal<LiveKind>}Event`;
+
+/** The graph's type of an event of the kind. */
+export const eventTypeOf = <Kind extends LiveKind>(kind: Kind): `${Pascal<Kind>}Event` =>
+  `${pascal(kind)}Event` as `${Pascal<Kind>}Event`;
+
+/** The graph's subscription to the kind. */
+export const subscriptionOf = <Kind extends LiveKind>(kind: Kind): Uncapitalize<Pascal<Kind>> => {
+  const name = pascal(kind);
+  return (name.charAt(0).toLowerCase() + name.slice(1)) as Uncapitalize<Pascal<Kind>>;
+};
+
 export const webhookEvents = [
   'payment.succeeded',
   'payment.failed',

@@ -2,8 +2,8 @@
 import { openAuthenticator } from '../../../gateway/callers/authenticate.ts';
 import { openBucketsInMemory } from '../../../gateway/callers/buckets-in-memory.ts';
 import { openAddressOf } from '../../../gateway/callers/caller-address.ts';
-import { openLiveEvents } from '../../../gateway/live/live-events.ts';
-import { openLiveSubscriptions } from '../../../gateway/live/live-subscriptions.ts';
+import { openLiveEvents } from '../../../gateway/live/events.ts';
+import { openLiveSubscriptions } from '../../../gateway/live/subscriptions.ts';
 import { limitBy } from '../../../gateway/callers/rate-limit.ts';
 import { remoteExecutor } from '../../../gateway/remote-subgraph.ts';
 import { registerGateway } from '../../../gateway/graphql/server.ts';

@@ -1,17 +1,20 @@
 /**
- * The subscription `alertRaised`, beside those of the live stream and apart from it: alerts are no
- * events of the stream, so neither a merchant's subscription nor its SSE can ever hear one. What is
- * told is a hint; who was away reads the list `alerts`.
+ * The subscription `alertRaised`. Alerts are no events of the live stream, so no merchant's
+ * subscription or event stream can receive one. A message is a hint; a client that was away reads
+ * the list `alerts`.
  */
 import { execute, GraphQLError, type ExecutionResult } from 'graphql';
 import type { Bus, PublishedAlert } from '../../subgraphs/kernel/service/bus.ts';
 import { lacks } from '../../subgraphs/kernel/service/access/access.ts';
 import { readSelection } from './selection.ts';
-import type { LiveResults, LiveSubscriptions } from './live-subscriptions.ts';
+import type { LiveResults, LiveSubscriptions } from './subscriptions.ts';
 import type { Supergraph } from '../supergraph.ts';
 import type { GraphRequest } from '../graph-request.ts';
 
-/** Alerts that wait for a slow console; of more the oldest are lost, and it is told how many. */
+/**
+ * Alerts that are buffered for a slow client. Beyond this the oldest are dropped, and the client
+ * gets their number.
+ */
 export const alertsWaiting_max = 200;
 
 export interface AlertSubscriptionsParts {
@@ -19,8 +22,8 @@ export interface AlertSubscriptionsParts {
   readonly bus: Pick<Bus, 'subscribe'>;
 }
 
-/** The subscriptions of `others`, and `alertRaised` of the platform's operators. */
-export const withAlerts = (
+/** Adds `alertRaised`, for the platform's operators, to other subscriptions. */
+export const withAlertSubscription = (
   others: LiveSubscriptions,
   { supergraph: { apiSchema }, bus }: AlertSubscriptionsParts,
 ): LiveSubscriptions => ({
@@ -35,12 +38,14 @@ export const withAlerts = (
           extensions: { code: call.principal.kind === 'key' ? 'scope_required' : 'forbidden' },
         }),
       ];
-    return new AlertResults(bus, (alert) => select(apiSchema, request, alert));
+    return new AlertResults(bus, (alert) => resultOf(apiSchema, request, alert));
   },
 });
 
-/** An alert with the client's own selection. All of it came over the bus: nothing is asked for. */
-const select = (
+/**
+ * Applies the client's selection to an alert. The bus carries all of it, so that nothing is read.
+ */
+const resultOf = (
   schema: Supergraph['apiSchema'],
   { document, variables, operationName }: GraphRequest,
   alert: PublishedAlert,
@@ -61,9 +66,9 @@ const select = (
     },
   });
 
-/** Listens from the moment it is made until `return`. */
+/** Subscribed to the bus from its construction until `return`. */
 class AlertResults implements LiveResults {
-  readonly #print: (alert: PublishedAlert) => ExecutionResult | Promise<ExecutionResult>;
+  readonly #toResult: (alert: PublishedAlert) => ExecutionResult | Promise<ExecutionResult>;
   readonly #unsubscribe: () => void;
   readonly #waiting: PublishedAlert[] = [];
   #missed = 0;
@@ -72,9 +77,9 @@ class AlertResults implements LiveResults {
 
   constructor(
     bus: Pick<Bus, 'subscribe'>,
-    print: (alert: PublishedAlert) => ExecutionResult | Promise<ExecutionResult>,
+    toResult: (alert: PublishedAlert) => ExecutionResult | Promise<ExecutionResult>,
   ) {
-    this.#print = print;
+    this.#toResult = toResult;
     this.#unsubscribe = bus.subscribe('alerts', (alerts) => {
       this.#waiting.push(...alerts);
       this.#missed += this.#waiting.splice(
@@ -95,7 +100,7 @@ class AlertResults implements LiveResults {
     if (!alert || this.#ended) return { done: true, value: undefined };
     const missed = this.#missed;
     this.#missed = 0;
-    const result = await this.#print(alert);
+    const result = await this.#toResult(alert);
     return { done: false, value: missed > 0 ? { ...result, extensions: { missed } } : result };
   }
 

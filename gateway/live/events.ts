@@ -1,0 +1,84 @@
+/**
+ * The source of the live stream: distributes the events of `follow-stream` to the readers that may
+ * receive them. Every buffer is bounded. A slow reader loses its oldest events and gets their
+ * number; `after` resumes from memory, or from the store when the events are older.
+ */
+import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
+import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
+import { liveSubscribers, type Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { RecentEvents } from './recent-events.ts';
+import { followStream } from './follow-stream.ts';
+import { audienceNameOf, audienceNamesOf, type LiveFilter } from './audience.ts';
+import { LiveReader, type DeliveredEvent } from './reader.ts';
+import type { ReadEventsAfter } from './stored-events.ts';
+
+const recentEvents_max = 10_000;
+const readerBuffer_max = 1_000;
+
+export interface LiveEventsParts {
+  readonly bus: Bus;
+  readonly readEventsAfter: ReadEventsAfter;
+  readonly log: Logger;
+  readonly recentEvents?: number;
+  readonly readerBuffer?: number;
+}
+
+export interface LiveEvents {
+  /**
+   * Events that the filter selects, from now on or behind the event `after` (its id). No event
+   * comes twice, and none is skipped except as `missed` counts. The iteration ends by `return`, or
+   * when the source closes.
+   */
+  read(filter: LiveFilter, after?: string | null): AsyncIterableIterator<DeliveredEvent, undefined>;
+  close(): void;
+}
+
+/** Opens the source. */
+export const openLiveEvents = ({
+  bus,
+  readEventsAfter,
+  log,
+  recentEvents = recentEvents_max,
+  readerBuffer = readerBuffer_max,
+}: LiveEventsParts): LiveEvents => {
+  const recent = new RecentEvents(recentEvents);
+  const readers = new Map<string, Set<LiveReader>>();
+
+  const distribute = (event: StreamedEvent): void => {
+    const placed = recent.push(event);
+    if (!placed) return;
+    for (const name of audienceNamesOf(event))
+      readers.get(name)?.forEach((reader) => reader.offer(placed));
+  };
+  const stopFollowing = followStream({ bus, readEventsAfter, onEvent: distribute, log });
+
+  const leave = (name: string, reader: LiveReader): void => {
+    const group = readers.get(name);
+    if (!group?.delete(reader)) return;
+    liveSubscribers.dec();
+    if (group.size === 0) readers.delete(name);
+  };
+
+  return {
+    read: (filter, after = null) => {
+      const name = audienceNameOf(filter.audience);
+      const group = readers.get(name) ?? new Set();
+      readers.set(name, group);
+      const reader = new LiveReader({
+        recent,
+        filter,
+        readEventsAfter,
+        after,
+        buffer_max: readerBuffer,
+        onEnd: () => leave(name, reader),
+      });
+      group.add(reader);
+      liveSubscribers.inc();
+      return reader;
+    },
+    close: () => {
+      stopFollowing();
+      for (const group of readers.values()) for (const reader of group) reader.close();
+    },
+  };
+};

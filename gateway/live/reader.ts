@@ -1,0 +1,157 @@
+/**
+ * One reader of the live stream: first the replay that it requested, then new events, through a
+ * bounded buffer of its own.
+ */
+import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
+import { audienceNameOf, audienceNamesOf, type LiveFilter } from './audience.ts';
+import type { RecentEvent, RecentEvents } from './recent-events.ts';
+import type { ReadEventsAfter } from './stored-events.ts';
+
+/** Events read from memory or from the store at a time. */
+const replayPage_max = 500;
+
+/** An event, and how many before it were dropped because the reader was slow. */
+export interface DeliveredEvent {
+  readonly event: StreamedEvent;
+  readonly missed: number;
+}
+
+export interface LiveReaderParts {
+  readonly recent: RecentEvents;
+  readonly filter: LiveFilter;
+  readonly readEventsAfter: ReadEventsAfter;
+  /** Id of the event to resume behind; null for new events alone. */
+  readonly after: string | null;
+  /** Events that the buffer holds. */
+  readonly buffer_max: number;
+  /** Called once, when the reader has ended. */
+  readonly onEnd: () => void;
+}
+
+/**
+ * While it replays, the reader takes a page when `next` is called and ignores offered events:
+ * memory or the store has them too. It becomes live in the same turn of the event loop in which
+ * memory has no more for it, so that no event is lost between; and it takes only events behind the
+ * last one.
+ */
+export class LiveReader implements AsyncIterableIterator<DeliveredEvent, undefined> {
+  readonly #parts: LiveReaderParts;
+  readonly #name: string;
+  #phase: 'stored' | 'recent' | 'live' | 'ended';
+  /** The last event taken or, at first, the one to resume behind. */
+  #position: bigint;
+  /** The newest event in memory when the reader was opened. */
+  readonly #newestAtStart: bigint;
+  #buffer: RecentEvent[] = [];
+  #missed = 0;
+  #wake: (() => void) | null = null;
+
+  constructor(parts: LiveReaderParts) {
+    this.#parts = parts;
+    this.#name = audienceNameOf(parts.filter.audience);
+    this.#position = BigInt(parts.after ?? 0);
+    this.#newestAtStart = parts.recent.newest ?? 0n;
+    if (parts.after === null) this.#phase = 'live';
+    else this.#phase = parts.recent.covers(this.#position) ? 'recent' : 'stored';
+  }
+
+  /** Takes a new event of the reader's audience. */
+  offer(recent: RecentEvent): void {
+    if (this.#phase !== 'live') return;
+    this.#take(recent);
+    this.#wake?.();
+  }
+
+  async next(): Promise<IteratorResult<DeliveredEvent, undefined>> {
+    for (;;) {
+      const recent = this.#buffer.shift();
+      if (recent) {
+        const missed = this.#missed;
+        this.#missed = 0;
+        return { done: false, value: { event: recent.event, missed } };
+      }
+      switch (this.#phase) {
+        case 'stored':
+          await this.#replayStored();
+          break;
+        case 'recent':
+          this.#replayRecent();
+          break;
+        case 'live':
+          await this.#untilWoken();
+          break;
+        case 'ended':
+          return { done: true, value: undefined };
+      }
+    }
+  }
+
+  async return(): Promise<IteratorResult<DeliveredEvent, undefined>> {
+    this.close();
+    return { done: true, value: undefined };
+  }
+
+  /** Ends the reader; a pending `next` is done. */
+  close(): void {
+    if (this.#phase === 'ended') return;
+    this.#phase = 'ended';
+    this.#buffer = [];
+    this.#parts.onEnd();
+    this.#wake?.();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async #replayStored(): Promise<void> {
+    const page = await this.#readStored();
+    if (this.#phase !== 'stored') return;
+    // A position that cannot be resumed continues from when the reader was opened.
+    if (page === null) this.#position = this.#newestAtStart;
+    for (const event of page ?? []) this.#take({ event, sequence: BigInt(event.sequence) });
+    // Events from after the read are in memory: they came over the bus since.
+    if (page === null || page.length < replayPage_max || this.#parts.recent.covers(this.#position))
+      this.#phase = 'recent';
+  }
+
+  async #readStored(): Promise<readonly StreamedEvent[] | null> {
+    try {
+      return await this.#parts.readEventsAfter(
+        String(this.#position),
+        this.#parts.filter,
+        replayPage_max,
+      );
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  #replayRecent(): void {
+    const page = this.#parts.recent.after(this.#position, replayPage_max);
+    for (const recent of page)
+      if (audienceNamesOf(recent.event).includes(this.#name)) this.#take(recent);
+    this.#position = page.at(-1)?.sequence ?? this.#position;
+    if (page.length < replayPage_max) this.#phase = 'live';
+  }
+
+  #take(recent: RecentEvent): void {
+    if (recent.sequence <= this.#position || !this.#parts.filter.kinds.has(recent.event.kind))
+      return;
+    this.#position = recent.sequence;
+    this.#buffer.push(recent);
+    if (this.#buffer.length <= this.#parts.buffer_max) return;
+    this.#buffer.shift();
+    this.#missed += 1;
+  }
+
+  #untilWoken(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        this.#wake = null;
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * The graph over WebSockets: the protocol `graphql-transport-ws` of graphql-ws on `/graphql`, with
+ * its close codes. @apollo/gateway does not support subscriptions, so they run beside it; queries
+ * and mutations work here too.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { CloseCode, handleProtocols, type Server } from 'graphql-ws';
+import { WebSocketServer, type WebSocket } from 'ws';
+import { endWithEnvelope } from '../../subgraphs/kernel/service/http/http-errors.ts';
+import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { document_bytes_max } from '../graphql/document-limits.ts';
+import {
+  openGraphProtocol,
+  type Connection,
+  type GraphProtocolParts,
+} from '../graphql/graph-protocol.ts';
+
+/** The interval of pings. A connection that has not answered one by the next is closed. */
+const socketPing_ms = 20_000;
+/** The time that a client has to answer a close before its socket is cut. */
+const socketClose_ms = 800;
+/** WebSocket: going away. */
+const goingAway = 1001;
+
+/**
+ * Serves WebSockets on `/graphql`; other paths are refused with 404. The sockets end with 1001 when
+ * the app closes.
+ */
+export const registerSockets = (app: FastifyInstance, parts: GraphProtocolParts): void => {
+  const protocol = openGraphProtocol(parts);
+  // A client that does not answer a close, such as one in the middle of a frame, is cut. The
+  // library's types lack that option.
+  const options = {
+    noServer: true,
+    maxPayload: document_bytes_max,
+    handleProtocols,
+    closeTimeout: socketClose_ms,
+  };
+  const sockets = new WebSocketServer(options);
+  let closing = false;
+
+  app.server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+    if (request.url?.split('?', 1)[0] !== '/graphql')
+      return endWithEnvelope(stream, unknownAddress);
+    if (closing) return endWithEnvelope(stream, shuttingDown, ['Retry-After: 1']);
+    return sockets.handleUpgrade(request, stream, head, (socket) =>
+      open(protocol, { socket, request, caller: null, ending: [] }, parts.log),
+    );
+  });
+
+  app.addHook('preClose', async () => {
+    closing = true;
+    await Promise.all(Array.from(sockets.clients, goAway));
+  });
+};
+
+const unknownAddress = {
+  status: 404,
+  code: 'not_found',
+  message: 'no WebSocket is opened at this address',
+};
+const shuttingDown = {
+  status: 503,
+  code: 'unavailable',
+  message: 'the service is shutting down; try again',
+};
+
+const goAway = (socket: WebSocket): Promise<void> =>
+  new Promise((resolve) => {
+    const cut = setTimeout(() => socket.terminate(), socketClose_ms);
+    socket.once('close', () => {
+      clearTimeout(cut);
+      resolve();
+    });
+    socket.close(goingAway, 'Going away');
+  });
+
+/** Runs the protocol over the socket until it closes. */
+const open = (protocol: Server<Connection>, connection: Connection, log: Logger): void => {
+  const { socket, ending } = connection;
+  const opened = protocol.opened(
+    {
+      protocol: socket.protocol,
+      send: (text) => send(socket, text),
+      close: (code, reason) => socket.close(code, reason),
+      onMessage: (read) => {
+        socket.on('message', (message: Buffer) => {
+          read(message.toString()).catch((error: unknown) => {
+            log.error({ err: error }, 'a message over a socket failed');
+            socket.close(CloseCode.InternalServerError, 'Internal server error');
+          });
+        });
+      },
+    },
+    connection,
+  );
+  ending.push(keepAlive(socket));
+  // The library cuts a client that breaks the WebSocket protocol; that is no failure of this
+  // service.
+  socket.on('error', (error) => log.debug({ err: error }, 'a socket failed'));
+  socket.once('close', (code, reason) => {
+    for (const end of ending) end();
+    opened(code, reason.toString()).catch((error: unknown) =>
+      log.error({ err: error }, 'a socket could not be ended'),
+    );
+  });
+};
+
+/**
+ * Fulfils when the bytes were written to the network: a client that does not read is sent nothing
+ * more.
+ */
+const send = (socket: WebSocket, text: string): Promise<void> =>
+  new Promise((resolve) => {
+    if (socket.readyState !== socket.OPEN) return resolve();
+    // Sending fails only when the socket has closed, which `close` reports.
+    return socket.send(text, () => resolve());
+  });
+
+const keepAlive = (socket: WebSocket): (() => void) => {
+  let answered = true;
+  socket.on('pong', () => (answered = true));
+  const timer = setInterval(() => {
+    if (!answered) return socket.terminate();
+    answered = false;
+    return socket.ping();
+  }, socketPing_ms);
+  return () => clearInterval(timer);
+};
