@@ -9,7 +9,7 @@ import type pg from 'pg';
 import type { Bank } from '../kernel/banks/bank.ts';
 import { dueOn, inRealTime, ofShop, type Timeline } from '../kernel/clock/due.ts';
 import { eachAlone, workBatch } from '../kernel/alerts/set-aside.ts';
-import { columns, run, type Statement } from '../kernel/database/statement.ts';
+import { columns, inTransaction, run, type Statement } from '../kernel/database/statement.ts';
 import { inTraceOf } from '../kernel/database/subject-trace.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
 import type { KeptRecipient } from '../kernel/rules/recipient.ts';
@@ -122,15 +122,15 @@ const takeOfShop: Statement = { name: 'payout.take_of_shop', text: take(ofShop('
 const page = 20;
 
 const takeDue = (
-  pool: pg.Pool,
+  client: pg.PoolClient,
   at: Temporal.Instant,
   most: number,
   timeline: Timeline,
 ): Promise<Taken[]> => {
   const values = [at, at.add({ seconds: lease_s }), most];
   return timeline
-    ? run<Taken>(pool, takeOfShop, [...values, timeline.merchantId, timeline.shopId])
-    : run<Taken>(pool, takeAny, values);
+    ? run<Taken>(client, takeOfShop, [...values, timeline.merchantId, timeline.shopId])
+    : run<Taken>(client, takeAny, values);
 };
 
 /**
@@ -149,7 +149,7 @@ export const sendDuePayouts = async (
   const { result: due } = await workBatch(pool, {
     task,
     most: page,
-    work: (most) => takeDue(pool, at, most, timeline),
+    work: (most) => inTransaction(pool, (client) => takeDue(client, at, most, timeline)),
     first,
   });
   const subjectOf = ({ merchantId, id }: Taken) => ({ merchantId, subjectId: id });

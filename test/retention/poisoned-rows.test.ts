@@ -4,12 +4,21 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { forgetBatch, forgetKeys } from '../../subgraphs/kernel/retention/forget-rows.ts';
+import {
+  forgetBatch,
+  forgetKeys,
+  forgetTraces,
+} from '../../subgraphs/kernel/retention/forget-rows.ts';
 import { forgetPapers } from '../../subgraphs/kernel/retention/jobs.ts';
-import { keysKept_days } from '../../subgraphs/kernel/rules/retention.ts';
+import { platformMerchantId } from '../../subgraphs/kernel/rules/platform.ts';
+import {
+  keysKept_days,
+  registriesKept_days,
+  tracesKept_days,
+} from '../../subgraphs/kernel/rules/retention.ts';
 import { matchNext } from '../../subgraphs/merchants/reconciliation/match-report.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
-import { poison, setAsideOf } from '../support/poison.ts';
+import { endSetAside, poison, poisonRow, setAsideOf } from '../support/poison.ts';
 
 let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
@@ -52,6 +61,60 @@ test('a key and an alert that cannot be removed are set aside, and all others go
   for (const cure of cures) await cure();
 });
 
+test('a line of a registry that cannot be removed is set aside, and all others go', async () => {
+  const { pool } = migrated.database;
+  const [older, newer] = [randomUUID(), randomUUID()];
+  for (const [place, run] of [older, newer].entries()) {
+    await pool.query(
+      `insert into reconciliation_run (id, connector, mode, reference, since, until, status, lines, matched, differences, created_at, created_by)
+       values ($1, 'x', 'live', $2, now() - interval '1 day', now(), 'matched', 3, 3, 0, now() - $3 * interval '1 day', 'o')`,
+      [run, run, registriesKept_days + 10 - place],
+    );
+    await pool.query(
+      `insert into reconciliation_line (run_id, part, line, reference, kind, amount, currency, status, at)
+       select $1, 1, line, line::text, 'payment', 100, 'RUB', 'succeeded', now() from generate_series(1, 3) as line`,
+      [run],
+    );
+  }
+  const cure = await poisonRow(pool, 'reconciliation_line', 'delete', { run_id: older, line: 2 });
+  const forget = () => forgetPapers({ pool, now, stopping: new AbortController().signal });
+  await forget();
+  const left = async () => (await pool.query('select run_id, line from reconciliation_line')).rows;
+  assert.deepEqual(await left(), [{ run_id: older, line: 2 }]);
+  const task = 'forget-reconciliation_line';
+  const { subjects, alerts } = await setAsideOf(pool, platformMerchantId);
+  assert.deepEqual(subjects, [`${task} ${older}/1/2`]);
+  assert.deepEqual(alerts, [task]);
+  await cure();
+  await endSetAside(pool);
+  await forget();
+  assert.deepEqual(await left(), [], 'it is tried again by itself');
+});
+
+test('a trace that cannot be removed is set aside, and all others go', async () => {
+  const { pool } = migrated.database;
+  const [bad, other] = [randomUUID(), randomUUID()];
+  for (const [place, merchantId] of [bad, other, other].entries()) {
+    await pool.query(
+      `insert into subject_trace (merchant_id, subject_id, traceparent, created_at)
+       values ($1, gen_random_uuid(), 'x', now() - $2 * interval '1 day')`,
+      [merchantId, tracesKept_days + 10 - place],
+    );
+  }
+  const forget = async () => {
+    const cutoff = now().subtract({ hours: tracesKept_days * 24 });
+    return (await forgetBatch(pool, forgetTraces, cutoff, 1_000)).result;
+  };
+  const cure = await poison(pool, 'subject_trace', 'delete', bad);
+  assert.equal(await forget(), 2);
+  const { rows } = await pool.query('select merchant_id from subject_trace');
+  assert.deepEqual(rows, [{ merchant_id: bad }]);
+  assert.deepEqual((await setAsideOf(pool, bad)).alerts, ['forget-subject_trace']);
+  await cure();
+  await endSetAside(pool);
+  assert.equal(await forget(), 1, 'it is tried again by itself');
+});
+
 test('a registry that cannot be matched is set aside, and the next one is matched', async () => {
   const { pool } = migrated.database;
   const [bad, good] = [randomUUID(), randomUUID()];
@@ -62,12 +125,7 @@ test('a registry that cannot be matched is set aside, and the next one is matche
       [id, id, place],
     );
   }
-  await pool.query(
-    `create function poison_run() returns trigger language plpgsql as $$ begin raise exception 'this row is poisoned'; end; $$`,
-  );
-  await pool.query(
-    `create trigger poison_run before update on reconciliation_run for each row when (new.id = '${bad}') execute function poison_run()`,
-  );
+  await poisonRow(pool, 'reconciliation_run', 'update', { id: bad });
   assert.equal((await matchNext(pool, now()))?.id, good);
   assert.equal(await matchNext(pool, now()), null);
   const { rows } = await pool.query(

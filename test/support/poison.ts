@@ -3,25 +3,36 @@
  * constraint that only they break would.
  */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 
 type Written = 'insert' | 'update' | 'delete';
 
-/** Poisons a table for one merchant; gives what takes the poison off again. */
-export const poison = async (
+/** Poisons a table for one merchant; returns what takes the poison off again. */
+export const poison = (
   pool: pg.Pool,
   table: string,
   written: Written,
   merchantId: string,
+): Promise<() => Promise<void>> => poisonRow(pool, table, written, { merchant_id: merchantId });
+
+/** The same for rows with these values, in a table whose rows are not a merchant's. */
+export const poisonRow = async (
+  pool: pg.Pool,
+  table: string,
+  written: Written,
+  values: Readonly<Record<string, string | number>>,
 ): Promise<() => Promise<void>> => {
-  const name =
-    `poison_${table.replace('.', '_')}_${written}_${merchantId.replaceAll('-', '')}`.slice(0, 60);
+  const name = `poison_${randomUUID().replaceAll('-', '')}`;
   const row = written === 'delete' ? 'old' : 'new';
+  const isPoisoned = Object.entries(values).map(
+    ([column, value]) => `${row}.${column} = '${value}'`,
+  );
   await pool.query(
     `create function ${name}() returns trigger language plpgsql as $$ begin raise exception 'this row is poisoned'; end; $$`,
   );
   await pool.query(
-    `create trigger ${name} before ${written} on ${table} for each row when (${row}.merchant_id = '${merchantId}') execute function ${name}()`,
+    `create trigger ${name} before ${written} on ${table} for each row when (${isPoisoned.join(' and ')}) execute function ${name}()`,
   );
   return async () => {
     await pool.query(`drop function ${name}() cascade`);

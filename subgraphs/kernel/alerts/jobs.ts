@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { notSetAside, workBatch, type Subject } from './set-aside.ts';
-import { run, type Statement } from '../database/statement.ts';
+import { inTransaction, run, type Statement } from '../database/statement.ts';
 import { done, type Job } from '../queue/run-job.ts';
 import type { Bus } from '../service/bus.ts';
 import { platformMerchantId } from '../rules/platform.ts';
@@ -43,7 +43,7 @@ export const publishAlerts = async ({ pool, bus, now }: AlertJobs): Promise<numb
   const { result: alerts } = await workBatch(pool, {
     task,
     most: publish_max_rows,
-    work: (most) => run<Alert>(pool, take, [now(), most]),
+    work: (most) => inTransaction(pool, (client) => run<Alert>(client, take, [now(), most])),
     first,
   });
   if (alerts.length === 0) return 0;

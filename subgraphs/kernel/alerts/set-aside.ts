@@ -182,7 +182,9 @@ export interface Batch<Result> {
   readonly most: number;
   /**
    * Works so many rows at most, the oldest first, passing over what was set aside. All of it
-   * happens or nothing.
+   * happens or nothing, in a transaction that is over when the work rejects. A statement by itself
+   * is not: PostgreSQL reports its error before it releases its locks, so that the next try, on
+   * another connection, could pass over all of its rows.
    */
   readonly work: (most: number) => Promise<Result>;
   /** The row that `work(1)` would work; null when there is none. */

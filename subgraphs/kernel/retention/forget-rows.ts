@@ -3,9 +3,10 @@
  * alerts. Always few at a time, oldest first, passing over what somebody is writing, so that nobody
  * waits.
  */
+import type pg from 'pg';
 import { inRealTime } from '../clock/due.ts';
 import { notSetAside, workBatch, type Subject } from '../alerts/set-aside.ts';
-import { run, type Runner, type Statement } from '../database/statement.ts';
+import { inTransaction, run, type Statement } from '../database/statement.ts';
 import { platformMerchantId } from '../rules/platform.ts';
 
 /** Rows that are removed when they are old. */
@@ -133,29 +134,33 @@ const batches_max = 200;
  * gives how many went, and how many it could have been.
  */
 export const forgetBatch = (
-  runner: Runner,
+  pool: pg.Pool,
   { task, remove, first }: Forgotten,
   cutoff: Temporal.Instant,
   most: number,
 ): Promise<{ result: number; most: number }> =>
-  workBatch(runner, {
+  workBatch(pool, {
     task,
     most,
-    work: async (some) =>
-      (await run<{ count: number }>(runner, remove, [cutoff, some]))[0]?.count ?? 0,
-    first: async () => (await run<Subject>(runner, first, [cutoff]))[0] ?? null,
+    work: (some) =>
+      inTransaction(
+        pool,
+        async (client) =>
+          (await run<{ count: number }>(client, remove, [cutoff, some]))[0]?.count ?? 0,
+      ),
+    first: async () => (await run<Subject>(pool, first, [cutoff]))[0] ?? null,
   });
 
 /** Removes what is older than `cutoff`, a batch at a time; gives how many rows went. */
 export const forgetOlder = async (
-  runner: Runner,
+  pool: pg.Pool,
   rows: Forgotten,
   cutoff: Temporal.Instant,
   stopping: AbortSignal,
 ): Promise<number> => {
   let removed = 0;
   for (let batch = 0; batch < batches_max && !stopping.aborted; batch += 1) {
-    const { result, most } = await forgetBatch(runner, rows, cutoff, batch_max_rows);
+    const { result, most } = await forgetBatch(pool, rows, cutoff, batch_max_rows);
     removed += result;
     if (result < most) break;
   }

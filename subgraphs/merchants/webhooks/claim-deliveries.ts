@@ -110,14 +110,16 @@ export const claimDeliveriesOf = async (
 ): Promise<readonly ClaimedDelivery[]> => {
   const { merchantId, shopId } = shop;
   const claimSome = (most: number): Promise<ClaimedRow[]> =>
-    run<ClaimedRow>(parts.pool, claimDueOfShop, [
-      shopId,
-      now,
-      most,
-      webhooksInFlightPerLane_max,
-      leaseOf(parts),
-      merchantId,
-    ]);
+    inTransaction(parts.pool, (client) =>
+      run<ClaimedRow>(client, claimDueOfShop, [
+        shopId,
+        now,
+        most,
+        webhooksInFlightPerLane_max,
+        leaseOf(parts),
+        merchantId,
+      ]),
+    );
   const first = async () =>
     (await run<Subject>(parts.pool, firstDueOfShop, [shopId, now, merchantId]))[0] ?? null;
   const { result } = await workBatch(parts.pool, {
