@@ -66,17 +66,19 @@ export const findPayment = async (
 
 const refundsOf: Statement = {
   name: 'payment.refunds',
-  text: `select ${columns(refundNames)} from refund where (merchant_id, payment_id) in (select * from unnest($1::uuid[], $2::uuid[])) order by created_at, id`,
+  text: `select ${columns(refundNames)} from refund where (merchant_id, payment_id) in (select * from unnest($1::uuid[], $2::uuid[])) order by created_at, id limit $3`,
 };
 
-/** The refunds of payments, oldest first. */
+/** The refunds of payments, oldest first, at most so many of all together; null: all of them. */
 export const findRefunds = (
   runner: Runner,
   payments: readonly Pick<Payment, 'merchantId' | 'id'>[],
+  most: number | null = null,
 ): Promise<Refund[]> =>
   run(runner, refundsOf, [
     payments.map(({ merchantId }) => merchantId),
     payments.map(({ id }) => id),
+    most,
   ]);
 
 /** The columns that change during a payment's life. */

@@ -33,10 +33,12 @@ export const listOfModes = (
 
 /**
  * All rows of a list, page after page; `bad_request`, which names the field to ask instead, when
- * there are too many to be answered at once.
+ * there are too many to be answered at once. Reads no further than the first page behind `room`,
+ * the rows that the answer can still take: what is longer is refused when it is counted.
  */
 export const wholeList = async <Row>(
   field: string,
+  room: number | null,
   read: (page: PageQuery) => Promise<Page<Row> | Refused>,
 ): Promise<Row[] | Refused> => {
   const rows: Row[] = [];
@@ -46,6 +48,7 @@ export const wholeList = async <Row>(
     if (isRefused(page)) return page;
     rows.push(...page.nodes);
     after = page.pageInfo.endCursor;
+    if (room !== null && rows.length > room) break;
     if (after !== null && rows.length >= wholeList_max) {
       return refused(
         'bad_request',

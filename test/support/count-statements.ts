@@ -1,9 +1,15 @@
 /** What a pool sends, for tests of how many statements something takes. */
 import type pg from 'pg';
 
-/** Counts the statements that the pool's connections send from now on. */
-export const countStatements = (pool: pg.Pool): { readonly texts: string[] } => {
-  const counted = { texts: [] as string[] };
+interface Counted {
+  readonly texts: string[];
+  /** Rows of the statements that the pool sent by itself, on no connection that was taken out. */
+  rows: number;
+}
+
+/** Counts the statements that the pool's connections send from now on, and their rows. */
+export const countStatements = (pool: pg.Pool): Counted => {
+  const counted: Counted = { texts: [], rows: 0 };
   const known = new WeakSet<pg.PoolClient>();
   // A connection that is open already is met when it is taken out of the pool.
   pool.on('acquire', (client) => {
@@ -16,7 +22,13 @@ export const countStatements = (pool: pg.Pool): { readonly texts: string[] } => 
       counted.texts.push(
         typeof first === 'string' ? first : String((first as { text?: string }).text),
       );
-      return send(...given);
+      const answered: unknown = given.at(-1);
+      if (typeof answered !== 'function') return send(...given);
+      const counting = (error: Error | undefined, result?: pg.QueryResult): void => {
+        counted.rows += result?.rows.length ?? 0;
+        answered(error, result);
+      };
+      return Reflect.apply(send, client, [...given.slice(0, -1), counting]);
     }) as typeof client.query;
   });
   return counted;

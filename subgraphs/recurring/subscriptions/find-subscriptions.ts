@@ -53,8 +53,11 @@ export const findSubscriptions = (
   runner: Runner,
   merchantId: string,
   modes: readonly Mode[],
+  room: number | null,
 ): Promise<Subscription[] | Refused> =>
-  wholeList('billingSubscriptions', (page) => pageOfSubscriptions(runner, merchantId, modes, page));
+  wholeList('billingSubscriptions', room, (page) =>
+    pageOfSubscriptions(runner, merchantId, modes, page),
+  );
 
 const chargesOf: Statement = {
   name: 'subscription_charge.of_subscriptions',

@@ -14,6 +14,7 @@ import type { Acting } from '../../kernel/database/audit.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { keyOf, merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
+import { objectsLeft } from '../../kernel/service/graph/measure-answers.ts';
 import type { TokenParts } from '../tokens/bind-token.ts';
 import { cancelSubscription } from './cancel-subscription.ts';
 import type { Token } from '../tokens/entities.ts';
@@ -89,8 +90,13 @@ export const subscriptionQueries = ({ database: { pool } }: SubscriptionParts): 
     ]);
     return subscription && modesOf(principal).includes(subscription.mode) ? subscription : null;
   },
-  billingSubscriptions: async (_, { merchantId }, { principal }) =>
-    orThrow(await findSubscriptions(pool, merchantOf(principal, merchantId), modesOf(principal))),
+  billingSubscriptions: async (_, { merchantId }, context, info) => {
+    const { principal } = context;
+    const room = objectsLeft(context, info);
+    return orThrow(
+      await findSubscriptions(pool, merchantOf(principal, merchantId), modesOf(principal), room),
+    );
+  },
   billingSubscriptionsConnection: async (_, { merchantId, ...page }, { principal }) =>
     orThrow(
       await pageOfSubscriptions(pool, merchantOf(principal, merchantId), modesOf(principal), page),

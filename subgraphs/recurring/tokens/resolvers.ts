@@ -8,6 +8,7 @@ import { modes, type Mode } from '../../kernel/rules/mode.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { keyOf, merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
+import { objectsLeft } from '../../kernel/service/graph/measure-answers.ts';
 import { createToken, type TokenParts } from './bind-token.ts';
 import { cancelToken } from './cancel-token.ts';
 import { chargeToken } from './charge-token.ts';
@@ -41,8 +42,10 @@ const queryOf = (
 export const tokenQueries = ({
   database: { pool },
 }: TokenParts): Pick<QueryResolvers, 'tokens' | 'tokensConnection'> => ({
-  tokens: async (_, { customerRef, merchantId }, { principal }) =>
-    orThrow(await findTokens(pool, queryOf(principal, merchantId, customerRef))),
+  tokens: async (_, { customerRef, merchantId }, context, info) => {
+    const query = queryOf(context.principal, merchantId, customerRef);
+    return orThrow(await findTokens(pool, query, objectsLeft(context, info)));
+  },
   tokensConnection: async (_, { customerRef, merchantId, ...page }, { principal }) =>
     orThrow(await pageOfTokens(pool, queryOf(principal, merchantId, customerRef), page)),
 });

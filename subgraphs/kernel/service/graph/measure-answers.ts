@@ -51,9 +51,26 @@ interface Weight {
 
 type Resolve = NonNullable<GraphQLField<unknown, SubgraphContext>['resolve']>;
 
+const weighers = new WeakMap<GraphQLSchema, WeightOf>();
+
+/**
+ * How many objects of a field the rest of the answer has room for, by what is selected of them;
+ * null where nothing is counted. One more ends the answer when they are counted, so nobody needs to
+ * read it whole.
+ */
+export const objectsLeft = (
+  { meter }: SubgraphContext,
+  info: Pick<GraphQLResolveInfo, 'schema' | 'returnType' | 'fieldNodes' | 'fragments'>,
+): number | null => {
+  const weightOf = weighers.get(info.schema);
+  if (!meter || !weightOf) return null;
+  return Math.floor(meter.room.values / weightOf(getNamedType(info.returnType), info).values);
+};
+
 /** Puts the count into every composite field of the schema that has a resolver. */
 export const measureAnswers = (schema: GraphQLSchema): void => {
   const weightOf = weigher(schema);
+  weighers.set(schema, weightOf);
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || isIntrospectionType(type)) continue;
     for (const field of Object.values(type.getFields())) {
