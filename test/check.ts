@@ -108,7 +108,7 @@ const parts = (): readonly Part[] => [
   },
 ];
 
-/** Runs a part to its end, prints its line, and tells whether it passed. */
+/** Runs a part to its end, prints its line, and gives whether it passed. */
 const check = async (part: Part): Promise<boolean> => {
   const began_ms = performance.now();
   // Inside a run of `node --test` this variable would turn a run of tests into a report to the

@@ -1,6 +1,6 @@
 /**
  * `npm test [-- folder or file ...]`: `npm run check`, then every test. What a test needs from
- * outside is found or installed first; what cannot be tested here is said plainly, and with
+ * outside is found or installed first; what cannot be tested here is printed plainly, and with
  * `--no-skips` or NO_SKIPS=1 a skipped test is a failed run. `--whole-fleet` (`npm run
  * test:cluster`): each role of the fleet is a process of its own, and each is lost.
  */

@@ -147,7 +147,7 @@ const traits = {
 };
 const approved: BankAnswer = { kind: 'approved', reference: 'r', rrn: '1', traits };
 
-/** A live bank that answers by what the test tells, and counts its orders. */
+/** A live bank that answers as the test sets it, and counts its orders. */
 const liveBank = (orders: string[]) => {
   const { database } = migrated;
   const real = openBanks(openSimulator(database), database.pool);

@@ -1,6 +1,6 @@
 /**
  * A merchant with one of everything that the books know: paid, returned, reserved, paid out,
- * settled and told of.
+ * settled and notified.
  */
 import { randomUUID } from 'node:crypto';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';

@@ -59,7 +59,7 @@ export const requestId = 'request-1';
  */
 export const openCabinet = async (now = (): Temporal.Instant => Temporal.Now.instant()) => {
   const harness = await openHarness();
-  /** What the subgraph told others. */
+  /** What the subgraph published. */
   const received: {
     readonly topics: [BusTopic, BusMessages[BusTopic]][];
     readonly lanes: string[];

@@ -35,7 +35,7 @@ interface Clock {
   readonly target?: Temporal.Instant;
 }
 
-/** A shop whose clock shows noon and which has an event to tell an address of. */
+/** A shop whose clock shows noon and which has an event for an address. */
 const addShop = async (url: string, { frozen, target }: Clock): Promise<Shop> => {
   const shop = await harness.addShop();
   await harness.addEndpoint(shop, url);

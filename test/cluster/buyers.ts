@@ -167,7 +167,7 @@ export const followStream = (merchant: Merchant, rest: string) => {
         () => null,
       );
       const stream = current;
-      // What the stream has said when it ends is whole: a block that was cut off has no end.
+      // What the stream has sent when it ends is whole: a block that was cut off has no end.
       await stream?.ended;
       if (stream?.response.status === 200) events.push(...stream.events);
       if (!stopping.signal.aborted) await sleep(again_ms);
@@ -186,7 +186,7 @@ export const followStream = (merchant: Merchant, rest: string) => {
   };
 };
 
-/** A receiver of webhooks that knows when each payment was first told of. */
+/** A receiver of webhooks that knows when each payment was first notified. */
 export const openTimedReceiver = async () => {
   const arrivals = new Map<string, number>();
   const receiver = await openReceiver((index) => {

@@ -49,7 +49,7 @@ describe(
 
     /**
      * Has something happen, and prints how long it takes until a payment that was begun after it is
-     * paid and told of (a second of that is the bank's).
+     * paid and its webhook received (a second of that is the bank's).
      */
     const recover = async (what: string, happen: () => Promise<void>): Promise<void> => {
       const from_ms = performance.now();

@@ -1,6 +1,6 @@
 /**
  * Two PostgreSQL servers: a primary and its synchronous standby, who change places when the primary
- * is lost, and what tells HAProxy which of them is which.
+ * is lost, and what shows HAProxy which of them is which.
  */
 import { eventually } from '../support/merchant.ts';
 import {

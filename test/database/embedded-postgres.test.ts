@@ -63,7 +63,7 @@ const query = async (url: string, text: string): Promise<Record<string, unknown>
 const postmasterPid = (dataDir: string): number =>
   Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
 
-/** The writer of writer.ts, and what it has said so far. */
+/** The writer of writer.ts, and what it has printed so far. */
 const startWriter = async (
   dataDir: string,
 ): Promise<{ readonly child: ChildProcess; readonly url: string; lastWritten(): number }> => {

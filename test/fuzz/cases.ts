@@ -13,8 +13,8 @@ const whole = (name: string, usual: number): number => {
 };
 
 /**
- * The parameters of a search of so many cases, which is said with its seed so that a failure can be
- * had again.
+ * The parameters of a search of so many cases, which is printed with its seed so that a failure can
+ * be repeated.
  */
 export const searching = (
   t: TestContext,

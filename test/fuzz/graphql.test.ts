@@ -83,7 +83,7 @@ const judge = (
 };
 
 /**
- * What the first merchant's key must never be told: the ids of the other, and what is of its own
+ * What the first merchant's key must never receive: the ids of the other, and what is of its own
  * merchant's other shop or mode. What a refusal repeats was sent.
  */
 const assertNothingOfTheStranger = (request: Request, came: Came, data: unknown): void => {

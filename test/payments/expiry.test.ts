@@ -85,12 +85,12 @@ test('two thousand links that end at the same moment all expire in a handful of 
   const key = await migrated.merchant();
   const { pool } = migrated.database;
   await multiply(await create(key, 10_000n), 1_999);
-  let errands = 0;
-  const count = (): number => (errands += 1);
+  let roundTrips = 0;
+  const count = (): number => (roundTrips += 1);
   pool.on('acquire', count);
   assert.equal(await expirePayments(migrated.database, banks(), () => at(3_600)), 2_000);
   pool.off('acquire', count);
-  assert.ok(errands <= 12, `took ${errands} statements and transactions`);
+  assert.ok(roundTrips <= 12, `took ${roundTrips} statements and transactions`);
   assert.deepEqual(await counted(key), { expired: 2_000 });
   const received = await webhooksOf(key);
   assert.equal(received.length, 2_000);

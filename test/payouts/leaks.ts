@@ -31,7 +31,7 @@ const tablesOf = async (databaseUrl: string): Promise<[string, string][]> => {
   }
 };
 
-/** Hears everything that Redis is told from now on: queues, bus, limits. */
+/** Records every command that Redis receives from now on: queues, bus, limits. */
 export const observe = async (redisUrl: string | null) => {
   if (redisUrl === null) return { received: () => '', close: () => {} };
   const answered: string[] = [];

@@ -1,6 +1,6 @@
 /**
  * A process that makes many payouts at once: `node spender-process.ts <database> <key principal,
- * JSON> <how many> <amount>`. It says when it is ready, begins when it is told to, and prints how
+ * JSON> <how many> <amount>`. It reports when it is ready, begins on a message, and prints how
  * many were made and how many were refused for want of money.
  */
 import { randomBytes } from 'node:crypto';

@@ -171,7 +171,7 @@ export class LivedPayment {
     return isRefused(made) ? made.code : null;
   }
 
-  /** Tells what became of a refund; nothing when there is no such refund. */
+  /** Gives what became of a refund; nothing when there is no such refund. */
   async answer(of: number, answered: Answered, times: number): Promise<void> {
     const refund = (await this.refunds())[of];
     const now = this.#now();

@@ -13,8 +13,8 @@ export type Step =
   | { readonly do: 'wait'; readonly minutes: number }
   | { readonly do: 'bank'; readonly answered: Answered | 'unseen'; readonly times: number }
   /**
-   * `share` of the payment's amount in hundredths; null: what is left. `said`: what the bank says
-   * to the order at once.
+   * `share` of the payment's amount in hundredths; null: what is left. `answered`: what the bank
+   * answers to the order at once.
    */
   | { readonly do: 'refund'; readonly share: number | null; readonly answered: Answered }
   /** An answer about the refund made `of`-th, be it final or not. */

@@ -1,7 +1,8 @@
 /**
- * A process on the bus: `node bus-process.ts <databaseUrl> <redisUrl or ->`. Tells its parent when
- * it hears, and every event that it hears; publishes the events that its parent sends; closes the
- * bus when its parent disconnects, and then ends by itself if nothing is left open.
+ * A process on the bus: `node bus-process.ts <databaseUrl> <redisUrl or ->`. Reports to its parent
+ * when it is subscribed, and every event that it receives; publishes the events that its parent
+ * sends; closes the bus when its parent disconnects, and then ends by itself if nothing is left
+ * open.
  */
 import { pino } from 'pino';
 import { openBus } from '../../subgraphs/kernel/queue/bus.ts';

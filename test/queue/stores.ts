@@ -155,8 +155,7 @@ export const openWay = async (url: string): Promise<Way> => {
 };
 
 /**
- * A log whose lines can be read: `said` gives the messages at level warn or above, and those that
- * tell of a return.
+ * A log whose lines can be read: `answered` gives the messages of all its lines.
  */
 export const openTestLog = (): { readonly log: Logger; answered(): readonly string[] } => {
   const lines: string[] = [];

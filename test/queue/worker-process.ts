@@ -1,6 +1,6 @@
 /**
- * A process that works jobs: `node worker-process.ts <databaseUrl> <redisUrl or ->`. Tells its
- * parent when it works, and of each run, and never finishes one. Closes the queues when its parent
+ * A process that works jobs: `node worker-process.ts <databaseUrl> <redisUrl or ->`. Reports to
+ * its parent when it works, and each run, and never finishes one. Closes the queues when its parent
  * disconnects, and then ends by itself if nothing is left open.
  */
 import { pino } from 'pino';

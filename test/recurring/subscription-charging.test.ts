@@ -58,7 +58,7 @@ const alone = async (key: KeyPrincipal): Promise<Subscription> => {
 
 /**
  * Payments that do something else at the next charge: a process that dies before it asks, or before
- * it hears.
+ * it has the answer.
  */
 const dying = (when: 'before' | 'after'): Payments => {
   let isDying = true;

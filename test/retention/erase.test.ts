@@ -77,7 +77,7 @@ const savedMethod = (customer: string, status: string) =>
   );
 
 /**
- * Which of the traces stand anywhere in the merchant's tables; events keep what was told until
+ * Which of the traces stand anywhere in the merchant's tables; events keep what was published until
  * their month goes.
  */
 const tracesLeft = async (): Promise<string[]> => {

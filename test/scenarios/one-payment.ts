@@ -68,12 +68,12 @@ export const onePayment = (started: () => Service): void =>
       const stream = await openStream(service.rest, merchant.key);
       const live = subscribe(service.graph, merchant.key);
       await eventually(() => stream.comments.includes(': connected'), 'the stream');
-      // A subscription has no word for having begun: once it hears of one of these, it has.
-      const hears = async (): Promise<boolean> => {
+      // A subscription has no message for having begun: once it receives one of these, it has.
+      const receives = async (): Promise<boolean> => {
         await merchant.call('POST', '/payments', { amount: 1 });
         return live.seen.length > 0;
       };
-      await eventually(hears, 'a live event');
+      await eventually(receives, 'a live event');
 
       const created = await merchant.call(
         'POST',

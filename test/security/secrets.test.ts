@@ -98,8 +98,8 @@ describe('a secret', () => {
 });
 
 /**
- * Comparisons of what is no secret: digests of what a caller asked for, which only tell two
- * requests apart.
+ * Comparisons of what is no secret: digests of what a caller asked for, which only distinguish
+ * two requests.
  */
 const open = [
   'subgraphs/kernel/database/keyset.ts',

@@ -90,7 +90,7 @@ test('an address that this machine does not have', async () => {
   );
 });
 
-/** Directories that cannot be made or written, and what is said of each. */
+/** Directories that cannot be made or written, and the message for each. */
 const unusable: readonly (readonly [string, RegExp])[] = [
   ['/proc/payments', /\(ENOENT\)\. Set DATA_DIR to a directory that can be written to\.$/],
   [

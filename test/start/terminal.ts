@@ -77,7 +77,7 @@ const attempt = (read: () => string): string => {
 
 /**
  * The command lines of the living processes that were given this folder as DATA_DIR, or work in it.
- * Linux alone tells.
+ * Only Linux lists them.
  */
 export const processesAt = (folder: string): readonly string[] =>
   readdirSync('/proc')

@@ -1,7 +1,7 @@
 /**
  * Loaded into the process of every test file. A file whose process does not end (a socket left
  * open, a promise that nobody settles) is a failure that names itself, not a run that stands still;
- * and a file that is told to end lets its servers go first.
+ * and a file that is asked to end lets its servers go first.
  */
 const file_max_min = process.env['FLEET'] === 'whole' ? 30 : 20;
 

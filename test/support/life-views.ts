@@ -18,7 +18,7 @@ const words = async (
   return rows.map(({ word }) => word).join(' ');
 };
 
-/** The webhooks that were told, in order. */
+/** The webhooks that were published, in order. */
 export const seenWebhooks = (migrated: MigratedDatabase, key: KeyPrincipal): Promise<string> =>
   words(
     migrated,

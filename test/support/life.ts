@@ -2,17 +2,28 @@
  * Lives of payments as text tables: one step a line, `verb payment arguments -> what is seen`. The
  * verbs are the real ones, on a real database.
  *
- *   create P1 10_000 any [ttl 5] -> pending (or `callbacks late`: how the simulated bank tells)
- *   create P1 10_000 any -> pending choose P1 sbp -> pending session P1 -> processing bank P1
- *   approve -> succeeded fee 70 bank P1 decline do_not_honor -> failed cancel P1 -> cancelled | 409
- *   not_pending lost P1 -> processing the process dies before the bank is called; `unheard`: after
- *   it order P1 -> absent | unanswered | standing where the order stands at the bank after 20 min
- *   -> expires what is due expire P1 -> expired session_expired at its own moment; the bank says
- *   nothing status P1 -> succeeded balance -> 9_930 late P1 -> true captured fee null refunded 0
- *   alerts -> late_success webhooks -> payment.succeeded payment.expired refund P1 4_000 ->
- *   succeeded 4_000, P1 succeeded refunded 4_000 refund P1 -> what is left answer P1 decline |
- *   silent -> failed 405 do_not_honor, ... what the bank says of the oldest pending refund
- *   available -> 5_930 ledger -> payment 10_000, refund -4_000
+ *   create  P1 10_000 any [ttl 5]    -> pending (or `callbacks late`: how the simulator answers)
+ *   create  P1 10_000 any            -> pending
+ *   choose  P1 sbp                   -> pending
+ *   session P1                       -> processing
+ *   bank    P1 approve               -> succeeded fee 70
+ *   bank    P1 decline do_not_honor  -> failed
+ *   cancel  P1                       -> cancelled | 409 not_pending
+ *   lost    P1                       -> processing: the process dies before the bank is called
+ *   unheard P1                       -> processing: the process dies after the bank is called
+ *   order   P1                       -> absent | unanswered | standing: the order at the bank
+ *   after   20 min                   -> what is due expires
+ *   expire  P1                       -> expired session_expired at its time; the bank is silent
+ *   status  P1                       -> succeeded
+ *   balance                          -> 9_930
+ *   available                        -> 5_930
+ *   ledger                           -> payment 10_000, refund -4_000
+ *   late    P1                       -> true captured fee null refunded 0
+ *   alerts                           -> late_success
+ *   webhooks                         -> payment.succeeded payment.expired
+ *   refund  P1 4_000                 -> succeeded 4_000, P1 succeeded refunded 4_000
+ *   refund  P1                       -> what is left
+ *   answer  P1 decline | silent      -> failed 405 do_not_honor: to the oldest pending refund
  */
 import assert from 'node:assert/strict';
 import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';

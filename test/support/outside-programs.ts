@@ -7,7 +7,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 interface OutsideProgram {
-  /** The environment variable that tells the tests where it is. */
+  /** The environment variable that gives the tests its place. */
   readonly variable: 'REDIS_SERVER' | 'HAPROXY' | 'PGBOUNCER' | 'CHROMIUM';
   readonly names: readonly string[];
   readonly debianPackage: string;

@@ -52,9 +52,9 @@ export const holesOf = (packages: LockedPackages): readonly Hole[] =>
 const platform = /(android|darwin|freebsd|linux|openharmony|win32)-([a-z0-9]+)(?:-([a-z]+))?$/;
 
 /**
- * The entry of a package for one platform, told by its name: `@oxlint/binding-linux-arm64-musl`. It
- * has no digest, since the package could not be read: an installation on that platform trusts its
- * registry. Throws for a package that is not of one platform; only npm can add that.
+ * The entry of a package for one platform, known by its name: `@oxlint/binding-linux-arm64-musl`.
+ * It has no digest, since the package could not be read: an installation on that platform trusts
+ * its registry. Throws for a package that is not of one platform; only npm can add that.
  */
 const entryFor = ({ asker, name, range }: Hole, packages: LockedPackages): LockedPackage => {
   const [, os, cpu, abi] = platform.exec(name) ?? [];

@@ -24,7 +24,7 @@ export const AlertEntity = defineEntity({
     detail: p.text(),
     raisedAt: moment(),
     /** When it was published to operators; null while that is still to be done. */
-    toldAt: moment().strictNullable(),
+    publishedAt: moment().fieldName('told_at').strictNullable(),
     resolvedAt: moment().strictNullable(),
     resolvedBy: p.text().strictNullable(),
     note: p.text().strictNullable(),

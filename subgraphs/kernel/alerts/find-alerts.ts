@@ -11,7 +11,11 @@ import type { AlertKind } from '../rules/alert.ts';
 import type { Refused } from '../rules/refusal.ts';
 import { AlertEntity, type Alert } from './entities.ts';
 
-export const alertColumns = columns(propertyNames(AlertEntity));
+/** The column of `publishedAt` keeps its first name. */
+export const alertColumns = [
+  columns(propertyNames(AlertEntity).filter((name) => name !== 'publishedAt')),
+  'told_at as "publishedAt"',
+].join(', ');
 
 /** An alert as its page needs it: `createdAt` is the moment when it was raised. */
 export type AlertRow = Alert & { readonly createdAt: Temporal.Instant };

@@ -17,7 +17,7 @@ export interface AlertJobs {
 
 const publish_max_rows = 100;
 /** An operator's console may be a second late. */
-const tellEvery_ms = 1_000;
+const publishEvery_ms = 1_000;
 
 /** The task under which alerts are set aside that cannot be marked as published. */
 const task = 'tell-alerts';
@@ -71,7 +71,7 @@ export const alertJobs = (parts: AlertJobs): readonly Job[] => [
   {
     name: 'tell-alerts',
     queue: 'schedules',
-    every_ms: tellEvery_ms,
+    every_ms: publishEvery_ms,
     run: async () => {
       while ((await publishAlerts(parts)) > 0);
       return done;

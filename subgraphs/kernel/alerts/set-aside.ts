@@ -89,7 +89,7 @@ export const isPassing = (error: unknown): boolean => {
 };
 
 /**
- * What may be said of an error in an alert: its kind and the names in it. Its message may hold the
+ * What of an error may stand in an alert: its kind and the names in it. Its message may hold the
  * row's values.
  */
 const described = (error: unknown): string => {

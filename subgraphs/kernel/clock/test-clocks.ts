@@ -134,7 +134,6 @@ class KnownClocks implements TestClocks {
   }
 
   announce(): Promise<void> {
-    this.#forget();
     return this.#bus.publish('clocks', null);
   }
 
@@ -152,7 +151,7 @@ class KnownClocks implements TestClocks {
 
   async #read(asked: number): Promise<void> {
     const rows = await run<{ merchantId: string }>(this.#pool, owners, []);
-    // A later asking knows better.
+    // Only the newest query may set the list.
     if (asked === this.#asked) this.#owners = new Set(rows.map(({ merchantId }) => merchantId));
   }
 

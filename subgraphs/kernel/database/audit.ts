@@ -1,5 +1,5 @@
 /**
- * The audit log: who did what in the cabinet and at the operator's desk, with the state before and
+ * The audit log: who did what in the cabinet and the operator's console, with the state before and
  * after. Append-only: PostgreSQL itself refuses to change or remove an entry. **Every mutation of
  * the cabinet goes through `changeWithAudit`**, so that no change is without its entry and no entry
  * without its change:

@@ -38,7 +38,7 @@ const nameOf = (sql: string): string => {
 
 const wrongKind = (): Error => new Error('a connection of the ORM is not one of its own driver');
 
-/** An error as the ORM may have it, which writes what is told of rows into the message. */
+/** An error as the ORM may have it: the ORM would copy a row's values into its message. */
 const withoutRows = (error: unknown): unknown => {
   if (error instanceof pg.DatabaseError) {
     error.detail = undefined;

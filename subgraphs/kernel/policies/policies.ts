@@ -137,8 +137,6 @@ class KeptPolicies implements Policies {
   }
 
   announce(): Promise<void> {
-    // This process needs no message to know.
-    this.#changedAt_ms = performance.now();
     return this.#bus.publish('policies', null);
   }
 

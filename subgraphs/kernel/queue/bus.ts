@@ -83,18 +83,19 @@ export const openBus = async ({
 };
 
 /**
- * A change holds in the process that made it from its answer on: the next call must not meet what
- * was cached before.
+ * Topics whose messages make caches forget. The process that publishes one receives it at once:
+ * from its answer on, a change must hold there, and the next call must not find what was cached
+ * before.
  */
-const forgetting: ReadonlySet<BusTopic> = new Set<BusTopic>(['keys', 'policies']);
+const forgetting: ReadonlySet<BusTopic> = new Set<BusTopic>(['keys', 'policies', 'clocks']);
 
 /** Also begins the name after LISTEN. */
 const channelPrefix = 'payments_bus_';
 const channelOf = (topic: string): string => `${channelPrefix}${topic}`;
 
 /**
- * A message that cannot be read is delivery to nobody; a listener that throws, at once or later,
- * hinders neither the others nor the bus.
+ * A message that cannot be read is delivered to no listener. A listener that throws, at once or
+ * later, hinders neither the others nor the bus.
  */
 const openTopicSubscription = <Topic extends BusTopic>(
   topic: Topic,

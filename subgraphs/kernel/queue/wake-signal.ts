@@ -1,12 +1,12 @@
 /**
- * One loop waits for the signal, anything may give it. A signal while nobody waits is not lost: it
- * ends the next wait at once.
+ * A signal for one loop that waits. A signal while the loop does not wait is kept, and ends the
+ * next wait at once.
  */
 export class WakeSignal {
   #woken = false;
   #end = (): void => {};
 
-  /** Whether it rang since the last wait ended. */
+  /** Whether it was woken since the last wait ended. */
   get woken(): boolean {
     return this.#woken;
   }

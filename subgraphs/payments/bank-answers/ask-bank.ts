@@ -28,8 +28,8 @@ export type Occasion = 'notified' | 'planned';
 
 /**
  * Whether the bank may know more of a payment than we do: a session that is open, an order that was
- * registered before the buyer went on, one that expired before the bank had said how it ended, or
- * one that the bank had not seen when it was asked: about that one it may notify us at any time.
+ * registered before the buyer went on, one that expired before the bank had reported how it ended,
+ * or one that the bank had not seen when it was asked: about that one it may notify us at any time.
  */
 const isOpenQuestion = (
   { mode, status, bankRef, processingUntil, capturedAt, askAt }: Payment,

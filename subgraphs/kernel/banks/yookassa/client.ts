@@ -93,7 +93,7 @@ const broken = (error: unknown): Attempt => ({
 });
 
 /**
- * What a repeated call comes to: what is said of the second attempt is not certain of the first,
+ * What a repeated call comes to: the answer to the second attempt is not certain of the first,
  * when that may have arrived.
  */
 const together = (first: ApiAnswer, second: ApiAnswer): ApiAnswer => {

@@ -83,8 +83,8 @@ const sessionOf = ({
 export const stopped = { kind: 'pending', askAt: null } as const;
 
 /**
- * Where a payment stands that was ordered so; `pending` without a next question when the bank tells
- * something else.
+ * Where a payment stands that was ordered so; `pending` without a next question when the bank
+ * reports something else.
  */
 export const standing = async (
   calls: PaymentCalls,

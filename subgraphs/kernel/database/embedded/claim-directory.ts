@@ -11,7 +11,7 @@ import { birthMark } from './running-process.ts';
 const lockFile = 'service.lock';
 const look_ms = 50;
 /**
- * How long another service on the same directory may take to finish, unless something else is said.
+ * How long another service on the same directory may take to finish, unless stated otherwise.
  */
 export const handoverDefault_ms = 12_000;
 

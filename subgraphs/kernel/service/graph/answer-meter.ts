@@ -89,7 +89,7 @@ export class AnswerMeter {
   #exceeded = false;
   readonly #end: () => void;
 
-  /** `room`: what the answer may still take; all of it where nothing else is said. */
+  /** `room`: what the answer may still take; all of it where nothing else is stated. */
   constructor(room: AnswerRoom = wholeRoom) {
     this.#values = room.values;
     this.#characters = room.characters;
@@ -138,7 +138,7 @@ export class AnswerMeter {
     this.takeContent(item);
   }
 
-  /** Ends the answer: another process said that it is too large, or it is found so. */
+  /** Ends the answer: another process reported that it is too large, or it is found so. */
   exceed(): never {
     this.#exceeded = true;
     this.#end();

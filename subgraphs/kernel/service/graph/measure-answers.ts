@@ -99,7 +99,7 @@ const counted = (value: unknown, weight: Weight, meter: AnswerMeter): unknown =>
     count(value, weight, meter);
     return value;
   } catch {
-    // The count alone throws here, and the meter has said why.
+    // The count alone throws here, and the meter has the reason.
     return meter.never;
   }
 };

@@ -41,8 +41,8 @@ export const perCall = <Key, Value, Name = Key>(
 };
 
 /**
- * Makes equal questions of a call one: `nameOf` tells what is equal. For what takes arguments, and
- * cannot be loaded for many at once.
+ * Makes equal questions of a call one: equal questions have one `nameOf`. For what takes arguments,
+ * and cannot be loaded for many at once.
  */
 export const oncePerCall = <Key, Value>(
   nameOf: (key: Key) => string,

@@ -11,7 +11,7 @@ export interface TracingConfig {
   /** Headers of the posts: they may hold a secret. */
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;
-  /** What else is said of where the spans come from. */
+  /** Further attributes of where the spans come from. */
   readonly resource: Readonly<Record<string, string>>;
   /**
    * The part of new traces that is kept, 0 to 1. What another process of the service decided is
