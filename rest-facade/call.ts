@@ -95,7 +95,9 @@ const openRun = (
   };
 };
 
-/** What a GraphQL error tells a merchant: a refusal that a query meant, else nothing about us. */
+/**
+ * What a merchant learns of a GraphQL error: a refusal that a query meant, else nothing about us.
+ */
 const refusalOf = (error: GraphQLError, operation: string, call: Call, log: Logger): Refusal => {
   const code = error.extensions['code'];
   if (isErrorCode(code))

@@ -62,7 +62,7 @@ export const openEventStream = (app: FastifyInstance, parts: EventStreamParts): 
       leave();
       void results.return?.();
     });
-    tell(results, writer).catch((error: unknown) => {
+    push(results, writer).catch((error: unknown) => {
       parts.log.error({ err: error, requestId: call.requestId }, 'a stream could not go on');
       return writer.end('closing');
     });
@@ -121,9 +121,9 @@ const answer = (reply: FastifyReply) => {
 
 /**
  * Takes the next event when the last one is through: a slow reader loses its oldest events, at the
- * source, and is told how many.
+ * source, and learns how many.
  */
-const tell = async (results: LiveResults, writer: EventWriter): Promise<void> => {
+const push = async (results: LiveResults, writer: EventWriter): Promise<void> => {
   for await (const { data, errors, extensions } of results) {
     const [error] = errors ?? [];
     if (error) throw error;
@@ -140,7 +140,7 @@ const newestOfKeys = (bus: Bus) => {
     string,
     { readonly streamId: string; readonly writer: EventWriter; announced: boolean }
   >();
-  // Every process hears the announcements in the same order: what is heard after one's own is
+  // Every process receives the announcements in the same order: what comes after one's own is
   // newer.
   bus.subscribe('streams', ({ keyId, streamId }) => {
     const stream = streams.get(keyId);

@@ -30,7 +30,7 @@ export class EventWriter {
         resolve();
       });
     });
-    // A connection that breaks closes: there is nobody to tell.
+    // A connection that breaks closes: there is nobody to notify.
     response.on('error', () => {});
   }
 

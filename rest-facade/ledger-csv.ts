@@ -77,7 +77,8 @@ export const sendLedgerCsv = async (
     'content-type': 'text/csv; charset=utf-8; header=present',
     'content-disposition': 'attachment; filename="ledger.csv"',
   });
-  // Nothing more is read for a HEAD. A stream, even an empty one, has no length that could be said.
+  // Nothing more is read for a HEAD. A stream, even an empty one, has no length that could be
+  // stated.
   if (request.method === 'HEAD') return reply.send(Readable.from([]));
   const last = limited ? { ...first, pageInfo: { endCursor: null } } : first;
   const giveBack = cursorOf(last) === null ? () => {} : longAnswers.take(merchantId);

@@ -71,9 +71,9 @@ export const turnAway = (
   const nowBlocked_s = failedAuthentications.includes(refusal.code)
     ? limiter.countFailure(request.raw, keyId)
     : 0;
-  const said =
+  const refused =
     nowBlocked_s === 0 ? refusal : rateLimited(blockedMessage(nowBlocked_s), nowBlocked_s);
-  return sendRefusal(reply.headers(addressHeaders(limiter, request.raw, keyId)), said);
+  return sendRefusal(reply.headers(addressHeaders(limiter, request.raw, keyId)), refused);
 };
 
 /**

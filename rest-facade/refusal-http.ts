@@ -61,7 +61,7 @@ export const isErrorCode = (code: unknown): code is ErrorCode =>
 export interface Refusal {
   readonly code: ErrorCode;
   readonly message: string;
-  /** Seconds after which trying again helps, where the code alone does not tell. */
+  /** Seconds after which trying again helps, where the code alone does not state it. */
   readonly retryAfter_s?: number;
   /** What the answer has beside the headers of its code. */
   readonly headers?: Readonly<Record<string, string>>;

@@ -69,7 +69,7 @@ export const registerEdge = async (
   const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log });
   if (roles.has('gateway')) {
     const { graphIntrospection: introspection, graphiql } = config;
-    // Alerts are told over sockets alone: the stream of merchants below does not know of them.
+    // Alerts are published over sockets alone: the stream of merchants below does not know of them.
     const operatorsToo = withAlertSubscription(liveSubscriptions, { supergraph, bus });
     await registerGateway(app, {
       supergraph,

@@ -12,7 +12,7 @@ import { serveDocs } from './serve-docs.ts';
 import { openLongAnswers } from './walk-pages.ts';
 
 export interface RestFacadeParts extends Omit<CallParts, 'longAnswers'> {
-  /** Absent: no bank tells us anything here. */
+  /** Absent: no bank notifies us here. */
   readonly bankCallbacks?: BankCallbackParts;
   readonly authenticator: Pick<Authenticator, 'ofHeader' | 'isKnown' | 'checkRequest'>;
 }
@@ -25,8 +25,8 @@ declare module 'fastify' {
 }
 
 /**
- * Adds every documented route, `/docs`, `/v1/public/openapi.json`, and where banks tell us
- * something. Throws when a route is not in the contract.
+ * Adds every documented route, `/docs`, `/v1/public/openapi.json`, and where banks notify
+ * us. Throws when a route is not in the contract.
  */
 export const registerRestFacade = async (
   app: FastifyInstance,

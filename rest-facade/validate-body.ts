@@ -73,7 +73,7 @@ const compileOne = (schema: Schema): BodyRules => ({
   shape: compileShape(schema),
 });
 
-/** The field whose one value tells a variant from the others: `method` of a payout. */
+/** The field whose one value distinguishes a variant from the others: `method` of a payout. */
 const tagOf = (variants: readonly Schema[]): string => {
   const tag = Object.keys(variants[0]?.properties ?? {}).find((name) =>
     variants.every((variant) => variant.properties?.[name]?.enum?.length === 1),
@@ -83,7 +83,7 @@ const tagOf = (variants: readonly Schema[]): string => {
 };
 
 /**
- * Variants are told apart by their tag first, so that a mistake is one of the variant that was
+ * Variants are distinguished by their tag first, so that a mistake is one of the variant that was
  * meant.
  */
 const compileVariants = (variants: readonly Schema[]): BodyRules => {

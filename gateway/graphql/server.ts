@@ -118,7 +118,7 @@ const takeFurther = async (
 
 /**
  * A browser's request for the page. The page keeps its query in the address, so that parameters do
- * not tell the two apart.
+ * not distinguish the two.
  */
 const wantsPage = ({ method, headers }: FastifyRequest): boolean =>
   method !== 'POST' && (headers.accept ?? '').includes('text/html');

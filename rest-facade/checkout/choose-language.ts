@@ -1,5 +1,5 @@
 /**
- * Which language the page speaks: the switch on the page (`?lang=`), what it said before (a
+ * Which language the page speaks: the switch on the page (`?lang=`), what it was before (a
  * cookie), else the browser's preference.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -18,7 +18,7 @@ const bodyLimit_bytes = 1_024;
 const awaitsBuyer = (checkout: Checkout): boolean =>
   checkout.status === 'processing' && checkout.step !== null && checkout.step !== 'wait';
 
-const saidUnknown = (context: PageContext, reply: FastifyReply, words: Words): FastifyReply =>
+const sendUnknown = (context: PageContext, reply: FastifyReply, words: Words): FastifyReply =>
   reply.code(404).type('text/html; charset=utf-8').send(unknownPage(words, context.assets));
 
 const showBank = (
@@ -48,7 +48,7 @@ export const playBank = (app: FastifyInstance, context: PageContext): void => {
     guardPage(reply, 'own form');
     rememberSwitch(request, reply);
     const { words, found } = await findCheckout(context, request);
-    if (found?.checkout.mode !== 'test') return saidUnknown(context, reply, words);
+    if (found?.checkout.mode !== 'test') return sendUnknown(context, reply, words);
     if (!awaitsBuyer(found.checkout)) return reply.redirect(pageAddress(request), 303);
     return showBank(context, reply, found.checkout, words, false);
   });
@@ -57,7 +57,7 @@ export const playBank = (app: FastifyInstance, context: PageContext): void => {
     guardPage(reply, 'own form');
     const { words, found } = await findCheckout(context, request);
     if (found?.checkout.mode !== 'test' || !isSameOrigin(request, true))
-      return saidUnknown(context, reply, words);
+      return sendUnknown(context, reply, words);
     if (!awaitsBuyer(found.checkout)) return reply.redirect(pageAddress(request), 303);
     const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
     const approve = form.get('answer') !== 'decline';

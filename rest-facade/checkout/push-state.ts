@@ -19,7 +19,7 @@ const heartbeat_ms = 25_000;
 /** How much a reader that does not read may leave unsent before it is let go. */
 const unsent_max_bytes = 262_144;
 
-/** Hears the changes of one payment's status. */
+/** Receives the changes of one payment's status. */
 const openReader = (
   live: Pick<LiveEvents, 'read'>,
   { merchantId, paymentId }: BuyerPrincipal,
@@ -41,12 +41,12 @@ interface Stream {
  * Sends the state now and after every change, each time only when it is not what the page shows.
  * Ends with the reader.
  */
-const tellChanges = async (
+const pushChanges = async (
   { context, call, words, response, reader }: Stream,
   shownTag: string,
 ): Promise<void> => {
   let tag = shownTag;
-  const tell = async (): Promise<void> => {
+  const push = async (): Promise<void> => {
     const checkout = await context.calls.read(call);
     if (!checkout || response.writableEnded) return;
     const state = stateJson(checkout, words);
@@ -54,8 +54,8 @@ const tellChanges = async (
     tag = state.tag;
   };
   // The payment may have moved since the page was drawn.
-  await tell();
-  for await (const _ of reader) await tell();
+  await push();
+  for await (const _ of reader) await push();
 };
 
 const beat = (response: ServerResponse): void => {
@@ -73,7 +73,7 @@ const stream = (parts: Stream, shownTag: string): void => {
     response.end();
   };
   response.once('close', end);
-  tellChanges(parts, shownTag)
+  pushChanges(parts, shownTag)
     .catch((error: unknown) =>
       context.log.warn(
         { requestId: call.requestId, reason: error instanceof Error ? error.message : 'unknown' },

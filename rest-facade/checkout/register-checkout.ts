@@ -31,7 +31,7 @@ export interface CheckoutParts {
   readonly supergraph: Pick<Supergraph, 'operation'>;
   /** Signs the tokens in page addresses. */
   readonly pageSecret: Keys;
-  /** Tells when a payment changed; without it the page only asks by itself. */
+  /** Reports when a payment changed; without it the page only polls. */
   readonly liveEvents?: Pick<LiveEvents, 'read'>;
   /** Says where a call comes from, for the limits. */
   readonly addressOf: AddressOf;

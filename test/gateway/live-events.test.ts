@@ -131,7 +131,7 @@ describe('events that did not come over the bus', () => {
     await fixture.notify();
     const received: DeliveredEvent[] = [];
     while (received.at(-1)?.event.sequence !== '12010') received.push(...(await take(reading, 1)));
-    // A reader who is slower than the store loses its oldest events, as ever, and is told how many.
+    // A reader who is slower than the store loses its oldest events, as ever, and learns how many.
     assert.equal(received.length + received.reduce((sum, { missed }) => sum + missed, 0), 1_201);
     await fixture.notify();
     assert(await isSilent(reading));
@@ -198,7 +198,7 @@ describe('a resumed reading', () => {
     const received = take(reading, 4);
     await fixture.happen();
     gate.resolve();
-    // Stored already, but not yet told over the bus when the store answers.
+    // Stored already, but not yet published on the bus when the store answers.
     const late = fixture.store();
     await new Promise((resolve) => setTimeout(resolve, 20));
     await fixture.notify(late);

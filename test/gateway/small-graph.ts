@@ -123,7 +123,7 @@ export class Fixture {
     return this.bus.publish('keys', { merchantId: 'm1' });
   }
 
-  /** Makes an event with the next sequence number without telling anybody. */
+  /** Makes an event with the next sequence number without publishing it. */
   store(parts: Partial<StreamedEvent> & { readonly kind?: LiveKind } = {}): StreamedEvent {
     const event: StreamedEvent = {
       sequence: String(this.events.length * 10 + 10),
@@ -144,7 +144,7 @@ export class Fixture {
     return received;
   }
 
-  /** Tells over the bus, as the relay does, what has been made. */
+  /** Publishes on the bus, as the relay does, what has been made. */
   notify(...events: readonly StreamedEvent[]): Promise<void> {
     const newest = this.events.at(-1)?.sequence ?? '0';
     const [first, last] = [events[0], events.at(-1)];
@@ -158,7 +158,7 @@ export class Fixture {
     });
   }
 
-  /** Makes an event and tells it over the bus. */
+  /** Makes an event and publishes it on the bus. */
   async happen(parts: Partial<StreamedEvent> = {}): Promise<StreamedEvent> {
     const event = this.store(parts);
     await this.notify(event);
@@ -192,7 +192,7 @@ const graphEvent = ({
   };
 };
 
-const hears = (principal: Principal, event: StreamedEvent): boolean => {
+const mayReceive = (principal: Principal, event: StreamedEvent): boolean => {
   switch (principal.kind) {
     case 'key':
       return principal.shopId === event.shopId && principal.mode === event.mode;
@@ -213,7 +213,7 @@ const rootFields = (fixture: Fixture): Readonly<Record<string, Resolve>> => ({
     id === 'm1' ? { id, name: 'Merchant of the test', liveEnabled: false } : null,
   liveEvent: ({ id }, { principal }) => {
     const event = fixture.events.find(({ sequence }) => sequence === id);
-    return event && !fixture.gone.has(event.sequence) && hears(principal, event)
+    return event && !fixture.gone.has(event.sequence) && mayReceive(principal, event)
       ? graphEvent(event)
       : null;
   },

@@ -194,7 +194,7 @@ describe('a socket', () => {
     assert.deepEqual(await closingOf(third), { code: 4429, reason: 'Too many sockets' });
     await letIn(t, socketUrl, otherShopKey);
     first?.close();
-    // Nothing tells a client when the server has let it go.
+    // Nothing notifies a client when the server has let it go.
     const admitted = () =>
       letIn(t, socketUrl).then(
         () => true,

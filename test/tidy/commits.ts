@@ -6,10 +6,10 @@ export const subject_max_chars = 72;
 const form = /^[a-z][a-z0-9.-]*(?:(?:, |\/)[a-z0-9.-]+)*: (?<verb>\S+)(?: .*)?$/;
 
 /** Verbs whose imperative ends as if it were another form. */
-const imperatives = new Set([
-  ...['address', 'bypass', 'compress', 'express', 'guess', 'pass', 'process', 'suppress'],
-  ...['bring', 'embed', 'exceed', 'feed', 'focus', 'need', 'proceed', 'seed', 'shed', 'speed'],
-]);
+const imperatives: ReadonlySet<string> = new Set(
+  `address bypass compress express guess pass process suppress
+  bring embed exceed feed focus need proceed seed shed speed`.split(/\s+/),
+);
 
 /** What is wrong with a subject; empty when nothing is. */
 export const subjectFaults = (subject: string): readonly string[] => {

@@ -6,15 +6,12 @@ import { isGenerated, readText, typescriptFiles } from './tree.ts';
 
 /** Folders that still have some. */
 const left: readonly string[] = [
-  'gateway/',
-  'rest-facade/',
   'subgraphs/merchants/',
   'test/acquirer/',
   'test/api/',
   'test/bench/',
   'test/browser/',
   'test/chaos/',
-  'test/gateway/',
   'test/live/',
   'test/webhooks/',
 ];

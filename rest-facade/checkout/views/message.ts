@@ -6,11 +6,11 @@ import { seals } from './icons.ts';
 import { documentView, languageSwitch } from './page.ts';
 
 const messagePage = (
-  said: 'unknownPage' | 'brokenPage' | 'busyPage',
+  message: 'unknownPage' | 'brokenPage' | 'busyPage',
   words: Words,
   assets: Assets,
 ): string => {
-  const { title, text } = words[said];
+  const { title, text } = words[message];
   return documentView({
     words,
     title,
@@ -20,10 +20,10 @@ const messagePage = (
         <header class="top">${languageSwitch(words)}</header>
         <main class="sheet sheet-message">
           <div class="outcome">
-            ${said === 'unknownPage' ? seals.lost : seals.none}
+            ${message === 'unknownPage' ? seals.lost : seals.none}
             <h1 class="panel-title">${title}</h1>
             <p class="panel-text">${text}</p>
-            ${said !== 'unknownPage' && html`<a class="primary" href=""><span class="primary-words">${words.tryAgain}</span></a>`}
+            ${message !== 'unknownPage' && html`<a class="primary" href=""><span class="primary-words">${words.tryAgain}</span></a>`}
           </div>
         </main>
       </div>

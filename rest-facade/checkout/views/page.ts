@@ -111,7 +111,7 @@ const footer = (checkout: Checkout, words: Words): string => {
     : words.footer;
 };
 
-/** What is said while the page's script is away, while there is something left to do. */
+/** What is shown while the page's script is away, while there is something left to do. */
 const withoutScript = ({ status }: Checkout, words: Words): Piece =>
   (status === 'pending' || status === 'processing') &&
   html`<noscript><p class="notice">${words.noScript}</p></noscript>

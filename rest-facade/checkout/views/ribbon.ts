@@ -1,4 +1,6 @@
-/** Test mode, said plainly: no money moves, and what the simulator will answer (decision D-30). */
+/**
+ * Test mode, stated plainly: no money moves, and what the simulator will answer (decision D-30).
+ */
 import type { Checkout } from '../call-checkout.ts';
 import { html, type Html } from '../html.ts';
 import { failureWords, type Words } from '../words/words.ts';

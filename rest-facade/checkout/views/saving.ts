@@ -9,7 +9,7 @@ import type { SavableMethod, SavingWords, Words } from '../words/words.ts';
 
 const savable = ['cards', 'sbp', 'tpay'] as const satisfies readonly SavableMethod[];
 
-/** What is said of the method that this payment saves; null when it saves none. */
+/** The text about the method that this payment saves; null when it saves none. */
 export const savingWords = (checkout: Checkout, words: Words): SavingWords | null => {
   const method = checkout.saves
     ? savable.find((candidate) => candidate === checkout.method)

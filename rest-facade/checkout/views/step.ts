@@ -10,7 +10,7 @@ import { arrow, methodMarks, spinner } from './icons.ts';
 import { payableMethod } from './pay-form.ts';
 import { wayOnView } from './way-on.ts';
 
-const said = ({ title, text }: Message): Html =>
+const messageView = ({ title, text }: Message): Html =>
   html` <h2 class="panel-title" tabindex="-1">${title}</h2>
     <p class="panel-text">${text}</p>`;
 
@@ -52,20 +52,20 @@ export const stepView = (checkout: Checkout, words: Words): Html => {
     case 'redirect':
       return html`<div class="step">
         ${method && html`<div class="step-mark">${methodMarks[method]}</div>`}
-        ${said(words.redirect(name))} ${onwards(address, words.redirectGo(name))} ${waiting(words)}
-        ${wayOnView(checkout, words)}
+        ${messageView(words.redirect(name))} ${onwards(address, words.redirectGo(name))}
+        ${waiting(words)} ${wayOnView(checkout, words)}
       </div>`;
     case 'three_d_secure':
       return html`<div class="step">
         ${method && html`<div class="step-mark">${methodMarks[method]}</div>`}
-        ${said(words.threeDSecure)} ${onwards(address, words.threeDSecureGo)} ${waiting(words)}
-        ${wayOnView(checkout, words)}
+        ${messageView(words.threeDSecure)} ${onwards(address, words.threeDSecureGo)}
+        ${waiting(words)} ${wayOnView(checkout, words)}
       </div>`;
     case 'wait':
     case null:
       return html`<div class="step step-wait">
         <div class="big-spinner">${spinner}</div>
-        ${said(words.wait)} ${wayOnView(checkout, words)}
+        ${messageView(words.wait)} ${wayOnView(checkout, words)}
       </div>`;
   }
 };
