@@ -190,6 +190,53 @@ export const storePayments = async (
   return row?.count ?? 0;
 };
 
+/** What every posting of a payment's change has in common. */
+const sourceOf = (
+  { merchantId, shopId, mode, currency, id, publicId }: Payment,
+  now: Temporal.Instant,
+) => ({
+  merchantId,
+  shopId,
+  mode,
+  currency,
+  paymentId: id,
+  payoutId: null,
+  description: publicId,
+  at: now,
+});
+
+/** What a change books: for the payment, for an adjustment and for a refund, each by its source. */
+const factsOf = (
+  common: ReturnType<typeof sourceOf>,
+  { postings, adjustment, refund }: PaymentChange,
+) => [
+  {
+    source: { ...common, sourceKind: 'payment' as const, sourceId: common.paymentId },
+    postings,
+  },
+  ...(adjustment
+    ? [
+        {
+          source: {
+            ...common,
+            description: adjustment.description,
+            sourceKind: 'adjustment' as const,
+            sourceId: common.paymentId,
+          },
+          postings: adjustment.postings,
+        },
+      ]
+    : []),
+  ...(refund
+    ? [
+        {
+          source: { ...common, sourceKind: 'refund' as const, sourceId: refund.row.id },
+          postings: refund.postings,
+        },
+      ]
+    : []),
+];
+
 /**
  * Writes a change; null when the payment was written by somebody else since it was read, and then
  * nothing has happened.
@@ -201,48 +248,12 @@ export const storePayment = async (
   now: Temporal.Instant,
 ): Promise<Payment | null> => {
   const after: Payment = { ...before, ...change.patch, version: before.version + 1 };
-  const { refund, adjustment } = change;
-  const { merchantId, shopId, mode, currency, id, publicId } = after;
-  const common = {
-    merchantId,
-    shopId,
-    mode,
-    currency,
-    paymentId: id,
-    payoutId: null,
-    description: publicId,
-    at: now,
-  };
-  const facts = [
-    {
-      source: { ...common, sourceKind: 'payment' as const, sourceId: id },
-      postings: change.postings,
-    },
-    ...(adjustment
-      ? [
-          {
-            source: {
-              ...common,
-              description: adjustment.description,
-              sourceKind: 'adjustment' as const,
-              sourceId: id,
-            },
-            postings: adjustment.postings,
-          },
-        ]
-      : []),
-    ...(refund
-      ? [
-          {
-            source: { ...common, sourceKind: 'refund' as const, sourceId: refund.row.id },
-            postings: refund.postings,
-          },
-        ]
-      : []),
-  ];
+  const { refund } = change;
+  const common = sourceOf(after, now);
+  const facts = factsOf(common, change);
   const written = await run(runner, refund ? storeWithRefund : store, [
-    merchantId,
-    id,
+    after.merchantId,
+    after.id,
     before.version,
     ...mutable.map((name) => (name === 'metadata' ? JSON.stringify(after.metadata) : after[name])),
     JSON.stringify(facts.flatMap(({ source, postings }) => postingRows(source, postings))),

@@ -41,7 +41,7 @@ export const callForPayout = <Answer extends PayoutOrderAnswer>(
   call: (signal: AbortSignal) => Promise<Answer>,
 ): Promise<Answer | typeof unknown> => within(callDeadline_s * 1_000, log, payoutId, call);
 
-/** How long a caller waits for the bank's word on a recipient. */
+/** How long a caller waits for the bank's answer about a recipient. */
 const checkDeadline_ms = 5_000;
 
 /** A question about a recipient, before there is a payout. */

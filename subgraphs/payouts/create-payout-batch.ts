@@ -6,16 +6,15 @@
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import type { Bank } from '../kernel/banks/bank.ts';
 import { isBeyondBound } from '../kernel/ledger/bound.ts';
 import { claimPage, releaseKeys } from '../kernel/database/claim-page.ts';
-import { claimOf, type IdempotencyClaim } from '../kernel/database/idempotency.ts';
+import { claimOf } from '../kernel/database/idempotency.ts';
 import { inTransaction } from '../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
-import { checkRecipient, payoutBank, type Checked } from './check-draft.ts';
+import { failureOf, readItems, type Batch, type Failure, type Item } from './batch-items.ts';
+import { payoutBank } from './check-draft.ts';
 import {
   keyedClaim,
-  keyedFingerprints,
   lacksScope,
   payCard,
   type CreatingParts,
@@ -24,7 +23,7 @@ import {
 } from './create-payout.ts';
 import type { Payout } from './entities.ts';
 import { beyondBound, openPayouts, type Opened } from './open-payouts.ts';
-import { payoutTerms, type PayoutInput, type PayoutTerms } from './rules/create.ts';
+import type { PayoutInput } from './rules/create.ts';
 import type { PayoutMethod } from './rules/payout.ts';
 
 /** Decision D-52. */
@@ -36,9 +35,6 @@ const page_items = 100;
  * turn.
  */
 const cardPage_items = 20;
-/** Questions to a bank at the same time. */
-const concurrentItems_max = 20;
-
 /** What became of one item (contract: `results[]`). */
 export interface ItemResult {
   readonly index: number;
@@ -56,92 +52,7 @@ export interface CreatedBatch {
   readonly replayed: boolean;
 }
 
-interface Failure {
-  readonly code: string;
-  readonly error: string;
-}
-
-/** An item that may become a payout, or what is wrong with it. */
-interface Item {
-  readonly index: number;
-  readonly amount: bigint;
-  /** Its own key (decision D-25); '' without a key. */
-  readonly key: string;
-  readonly fingerprint: string;
-  readonly earlierFingerprints: readonly string[];
-  readonly id: string;
-  readonly ready: { readonly terms: PayoutTerms; readonly bank: Bank } | Failure;
-}
-
 type Made = { readonly payout: Payout } | { readonly duplicateOf: string } | Failure;
-
-interface Batch {
-  readonly parts: CreatingParts;
-  readonly creating: Creating;
-  readonly method: PayoutMethod;
-  readonly bank: Bank | Refused;
-  readonly claim: IdempotencyClaim | null;
-  /**
-   * What the batch's own key stands for: nothing that can be read, only that this call was here.
-   */
-  readonly batchId: string;
-}
-
-const failureOf = ({ code, message }: Refused): Failure => ({ code, error: message });
-
-const bankFailure = (code: string): Failure =>
-  code === 'bank_unknown'
-    ? { code, error: "the recipient's bank is unknown to the bank's router, or the router failed" }
-    : { code, error: `the bank refused the recipient: ${code}` };
-
-const readyOf = (checked: Checked | Refused, terms: PayoutTerms): Item['ready'] => {
-  if (isRefused(checked)) return failureOf(checked);
-  return checked.refusedAs ? bankFailure(checked.refusedAs) : { terms, bank: checked.bank };
-};
-
-const readItem = async (
-  { parts, creating, method, bank, claim }: Batch,
-  input: PayoutInput,
-  index: number,
-): Promise<Item> => {
-  const meaning = JSON.stringify(['payoutBatchItem', method, input], (_, value: unknown) =>
-    typeof value === 'bigint' ? value.toString() : value,
-  );
-  const fingerprints = claim
-    ? keyedFingerprints(parts.fingerprintKey, meaning)
-    : { fingerprint: '', earlierFingerprints: [] };
-  const base = {
-    index,
-    amount: input.amount,
-    key: claim ? `${claim.key}:${index}` : '',
-    ...fingerprints,
-    id: randomUUID(),
-  };
-  const terms = payoutTerms(method, input);
-  if (isRefused(terms)) return { ...base, ready: failureOf(terms) };
-  const checked = await checkRecipient(
-    { policies: creating.policies, merchantId: creating.key.merchantId, bank, log: parts.log },
-    terms.recipient,
-  );
-  return { ...base, ready: readyOf(checked, terms) };
-};
-
-const readPage = async (
-  batch: Batch,
-  inputs: readonly PayoutInput[],
-  from: number,
-): Promise<readonly Item[]> => {
-  const items: Item[] = [];
-  for (let place = 0; place < inputs.length; place += concurrentItems_max) {
-    const some = inputs.slice(place, place + concurrentItems_max);
-    items.push(
-      ...(await Promise.all(
-        some.map((input, offset) => readItem(batch, input, from + place + offset)),
-      )),
-    );
-  }
-  return items;
-};
 
 /** What an earlier call made of an item; undefined when none was here. */
 const earlierOf = (taken: ReadonlyMap<string, string | null>, { key }: Item): Made | undefined => {
@@ -259,7 +170,7 @@ const makePage = async (batch: Batch, items: readonly Item[]): Promise<Page | Re
 
 /**
  * Gives the cards of a page to the bank. What becomes of each comes by its webhook: the item is
- * created, whatever the bank says.
+ * created, whatever the bank answers.
  */
 const payCards = async (
   { parts, creating: { now } }: Batch,
@@ -330,7 +241,7 @@ export const createPayoutBatch = async (
   const results: ItemResult[] = [];
   let replayed = false;
   for (let from = 0; from < inputs.length; from += size) {
-    const items = await readPage(batch, inputs.slice(from, from + size), from);
+    const items = await readItems(batch, inputs.slice(from, from + size), from);
     const since_ms = performance.now();
     const page = await makePage(batch, items);
     if (isRefused(page)) return page;

@@ -44,11 +44,11 @@ export interface SessionOrder {
   /** When the session ends (decision D-34): what succeeds later is given back (D-33). */
   readonly sessionUntil: Temporal.Instant;
   /**
-   * Present: the order is only registered; its buyer may come until then, and nobody is given the
+   * Present: the order is created early; its buyer may come until then, and nobody is given the
    * address where to go on.
    */
   readonly payableUntil?: Temporal.Instant;
-  /** The bank's reference of the order that was registered; null when there is none. */
+  /** The bank's reference of the order that was created early; null when there is none. */
   readonly reference: string | null;
   readonly now: Temporal.Instant;
 }
@@ -79,7 +79,7 @@ export type SessionAnswer =
       readonly askAt: Temporal.Instant | null;
     }
   | SessionNotOpened
-  /** What the bank says is not what was ordered: it stops, and an alert was raised. */
+  /** The bank's answer is not what was ordered: the operation stops, and an alert was raised. */
   | { readonly kind: 'pending'; readonly askAt: null }
   | Unaccepted<SessionNotOpened>;
 
@@ -91,7 +91,7 @@ export interface Question {
 }
 
 /**
- * A payment that is asked about: what was ordered, so that the bank's words can be compared with
+ * A payment that is asked about: what was ordered, so that the bank's answer can be compared with
  * it.
  */
 export interface PaymentQuestion extends Question {
@@ -101,7 +101,7 @@ export interface PaymentQuestion extends Question {
   readonly reference: string | null;
   readonly amount: MinorUnits;
   readonly currency: string;
-  /** When its order may have been registered, before its buyer went on; null: it was not. */
+  /** When its order may have been created, before its buyer went on; null: it was not. */
   readonly createdEarlyAt: Temporal.Instant | null;
   /** When the session was ordered. */
   readonly orderedAt: Temporal.Instant;

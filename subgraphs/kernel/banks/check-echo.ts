@@ -19,7 +19,7 @@ export interface Ordered {
 export interface Echo {
   /** Its own reference. */
   readonly id: string;
-  /** Our operation's id, as it says. */
+  /** Our operation's id, as the bank repeats it. */
   readonly operationId: string | null;
   /** The amount in the bank's own notation, for people. */
   readonly amount: string;

@@ -41,7 +41,7 @@ export interface PayoutQuestion {
   readonly operationId: string;
   /** The bank's own reference, once it gave one. */
   readonly reference: string | null;
-  /** What was ordered, so that the bank's words can be compared with it. */
+  /** What was ordered, so that the bank's answer can be compared with it. */
   readonly amount: MinorUnits;
   readonly currency: string;
   readonly now: Temporal.Instant;
@@ -75,7 +75,7 @@ export type PayoutAnswer =
  */
 export type PayoutOrderAnswer = PayoutAnswer | { readonly kind: 'unaccepted' };
 
-/** What a bank says of a recipient before anything is paid. */
+/** What a bank answers about a recipient before anything is paid. */
 export type RecipientVerdict =
   | Extract<PayoutAnswer, { readonly kind: 'declined' | 'misrouted' | 'unknown' }>
   | { readonly kind: 'acceptable' };

@@ -1,11 +1,14 @@
 /**
- * Which banks serve an operation. Contract "Modes": test keys reach the simulator, live keys a real
- * acquirer. In live mode the shop's routes decide among the connectors of this installation, and a
- * connector's declared capabilities which of them can: without a route it is
- * `route_not_configured`, with routes to banks that cannot do it `method_unsupported`; a bank where
- * nobody has an account for the merchant is as if it had no route. The second bank is for an order
- * that the first surely did not accept (`unaccepted`), never for one whose result is unknown; which
- * bank has an operation is on its row before that bank is called.
+ * Routing: which banks may serve an operation, the preferred one first. Contract "Modes".
+ *
+ * Test mode always uses the simulator. In live mode a shop's routes name connectors of this
+ * installation, and each connector declares what it can do. A shop without a route is refused with
+ * `route_not_configured`, and so is one whose bank has no account for the merchant. A shop whose
+ * routes lead only to banks that cannot do it is refused with `method_unsupported`.
+ *
+ * A later bank is tried only when the earlier one certainly did not accept the order
+ * (`unaccepted`), never when the result is unknown. The operation's row names its bank before that
+ * bank is called.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { buyerMethods, type BuyerMethod } from '../rules/buyer.ts';

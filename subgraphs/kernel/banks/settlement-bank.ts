@@ -1,6 +1,6 @@
 /**
- * The part of the port to an acquirer that gives its registry: what it says it did for us in a span
- * of time, for reconciliation.
+ * The part of the port to an acquirer that gives its settlement report: the operations that it
+ * executed for us in a span of time, for reconciliation.
  */
 import type { Mode } from '../rules/mode.ts';
 
@@ -10,7 +10,7 @@ export type ReportedKind = (typeof reportedKinds)[number];
 export const reportedStatuses = ['succeeded', 'failed', 'pending'] as const;
 export type ReportedStatus = (typeof reportedStatuses)[number];
 
-/** One line of a registry. Amounts are minor units. */
+/** One line of a settlement report. Amounts are minor units. */
 export interface ReportLine {
   /** The bank's own reference. */
   readonly reference: string;
@@ -24,11 +24,11 @@ export interface ReportLine {
   readonly currency: string;
   readonly status: ReportedStatus;
   readonly at: Temporal.Instant;
-  /** What the bank kept for it; null when it does not say. */
+  /** What the bank kept for it; null when the report has no fee. */
   readonly fee: bigint | null;
 }
 
-/** A bank that gives its registry. */
+/** A bank that gives settlement reports. */
 export interface SettlementBank {
   readonly connector: string;
   readonly mode: Mode;

@@ -42,7 +42,7 @@ export interface ChargeOrder {
 }
 
 /**
- * What a bank says of a charge. It cannot be unseen: the order that asks about it is the order
+ * What a bank answers about a charge. It cannot be unseen: the order that asks about it is the order
  * itself.
  */
 export type ChargeAnswer = Exclude<BankAnswer, { readonly kind: 'unseen' }>;

@@ -1,10 +1,10 @@
-/** What a bank's approval says of a payment, whether it comes in time or too late. */
+/** What a bank's approval means for a payment, whether it comes in time or too late. */
 import type { BankAnswer } from '../../kernel/banks/bank-answer.ts';
 import { isBinding, savedText } from '../../kernel/rules/recurring.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentPatch } from '../store-payment.ts';
 
-/** A bank's word that the buyer has paid. */
+/** A bank's answer that the buyer has paid. */
 export type Approval = BankAnswer & { readonly kind: 'approved' };
 
 /**

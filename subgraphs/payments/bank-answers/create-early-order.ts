@@ -1,12 +1,13 @@
 /**
- * Registers a new live payment of a fixed method with its acquirer, as decision D-31 has it: the
- * merchant learns at once who takes it and under which reference, or that it is refused. The buyer
- * is sent to that order when they go on from the page; until then nobody knows its address, so that
- * nobody can pay it. An acquirer without an answer leaves the payment pending, and is given the
- * same order again then.
+ * Creates the order of a new live payment of a fixed method at its acquirer (decision D-31). The
+ * merchant learns at once which acquirer takes the payment and under which reference, or that it
+ * was declined. The buyer is sent to that order when they go on from the page; until then nobody
+ * knows its address, so that nobody can pay it. When the acquirer does not answer, the payment
+ * stays pending, and the same order is given again when the buyer goes on.
  */
-import type { Bank } from '../../kernel/banks/bank.ts';
+import type { Bank, SessionOrder } from '../../kernel/banks/bank.ts';
 import type { Database } from '../../kernel/database/orm.ts';
+import type { BuyerMethod } from '../../kernel/rules/buyer.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
 import { decline } from './apply-bank-answer.ts';
@@ -16,8 +17,31 @@ import type { Payment } from '../entities.ts';
 import { buyerMethod } from '../checkout/rules.ts';
 import { sessionEnd, sessionLength_min } from '../rules/payment.ts';
 
+const earlyOrder = (
+  bank: Bank,
+  { merchantId, shopId, id, amount, currency, expiresAt }: Payment,
+  method: BuyerMethod,
+  pageUrl: string,
+  now: Temporal.Instant,
+): SessionOrder => ({
+  merchantId,
+  shopId,
+  operationId: id,
+  amount: minorUnits(amount),
+  currency,
+  method,
+  pageUrl,
+  sessionUntil: sessionEnd(now, expiresAt, bank.sessionTtl_min),
+  payableUntil: expiresAt.add({ minutes: sessionLength_min(bank.sessionTtl_min) }),
+  reference: null,
+  now,
+  card: null,
+  planned: null,
+  callbacks: null,
+});
+
 /**
- * The payment with its bank and its reference there, `failed` when the bank refuses it, and as it
+ * The payment with its bank and its reference there, `failed` when the bank declines it, and as it
  * was when the bank did not answer.
  */
 export const createEarlyOrder = async (
@@ -29,30 +53,12 @@ export const createEarlyOrder = async (
 ): Promise<Payment> => {
   const method = buyerMethod(payment.method);
   if (!method || !bank.createsOrderEarly?.includes(method)) return payment;
-  const { merchantId, shopId, id, amount, currency } = payment;
-  const key = { merchantId, paymentId: id };
-  const sessionUntil = sessionEnd(now, payment.expiresAt, bank.sessionTtl_min);
-  const payableUntil = payment.expiresAt.add({
-    minutes: sessionLength_min(bank.sessionTtl_min),
-  });
-  const order = {
-    merchantId,
-    shopId,
-    operationId: id,
-    amount: minorUnits(amount),
-    currency,
-    method,
-    pageUrl,
-    sessionUntil,
-    payableUntil,
-    reference: null,
-    now,
-  };
-  const answer = await bank.openSession({ ...order, card: null, planned: null, callbacks: null });
+  const key = { merchantId: payment.merchantId, paymentId: payment.id };
+  const answer = await bank.openSession(earlyOrder(bank, payment, method, pageUrl, now));
   switch (answer.kind) {
     case 'opened': {
       const { bankName, connector } = bank;
-      const registered = await changePayment(database, key, now, (inHand) => {
+      const created = await changePayment(database, key, now, (inHand) => {
         if (inHand.payment.status !== 'pending' || inHand.payment.bankRef !== null)
           return 'unchanged';
         const metadata = {
@@ -65,7 +71,7 @@ export const createEarlyOrder = async (
           events: () => [],
         };
       });
-      return isRefused(registered) ? payment : registered;
+      return isRefused(created) ? payment : created;
     }
     case 'declined': {
       const failed = await changePayment(database, key, now, ({ payment: found }) =>

@@ -36,7 +36,7 @@ const cardTerms = async (payment: Payment, banks: Banks) => {
   return { asksCard: bank.cardsOn === 'our_page', asksHolder: bank.asksHolder ?? false };
 };
 
-/** What the receipt says of how the payment ended. Who paid is nobody's business before that. */
+/** What the receipt shows of how the payment ended. Who paid is nobody's business before that. */
 const receiptOf = (payment: Payment) => {
   const { status, capturedAt, finalizedAt, customerCardBrand, customerCardMask } = payment;
   const over = isFinal(status);

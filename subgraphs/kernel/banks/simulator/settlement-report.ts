@@ -1,13 +1,13 @@
 /**
- * The simulated bank's registry. Its own records say what it did and how that ended; what an
- * operation was worth it reads where it was ordered. Tests plant mistakes in it, as a real
- * acquirer's registry has them.
+ * The simulated bank's settlement report. Its own records hold what it did and how that ended; the
+ * amount of an operation is read where it was ordered. Tests plant mistakes, as a real acquirer's
+ * report has them.
  */
 import { run, type Runner, type Statement } from '../../database/statement.ts';
 import type { SettlementBank, ReportLine } from '../settlement-bank.ts';
 
 /**
- * What is wrong with the registry: an operation's line with another amount or status, none, or two;
+ * What is wrong with the report: an operation's line with another amount or status, none, or two;
  * or a line of something that never was.
  */
 export type PlantedMistake =
@@ -66,7 +66,7 @@ const written = (line: ReportLine, mistakes: readonly PlantedMistake[]): readonl
 
 type PageLine = ReportLine & { readonly merchantId: string; readonly operationId: string };
 
-/** The simulator's registry, with mistakes in it when they are planted. */
+/** The simulator's settlement report, with the planted mistakes. */
 export const simulatorReport = (
   runner: Runner,
   mistakes: readonly PlantedMistake[] = [],

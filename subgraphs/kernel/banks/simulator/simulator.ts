@@ -148,7 +148,7 @@ const decision = (operation: Found, operationId: string, isApproved: boolean): B
   return { kind: 'declined', failureCode, bankCode: failureCode };
 };
 
-/** What a callback says of an operation. */
+/** What a callback reports of an operation. */
 const callbackAnswer = (
   operation: Found | undefined,
   { operationId, kind }: PlannedCallback,
@@ -185,7 +185,7 @@ export interface Simulator extends Bank {
   confirm(question: Question, approve: boolean): Promise<boolean>;
   /** The callbacks that it sends, as planned. */
   readonly callbacks: Callbacks;
-  /** What a callback says. */
+  /** What a callback reports. */
   answerOf(callback: PlannedCallback): Promise<BankAnswer>;
 }
 

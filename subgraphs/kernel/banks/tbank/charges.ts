@@ -1,9 +1,10 @@
 /**
- * Charges of saved cards at T-Bank: `Init`, then `Charge` of what it made. Neither has an
- * idempotency key, but one payment is charged once at most. So whoever orders a charge makes a
- * payment only when its order has none, and then charges the first one of the order: two who order
- * it at the same time both read the list after their own `Init`, see the same first one, and the
- * second `Charge` of it is refused. Decision D-32.
+ * Charges of saved cards at T-Bank: `Init` makes a payment, `Charge` charges it. Decision D-32.
+ *
+ * Neither call has an idempotency key, but the bank charges a payment once at most. A charge
+ * therefore makes a payment only when its order has none, and then charges the order's first
+ * payment. Two processes that order the same charge at the same time both read the list after their
+ * own `Init`, find the same first payment, and the second `Charge` is rejected.
  */
 import type { ChargeAnswer, ChargeOrder, TokenBank } from '../token-bank.ts';
 import { failureOf, paymentFailure } from './failures.ts';
@@ -53,8 +54,8 @@ const chargeFirst = async (
   const answer = await calls.client.call({ method: 'Charge', params, repeatable: true });
   if (answer.kind === 'rejected' && answer.code !== wrongState)
     return { kind: 'declined', failureCode: failureOf(answer.code), bankCode: answer.code };
-  // A call that was repeated, or that somebody else made first, finds it charged: the list says
-  // how.
+  // A repeated call, or one that another process made first, finds the payment charged: the list
+  // has its result.
   const charged =
     answer.kind === 'answered'
       ? readPayment(answer.body)

@@ -60,13 +60,12 @@ const opened = (
 const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<SessionAnswer> => {
   if (order.currency !== 'RUB')
     return { kind: 'declined', failureCode: 'method_unavailable', bankCode: 'currency' };
-  const registered =
+  const early =
     order.reference === null
       ? null
       : await stepOf(calls, order.method, { id: order.reference }, null);
-  if (order.reference !== null && registered) return opened(order, order.reference, registered);
-  // None was registered, or its address is not given any more: then nobody knows its
-  // address.
+  if (order.reference !== null && early) return opened(order, order.reference, early);
+  // No order was created early, or its address is not given any more: nobody can pay it.
   const answer = await calls.client.call({
     method: 'Init',
     params: initParams(order, calls),

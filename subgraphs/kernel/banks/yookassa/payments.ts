@@ -112,8 +112,8 @@ const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<Se
       post: { key, body: sessionBody(order) },
     });
   const first = await post(order.operationId);
-  // Registered with the payment, and too old by now: a new attempt. The old one has an address that
-  // nobody knows.
+  // An order that was created early and is too old by now is given anew. Nobody knows the address
+  // of the old one.
   const answer = isStale(first, order) ? await post(`${order.operationId}-2`) : first;
   if (answer.kind === 'unreached') return { kind: 'unaccepted', otherwise: unknown };
   if (answer.kind === 'rejected') return notOpened(answer);
