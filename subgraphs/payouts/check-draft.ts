@@ -1,7 +1,7 @@
 /**
  * What stands before a new payout is made: its terms (contract, decision D-06), the operator's
- * lists (D-40), the route, and the bank's answer about the recipient (D-53). Nothing is written here,
- * and nothing moves.
+ * lists (D-40), the route, and the bank's answer about the recipient (D-53). Nothing is written
+ * here, and nothing moves.
  */
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { RecipientVerdict } from '../kernel/banks/payout-bank.ts';

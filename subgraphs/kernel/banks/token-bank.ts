@@ -42,8 +42,8 @@ export interface ChargeOrder {
 }
 
 /**
- * What a bank answers about a charge. It cannot be unseen: the order that asks about it is the order
- * itself.
+ * What a bank answers about a charge. It cannot be unseen: the order that asks about it is the
+ * order itself.
  */
 export type ChargeAnswer = Exclude<BankAnswer, { readonly kind: 'unseen' }>;
 

@@ -10,8 +10,8 @@ import type { Payment } from '../entities.ts';
 import { timedPlan } from '../rules/plan.ts';
 
 /**
- * What the bank answers about the charge now. `isFirst`: it was made a moment ago, and nobody has ordered
- * it yet. Nothing is applied.
+ * What the bank answers about the charge now. `isFirst`: it was made a moment ago, and nobody has
+ * ordered it yet. Nothing is applied.
  */
 export const orderCharge = async (
   bank: Bank,

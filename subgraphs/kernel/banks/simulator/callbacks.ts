@@ -10,7 +10,9 @@ import type { PlannedCallbacks } from '../../rules/buyer.ts';
 import type { SimulatorCallback } from '../entities.ts';
 import type { SessionOrder } from '../bank.ts';
 
-/** What a callback reports: what the bank decided, the contrary of it, or that it has not decided. */
+/**
+ * What a callback reports: what the bank decided, the contrary of it, or that it has not decided.
+ */
 type CallbackKind = SimulatorCallback['kind'];
 
 /** The callbacks of a plan, with how long after the decision each of them comes. */
