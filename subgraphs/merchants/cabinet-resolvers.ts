@@ -61,13 +61,10 @@ export const cabinetQueries = ({ database, database: { pool } }: Pick<CabinetPar
       const [shop] = await loadShops(pool, [{ merchantId, id }]);
       return shop ?? null;
     },
-    webhookDeliveries: async (_, query, { principal }) =>
-      orThrow(
-        await listDeliveries(pool, {
-          ...query,
-          merchantId: merchantOf(principal, query.merchantId),
-        }),
-      ),
+    webhookDeliveries: async (_, query, context) => {
+      const merchantId = merchantOf(context.principal, query.merchantId);
+      return orThrow(await listDeliveries(database.emOf(context), { ...query, merchantId }));
+    },
     auditLog: async (_, { merchantId, ...query }, context) => {
       const { principal } = context;
       const everybody =
@@ -120,8 +117,10 @@ export const cabinetMutations = (parts: CabinetParts) =>
   }) satisfies MutationResolvers;
 
 /** Fields of the cabinet's types, to be joined with the other fields of these types. */
-export const cabinetFields = ({ database: { pool } }: Pick<CabinetParts, 'database'>) => {
-  const endpointsOf = perCall<Shop, WebhookEndpoint[]>((shops) => findEndpoints(pool, shops));
+export const cabinetFields = ({ database, database: { pool } }: Pick<CabinetParts, 'database'>) => {
+  const endpointsOf = perCall<Shop, WebhookEndpoint[]>((shops, context) =>
+    findEndpoints(database.emOf(context), shops),
+  );
   const attemptsOf = perCall<WebhookDelivery, WebhookAttempt[]>((deliveries) =>
     findAttempts(pool, deliveries),
   );

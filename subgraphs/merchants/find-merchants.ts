@@ -1,4 +1,5 @@
 /** Reading the merchants subgraph's rows: by reference, by key digest, by payment. */
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { ShopEntity, type Shop } from '../kernel/database/entities.ts';
 import { loadByKey } from '../kernel/database/load-by-key.ts';
 import { isUuid } from '../kernel/rules/uuid.ts';
@@ -21,7 +22,8 @@ import {
   type WebhookEndpoint,
 } from './entities.ts';
 
-const merchantColumns = columns(propertyNames(MerchantEntity));
+/** What is found is as the database has it, whatever the call read before. */
+const readOnly = { disableIdentityMap: true } as const;
 const shopColumns = columns(propertyNames(ShopEntity));
 const deliveryColumns = columns(propertyNames(WebhookDeliveryEntity));
 
@@ -35,32 +37,26 @@ export const loadWebhookDeliveries = loadByKey<WebhookDelivery>(
   deliveryColumns,
 );
 
-const merchantsById: Statement = {
-  name: 'merchant.by_id',
-  text: `select ${merchantColumns} from merchant where id = any ($1::uuid[])`,
-};
-
 /** Merchants by id, in the order of the ids; null where there is none. */
 export const loadMerchants = async (
-  runner: Runner,
+  em: EntityManager,
   ids: readonly string[],
 ): Promise<(Merchant | null)[]> => {
-  const rows = await run<Merchant>(runner, merchantsById, [ids]);
+  const rows = await em.find(MerchantEntity, { id: { $in: [...ids] } }, readOnly);
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id) ?? null);
 };
 
-const shopsByMerchant: Statement = {
-  name: 'shop.by_merchant',
-  text: `select ${shopColumns} from shop where merchant_id = any ($1::uuid[]) order by created_at, id`,
-};
-
 /** The shops of each merchant, oldest first. */
 export const findShops = async (
-  runner: Runner,
+  em: EntityManager,
   merchants: readonly Merchant[],
 ): Promise<Shop[][]> => {
-  const rows = await run<Shop>(runner, shopsByMerchant, [merchants.map(({ id }) => id)]);
+  const rows = await em.find(
+    ShopEntity,
+    { merchantId: { $in: merchants.map(({ id }) => id) } },
+    { ...readOnly, orderBy: { createdAt: 'asc', id: 'asc' } },
+  );
   const byMerchant = Map.groupBy(rows, ({ merchantId }) => merchantId);
   return merchants.map(({ id }) => byMerchant.get(id) ?? []);
 };

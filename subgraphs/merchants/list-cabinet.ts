@@ -7,13 +7,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { isUuid } from '../kernel/rules/uuid.ts';
 import { findPage, given } from '../kernel/database/find-page.ts';
 import { spanOf } from '../kernel/database/keyset.ts';
-import {
-  behindCursor,
-  newestFirst,
-  readPage,
-  type Page,
-  type PageQuery,
-} from '../kernel/database/page.ts';
+import type { Page, PageQuery } from '../kernel/database/page.ts';
 import {
   columns,
   propertyNames,
@@ -77,63 +71,46 @@ export interface DeliveriesQuery extends PageQuery {
 }
 
 /**
- * The status is written into the statement, so that the few that failed are found by the index over
- * them.
- */
-const deliveriesPage = (status: string, condition: string): Statement => ({
-  name: `delivery.page_${status}`,
-  text: `select ${columns(propertyNames(WebhookDeliveryEntity))} from webhook_delivery
-    where merchant_id = $4 and ($5::uuid is null or shop_id = $5) and ($6::uuid is null or endpoint_id = $6) and ($7::text is null or webhook_event = $7)
-      and created_at >= coalesce($8::timestamptz, '-infinity') and created_at < coalesce($9::timestamptz, 'infinity') ${condition}
-      and ${behindCursor('created_at', 'id')} ${newestFirst('created_at', 'id')}`,
-});
-
-const deliveriesByStatus = {
-  any: deliveriesPage('any', ''),
-  pending: deliveriesPage('pending', "and status = 'pending'"),
-  delivered: deliveriesPage('delivered', "and status = 'delivered'"),
-  failed: deliveriesPage('failed', "and status = 'failed'"),
-} as const;
-
-/**
  * A page of a merchant's webhook deliveries, newest event first. `bad_request` for a wrong size,
  * cursor, day or id.
  */
 export const listDeliveries = async (
-  runner: Runner,
+  em: EntityManager,
   query: DeliveriesQuery,
 ): Promise<Page<WebhookDelivery> | Refused> => {
-  const { merchantId, shopId = null, endpointId = null, event = null } = query;
+  const { merchantId, shopId = null, endpointId = null, event = null, status = null } = query;
   for (const [field, id] of Object.entries({ merchantId, shopId, endpointId })) {
     if (id !== null && !isUuid(id)) return refused('bad_request', `${field}: expected a UUID`);
   }
   const span = spanOf(query.from, query.to);
   if (isRefused(span)) return span;
-  return readPage(
-    runner,
-    deliveriesByStatus[query.status ?? 'any'],
-    [merchantId, shopId, endpointId, event, span.since, span.until],
-    query,
-  );
-};
-
-const endpointsByShop: Statement = {
-  name: 'endpoint.by_shop',
-  text: `select ${columns(propertyNames(WebhookEndpointEntity))} from webhook_endpoint
-    where (merchant_id, shop_id) in (select * from unnest($1::uuid[], $2::uuid[])) order by created_at, id`,
+  const { since, until } = span;
+  const days = given({ $gte: since, $lt: until });
+  const where = {
+    merchantId,
+    ...given({ shopId, endpointId, webhookEvent: event, status }),
+    ...(since || until ? { createdAt: days } : {}),
+  };
+  const filters = [merchantId, shopId, endpointId, event, since, until];
+  const bound = [`delivery.page_${status ?? 'any'}`, filters] as const;
+  return findPage(em, { entity: WebhookDeliveryEntity, at: 'createdAt', where, bound }, query);
 };
 
 /** The endpoints of each shop, oldest first. */
 export const findEndpoints = async (
-  runner: Runner,
+  em: EntityManager,
   shops: readonly RowKey[],
 ): Promise<WebhookEndpoint[][]> => {
-  const rows = await run<WebhookEndpoint>(runner, endpointsByShop, [
-    shops.map(({ merchantId }) => merchantId),
-    shops.map(({ id }) => id),
-  ]);
-  const byShop = Map.groupBy(rows, ({ shopId }) => shopId);
-  return shops.map(({ id }) => byShop.get(id) ?? []);
+  const rows = await em.find(
+    WebhookEndpointEntity,
+    {
+      merchantId: { $in: [...new Set(shops.map(({ merchantId }) => merchantId))] },
+      shopId: { $in: shops.map(({ id }) => id) },
+    },
+    { orderBy: { createdAt: 'asc', id: 'asc' }, disableIdentityMap: true },
+  );
+  const byShop = Map.groupBy(rows, ({ merchantId, shopId }) => `${merchantId}/${shopId}`);
+  return shops.map(({ merchantId, id }) => byShop.get(`${merchantId}/${id}`) ?? []);
 };
 
 /** So many attempts of a delivery are shown. Without a resend there are nine at most. */

@@ -115,9 +115,9 @@ export const merchantsSubgraph = (
     },
     areMerchants: openKnownMerchants(pool),
     entities: {
-      Merchant: (references) =>
+      Merchant: (references, context) =>
         loadMerchants(
-          pool,
+          parts.database.emOf(context),
           references.map(({ id }) => id),
         ),
       Shop: (references) => loadShops(pool, references),
@@ -151,13 +151,15 @@ const closedLists = {
 
 const typeFields = ({ database, bus }: MerchantsParts) => {
   const { pool } = database;
-  const shopsOf = perCall<Merchant, Shop[]>((merchants) => findShops(pool, merchants));
+  const shopsOf = perCall<Merchant, Shop[]>((merchants, context) =>
+    findShops(database.emOf(context), merchants),
+  );
   const deliveriesOf = perCall<EntityReference, WebhookDelivery[], string>(
     (payments) => findDeliveries(pool, payments),
     nameOfReference,
   );
-  const merchantOfShop = perCall<string, Merchant>(async (ids) => {
-    const merchants = await loadMerchants(pool, ids);
+  const merchantOfShop = perCall<string, Merchant>(async (ids, context) => {
+    const merchants = await loadMerchants(database.emOf(context), ids);
     return merchants.map(
       (merchant, index) =>
         merchant ?? raise(`a shop names a merchant that is not there: ${ids[index]}`),
@@ -249,9 +251,9 @@ const queries = ({ database, database: { pool } }: MerchantsParts): QueryResolve
   return {
     ...cabinetQueries({ database }),
     ...balanceQueries({ database }),
-    merchant: async (_, { id }, { principal }) => {
-      if (!isUuid(id) || !mayReadMerchant(principal, id)) return null;
-      const [merchant] = await loadMerchants(pool, [id]);
+    merchant: async (_, { id }, context) => {
+      if (!isUuid(id) || !mayReadMerchant(context.principal, id)) return null;
+      const [merchant] = await loadMerchants(database.emOf(context), [id]);
       return merchant ?? null;
     },
     rates: (_, __, { principal, now }) => ratesOf(pool, keyOf(principal), now()),

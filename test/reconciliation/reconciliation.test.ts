@@ -80,7 +80,7 @@ const fetched = async (
 };
 
 const differencesOf = async (runId: string) => {
-  const page = granted(await listDifferences(migrated.database.pool, { runId, first: 200 }));
+  const page = granted(await listDifferences(migrated.database.fork(), { runId, first: 200 }));
   return page.nodes
     .map(({ kind, operation, operationId }) => `${kind} ${operation} ${operationId}`)
     .toSorted((one, other) => (one < other ? -1 : 1));
@@ -211,7 +211,7 @@ test('an upload comes in parts that may be repeated, tells its mistakes by line,
 test('a difference is resolved once, with a note, and leaves its audit entry', async () => {
   const { database } = migrated;
   const page = granted(
-    await listDifferences(database.pool, {
+    await listDifferences(database.fork(), {
       first: 1,
       resolved: false,
       kind: 'amount_differs',

@@ -13,21 +13,21 @@ export const AlertEntity = defineEntity({
   properties: {
     merchantId: p.uuid().primary(),
     id: p.uuid().primary(),
-    kind: p.text().$type<AlertKind>(),
+    kind: p.text().$type<AlertKind>().groups('audit'),
     /** Null, like the mode, when it is not about one shop. */
     shopId: p.uuid().strictNullable(),
     mode: p.text().$type<Mode>().strictNullable(),
     /**
      * What it is about: a payment's id, a check and its account, a run. With the kind it is unique.
      */
-    subjectId: p.text(),
+    subjectId: p.text().groups('audit'),
     detail: p.text(),
     raisedAt: moment(),
     /** When it was published to operators; null while that is still to be done. */
     publishedAt: moment().fieldName('told_at').strictNullable(),
-    resolvedAt: moment().strictNullable(),
+    resolvedAt: moment().strictNullable().groups('audit'),
     resolvedBy: p.text().strictNullable(),
-    note: p.text().strictNullable(),
+    note: p.text().strictNullable().groups('audit'),
   },
   uniques: [{ name: 'alert_once', properties: ['merchantId', 'kind', 'subjectId'] }],
   indexes: [

@@ -14,12 +14,12 @@ import { askBankAgain } from './ask-bank-again.ts';
 import { resolveAlert } from './resolve-alert.ts';
 
 /** The query of alerts. */
-export const alertQueries = ({ database: { pool } }: { readonly database: Database }) =>
+export const alertQueries = ({ database }: { readonly database: Database }) =>
   ({
-    alerts: async (_, { merchantId, ...query }) => {
+    alerts: async (_, { merchantId, ...query }, context) => {
       if (merchantId && !isUuid(merchantId))
         throw refusal('not_found', 'there is no such merchant');
-      return orThrow(await listAlerts(pool, { ...query, merchantId }));
+      return orThrow(await listAlerts(database.emOf(context), { ...query, merchantId }));
     },
   }) satisfies QueryResolvers;
 

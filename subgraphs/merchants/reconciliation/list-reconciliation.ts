@@ -1,54 +1,30 @@
 /** Reconciliation as operators see it: the runs, their differences, and what became of one. */
-import {
-  behindCursor,
-  newestFirst,
-  readPage,
-  type Page,
-  type PageQuery,
-} from '../../kernel/database/page.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findPage, given } from '../../kernel/database/find-page.ts';
+import { forUpdate } from '../../kernel/database/orm-connections.ts';
+import type { Page, PageQuery } from '../../kernel/database/page.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import {
-  columns,
-  propertyNames,
-  run,
-  type Runner,
-  type Statement,
-} from '../../kernel/database/statement.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { actorOf, changeWithAudit, type Acting } from '../../kernel/database/audit.ts';
+import { actorOf, changeEntities, type Acting } from '../../kernel/database/audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
 import {
   ReconciliationDifferenceEntity,
+  ReconciliationRunEntity,
   type DifferenceKind,
   type ReconciliationDifference,
   type ReconciliationRun,
 } from './entities.ts';
-import { runColumns } from './upload-report.ts';
-
-const differenceColumns = columns(propertyNames(ReconciliationDifferenceEntity));
-
-const runsPage: Statement = {
-  name: 'reconciliation.runs',
-  text: `select ${runColumns} from reconciliation_run where ($4::text is null or connector = $4) and ${behindCursor('created_at', 'id')}
-    ${newestFirst('created_at', 'id')}`,
-};
 
 /** A page of runs, newest first, of one connector when it is named. */
 export const listRuns = (
-  runner: Runner,
-  { connector, ...page }: PageQuery & { readonly connector?: string | null | undefined },
-): Promise<Page<ReconciliationRun> | Refused> =>
-  readPage(runner, runsPage, [connector ?? null], page);
-
-export type DifferenceRow = ReconciliationDifference & { readonly createdAt: Temporal.Instant };
-
-const differencesPage: Statement = {
-  name: 'reconciliation.differences',
-  text: `select ${differenceColumns}, found_at as "createdAt" from reconciliation_difference
-    where ($4::uuid is null or run_id = $4) and ($5::text is null or kind = $5) and ($6::boolean is null or (resolved_at is not null) = $6)
-      and ($7::uuid is null or merchant_id = $7) and ${behindCursor('found_at', 'id')} ${newestFirst('found_at', 'id')}`,
+  em: EntityManager,
+  { connector = null, ...page }: PageQuery & { readonly connector?: string | null | undefined },
+): Promise<Page<ReconciliationRun> | Refused> => {
+  const where = given({ connector });
+  const bound = ['reconciliation.runs', [connector]] as const;
+  return findPage(em, { entity: ReconciliationRunEntity, at: 'createdAt', where, bound }, page);
 };
 
 /** Which differences: all, or those that everything given fits. */
@@ -61,32 +37,19 @@ export interface DifferenceQuery extends PageQuery {
 
 /** A page of differences, the last found first; `bad_request` for a wrong size, cursor or id. */
 export const listDifferences = async (
-  runner: Runner,
+  em: EntityManager,
   query: DifferenceQuery,
-): Promise<Page<DifferenceRow> | Refused> => {
+): Promise<Page<ReconciliationDifference> | Refused> => {
   const { runId = null, kind = null, resolved = null, merchantId = null } = query;
   for (const [field, id] of Object.entries({ runId, merchantId })) {
     if (id !== null && !isUuid(id)) return refused('bad_request', `${field}: expected a UUID`);
   }
-  return readPage(runner, differencesPage, [runId, kind, resolved, merchantId], query);
+  const resolvedAt = resolved === null ? {} : { resolvedAt: resolved ? { $ne: null } : null };
+  const where = { ...given({ runId, kind, merchantId }), ...resolvedAt };
+  const bound = ['reconciliation.differences', [runId, kind, resolved, merchantId]] as const;
+  const entity = ReconciliationDifferenceEntity;
+  return findPage(em, { entity, at: 'foundAt', where, bound }, query);
 };
-
-const lock: Statement = {
-  name: 'reconciliation.lock_difference',
-  text: `select ${differenceColumns} from reconciliation_difference where merchant_id = $1 and id = $2 for update`,
-};
-const resolve: Statement = {
-  name: 'reconciliation.resolve',
-  text: `update reconciliation_difference set resolved_at = $3, resolved_by = $4, note = $5 where merchant_id = $1 and id = $2 returning ${differenceColumns}`,
-};
-
-const told = ({ kind, operation, operationId, resolvedAt, note }: ReconciliationDifference) => ({
-  kind,
-  operation,
-  operationId,
-  resolvedAt,
-  note,
-});
 
 /**
  * Says what became of a difference; `merchantId` null: one that is no merchant's. Refuses with
@@ -94,7 +57,7 @@ const told = ({ kind, operation, operationId, resolvedAt, note }: Reconciliation
  * before.
  */
 export const resolveDifference = async (
-  database: Pick<Database, 'pool'>,
+  database: Pick<Database, 'emOf'>,
   acting: Acting,
   {
     merchantId,
@@ -106,22 +69,18 @@ export const resolveDifference = async (
   if (!isUuid(id)) return none;
   const mistake = reasonMistake(note);
   if (mistake) return mistake;
-  const key = [merchantId ?? platformMerchantId, id];
   const action = {
     action: 'reconciliation_difference.resolve',
     merchantId,
     subject: { kind: 'reconciliation_difference', id },
   };
-  return changeWithAudit<ReconciliationDifference>(database, acting, action, async (client) => {
-    const [before] = await run<ReconciliationDifference>(client, lock, key);
-    if (!before) return none;
-    if (before.resolvedAt) return refused('bad_request', 'id: the difference is resolved already');
-    const [after] = await run<ReconciliationDifference>(client, resolve, [
-      ...key,
-      acting.now(),
-      actorOf(acting.principal).actor,
-      note,
-    ]);
-    return after ? { before: told(before), after: told(after), result: after } : none;
+  return changeEntities(database, acting, action, async (em) => {
+    const key = { merchantId: merchantId ?? platformMerchantId, id };
+    const difference = await em.findOne(ReconciliationDifferenceEntity, key, forUpdate);
+    if (!difference) return none;
+    if (difference.resolvedAt)
+      return refused('bad_request', 'id: the difference is resolved already');
+    const resolvedBy = actorOf(acting.principal).actor;
+    return em.assign(difference, { resolvedAt: acting.now(), resolvedBy, note });
   });
 };

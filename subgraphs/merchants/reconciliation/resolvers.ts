@@ -9,17 +9,19 @@ import { listDifferences, listRuns, resolveDifference } from './list-reconciliat
 import { addRegistryPart, matchReconciliation, openReconciliation } from './upload-report.ts';
 
 interface Parts {
-  readonly database: Pick<Database, 'pool'>;
+  readonly database: Pick<Database, 'pool' | 'emOf'>;
 }
 
 const named = (result: ReconciliationRun | Refused) =>
   isRefused(result) ? result : { ...result, __typename: 'ReconciliationRun' as const };
 
 /** The queries of reconciliation. */
-export const reconciliationQueries = ({ database: { pool } }: Parts) =>
+export const reconciliationQueries = ({ database }: Parts) =>
   ({
-    reconciliationRuns: async (_, query) => orThrow(await listRuns(pool, query)),
-    reconciliationDifferences: async (_, query) => orThrow(await listDifferences(pool, query)),
+    reconciliationRuns: async (_, query, context) =>
+      orThrow(await listRuns(database.emOf(context), query)),
+    reconciliationDifferences: async (_, query, context) =>
+      orThrow(await listDifferences(database.emOf(context), query)),
   }) satisfies QueryResolvers;
 
 /** The mutations of reconciliation; each leaves its audit entry. */
