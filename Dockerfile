@@ -1,8 +1,8 @@
 # One image for every role: `docker run ... payment-service gateway`, `... payment-service subgraph payments`.
 # It holds no database: an image runs with DATABASE_URL. The embedded PostgreSQL and the copy of Node that `npm start` brings are optional packages.
 
-# By tag, or by digest: `docker build --build-arg NODE_IMAGE=node:26.10.0-slim@sha256:...`.
-ARG NODE_IMAGE=node:26.10.0-slim
+# By digest, since a tag can be moved. Another one: `docker build --build-arg NODE_IMAGE=...`.
+ARG NODE_IMAGE=node:26.10.0-slim@sha256:ec7758ee051e457b468b32bde57b0879010b325bb9862718e9615225ce4aaae1
 
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /home/node/app

@@ -208,19 +208,23 @@ describe('docker-compose.yml', () => {
     assert.deepEqual(redis?.secrets, ['redis_password']);
   });
 
-  test('takes images of exact versions, each by a variable that may hold a digest', () => {
+  test('takes images by version and digest, and the same Node as the Dockerfile', () => {
     const images = Object.values(compose.services).flatMap(({ image, build }) =>
       build ? [] : [image],
     );
     assert.ok(images.length >= 4, `saw only ${images.length} images`);
     for (const image of images) {
       const [, variable = ''] =
-        /^\$\{([A-Z]+_IMAGE):-[a-z]+:\d+\.\d+(?:\.\d+)?(?:-slim)?\}$/.exec(image) ?? [];
+        /^\$\{([A-Z]+_IMAGE):-[a-z]+:\d+\.\d+(?:\.\d+)?(?:-slim)?@sha256:[0-9a-f]{64}\}$/.exec(
+          image,
+        ) ?? [];
       assert.ok(
         readText('.env.example').includes(variable) && variable !== '',
-        `${image} is no exact version behind a variable of .env.example`,
+        `${image} is no version and digest behind a variable of .env.example`,
       );
     }
+    const [, node = ''] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile) ?? [];
+    assert.ok(images.includes(`\${NODE_IMAGE:-${node}}`), `${node} is not the image of compose`);
   });
 
   test('waits for what each service needs: a migrated database and healthy neighbours', () => {
@@ -331,7 +335,7 @@ describe('the image', () => {
   test('starts main.ts by the Node that the project is made for', () => {
     const { optionalDependencies } = JSON.parse(readText('package.json'));
     const versions = new Set(
-      [...dockerfile.matchAll(/^ARG NODE_IMAGE=node:([\d.]+)-slim$/gm)].map(
+      [...dockerfile.matchAll(/^ARG NODE_IMAGE=node:([\d.]+)-slim@sha256:[0-9a-f]{64}$/gm)].map(
         ([, version]) => version,
       ),
     );
