@@ -24,8 +24,12 @@ export const countStatements = (pool: pg.Pool): Counted => {
       );
       const answered: unknown = given.at(-1);
       if (typeof answered !== 'function') return send(...given);
-      const counting = (error: Error | undefined, result?: pg.QueryResult): void => {
-        counted.rows += result?.rows.length ?? 0;
+      // Of a text with several statements the package gives a list of results.
+      const counting = (
+        error: Error | undefined,
+        result?: pg.QueryResult | pg.QueryResult[],
+      ): void => {
+        for (const { rows } of result ? [result].flat() : []) counted.rows += rows.length;
         answered(error, result);
       };
       return Reflect.apply(send, client, [...given.slice(0, -1), counting]);
