@@ -10,7 +10,9 @@
  * @property {string | null} [operationName]
  * @property {Record<string, unknown>} [variables]
  */
-/** @typedef {{ headers?: Record<string, string> }} Options */
+/**
+ * @typedef {{ headers?: Record<string, string> }} Options
+ */
 /**
  * @typedef {{
  *   next(result: unknown): void, error(reason: unknown): void, complete(): void
@@ -19,7 +21,10 @@
 
 const address = new URL('/graphql', location.href);
 
-/** @param {Asked} asked @param {Record<string, string>} headers */
+/**
+ * @param {Asked} asked
+ * @param {Record<string, string>} headers
+ */
 const ask = async (asked, headers) => {
   const response = await fetch(address, {
     method: 'POST',
@@ -30,14 +35,19 @@ const ask = async (asked, headers) => {
 };
 
 /**
- * One subscription on a socket of its own, by the protocol graphql-transport-ws. @param {Asked}
- * asked @param {Record<string, string>} headers
+ * One subscription on a socket of its own, by the protocol graphql-transport-ws.
+ * @param {Asked} asked
+ * @param {Record<string, string>} headers
  */
 const follow = (asked, headers) => ({
-  /** @param {Observer} observer */
+  /**
+   * @param {Observer} observer
+   */
   subscribe: (observer) => {
     const socket = new WebSocket(address.href.replace(/^http/, 'ws'), 'graphql-transport-ws');
-    /** @param {object} message */
+    /**
+     * @param {object} message
+     */
     const say = (message) => socket.send(JSON.stringify(message));
     const [, authorization] =
       Object.entries(headers).find(([name]) => name.toLowerCase() === 'authorization') ?? [];
@@ -98,8 +108,8 @@ subscription {
 `;
 
 /**
- * Workers of the editor, by the names that it has for them. @type {Readonly<Record<string,
- * string>>}
+ * Workers of the editor, by the names that it has for them.
+ * @type {Readonly<Record<string, string>>}
  */
 const workers = {
   editorWorkerService: 'editor-worker.js',
@@ -111,14 +121,17 @@ const version = new URL(import.meta.url).search;
 Object.assign(self, {
   MonacoEnvironment: {
     globalAPI: false,
-    /** @param {string} _module @param {string} label */
+    /**
+     * @param {string} _module
+     * @param {string} label
+     */
     getWorkerUrl: (_module, label) => `/graphql/graphiql/${workers[label]}${version}`,
   },
 });
 
 /**
- * What the bundle leaves in the page. @type {{ renderYogaGraphiQL(root: Element | null, options:
- * object): void }}
+ * What the bundle leaves in the page.
+ * @type {{ renderYogaGraphiQL(root: Element | null, options: object): void }}
  */
 const bundle = Reflect.get(self, 'YogaGraphiQL');
 bundle.renderYogaGraphiQL(document.querySelector('#root'), {
@@ -128,7 +141,10 @@ bundle.renderYogaGraphiQL(document.querySelector('#root'), {
   headers: '{\n  "Authorization": "Bearer <operator token or API key>"\n}',
   // The key stays in the page: it is not kept in the browser's storage.
   shouldPersistHeaders: false,
-  /** @param {Asked} asked @param {Options} [options] */
+  /**
+   * @param {Asked} asked
+   * @param {Options} [options]
+   */
   fetcher: (asked, { headers = {} } = {}) =>
     isSubscription(asked) ? follow(asked, headers) : ask(asked, headers),
 });

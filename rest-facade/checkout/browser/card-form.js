@@ -14,20 +14,34 @@ import {
 import { serverNow } from './clock.js';
 import { words } from './regions.js';
 
-/** @typedef {'number' | 'expiry' | 'cvc' | 'holder'} FieldName */
-/** @type {readonly FieldName[]} */
+/**
+ * @typedef {'number' | 'expiry' | 'cvc' | 'holder'} FieldName
+ */
+/**
+ * @type {readonly FieldName[]}
+ */
 const fieldNames = ['number', 'expiry', 'cvc', 'holder'];
 
-/** @param {FieldName} name @returns {HTMLInputElement | null} */
+/**
+ * @param {FieldName} name
+ * @returns {HTMLInputElement | null}
+ */
 const inputOf = (name) => document.querySelector(`#card-${name}`);
 
-/** @param {EventTarget | null} target @returns {FieldName | null} */
+/**
+ * @param {EventTarget | null} target
+ * @returns {FieldName | null}
+ */
 const fieldOf = (target) =>
   target instanceof HTMLInputElement && target.closest('.card-fields')
     ? (fieldNames.find((name) => name === target.name) ?? null)
     : null;
 
-/** What a field holds, tidied. @param {FieldName} name @param {string} text */
+/**
+ * What a field holds, tidied.
+ * @param {FieldName} name
+ * @param {string} text
+ */
 const tidied = (name, text) => {
   switch (name) {
     case 'number': {
@@ -43,13 +57,24 @@ const tidied = (name, text) => {
   }
 };
 
-/** @typedef {import('./card-rules.js').Flaw} Flaw */
+/**
+ * @typedef {import('./card-rules.js').Flaw} Flaw
+ */
 
-/** What is said of a flaw. @param {FieldName} name @param {Flaw} flaw @returns {string} */
+/**
+ * What is said of a flaw.
+ * @param {FieldName} name
+ * @param {Flaw} flaw
+ * @returns {string}
+ */
 const flawWords = (name, flaw) =>
   Object.entries(words()).find(([key]) => key === `${name}${flaw}`)?.[1] ?? '';
 
-/** @param {FieldName} name @param {string} text @returns {Flaw | null} */
+/**
+ * @param {FieldName} name
+ * @param {string} text
+ * @returns {Flaw | null}
+ */
 const flawOf = (name, text) => {
   switch (name) {
     case 'number':
@@ -64,13 +89,14 @@ const flawOf = (name, text) => {
 };
 
 /**
- * Says what is wrong with a field, or takes it back. @param {FieldName} name @param {Flaw | null}
- * flaw
+ * Says what is wrong with a field, or takes it back.
+ * @param {FieldName} name
+ * @param {Flaw | null} flaw
  */
-const tell = (name, flaw) => {
+const markField = (name, flaw) => {
   const input = inputOf(name);
-  if (flaw) input?.setAttribute('data-told', flaw);
-  else input?.removeAttribute('data-told');
+  if (flaw) input?.setAttribute('data-flaw', flaw);
+  else input?.removeAttribute('data-flaw');
   if (flaw) input?.setAttribute('aria-invalid', 'true');
   else input?.removeAttribute('aria-invalid');
   const text = flaw ? flawWords(name, flaw) : '';
@@ -79,8 +105,9 @@ const tell = (name, flaw) => {
 };
 
 /**
- * Shows or clears what is wrong with a field. @param {FieldName} name @param {boolean} gently leave
- * an untouched field alone
+ * Shows or clears what is wrong with a field.
+ * @param {FieldName} name
+ * @param {boolean} gently leave an untouched field alone
  */
 const check = (name, gently) => {
   const input = inputOf(name);
@@ -88,12 +115,13 @@ const check = (name, gently) => {
   const found = flawOf(name, input.value);
   // A name that the bank does not ask for may be left out.
   const flaw = found === 'Empty' && !input.required ? null : found;
-  tell(name, gently && flaw === 'Empty' ? null : flaw);
+  markField(name, gently && flaw === 'Empty' ? null : flaw);
   return !flaw;
 };
 
 /**
- * Writes the tidied text and keeps the caret after the same digit. @param {HTMLInputElement} input
+ * Writes the tidied text and keeps the caret after the same digit.
+ * @param {HTMLInputElement} input
  * @param {string} text
  */
 const rewrite = (input, text) => {
@@ -109,7 +137,9 @@ const rewrite = (input, text) => {
   input.setSelectionRange(caret, caret);
 };
 
-/** @param {string} digits */
+/**
+ * @param {string} digits
+ */
 const showBrand = (digits) => {
   const brand = brandOf(digits);
   for (const mark of document.querySelectorAll('[data-brand]'))
@@ -117,8 +147,10 @@ const showBrand = (digits) => {
 };
 
 /**
- * Tidies a field as it is typed in. @param {HTMLInputElement} input @param {FieldName} name @param
- * {boolean} deleting
+ * Tidies a field as it is typed in.
+ * @param {HTMLInputElement} input
+ * @param {FieldName} name
+ * @param {boolean} deleting
  */
 const typed = (input, name, deleting) => {
   // While deleting, a slash that was just removed must not come back.
@@ -127,19 +159,22 @@ const typed = (input, name, deleting) => {
   // A card that is not accepted is named at once: nobody types it to its end for nothing. Another
   // number takes the word back, before it is whole.
   const unaccepted = name === 'number' ? unacceptedBrandOf(digitsOf(input.value)) : null;
-  const told = input.getAttribute('data-told');
-  if (unaccepted) tell(name, unaccepted);
-  else if (told === 'Amex' || told === 'Jcb' || told === 'Diners') tell(name, null);
-  else if (told !== null) check(name, false);
+  const marked = input.getAttribute('data-flaw');
+  if (unaccepted) markField(name, unaccepted);
+  else if (marked === 'Amex' || marked === 'Jcb' || marked === 'Diners') markField(name, null);
+  else if (marked !== null) check(name, false);
 };
 
 /** The form has been drawn anew: the brand and what was said of the fields come back. */
 const redrawn = () => {
   showBrand(digitsOf(inputOf('number')?.value ?? ''));
-  for (const name of fieldNames) if (inputOf(name)?.hasAttribute('data-told')) check(name, false);
+  for (const name of fieldNames) if (inputOf(name)?.hasAttribute('data-flaw')) check(name, false);
 };
 
-/** The first field after this one that must be filled and is empty. @param {FieldName} name */
+/**
+ * The first field after this one that must be filled and is empty.
+ * @param {FieldName} name
+ */
 const nextEmpty = (name) =>
   fieldNames
     .slice(fieldNames.indexOf(name) + 1)
@@ -147,8 +182,8 @@ const nextEmpty = (name) =>
     .find((input) => input?.required && input.value === '');
 
 /**
- * The keyboard's "next" goes on to what is still empty; with nothing left it pays. @param
- * {KeyboardEvent} event
+ * The keyboard's "next" goes on to what is still empty; with nothing left it pays.
+ * @param {KeyboardEvent} event
  */
 const enter = (event) => {
   const name = event.key === 'Enter' && !event.isComposing ? fieldOf(event.target) : null;
@@ -158,7 +193,10 @@ const enter = (event) => {
   next.focus();
 };
 
-/** Fills the form with a test card. @param {string} number */
+/**
+ * Fills the form with a test card.
+ * @param {string} number
+ */
 const fill = (number) => {
   const year = String(new Date(serverNow()).getFullYear() + 3).slice(2);
   const values = {
@@ -176,8 +214,8 @@ const fill = (number) => {
 };
 
 /**
- * Listens to the fields, wherever in the page they are put. @param {(text: string) => void}
- * announce
+ * Listens to the fields, wherever in the page they are put.
+ * @param {(text: string) => void} announce
  */
 export const watchCardForm = (announce) => {
   document.addEventListener('input', (event) => {
@@ -210,7 +248,9 @@ export const readCard = () => {
     inputOf(wrong[0])?.focus();
     return null;
   }
-  /** @param {FieldName} name */
+  /**
+   * @param {FieldName} name
+   */
   const value = (name) => inputOf(name)?.value.trim() ?? '';
   return {
     number: digitsOf(value('number')),

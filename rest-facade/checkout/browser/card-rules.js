@@ -4,13 +4,19 @@
  * Annex B (Luhn).
  */
 
-/** @typedef {'mir' | 'visa' | 'mastercard' | 'unionpay'} Brand */
+/**
+ * @typedef {'mir' | 'visa' | 'mastercard' | 'unionpay'} Brand
+ */
 
-/** The digits of a text, without anything else. @param {string} text */
+/**
+ * The digits of a text, without anything else.
+ * @param {string} text
+ */
 export const digitsOf = (text) => text.replace(/\D/g, '');
 
 /**
- * The brand of a number by its first digits; null while they do not say. @param {string} digits
+ * The brand of a number by its first digits; null while they do not say.
+ * @param {string} digits
  * @returns {Brand | null}
  */
 export const brandOf = (digits) => {
@@ -36,8 +42,8 @@ export const unacceptedBrandOf = (digits) => {
 };
 
 /**
- * How many digits a number has at least and at most. Mir, UnionPay and Visa also have 19. @param
- * {string} digits
+ * How many digits a number has at least and at most. Mir, UnionPay and Visa also have 19.
+ * @param {string} digits
  */
 export const lengthsOf = (digits) => {
   const brand = brandOf(digits);
@@ -46,7 +52,10 @@ export const lengthsOf = (digits) => {
   return { least: 16, most: 19 };
 };
 
-/** Whether the check digit is right. @param {string} digits */
+/**
+ * Whether the check digit is right.
+ * @param {string} digits
+ */
 export const luhn = (digits) => {
   let sum = 0;
   for (let place = 0; place < digits.length; place += 1) {
@@ -57,7 +66,10 @@ export const luhn = (digits) => {
   return digits.length > 0 && sum % 10 === 0;
 };
 
-/** Digits in groups of four, as they stand on a card. @param {string} digits */
+/**
+ * Digits in groups of four, as they stand on a card.
+ * @param {string} digits
+ */
 export const grouped = (digits) => digits.replace(/(\d{4})(?=\d)/g, '$1 ');
 
 /**
@@ -81,7 +93,10 @@ export const tidyExpiry = (text) => {
  * @typedef {'Empty' | 'Short' | 'Wrong' | 'Past' | 'Amex' | 'Jcb' | 'Diners'} Flaw
  */
 
-/** @param {string} text @returns {Flaw | null} */
+/**
+ * @param {string} text
+ * @returns {Flaw | null}
+ */
 export const numberFlaw = (text) => {
   const digits = digitsOf(text);
   if (digits === '') return 'Empty';
@@ -109,10 +124,17 @@ export const expiryFlaw = (text, now) => {
   return months > 12 * 20 ? 'Wrong' : null;
 };
 
-/** @param {string} text @returns {Flaw | null} */
+/**
+ * @param {string} text
+ * @returns {Flaw | null}
+ */
 export const cvcFlaw = (text) => (text === '' ? 'Empty' : /^\d{3}$/.test(text) ? null : 'Wrong');
 
-/** Latin letters, as cards have them. @param {string} text @returns {Flaw | null} */
+/**
+ * Latin letters, as cards have them.
+ * @param {string} text
+ * @returns {Flaw | null}
+ */
 export const holderFlaw = (text) => {
   if (text.trim() === '') return 'Empty';
   return /^[A-Za-z][A-Za-z .'-]*$/.test(text.trim()) ? null : 'Wrong';

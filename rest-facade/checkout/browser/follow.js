@@ -1,6 +1,6 @@
 /**
- * Follows the payment: the server tells (server-sent events), and this page asks when it was not
- * told for a while.
+ * Follows the payment: the server pushes it (server-sent events), and this page asks when no event
+ * came for a while.
  */
 import { setClock } from './clock.js';
 import { notice, showRegions, words } from './regions.js';
@@ -21,7 +21,7 @@ import { returnWhenOver } from './return.js';
  */
 
 const poll_ms = 3_000;
-/** While the stream is open and the bank is not at work, nothing changes without being told. */
+/** While the stream is open and the bank is not at work, nothing changes without an event. */
 const calmPoll_ms = 15_000;
 const answer_ms = 10_000;
 /** How long a stream that was refused is not asked for again, and up to twice as long. */
@@ -30,7 +30,10 @@ const listenAgain_ms = 20_000;
 /** This page's address, without a slash at the end. */
 export const page = location.pathname.replace(/\/$/, '');
 
-/** Adds the language that the page speaks. @param {string} address */
+/**
+ * Adds the language that the page speaks.
+ * @param {string} address
+ */
 export const inLanguage = (address) => `${address}?lang=${document.documentElement.lang}`;
 
 /** The digest of what is shown. */
@@ -42,14 +45,17 @@ let streaming = false;
 let offline = false;
 /** Until when the server wants to be left alone, by this device's clock. */
 let busyUntil_ms = 0;
-/** @type {ReturnType<typeof setTimeout> | undefined} */
+/**
+ * @type {ReturnType<typeof setTimeout> | undefined}
+ */
 let timer;
 
 const isFinal = () => status !== 'pending' && status !== 'processing';
 
 /**
  * Whether the server refused because it was asked too often; then it is left alone for as long as
- * it says. @param {Response} answer
+ * it says.
+ * @param {Response} answer
  */
 export const isTooOften = (answer) => {
   if (answer.status !== 429) return false;
@@ -62,7 +68,10 @@ export const isTooOften = (answer) => {
 /** Milliseconds until the server may be asked again. */
 export const busyFor_ms = () => Math.max(0, busyUntil_ms - Date.now());
 
-/** Shows a state. @param {State} state */
+/**
+ * Shows a state.
+ * @param {State} state
+ */
 export const show = (state) => {
   setClock(state.now, state.clockStands);
   if (state.tag === tag) return;
@@ -76,7 +85,10 @@ export const show = (state) => {
   returnWhenOver();
 };
 
-/** Another drawing of the page has been put in place. @param {string} drawnTag */
+/**
+ * Another drawing of the page has been put in place.
+ * @param {string} drawnTag
+ */
 export const setShown = (drawnTag) => {
   shown += 1;
   tag = drawnTag;
@@ -105,8 +117,8 @@ export const ask = async () => {
 };
 
 /**
- * Reads the state whatever is shown; null when there was no answer. @returns {Promise<State |
- * null>}
+ * Reads the state whatever is shown; null when there was no answer.
+ * @returns {Promise<State | null>}
  */
 export const readState = async () => {
   try {

@@ -44,9 +44,14 @@ const choices_max = 3;
 /** One thing at a time: a double click does nothing. */
 let busy = false;
 
-/** @typedef {import('./follow.js').State} State */
+/**
+ * @typedef {import('./follow.js').State} State
+ */
 
-/** Waits. @param {number} time_ms */
+/**
+ * Waits.
+ * @param {number} time_ms
+ */
 const pause = (time_ms) => new Promise((resolve) => setTimeout(resolve, time_ms));
 
 /**
@@ -128,8 +133,9 @@ const post = async (what, body, took, attempts = 1) => {
 };
 
 /**
- * Runs one action with its button busy. @param {Element | null} button @param {() => Promise<void>}
- * action
+ * Runs one action with its button busy.
+ * @param {Element | null} button
+ * @param {() => Promise<void>} action
  */
 const alone = async (button, action) => {
   if (busy) return;
@@ -148,15 +154,15 @@ const alone = async (button, action) => {
 };
 
 /**
- * Whether the bank has the payment; not while it waits for its buyer to press again. @param {State}
- * state
+ * Whether the bank has the payment; not while it waits for its buyer to press again.
+ * @param {State} state
  */
 const hasBegun = ({ status, step }) =>
   status !== 'pending' && !(status === 'processing' && step === null);
 
 /**
- * Chooses the method when it is the buyer's to choose, pays, and goes on to the bank. @param
- * {HTMLFormElement} form
+ * Chooses the method when it is the buyer's to choose, pays, and goes on to the bank.
+ * @param {HTMLFormElement} form
  */
 const pay = async (form) => {
   const data = new FormData(form);
@@ -182,7 +188,10 @@ const pay = async (form) => {
   });
 };
 
-/** Plans another outcome: `failed:insufficient_funds`, or just an outcome. @param {string} value */
+/**
+ * Plans another outcome: `failed:insufficient_funds`, or just an outcome.
+ * @param {string} value
+ */
 const plan = async (value) => {
   const [outcome, failureCode = null] = value.split(':');
   await alone(null, async () => {
@@ -195,7 +204,10 @@ const plan = async (value) => {
   });
 };
 
-/** Shows the page in another language and keeps what was typed. @param {HTMLAnchorElement} link */
+/**
+ * Shows the page in another language and keeps what was typed.
+ * @param {HTMLAnchorElement} link
+ */
 const switchLanguage = async (link) => {
   try {
     const answer = await fetch(link.href, { signal: AbortSignal.timeout(answer_ms) });

@@ -7,10 +7,16 @@ import { showClock } from './clock.js';
 
 const names = /** @type {const} */ (['ribbon', 'summary', 'panel']);
 
-/** What the server last drew, as the browser writes it. @type {Map<string, string>} */
+/**
+ * What the server last drew, as the browser writes it.
+ * @type {Map<string, string>}
+ */
 const drawn = new Map();
 
-/** @param {string} id @returns {HTMLElement} */
+/**
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
 const part = (id) => {
   const found = document.getElementById(id);
   if (!found) throw new Error(`the page has no ${id}`);
@@ -18,17 +24,23 @@ const part = (id) => {
 };
 
 /**
- * What this page says by itself, in its language. @returns
- * {import('../words/words.ts').BrowserWords & import('../words/words.ts').RefusalWords}
+ * What this page says by itself, in its language.
+ * @returns {import('../words/words.ts').BrowserWords & import('../words/words.ts').RefusalWords}
  */
 export const words = () => JSON.parse(document.body.dataset['words'] ?? '{}');
 
-/** Says a text to screen readers. @param {string} text */
+/**
+ * Says a text to screen readers.
+ * @param {string} text
+ */
 export const announce = (text) => {
   part('live').textContent = text;
 };
 
-/** What the message over the panel says, in the page's language. @type {(() => string) | null} */
+/**
+ * What the message over the panel says, in the page's language.
+ * @type {(() => string) | null}
+ */
 let said = null;
 
 /**
@@ -47,7 +59,10 @@ export const notice = (say, calm = false) => {
   if (isNew) place.scrollIntoView({ block: 'nearest' });
 };
 
-/** A refusal's words by its code. @param {string} code */
+/**
+ * A refusal's words by its code.
+ * @param {string} code
+ */
 export const refusal = (code) => {
   const { refusals, refused } = words();
   return Object.entries(refusals).find(([known]) => known === code)?.[1] ?? refused;
@@ -66,8 +81,9 @@ export const rememberRegions = () => {
 };
 
 /**
- * Carries what was typed and chosen over to the new drawing. @param {Element} from @param {Element}
- * to
+ * Carries what was typed and chosen over to the new drawing.
+ * @param {Element} from
+ * @param {Element} to
  */
 const carryOver = (from, to) => {
   for (const input of from.querySelectorAll('input')) {
@@ -76,15 +92,17 @@ const carryOver = (from, to) => {
     if (input.type === 'radio') twin.checked = input.checked;
     else twin.value = input.value;
     // What was said of it is said again, in the language of the new drawing.
-    twin.toggleAttribute('data-told', input.hasAttribute('data-told'));
+    twin.toggleAttribute('data-flaw', input.hasAttribute('data-flaw'));
   }
   for (const opened of from.querySelectorAll('details[id][open]'))
     to.querySelector(`#${CSS.escape(opened.id)}`)?.setAttribute('open', '');
 };
 
 /**
- * Puts a new drawing in place. @param {string} name @param {HTMLElement} place @param {Element}
- * fresh
+ * Puts a new drawing in place.
+ * @param {string} name
+ * @param {HTMLElement} place
+ * @param {Element} fresh
  */
 const redraw = (name, place, fresh) => {
   const active = document.activeElement;
@@ -104,7 +122,9 @@ const redraw = (name, place, fresh) => {
 
 /** The panel's words, to be said when it changed. */
 const panelWords = () => {
-  /** @param {string} selector */
+  /**
+   * @param {string} selector
+   */
   const textsOf = (selector) =>
     [...part('panel').querySelectorAll(selector)].map((text) => text.textContent?.trim() ?? '');
   return [...textsOf('.panel-title').map((title) => `${title}.`), ...textsOf('.panel-text')].join(
@@ -113,8 +133,8 @@ const panelWords = () => {
 };
 
 /**
- * Puts the regions in place that changed. @param {Readonly<Record<string, string>>} regions markup
- * by region
+ * Puts the regions in place that changed.
+ * @param {Readonly<Record<string, string>>} regions markup by region
  */
 export const showRegions = (regions) => {
   for (const name of names) {
@@ -132,12 +152,17 @@ export const showRegions = (regions) => {
   showClock();
 };
 
-/** Shows the page that the server drew in another language. @param {Document} page */
+/**
+ * Shows the page that the server drew in another language.
+ * @param {Document} page
+ */
 export const showLanguage = (page) => {
   document.documentElement.lang = page.documentElement.lang;
   document.title = page.title;
   document.body.dataset['words'] = page.body.dataset['words'] ?? '{}';
-  /** @type {Record<string, string>} */
+  /**
+   * @type {Record<string, string>}
+   */
   const regions = {};
   for (const name of names) regions[name] = page.getElementById(name)?.innerHTML ?? '';
   for (const id of ['top', 'asleep', 'foot'])
