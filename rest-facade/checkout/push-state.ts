@@ -77,7 +77,7 @@ const stream = (parts: Stream, shownTag: string): void => {
     .catch((error: unknown) =>
       context.log.warn(
         { requestId: call.requestId, reason: error instanceof Error ? error.message : 'unknown' },
-        'a page was not told',
+        'a page was not notified',
       ),
     )
     .finally(end);

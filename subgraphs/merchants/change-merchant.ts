@@ -11,7 +11,7 @@ import { rateLimitMistake, type StoredRateLimit } from './rules/rate-limit.ts';
 
 type Entities = Pick<Database, 'emOf'>;
 
-/** What is changed of merchants, and who is told. */
+/** What is changed of merchants, and who is notified. */
 export interface MerchantParts {
   readonly database: Entities;
   readonly bus: Pick<Bus, 'publish'>;

@@ -40,7 +40,7 @@ export const alertMutations = ({ database }: { readonly database: Database }) =>
     },
   }) satisfies MutationResolvers;
 
-/** What of an alert is told otherwise than it is stored. */
+/** What of an alert is shown otherwise than it is stored. */
 export const alertFields = {
   Alert: {
     merchantId: ({ merchantId }: Alert) => (merchantId === platformMerchantId ? null : merchantId),

@@ -75,7 +75,11 @@ export const findClock = async (
   return clock ?? null;
 };
 
-const told = ({ now, frozen, targetAt }: ShownClock) => ({ now, frozen, advancingTo: targetAt });
+const auditState = ({ now, frozen, targetAt }: ShownClock) => ({
+  now,
+  frozen,
+  advancingTo: targetAt,
+});
 
 const distant = (from: Temporal.Instant, years: number): Temporal.Instant =>
   from.toZonedDateTimeISO('UTC').add({ years }).toInstant();
@@ -113,7 +117,7 @@ export const createClock = async (
       frozen,
     ]);
     return clock
-      ? { before: null, after: told(clock), result: clock }
+      ? { before: null, after: auditState(clock), result: clock }
       : refused('bad_request', 'shopId: the shop has a test clock already');
   });
   if (!isRefused(created)) await verbs.clocks.announce();
@@ -162,7 +166,7 @@ const set = async (
       frozen,
       targetAt,
     ]);
-    return { before: told(before), after: told(after), result: after };
+    return { before: auditState(before), after: auditState(after), result: after };
   });
   if (!isRefused(changed)) verbs.wakeClock(shop);
   return changed;
@@ -223,7 +227,7 @@ export const removeClock = async (
     ]);
     if (!before) return noClock;
     await run(client, remove, [shop.merchantId, shop.shopId]);
-    return { before: told(before), after: null, result: { shopId: shop.shopId } };
+    return { before: auditState(before), after: null, result: { shopId: shop.shopId } };
   });
   if (!isRefused(removed)) await verbs.clocks.announce();
   return removed;

@@ -126,7 +126,7 @@ const noteUse: Statement = {
 };
 
 /**
- * Notes that keys have been used just now: at most one write for a key in a minute, whoever tells
+ * Notes that keys have been used just now: at most one write for a key in a minute, whoever reports
  * of it. Gives how many were written.
  */
 export const noteKeyUse = async (

@@ -16,7 +16,7 @@ import {
 import { requireSignature, rotateSigningSecret, setAllowList } from '../shops/protect-shop.ts';
 import type { Keys } from '../../kernel/service/access/keys.ts';
 
-/** What a stolen key must not tell. */
+/** What a stolen key must not reveal. */
 const operatorsOnly = ({ kind }: Principal): void => {
   if (kind !== 'operator') throw refusal('scope_required', 'this field is for operators');
 };

@@ -1,6 +1,6 @@
 /**
  * What every change of the operator's policies has in common: its audit entry, one change at a
- * time, and that every process hears of it.
+ * time, and that every process is notified.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
@@ -25,7 +25,7 @@ export interface PolicyParts {
 }
 
 /**
- * Carries out a change with its audit entry, in one transaction, and tells every process of it.
+ * Carries out a change with its audit entry, in one transaction, and notifies every process.
  * Refuses as the change does.
  */
 export const changePolicy = async <Result extends object>(

@@ -44,7 +44,7 @@ export const reconciliationMutations = ({ database }: Parts) =>
     },
   }) satisfies MutationResolvers;
 
-/** What of a difference is told otherwise than it is stored. */
+/** What of a difference is shown otherwise than it is stored. */
 export const reconciliationFields = {
   ReconciliationDifference: {
     merchantId: ({ merchantId }: ReconciliationDifference) =>

@@ -23,7 +23,7 @@ import { readRegistry } from './report-csv.ts';
 
 export const runColumns = columns(propertyNames(ReconciliationRunEntity));
 const reference_max_chars = 100;
-/** So many mistakes are told at once. */
+/** So many mistakes are listed at once. */
 const mistakesTold_max = 20;
 
 /** Whose registry of what span. */
@@ -80,7 +80,7 @@ const nameMistake = ({ connector, reference, since, until }: RegistryName): Refu
     : refused('bad_request', 'until: expected a moment after since');
 };
 
-const told = ({ connector, mode, reference, status, lines }: ReconciliationRun) => ({
+const auditState = ({ connector, mode, reference, status, lines }: ReconciliationRun) => ({
   connector,
   mode,
   reference,
@@ -158,7 +158,7 @@ export const openReconciliation = (
         'idempotent_conflict',
         'reference: a registry of another span was opened under it',
       );
-    return { before: null, after: { ...told(opened), runId: opened.id }, result: opened };
+    return { before: null, after: { ...auditState(opened), runId: opened.id }, result: opened };
   });
 };
 
@@ -184,7 +184,7 @@ const changeRun = async (
       const after = await change(client, before);
       return '__typename' in after
         ? after
-        : { before: told(before), after: told(after), result: after };
+        : { before: auditState(before), after: auditState(after), result: after };
     },
   );
 };

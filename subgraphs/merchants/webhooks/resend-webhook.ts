@@ -58,7 +58,7 @@ const merchantExists: Statement = {
   text: 'select id from merchant where id = $1',
 };
 
-const told = ({ status, attempts, eventId }: WebhookDelivery) => ({
+const auditState = ({ status, attempts, eventId }: WebhookDelivery) => ({
   status,
   attempts,
   eventId: `evt_${eventId}`,
@@ -91,7 +91,7 @@ export const resendDelivery = async (
     if (!before.kept) return refused('not_found', 'the event is no longer kept');
     if (!before.on) return refused('not_found', 'its webhook endpoint is disabled or deleted');
     const [after] = await run<WebhookDelivery>(client, makeDue, [merchantId, id, acting.now()]);
-    return after ? { before: told(before), after: told(after), result: after } : none;
+    return after ? { before: auditState(before), after: auditState(after), result: after } : none;
   });
   if (!isRefused(resent)) wakeLanes([resent.lane]);
   return resent;
