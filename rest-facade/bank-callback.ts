@@ -8,37 +8,17 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { AddressOf } from '../gateway/callers/caller-address.ts';
 import type { Supergraph } from '../gateway/supergraph.ts';
+import type {
+  NotificationRoute,
+  NotifiedOperation,
+} from '../subgraphs/kernel/service/bank-notifications.ts';
 import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
 import { isCanonicalUuid } from '../subgraphs/kernel/rules/uuid.ts';
 
-interface Notification {
-  readonly address: string;
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly body: unknown;
-}
-
-interface NotifiedOperation {
-  readonly merchantId: string;
-  readonly operationId: string;
-  readonly isPayout: boolean;
-}
-
-/** What the facade needs of an acquirer. */
-export interface BankNotifications {
-  /** A path in Fastify's notation. */
-  readonly path: string;
-  /** Whether the acquirer sent it. */
-  verify(notification: Notification): boolean;
-  /** What a verified one is about, by our own ids; null: nothing of ours. */
-  read(notification: Notification): NotifiedOperation | null;
-  /** The text of the answer; null: it has none. */
-  readonly acknowledgement: string | null;
-}
-
 export interface BankCallbackParts {
   readonly addressOf: AddressOf;
-  readonly routes: readonly BankNotifications[];
+  readonly routes: readonly NotificationRoute[];
 }
 
 const bodyLimit_bytes = 65_536;

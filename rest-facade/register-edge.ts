@@ -15,10 +15,10 @@ import { openRateLimiter } from '../gateway/callers/rate-limit.ts';
 import { registerGateway } from '../gateway/graphql/server.ts';
 import { storedEvents } from '../gateway/live/stored-events.ts';
 import { openSupergraph, type SupergraphParts } from '../gateway/supergraph.ts';
+import type { NotificationRoute } from '../subgraphs/kernel/service/bank-notifications.ts';
 import type { Bus } from '../subgraphs/kernel/service/bus.ts';
 import type { SettledConfig } from '../subgraphs/kernel/service/config/config.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
-import type { BankNotifications } from './bank-callback.ts';
 import { registerCheckout } from './checkout/register-checkout.ts';
 import { openEventStream } from './event-stream.ts';
 import { registerRestFacade } from './server.ts';
@@ -29,7 +29,7 @@ export interface EdgeOptions {
   readonly roles: ReadonlySet<'gateway' | 'rest-facade' | 'checkout'>;
   readonly executors: SupergraphParts['executors'];
   /** Where the acquirers of the installation notify us. */
-  readonly bankNotifications: readonly BankNotifications[];
+  readonly bankNotifications: readonly NotificationRoute[];
   readonly bus: Bus;
   readonly log: Logger;
   /** Closes what is opened here. */

@@ -15,7 +15,12 @@ import { createEarlyOrder } from './bank-answers/create-early-order.ts';
 import { pageAddress, type PageParts } from './checkout/page-address.ts';
 import type { Payment } from './entities.ts';
 import { insertPayment } from './insert-payment.ts';
-import { paymentTerms, type PaymentInput, type PaymentTerms } from './rules/create.ts';
+import {
+  paymentDefaults,
+  paymentTerms,
+  type PaymentInput,
+  type PaymentTerms,
+} from './rules/create.ts';
 import { servingBank } from './serving-bank.ts';
 import { findPayment } from './store-payment.ts';
 
@@ -113,7 +118,7 @@ export const createPayment = async (
   now: () => Temporal.Instant,
 ): Promise<CreatedPayment | Refused> => {
   const { database, banks, policies } = parts;
-  const bank = await servingBank(banks, key, request.input.method ?? 'any');
+  const bank = await servingBank(banks, key, request.input.method ?? paymentDefaults.method);
   const unserved = bank && isRefused(bank) ? bank : null;
   const lists = await policies.current();
   const created = await recordPayment(database, lists, key, { ...request, unserved }, now());

@@ -32,8 +32,9 @@ export const readNorthbank = (read: Reader): NorthbankConfig | null => {
       named: 'subgraphs/kernel/banks/<bank>/connector.ts',
       path: 'subgraphs/kernel/banks/northbank/connector.ts',
       edit: create(`/** Northbank among the acquirers: its configuration, its notifications, how it is opened. */
+import type { NotificationRoute } from '../../service/bank-notifications.ts';
 import type { Reader } from '../../service/config/read-variables.ts';
-import type { Connector, NotificationRoute, OpenedBank } from '../connector.ts';
+import type { Connector, OpenedBank } from '../connector.ts';
 import { readNorthbank, type NorthbankConfig } from './config.ts';
 
 const textIn = (body: unknown, name: string): string | null => {

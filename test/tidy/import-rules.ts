@@ -92,7 +92,7 @@ export const rooms: readonly Room[] = [
   {
     row: [
       '`rest-facade/`',
-      'rest-facade, gateway, schema, `kernel/service/{access,bus,config,graph,tracing}`, `kernel/rules/{event,failure-code,refusal,uuid}`',
+      'rest-facade, gateway, schema, `kernel/service/{access,bank-notifications,bus,config,graph,tracing}`, `kernel/rules/{event,failure-code,refusal,uuid}`',
     ],
     holds: under('rest-facade/'),
     mayImport: ({ to }) =>
@@ -100,7 +100,7 @@ export const rooms: readonly Room[] = [
         'rest-facade/',
         'gateway/',
         'schema/',
-        ...inKernel('service', 'bus'),
+        ...inKernel('service', 'bank-notifications', 'bus'),
         ...['access', 'config', 'graph', 'tracing'].map(
           (folder) => `subgraphs/kernel/service/${folder}/`,
         ),

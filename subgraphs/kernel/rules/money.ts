@@ -7,6 +7,9 @@ declare const unit: unique symbol;
 /** An amount in minor units (kopecks for RUB, cents for USD), never negative. */
 export type MinorUnits = bigint & { readonly [unit]: 'minor units' };
 
+/** The currency of what names no other: payouts and charges are always in it (contract). */
+export const defaultCurrency = 'RUB';
+
 /** The largest amount that every JSON reader keeps exact: 2^53-1. */
 export const largestAmount = 9_007_199_254_740_991n;
 

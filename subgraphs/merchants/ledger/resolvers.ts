@@ -9,6 +9,7 @@ import type { Runner } from '../../kernel/database/statement.ts';
 import { readBalancesAt } from '../../kernel/ledger/balance-at.ts';
 import { readBalances, type ShopBalanceRow } from '../../kernel/ledger/balance.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
+import { defaultCurrency } from '../../kernel/rules/money.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
 import { reachOf } from '../../kernel/database/reach.ts';
@@ -50,8 +51,8 @@ export const balanceQueries = ({
     balance: async (_, { merchantId, mode }, { principal }) => {
       const read = principal.kind === 'key' ? principal.mode : (mode ?? 'live');
       return balanceOf(
-        await readBalances(pool, merchantOf(principal, merchantId), read, 'RUB'),
-        'RUB',
+        await readBalances(pool, merchantOf(principal, merchantId), read, defaultCurrency),
+        defaultCurrency,
       );
     },
     balanceAt: async (_, { merchantId, mode, currency, at }, { principal }) =>

@@ -17,7 +17,7 @@ import {
   type SavedMethod,
 } from '../../kernel/rules/recurring.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { defaultOrderId, linkTtlDefault_min, linkTtl_max_min } from '../rules/create.ts';
+import { defaultOrderId, linkTtl_max_min, paymentDefaults } from '../rules/create.ts';
 import { sessionTtl_min, type PaymentMethod } from '../rules/payment.ts';
 import type { Plan } from '../../kernel/rules/plan.ts';
 import { planFor, planMetadata } from '../rules/plan.ts';
@@ -112,7 +112,7 @@ export const recurringTerms = (
     amount: minorUnits(input.amount),
     orderId: input.orderId ?? defaultOrderId(id, now),
     expiresAt: now.add({
-      minutes: 'charges' in by ? sessionTtl_min : (input.ttlMinutes ?? linkTtlDefault_min),
+      minutes: 'charges' in by ? sessionTtl_min : (input.ttlMinutes ?? paymentDefaults.ttlMinutes),
     }),
     plan,
     by,

@@ -3,14 +3,19 @@
  * D-30 for the plan.
  */
 import { isCurrency } from '../../kernel/rules/exchange.ts';
-import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
+import { defaultCurrency, minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import type { PaymentMethod } from './payment.ts';
 import type { Plan } from '../../kernel/rules/plan.ts';
 import { planFor, planMetadata } from './plan.ts';
 
-export const linkTtlDefault_min = 60;
+/** What a payment is without these fields; the contract's documents state the same. */
+export const paymentDefaults = {
+  currency: defaultCurrency,
+  method: 'any',
+  ttlMinutes: 60,
+} as const satisfies Partial<PaymentInput>;
 /** 7 days. */
 export const linkTtl_max_min = 10_080;
 const metadata_max_pairs = 20;
@@ -174,14 +179,14 @@ export const paymentTerms = (
   const plan = mode === 'test' ? planFor(input.amount, input.metadata ?? {}) : null;
   return {
     amount: minorUnits(input.amount),
-    currency: input.currency ?? 'RUB',
-    method: input.method ?? 'any',
+    currency: input.currency ?? paymentDefaults.currency,
+    method: input.method ?? paymentDefaults.method,
     orderId: input.orderId ?? defaultOrderId(id, now),
     customerId: input.customerId ?? null,
     returnUrl: input.returnUrl ?? null,
     webhookUrl: input.webhookUrl ?? null,
     description: input.description ?? null,
-    expiresAt: now.add({ minutes: input.ttlMinutes ?? linkTtlDefault_min }),
+    expiresAt: now.add({ minutes: input.ttlMinutes ?? paymentDefaults.ttlMinutes }),
     plan,
     metadata: {
       ...input.metadata,

@@ -5,7 +5,13 @@
  */
 import { isPlainText } from '../../kernel/rules/block.ts';
 import { isCardNumber } from '../../kernel/rules/card.ts';
-import { largestAmount, minorUnits, shareOf, type MinorUnits } from '../../kernel/rules/money.ts';
+import {
+  defaultCurrency,
+  largestAmount,
+  minorUnits,
+  shareOf,
+  type MinorUnits,
+} from '../../kernel/rules/money.ts';
 import type { Recipient } from '../../kernel/rules/recipient.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { PayoutMethod } from './payout.ts';
@@ -32,8 +38,6 @@ export interface PayoutTerms {
   readonly recipient: Recipient;
 }
 
-/** Contract "Payout": the currency is RUB. */
-const payoutCurrency = 'RUB';
 const name_max_chars = 255;
 
 type FieldName = 'phone' | 'bankId' | 'cardPan' | 'accountNumber' | 'bik' | 'inn';
@@ -115,8 +119,8 @@ const mistakeIn = (method: PayoutMethod, input: PayoutInput): string | null => {
     return `amount: required, expected an integer from 1 to ${largestAmount}, got nothing above 0`;
   if (amount > largestAmount)
     return `amount: expected an integer from 1 to ${largestAmount}, got ${amount}`;
-  if ((currency ?? payoutCurrency) !== payoutCurrency)
-    return `currency: payouts are made in ${payoutCurrency}, got another currency`;
+  if ((currency ?? defaultCurrency) !== defaultCurrency)
+    return `currency: payouts are made in ${defaultCurrency}, got another currency`;
   if (
     typeof fullName === 'string' &&
     (fullName === '' || fullName.length > name_max_chars || !isPlainText(fullName))
@@ -159,7 +163,7 @@ export const payoutTerms = (method: PayoutMethod, input: PayoutInput): PayoutTer
   return {
     method,
     amount: minorUnits(input.amount),
-    currency: payoutCurrency,
+    currency: defaultCurrency,
     recipient: recipientOf(method, input),
   };
 };

@@ -9,6 +9,7 @@ import type pg from 'pg';
 import { claimOf, createOnce, releaseKey } from '../../kernel/database/idempotency.ts';
 import { rowJson, run, type Statement } from '../../kernel/database/statement.ts';
 import type { PolicyLists } from '../../kernel/policies/policies.ts';
+import { defaultCurrency } from '../../kernel/rules/money.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import { bindSubscription, firstAmount } from './ask-charge.ts';
@@ -58,9 +59,6 @@ const insert: Statement = {
     insert into subscription select * from jsonb_populate_recordset(null::subscription, $1::jsonb)`,
 };
 
-/** Contract: charges are made in RUB. */
-const currency = 'RUB';
-
 const newSubscription = (
   key: KeyPrincipal,
   id: string,
@@ -73,7 +71,7 @@ const newSubscription = (
   shopId: key.shopId,
   mode: key.mode,
   ...terms,
-  currency,
+  currency: defaultCurrency,
   status: 'pending',
   tokenId: token.id,
   anchorAt: null,
@@ -103,7 +101,7 @@ const firstCharge = (subscription: Subscription, token: Token): SubscriptionChar
     mode,
     kind: 'subscription_init',
     amount: firstAmount(subscription),
-    currency,
+    currency: defaultCurrency,
     status: 'open',
     paymentId: token.bindingPaymentId,
     failureCode: null,

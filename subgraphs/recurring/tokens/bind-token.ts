@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { claimOf, createOnce, releaseKey } from '../../kernel/database/idempotency.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
+import { defaultCurrency } from '../../kernel/rules/money.ts';
 import { recurringPaymentId, type SavableMethod } from '../../kernel/rules/recurring.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
@@ -137,7 +138,7 @@ export const createToken = async (
   const binding = {
     kind: 'token_bind',
     amount,
-    currency: 'RUB',
+    currency: defaultCurrency,
     verification,
     subscriptionId: null,
     returnUrl,

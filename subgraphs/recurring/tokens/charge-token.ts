@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { claimOf, createOnce, releaseKey } from '../../kernel/database/idempotency.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
+import { defaultCurrency } from '../../kernel/rules/money.ts';
 import { recurringPaymentId } from '../../kernel/rules/recurring.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
@@ -79,7 +80,7 @@ const ask = async (
   const what = {
     kind: 'token_charge',
     amount,
-    currency: 'RUB',
+    currency: defaultCurrency,
     savedReference,
     orderId,
     description,

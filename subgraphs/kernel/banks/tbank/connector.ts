@@ -3,14 +3,9 @@
  * merchant in its path; the message carries the same token as every other of the terminal.
  */
 import { looseObject, safeParse, string } from 'valibot';
+import type { Notification, NotificationRoute } from '../../service/bank-notifications.ts';
 import type { Reader } from '../../service/config/read-variables.ts';
-import type {
-  Connector,
-  ConnectorParts,
-  Notification,
-  NotificationRoute,
-  OpenedBank,
-} from '../connector.ts';
+import type { Connector, ConnectorParts, OpenedBank } from '../connector.ts';
 import { readTBank, type TBankConfig } from './config.ts';
 import { hasToken } from './token.ts';
 

@@ -4,14 +4,9 @@
  */
 import { parse, string } from 'valibot';
 import { openAddressList } from '../../service/access/address-list.ts';
+import type { NotificationRoute, NotifiedOperation } from '../../service/bank-notifications.ts';
 import type { Reader } from '../../service/config/read-variables.ts';
-import type {
-  Connector,
-  ConnectorParts,
-  NotificationRoute,
-  NotifiedOperation,
-  OpenedBank,
-} from '../connector.ts';
+import type { Connector, ConnectorParts, OpenedBank } from '../connector.ts';
 import { orNull, part } from '../lenient-schema.ts';
 import { readYooKassa, type YooKassaConfig } from './config.ts';
 
