@@ -165,7 +165,7 @@ export const WebhookAttemptEntity = defineEntity({
 export type WebhookAttempt = Row<InferEntity<typeof WebhookAttemptEntity>>;
 
 /**
- * One action in the cabinet or at the operator's desk: append-only. The zero merchant stands for
+ * One action in the cabinet or by an operator: append-only. The zero merchant stands for
  * the platform.
  */
 export const AuditEntryEntity = defineEntity({

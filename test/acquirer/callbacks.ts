@@ -27,7 +27,7 @@ const post = async (url: string, body: string, isAccepted: IsAccepted): Promise<
   }
 };
 
-/** Sends one to an address; without an address nothing is told. */
+/** Sends one to an address; without an address nothing is sent. */
 export type Notify = (url: string | null, notification: object) => void;
 
 /** Opens the sender. */

@@ -17,7 +17,7 @@ export interface Surroundings {
   readonly base: string;
   readonly faults: Faults;
   readonly behaviour: () => Behaviour;
-  /** What was asked, answered or told otherwise than described. */
+  /** Requests, answers and notifications that differ from the description. */
   readonly violations: string[];
 }
 

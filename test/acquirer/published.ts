@@ -131,7 +131,7 @@ const openOperation = (
 };
 
 /**
- * Opens the description in `file`. The given function tells what of an exchange is not as
+ * Opens the description in `file`. The given function returns what of an exchange is not as
  * described, without repeating values.
  */
 export const openPublished = (

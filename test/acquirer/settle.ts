@@ -1,6 +1,6 @@
 /**
  * What becomes of the orders: the amount's last two digits decide, a buyer confirms or refuses, and
- * each end is told.
+ * each end is notified.
  */
 import {
   type BookedPayment,
@@ -10,7 +10,7 @@ import {
   fateOf,
 } from './books.ts';
 
-/** Tells the merchant of an end, as the acquirer does. */
+/** Notifies the merchant of an end, as the acquirer does. */
 export type Notify = (event: string, object: BookedPayment | BookedRefund | BookedPayout) => void;
 
 /** How long what is late takes. */
@@ -74,7 +74,7 @@ export const giveUpHold = (payment: BookedPayment, notify: Notify): boolean => {
 
 /**
  * Decides a refund or a payout; one that is late or never ends stays pending. A cancelled refund is
- * told to nobody.
+ * notified to nobody.
  */
 export const decide = (
   order: BookedRefund | BookedPayout,

@@ -47,7 +47,7 @@ const connect = async (t: TestContext, url: string, headers: Record<string, stri
   return reader;
 };
 
-/** A reader that has been told it is connected. */
+/** A reader that has received its first line. */
 const follow = async (t: TestContext, url: string, headers: Record<string, string> = {}) => {
   const reader = await connect(t, url, headers);
   await until(() => reader.text.startsWith(': connected\n'));
@@ -100,7 +100,7 @@ describe('GET /v1/public/events', () => {
     await fixture.happen({ shopId: 's2' });
     await fixture.happen({ merchantId: 'm2' });
     await fixture.happen({ mode: 'live' });
-    // What subscriptions come to is told in the graph alone.
+    // What becomes of subscriptions is published in the graph alone.
     for (const kind of liveKinds.toReversed()) await fixture.happen({ kind });
     await until(() => idsIn(reader.text).length === 5);
     assert.deepEqual(

@@ -25,7 +25,7 @@ await requireSignature(service, merchant, true);
 await setAllowList(service, merchant, ['127.0.0.1']);
 
 /**
- * What can be wrong with a request, each told by its code, in the order in which it must be found.
+ * What can be wrong with a request, each known by its code, in the order in which it must be found.
  */
 const faults = [
   'not_found',

@@ -133,7 +133,7 @@ describe('a slow client', () => {
     return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port);
   };
   /**
-   * Sends one byte every 100 ms until the other side hangs up; gives what it said and how long it
+   * Sends one byte every 100 ms until the other side hangs up; gives what it received and how long it
    * took.
    */
   const drip = async (

@@ -1,6 +1,6 @@
 /**
  * A server that a test can give too much to do: `/burn` keeps its processor busy, `/wait` only
- * waits, `/held` waits for a word over the channel, `/stream` stays open. Tells its address over
+ * waits, `/held` waits for a message over the channel, `/stream` stays open. Sends its address over
  * the channel.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

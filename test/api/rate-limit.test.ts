@@ -76,7 +76,7 @@ const missed = async (): Promise<number> => {
   return values[0]?.value ?? 0;
 };
 
-/** A logger that keeps what it is told. */
+/** A logger that keeps its lines. */
 const listening = (): { readonly log: Logger; readonly answered: string[] } => {
   const answered: string[] = [];
   const keep = (_fields: object, message: string): void => void answered.push(message);

@@ -16,7 +16,7 @@ export const statusAndCode = ({ status, code }: Received): readonly [number, str
   code,
 ];
 
-/** A shop with a signing secret, which demands signatures unless told otherwise. */
+/** A shop with a signing secret, which demands signatures by default. */
 export const openSigningShop = async (service: Service, required: boolean) => {
   const merchant = await makeMerchant(service);
   const secret = await rotateSigningSecret(service, merchant);

@@ -36,7 +36,7 @@ export const startServer = async (
 };
 
 /**
- * Inside such a program: listens, and tells the address to whoever has started it; ends when they
+ * Inside such a program: listens, and reports its address to its parent; ends when they
  * are gone.
  */
 export const serve = async (app: FastifyInstance): Promise<void> => {
@@ -55,8 +55,8 @@ export interface Held {
 const settle_ms = 500;
 
 /**
- * Inside such a program, which runs with --expose-gc: asked `memory`, it says what it holds when
- * all that can be has been freed; told `happen`, it lets an event happen and says so.
+ * Inside such a program, which runs with --expose-gc: on `memory`, it reports what it holds when
+ * all that can be has been freed; on `happen`, it lets an event happen and reports it.
  */
 export const answerQuestions = (happen: () => Promise<void>): void => {
   const look = (): void => {

@@ -1,5 +1,5 @@
 /**
- * CPU time and memory of processes, as Linux tells them under /proc. Elsewhere nothing is known,
+ * CPU time and memory of processes, as Linux shows them under /proc. Elsewhere nothing is known,
  * and what depends on it is left out.
  */
 import { readdirSync, readFileSync } from 'node:fs';

@@ -18,7 +18,7 @@ export const readerKey = (index: number): string =>
 export interface Edge {
   readonly url: string;
   memory(): Promise<Held>;
-  /** Lets one event happen, which every reader hears. */
+  /** Lets one event happen, which every reader receives. */
   happen(): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ const inTurns = async (
   );
 };
 
-/** Opens one reader; `heard` is called for each event that it hears. Gives how it is closed. */
+/** Opens one reader; `received` is called for each event. Gives how it is closed. */
 type OpenReader = (url: string, index: number, received: () => void) => Promise<() => void>;
 
 const openSocket: OpenReader = async (url, _index, received) => {
@@ -130,7 +130,7 @@ export interface Readers {
   count(): number;
   /** Opens more, until there are so many. */
   openUntil(count: number): Promise<void>;
-  /** Milliseconds from the start of an event until every reader has heard it. */
+  /** Milliseconds from the start of an event until every reader has received it. */
   timeEvent(): Promise<number>;
   /** Closes all, and gives the other side a moment to see it. */
   closeAll(): Promise<void>;

@@ -29,7 +29,7 @@ interface Tally {
   sent: number;
 }
 
-/** So many kinds of request are told apart. */
+/** So many kinds of request are counted apart. */
 const kinds_max = 10;
 
 /** Sends one request after another over one connection until the plan is done. */

@@ -1,5 +1,5 @@
 /**
- * The load generator, from outside: a process of its own (load-process.ts) that is told what to
+ * The load generator, from outside: a process of its own (load-process.ts) that is given what to
  * send.
  */
 import { fork } from 'node:child_process';

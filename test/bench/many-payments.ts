@@ -92,7 +92,7 @@ const withoutIndexes = async (
 
 /**
  * Fills an empty database with `count` payments of the shop and about twice as many movements,
- * oldest first, and tells how far it is.
+ * oldest first, and reports its progress.
  */
 export const fillPayments = async (
   pool: pg.Pool,

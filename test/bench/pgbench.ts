@@ -33,7 +33,7 @@ const scriptOf = ({ text, values }: SentStatement, fresh: readonly number[]): st
  * alone would feel.
  */
 const duration_min_s = 2;
-/** It tells something of each script. */
+/** It prints something of each script. */
 const output_max_bytes = 16 * 1_024 * 1_024;
 
 /** Scripts that pgbench runs in turns, at random, and the variables that they name. */

@@ -39,7 +39,7 @@ export interface BenchPlan {
   readonly bareWebhooks: number;
   /** How long events come at a steady rate. */
   readonly eventSeconds: number;
-  /** Sockets in one process, and streams in another, that hear one event: few, and many. */
+  /** Sockets in one process, and streams in another, that receive one event: few, and many. */
   readonly sockets: readonly [few: number, many: number];
   /** Subscriptions in the table, and those of them that are charged for the ratio. */
   readonly subscriptions: number;

@@ -36,7 +36,7 @@ export interface Rounds extends RoundLoad {
 
 export type Samples = ReadonlyMap<Subject, readonly Sample[]>;
 
-/** Measures the subjects. `progress` is told before each round. */
+/** Measures the subjects. `progress` is called before each round. */
 export const measureInRounds = async (
   subjects: readonly Subject[],
   plan: Rounds,

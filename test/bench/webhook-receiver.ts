@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 
-/** Opens it; `heard` is given the body of each webhook. `stack` closes it. Gives its address. */
+/** Opens it; `received` is given the body of each webhook. `stack` closes it. Gives its address. */
 export const openReceiver = async (
   received: (body: string) => void,
   stack: AsyncDisposableStack,

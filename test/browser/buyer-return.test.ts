@@ -117,7 +117,7 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
       metadata: { simulator_outcome: 'requires_action' },
     });
     const first = await harness.open(payment);
-    // The second tab hears nothing until it acts.
+    // The second tab receives nothing until it acts.
     const deaf = await harness.openWindow();
     await deaf.route(/\/(state|events)\?/, (route) => route.fulfill({ status: 204 }));
     const second = await harness.open(payment, deaf);

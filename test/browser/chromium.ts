@@ -43,7 +43,7 @@ const programArguments = [
 ];
 
 /**
- * Starts the browser, which writes letters of `fontSize_px` unless told otherwise. Throws when
+ * Starts the browser, which writes letters of `fontSize_px` by default. Throws when
  * there is none.
  */
 export const startChromium = (fontSize_px = 16): Promise<Browser> =>

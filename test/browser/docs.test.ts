@@ -1,6 +1,6 @@
 /**
  * `/docs` and the pages beside it in a real browser: the policy of the hosted page's origin, trying
- * out, narrow screens, readers who hear the page.
+ * out, narrow screens, screen readers.
  */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';

@@ -22,7 +22,7 @@ export interface Created {
 }
 
 export interface Harness {
-  /** Creates a payment; 1,250 RUB of order A-10422 unless said. */
+  /** Creates a payment; 1,250 RUB of order A-10422 by default. */
   create(body?: Readonly<Record<string, unknown>>): Promise<Created>;
   cancel(payment: Created): Promise<void>;
   /**

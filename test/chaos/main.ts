@@ -1,6 +1,6 @@
 /**
  * `npm run test:chaos`: the long form of the chaos test. CHAOS_OPERATIONS (default 2000),
- * CHAOS_KILLS (40), CHAOS_TIMES (how much faster time passes, 6), CHAOS_ABREAST (16), and
+ * CHAOS_KILLS (40), CHAOS_TIMES (how much faster time passes, 6), CHAOS_AT_ONCE (16), and
  * CHAOS_SEED, which is chosen and printed when it is absent.
  */
 import { randomInt } from 'node:crypto';
@@ -12,7 +12,7 @@ const number = (name: string, usual: number): number =>
 const print = (line: string): void => console.log(line);
 await runChaos({
   operations: number('OPERATIONS', 2_000),
-  atOnce: number('ABREAST', 16),
+  atOnce: number('AT_ONCE', 16),
   kills: number('KILLS', 40),
   calm_ms: number('CALM_MS', 3_000),
   times: number('TIMES', 6),

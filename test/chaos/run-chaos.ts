@@ -89,10 +89,10 @@ const killAll = async (
 };
 
 /**
- * The bank tells again, as it does for a day, what may not have been heard: so an operation that
+ * The bank notifies again, as it does for a day, of what may not have arrived: so an operation that
  * was stopped for an amount that differed is asked about once more.
  */
-const tellAgain = async ({ acquirer, service }: Fixture, pool: pg.Pool): Promise<void> => {
+const notifyAgain = async ({ acquirer, service }: Fixture, pool: pg.Pool): Promise<void> => {
   const { payments, refunds, payouts } = await acquirer.books();
   const questionable = await questionableOperations(pool);
   const received = [
@@ -129,7 +129,7 @@ const settle = async (
   const began_ms = performance.now();
   const isPatient = (): boolean => performance.now() - began_ms < patience_ms;
   for (let look = 0; ; look++) {
-    if (look % 20 === 10) await tellAgain(fixture, pool);
+    if (look % 20 === 10) await notifyAgain(fixture, pool);
     if (look % 20 === 5) await typeAgain(pages);
     const open = await openOperations(pool);
     if (open.length === 0 || !isPatient()) {

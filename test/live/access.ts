@@ -1,4 +1,4 @@
-/** Facts about who reaches live mode, and who may tell it something. */
+/** Facts about who reaches live mode, and who may notify it. */
 import assert from 'node:assert/strict';
 import { callRest, eventually } from '../support/merchant.ts';
 import { harness, type Facts } from './shared-harness.ts';

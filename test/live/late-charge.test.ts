@@ -14,8 +14,8 @@ let isSilent = true;
 let harness: Harness;
 
 /**
- * An acquirer that takes the money of a charge and says nothing of it, to no question, until it is
- * told to.
+ * An acquirer that takes the money of a charge and gives no answer about it until it is
+ * instructed to.
  */
 const silent = (simulator: Bank): Bank => ({
   ...simulator,

@@ -40,7 +40,7 @@ describe('test and live mode of one shop', () => {
       'both streams',
     );
     const made = new Map<string, Set<string>>();
-    // Amounts tell the modes apart wherever no id is shown: a test amount is of thousands of
+    // Amounts distinguish the modes wherever no id is shown: a test amount is of thousands of
     // rubles, a live one of hundreds.
     for (const [mode, call] of modes()) {
       const unit = mode === 'test' ? 100_000 : 10_000;

@@ -364,12 +364,12 @@ describe('two acquirers behind the routes of one shop', () => {
   test('what the preferred bank cannot do goes to the one that can; what none of them can is unsupported, with or without a route', async () => {
     const key = await merchant();
     const { shopId, merchantId } = key;
-    const errand = { merchantId, shopId, mode: 'live', operation: 'payout' } as const;
+    const request = { merchantId, shopId, mode: 'live', operation: 'payout' } as const;
     const cardless: Bank = { ...first(), payoutWays: ['sbp'] };
-    const chosen = await banksOf(cardless, second()).route({ ...errand, method: 'card' });
+    const chosen = await banksOf(cardless, second()).route({ ...request, method: 'card' });
     assert.equal('connector' in chosen && chosen.connector, 'second');
     const code = async (banks: Banks, method: RouteMethod): Promise<unknown> =>
-      ((found) => 'code' in found && found.code)(await banks.route({ ...errand, method }));
+      ((found) => 'code' in found && found.code)(await banks.route({ ...request, method }));
     assert.equal(await code(banksOf(cardless), 'card'), 'method_unsupported');
     assert.equal(
       await code(banksOf(first(), second()), 'account'),
@@ -384,7 +384,7 @@ describe('two acquirers behind the routes of one shop', () => {
     );
     const bare = await migrated.merchant('live');
     const unrouted = await banksOf(first()).route({
-      ...errand,
+      ...request,
       merchantId: bare.merchantId,
       shopId: bare.shopId,
       method: 'sbp',

@@ -1,6 +1,6 @@
 /**
  * Live mode at YooKassa, emulated as a process of its own: one service for all the facts. The last
- * one looks back on all that was said.
+ * one looks back on the whole exchange.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

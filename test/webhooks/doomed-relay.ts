@@ -1,5 +1,5 @@
 /**
- * A relay process that is killed between the commit of its first events and telling the bus of
+ * A relay process that is killed between the commit of its first events and publishing
  * them: `node doomed-relay.ts <database>`.
  */
 import pg from 'pg';

@@ -189,7 +189,7 @@ export const startWorker = async (
 };
 
 /**
- * Starts a relay that tells `wake` of lanes. What it publishes is in `published`, in order, relay
+ * Starts a relay that calls `wake` with lanes. What it publishes is in `published`, in order, relay
  * after relay when they share the array.
  */
 export const startTestRelay = (
@@ -199,7 +199,7 @@ export const startTestRelay = (
 ): Relay => {
   const relay = startRelay({
     pool: harness.pool,
-    bus: new HeardBus(published),
+    bus: new RecordingBus(published),
     log,
     makeDeliveries,
     wake,
@@ -209,7 +209,7 @@ export const startTestRelay = (
 };
 
 /** The relay's side of the bus: it keeps what is published, and nobody rings. */
-class HeardBus implements Bus {
+class RecordingBus implements Bus {
   readonly #published: StreamedEvent[];
 
   constructor(published: StreamedEvent[]) {

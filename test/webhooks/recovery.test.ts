@@ -31,7 +31,7 @@ before(async () => {
 });
 after(() => harness.close());
 
-/** Numbers what is in the outbox and makes its deliveries, without telling anybody. */
+/** Numbers what is in the outbox and makes its deliveries, without a wake-up. */
 const relayQuietly = async (events: number): Promise<void> => {
   const published: StreamedEvent[] = [];
   const relay = startTestRelay(harness, async () => {}, published);

@@ -27,7 +27,7 @@ export interface ClockVerbs {
   readonly clocks: TestClocks;
   /** The real time. */
   readonly realNow: () => Temporal.Instant;
-  /** Tells the worker that a clock has something to do. */
+  /** Wakes the worker: a clock has something due. */
   readonly wakeClock: (shop: ShopKey) => void;
 }
 

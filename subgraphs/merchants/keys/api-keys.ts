@@ -22,7 +22,7 @@ import { digestOf, keyRandom_bytes, makeKey } from './rules.ts';
 
 export interface KeyParts {
   readonly database: Pick<Database, 'pool' | 'emOf'>;
-  /** Told when what is cached of a merchant's keys is no longer true. */
+  /** Notified when what is cached of a merchant's keys is no longer true. */
   readonly bus: Bus;
 }
 

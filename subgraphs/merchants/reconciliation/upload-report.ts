@@ -24,7 +24,7 @@ import { readRegistry } from './report-csv.ts';
 export const runColumns = columns(propertyNames(ReconciliationRunEntity));
 const reference_max_chars = 100;
 /** So many mistakes are listed at once. */
-const mistakesTold_max = 20;
+const mistakesListed_max = 20;
 
 /** Whose registry of what span. */
 export interface RegistryName {
@@ -214,7 +214,7 @@ export const addRegistryPart = (
         return refused('bad_request', 'runId: the run takes no more lines');
       const { lines, mistakes } = readRegistry(csv);
       const shown = mistakes
-        .slice(0, mistakesTold_max)
+        .slice(0, mistakesListed_max)
         .map(({ line, message }) => `line ${line}: ${message}`);
       if (shown.length > 0)
         return refused(

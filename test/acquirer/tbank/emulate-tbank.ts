@@ -67,7 +67,7 @@ const shownOf = ({ id, route, amount, status, returnUrl, createdAt }: BookedOrde
       : null,
 });
 
-/** What merchants are told of a payment, signed. */
+/** The signed notification of a payment. */
 const notificationOf = (
   { books, terminal, password }: TBankParts,
   { id, orderId, status, amount, errorCode, customer }: BookedOrder,

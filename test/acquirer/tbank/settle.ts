@@ -1,10 +1,10 @@
 /**
- * What becomes of payments and refunds at the emulated T-Bank; each step that merchants are told of
+ * What becomes of payments and refunds at the emulated T-Bank; each step that merchants are notified of
  * is told.
  */
 import { codeOf, waitOf, type BookedCancel, type BookedOrder, type TBankBooks } from './books.ts';
 
-/** Tells the merchant of a payment's new status. */
+/** Notifies the merchant of a payment's new status. */
 export type NotifyStatus = (payment: BookedOrder) => void;
 
 const late_ms = 1_500;

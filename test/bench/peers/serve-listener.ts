@@ -1,4 +1,4 @@
-/** A peer's server on a port of its own; its address is told to whoever has started it. */
+/** A peer's server on a port of its own; its address is reported to its parent. */
 import type { Server } from 'node:http';
 
 /** Where the subgraphs are. */

@@ -117,7 +117,7 @@ const postBare = async (
     URL: url,
     BODY: body,
     COUNT: String(count),
-    ABREAST: String(endpoints * 10),
+    AT_ONCE: String(endpoints * 10),
   };
   const [[took_ms, cpu_us]] = (await once(
     fork(join(import.meta.dirname, '../servers/bare-posts.ts'), { env }),

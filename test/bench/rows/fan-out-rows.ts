@@ -27,12 +27,12 @@ interface Cost {
   readonly first: number;
   readonly further: number;
   /**
-   * Of each of the many after they have heard events, and after all have left and as many have come
+   * Of each of the many after they have received events, and after all have left and as many have come
    * again.
    */
   readonly later: number;
   readonly again: number;
-  /** Milliseconds until all have heard an event: few, and many. */
+  /** Milliseconds until all have received an event: few, and many. */
   readonly few_ms: readonly number[];
   readonly many_ms: readonly number[];
 }
@@ -110,7 +110,7 @@ const rowsOf = (
     ratio: median(mine.map((took_ms, round) => (its[round] ?? Number.NaN) / took_ms)),
     aim: null,
     rounds: mine.length,
-    figures: `all have heard it within ${median(mine).toFixed(0)} ms, ${((count * 1_000) / median(mine)).toFixed(0)}/s, to ${median(its).toFixed(0)} ms`,
+    figures: `all have received it within ${median(mine).toFixed(0)} ms, ${((count * 1_000) / median(mine)).toFixed(0)}/s, to ${median(its).toFixed(0)} ms`,
   });
   return [
     toAll(few, ours.few_ms, bare.few_ms),

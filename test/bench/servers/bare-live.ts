@@ -1,6 +1,6 @@
 /**
  * The baseline of the live side: sockets of ws and answers of http that nobody asks who they are,
- * each held and told the same text.
+ * each held open and sent the same text.
  */
 import type { ServerResponse } from 'node:http';
 import fastify from 'fastify';

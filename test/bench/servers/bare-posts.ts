@@ -1,11 +1,11 @@
 /**
  * The baseline of deliveries: a loop that posts the same body over undici, as many at once as are
- * asked for, and stores nothing. Takes URL, BODY, COUNT, ABREAST.
+ * asked for, and stores nothing. Takes URL, BODY, COUNT, AT_ONCE.
  */
 import { Agent, request } from 'undici';
 
-const { URL: url = '', BODY: body = '', COUNT, ABREAST } = process.env;
-const atOnce = Number(ABREAST);
+const { URL: url = '', BODY: body = '', COUNT, AT_ONCE } = process.env;
+const atOnce = Number(AT_ONCE);
 const dispatcher = new Agent({ connections: atOnce, pipelining: 1 });
 let left = Number(COUNT);
 const headers = {

@@ -1,5 +1,5 @@
 /**
- * A merchant's receiver that answers at once. Told a number, it says when that many requests have
+ * A merchant's receiver that answers at once. Given a number, it reports when that many requests have
  * come, and when each came: Unix milliseconds by event id.
  */
 import { createServer } from 'node:http';
