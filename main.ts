@@ -17,7 +17,7 @@ import type { Running } from './start-roles.ts';
 
 // A terminal that was closed takes no more words, and that is no reason to fail.
 process.stdout.on('error', () => {});
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** The lines of a command that creates a payment. README.md shows the same one. */
 export const firstPayment = (publicUrl: string, key: string): readonly string[] => {
@@ -112,7 +112,7 @@ const run = async (
   words: readonly string[],
   stopping: AbortSignal,
 ): Promise<void> => {
-  const progress = (text: string): void => say(`  ${text}`);
+  const progress = (text: string): void => print(`  ${text}`);
   const began = performance.now();
   const read = await readSettings();
   const [{ openLog }, { outliveForsakenFields }, { ensurePlace, isEmbedded, settle, startRoles }] =
@@ -133,14 +133,14 @@ const run = async (
   void limitStop(stopping, config, log);
   const running = await startRoles(config, roles, log, { progress, stopping });
   if (roles.migrate && !roles.all) return running.close();
-  say(`  Ready in ${((performance.now() - began) / 1_000).toFixed(1)} s.`);
-  if (roles.all) say(banner(running, read.operatorToken === null));
+  print(`  Ready in ${((performance.now() - began) / 1_000).toFixed(1)} s.`);
+  if (roles.all) print(banner(running, read.operatorToken === null));
   await stopAsked(stopping);
   await running.close();
 };
 
 const main = async (stopping: AbortSignal): Promise<number> => {
-  void stopAsked(stopping).then(() => say(`Stopping (${wordsOf(stopping.reason)}) ...`));
+  void stopAsked(stopping).then(() => print(`Stopping (${wordsOf(stopping.reason)}) ...`));
   const words = process.argv.slice(2);
   const roles = await readRoleWords(words);
   try {
@@ -151,7 +151,7 @@ const main = async (stopping: AbortSignal): Promise<number> => {
     // Whoever waits for the migrations must not take them for done.
     if (roles.migrate && !roles.all) return 1;
   }
-  if (stopping.aborted) say('Stopped.');
+  if (stopping.aborted) print('Stopped.');
   return 0;
 };
 

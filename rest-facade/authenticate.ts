@@ -24,8 +24,8 @@ export const timesSent = (request: FastifyRequest, name: string): number =>
 
 /**
  * The caller, or why it is none: `unauthorized` (operators and buyers have no place here),
- * `ip_not_allowed`, or `unavailable` when nobody can say who it is. What needs the body is checked
- * later: call.ts.
+ * `ip_not_allowed`, or `unavailable` when the caller cannot be found out. What needs the body is
+ * checked later: call.ts.
  */
 export const authenticate = async (
   request: FastifyRequest,

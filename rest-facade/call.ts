@@ -108,7 +108,7 @@ const refusalOf = (error: GraphQLError, operation: string, call: Call, log: Logg
 
 const internalError = 'something broke on our side; quote X-Request-Id to support';
 
-/** Sends what an operation came to. Decision D-24: a replay says so in a header. */
+/** Sends what an operation came to. Decision D-24: a replay is marked in a header. */
 const sendOutcome = (reply: FastifyReply, outcome: Outcome | Refusal): FastifyReply => {
   if (outcome === null) return sendRefusal(reply, refuse('not_found', 'there is no such object'));
   if ('code' in outcome) return sendRefusal(reply, outcome);

@@ -1,5 +1,5 @@
 /**
- * Decision D-06: a 400 says which field, what was expected and what came; never a card number or a
+ * Decision D-06: a 400 names the field, what was expected and what came; never a card number or a
  * secret.
  */
 import type { ErrorObject } from 'ajv';
@@ -38,9 +38,9 @@ const came = (value: unknown, secret: boolean): string => {
   return typeof value === 'number' ? number(String(value)) : typeof value;
 };
 
-const range = (least: number | undefined, most: number | undefined): string => {
-  if (most === undefined) return least ? `${least} or more ` : '';
-  return least ? `${least} to ${most} ` : `up to ${most} `;
+const range = (min: number | undefined, max: number | undefined): string => {
+  if (max === undefined) return min ? `${min} or more ` : '';
+  return min ? `${min} to ${max} ` : `up to ${max} `;
 };
 
 const formats: Readonly<Record<string, string>> = {

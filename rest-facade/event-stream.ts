@@ -31,7 +31,7 @@ export interface EventStreamParts {
 }
 
 /**
- * Gives the way to answer a request with the stream. Streams say `: closing` and end when the app
+ * Gives the way to answer a request with the stream. Streams send `: closing` and end when the app
  * closes.
  */
 export const openEventStream = (app: FastifyInstance, parts: EventStreamParts): OpenStream => {

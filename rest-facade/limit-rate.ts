@@ -1,6 +1,6 @@
 /**
  * The limits of the REST API: failed authentications by address, before the key; requests by
- * merchant. Every answer says what is left (decisions D-08 and D-09).
+ * merchant. Every answer states what is left (decisions D-08 and D-09).
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { authorizationOf, type Authenticator } from '../gateway/callers/authenticate.ts';
@@ -77,7 +77,7 @@ export const turnAway = (
 };
 
 /**
- * Takes one of the merchant's tokens and says in the answer's headers how many are left. Refuses
+ * Takes one of the merchant's tokens and puts into the answer's headers how many are left. Refuses
  * when there was none.
  */
 export const limitMerchant = async (

@@ -57,7 +57,7 @@ export const refusalHttp: Readonly<Record<ErrorCode, HttpAnswer>> = {
 export const isErrorCode = (code: unknown): code is ErrorCode =>
   typeof code === 'string' && Object.hasOwn(refusalHttp, code);
 
-/** A call that ends here: what the envelope says. */
+/** A call that ends here: the content of its envelope. */
 export interface Refusal {
   readonly code: ErrorCode;
   readonly message: string;

@@ -229,7 +229,7 @@ const payments = [
 ];
 
 /**
- * The scope of the payout's method; null when the method is not one, which validation says then.
+ * The scope of the payout's method; null when the method is not one, which validation reports.
  */
 const payoutScope = (body: unknown): Scope | null => {
   const method =

@@ -78,7 +78,7 @@ const tagOf = (variants: readonly Schema[]): string => {
   const tag = Object.keys(variants[0]?.properties ?? {}).find((name) =>
     variants.every((variant) => variant.properties?.[name]?.enum?.length === 1),
   );
-  if (!tag) throw new Error('the variants of a body have no field that tells them apart');
+  if (!tag) throw new Error('the variants of a body have no field that distinguishes them');
   return tag;
 };
 

@@ -17,8 +17,8 @@ const threeDigits = (number: number): string =>
  * is a text in one piece: with one that V8 still keeps as parts, JSON.stringify takes three times
  * as long for the whole answer.
  */
-export const rfc3339 = (moment: Temporal.Instant): string => {
-  const all_ms = moment.epochMilliseconds;
+export const rfc3339 = (instant: Temporal.Instant): string => {
+  const all_ms = instant.epochMilliseconds;
   const day = Math.floor(all_ms / day_ms);
   if (day !== last.day) {
     const midnight = new Date(day * day_ms).toISOString();

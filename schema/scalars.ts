@@ -9,10 +9,10 @@ import { rfc3339 } from './rfc3339.ts';
 const bad = (message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
 
-const toSafeBigInt = (value: unknown, least: number): bigint => {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least) {
+const toSafeBigInt = (value: unknown, min: number): bigint => {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < min) {
     throw bad(
-      `expected an integer from ${least} to 2^53-1, got ${typeof value === 'number' ? value : typeof value}`,
+      `expected an integer from ${min} to 2^53-1, got ${typeof value === 'number' ? value : typeof value}`,
     );
   }
   return BigInt(value);
@@ -47,17 +47,17 @@ const fromSum = (value: unknown): number | object => {
 const integerScalar = (
   name: string,
   description: string,
-  least: number,
+  min: number,
   serialize: (value: unknown) => number | object,
 ): GraphQLScalarType<bigint, number | object> =>
   new GraphQLScalarType({
     name,
     description,
     serialize,
-    parseValue: (value) => toSafeBigInt(value, least),
+    parseValue: (value) => toSafeBigInt(value, min),
     parseLiteral: (node) => {
       if (node.kind !== Kind.INT) throw bad(`expected an integer, got ${node.kind}`);
-      return toSafeBigInt(Number(node.value), least);
+      return toSafeBigInt(Number(node.value), min);
     },
   });
 

@@ -73,7 +73,7 @@ const parts = (): readonly Part[] => [
     seen: numberIn(/ on (\d+) files/),
     unit: 'files',
     least: typescriptFiles().filter((path) => !isGenerated(path)).length,
-    remedy: 'mend what it names; `npx oxlint --fix` mends some',
+    remedy: 'correct what it names; `npx oxlint --fix` corrects some',
   },
   {
     name: 'format',
@@ -104,7 +104,7 @@ const parts = (): readonly Part[] => [
     unit: 'tests',
     least: 1,
     received: (output) => output.slice(Math.max(0, output.indexOf('failing tests:'))),
-    remedy: 'mend what it names; ARCHITECTURE.md has the rules',
+    remedy: 'correct what it names; ARCHITECTURE.md has the rules',
   },
 ];
 

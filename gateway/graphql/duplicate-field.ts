@@ -1,5 +1,5 @@
 /**
- * Names that come twice in one object of a JSON text. JSON.parse keeps the last of them and says
+ * Names that come twice in one object of a JSON text. JSON.parse keeps the last of them and reports
  * nothing, so that two readers of the same bytes may see two amounts.
  */
 import { fieldAt } from './field-names.ts';

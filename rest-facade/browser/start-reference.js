@@ -31,7 +31,7 @@ body.dark-mode { --scalar-color-2: #b8b8b8; --scalar-color-3: #a3a3a3; }
 `;
 
 /**
- * What the reference leaves undone for readers who hear the page or use its keys, by selector.
+ * What the reference leaves undone for screen readers and keyboards, by selector.
  * @type {readonly (readonly [selector: string, repair: (element: HTMLElement) => void])[]}
  */
 const repairs = [

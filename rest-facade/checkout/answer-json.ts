@@ -29,14 +29,14 @@ import { refusalWords, type Words } from './words/words.ts';
 const bodyLimit_bytes = 2_048;
 
 /** Answers in the error envelope; `code` decides the buyer's words. */
-export const sayError = (
+export const sendError = (
   reply: FastifyReply,
   status: number,
   code: string,
   words: Words,
 ): FastifyReply => reply.code(status).send(errorJson(code, refusalWords(words, code)));
 
-const sayState = (reply: FastifyReply, checkout: Checkout, words: Words): FastifyReply => {
+const sendState = (reply: FastifyReply, checkout: Checkout, words: Words): FastifyReply => {
   const { body, tag } = stateJson(checkout, words);
   return reply.header('etag', `"${tag}"`).type('application/json; charset=utf-8').send(body);
 };
@@ -55,12 +55,12 @@ const act = async (
 ): Promise<FastifyReply> => {
   guardPage(reply);
   const { words, call } = visitOf(context, request);
-  if (!isSameOrigin(request)) return sayError(reply, 403, 'cross_origin', words);
-  if (!call) return sayError(reply, 404, 'not_found', words);
+  if (!isSameOrigin(request)) return sendError(reply, 403, 'cross_origin', words);
+  if (!call) return sendError(reply, 404, 'not_found', words);
   const answer = await does(call);
   return isRefused(answer)
-    ? sayError(reply, refusalHttp[answer.code].status, answer.code, words)
-    : sayState(reply, answer, words);
+    ? sendError(reply, refusalHttp[answer.code].status, answer.code, words)
+    : sendState(reply, answer, words);
 };
 
 const word = (longest: number) => ({ type: 'string', minLength: 1, maxLength: longest }) as const;
@@ -101,18 +101,18 @@ const schemas = {
 } as const;
 
 /**
- * Adds the routes. A body that is not what the schema says is 400, another content type 415, a
+ * Adds the routes. A body that does not match the schema is 400, another content type 415, a
  * large one 413.
  */
 export const answerJson = (app: FastifyInstance, context: PageContext): void => {
   app.get<TokenRoute>('/:token/state', async (request, reply) => {
     guardPage(reply);
     const { words, found } = await findCheckout(context, request);
-    if (!found) return sayError(reply, 404, 'not_found', words);
+    if (!found) return sendError(reply, 404, 'not_found', words);
     // Who has seen the state still learns the time: a test clock may have been advanced.
     void reply.header('page-time', found.checkout.now);
     const seen = request.headers['if-none-match'] === `"${stateTag(found.checkout, words)}"`;
-    return seen ? reply.code(304).send() : sayState(reply, found.checkout, words);
+    return seen ? reply.code(304).send() : sendState(reply, found.checkout, words);
   });
 
   const options = (body: object) => ({ bodyLimit: bodyLimit_bytes, schema: { body } });

@@ -6,7 +6,7 @@ import { html, type Html } from './html.ts';
 const quietModules = 3;
 
 /**
- * The code that holds `content`; `label` is what a screen reader says. Always dark on light,
+ * The code that holds `content`; `label` is what a screen reader reads. Always dark on light,
  * whatever the page's colours are.
  */
 export const drawQr = (content: string, label: string): Html => {

@@ -1,5 +1,5 @@
 /**
- * What every answer under /pay says about itself: never cached, never framed, never indexed,
+ * The headers of every answer under /pay: never cached, never framed, never indexed,
  * nothing from elsewhere.
  */
 import type { FastifyReply } from 'fastify';

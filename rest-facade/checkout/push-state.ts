@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { LiveEvents } from '../../gateway/live/events.ts';
 import type { BuyerPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { sayError } from './answer-json.ts';
+import { sendError } from './answer-json.ts';
 import { streamRetry_s, type PageLimiter } from './limit-page.ts';
 import { findCheckout, type BuyerCall, type PageContext, type TokenRoute } from './page-context.ts';
 import { guardPage } from './page-headers.ts';
@@ -115,7 +115,7 @@ export const pushState = (
       const { call } = found;
       const giveBack = limiter.stream(request.raw, call.principal.paymentId);
       if (!giveBack)
-        return sayError(
+        return sendError(
           reply.header('retry-after', String(streamRetry_s)),
           429,
           'rate_limited',

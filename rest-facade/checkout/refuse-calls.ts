@@ -1,7 +1,7 @@
 /** Answers 429 under the limits of the hosted page: a page to a person, the envelope to page.js. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { readPageToken } from '../../subgraphs/kernel/service/graph/page-token.ts';
-import { sayError } from './answer-json.ts';
+import { sendError } from './answer-json.ts';
 import { chooseLanguage } from './choose-language.ts';
 import type { PageLimiter } from './limit-page.ts';
 import type { PageContext } from './page-context.ts';
@@ -34,7 +34,7 @@ export const limitCalls = (
     guardPage(reply);
     const words = wordsOf(chooseLanguage(request));
     reply.header('retry-after', String(wait_s));
-    if (!isPage(request)) return sayError(reply, 429, 'rate_limited', words);
+    if (!isPage(request)) return sendError(reply, 429, 'rate_limited', words);
     return reply.code(429).type('text/html; charset=utf-8').send(busyPage(words, context.assets));
   });
 };

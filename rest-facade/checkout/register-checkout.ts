@@ -11,7 +11,7 @@ import type { LiveEvents } from '../../gateway/live/events.ts';
 import type { Supergraph } from '../../gateway/supergraph.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { errorJson } from '../../schema/wire.ts';
-import { answerJson, sayError } from './answer-json.ts';
+import { answerJson, sendError } from './answer-json.ts';
 import { prepareCheckoutCalls } from './call-checkout.ts';
 import { chooseLanguage } from './choose-language.ts';
 import { openPageLimiter } from './limit-page.ts';
@@ -50,7 +50,7 @@ const codes: Readonly<Record<number, string>> = {
   503: 'unavailable',
 };
 
-const sayBroken =
+const sendFault =
   (assets: Assets, log: Logger) =>
   (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     guardPage(reply);
@@ -69,7 +69,7 @@ const sayBroken =
     // No page sends such a body: the message is for who wrote it.
     if (error instanceof DuplicateField)
       return reply.code(status).send(errorJson('bad_request', error.message));
-    return sayError(reply, status, codes[status] ?? 'internal_error', words);
+    return sendError(reply, status, codes[status] ?? 'internal_error', words);
   };
 
 /**
@@ -85,7 +85,7 @@ export const registerCheckout = (
   const context: PageContext = { calls: prepareCheckoutCalls(supergraph), pageSecret, assets, log };
   app.register(
     async (pay) => {
-      pay.setErrorHandler(sayBroken(assets, log));
+      pay.setErrorHandler(sendFault(assets, log));
       limitCalls(pay, context, limiter, isPage);
       // Bodies are taken as they are: nothing is coerced, dropped or filled in.
       const ajv = new Ajv();

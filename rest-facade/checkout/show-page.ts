@@ -12,7 +12,7 @@ import { wordsOf } from './words/words-of.ts';
 const htmlType = 'text/html; charset=utf-8';
 
 /**
- * Adds the routes. An unknown token, and any other address under /pay, gets a page that says so,
+ * Adds the routes. An unknown token, and any other address under /pay, gets a page about it,
  * with 404: people type and shorten addresses.
  */
 export const showPage = (app: FastifyInstance, context: PageContext): void => {

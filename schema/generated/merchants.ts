@@ -68,7 +68,7 @@ export type WebhookEvent =
   | 'payout.succeeded'
   | 'payout.failed';
 
-/** Kinds of the live stream: intermediate changes included. A different list from the webhook events; the last one is told in the graph alone, not by SSE. */
+/** Kinds of the live stream: intermediate changes included. A different list from the webhook events; the last one is published in the graph alone, not by SSE. */
 export type LiveEventKind =
   | 'payment.created'
   | 'payment.status_changed'
@@ -415,7 +415,7 @@ export type ApiKeyUse = {
   keyId: Scalars['ID']['input'];
 };
 
-/** What happened, as the live stream tells it. */
+/** What happened, as the live stream carries it. */
 export type LiveEvent = {
   /** Ascends in the order of the stream; pass the last one seen as `after` to resume. */
   id: Scalars['ID']['output'];
@@ -1063,7 +1063,7 @@ export type Query = {
   webhookDeliveries: WebhookDeliveryConnection;
   /** What was done in the cabinet and by operators, newest first: of one merchant, or for the platform's operators of all. */
   auditLog: AuditConnection;
-  /** Alerts, the last raised first, narrowed by whatever is given. For the platform's operators; `alertRaised` tells of new ones. */
+  /** Alerts, the last raised first, narrowed by whatever is given. For the platform's operators; `alertRaised` publishes new ones. */
   alerts: AlertConnection;
   /** Registries of acquirers that were compared with our operations, newest first. For the platform's operators. */
   reconciliationRuns: ReconciliationRunConnection;
@@ -1288,7 +1288,7 @@ export type Mutation = {
   apiKeyIssue: ApiKeyIssueResult;
   /** Revokes a key for good; everywhere within a second, open streams and sockets included. A key that is revoked already stays as it is. */
   apiKeyRevoke: ApiKeyRevokeResult;
-  /** Notes that keys have been used just now; gives how many notes were new. The edge alone may tell. */
+  /** Notes that keys have been used just now; gives how many notes were new. For the edge alone. */
   apiKeyUseNote: Scalars['Int']['output'];
   /**
    * Gives a shop a clock of its own for test mode: links expire, sessions lapse, banks answer, subscriptions are charged and webhooks retried by it. It shows

@@ -44,7 +44,7 @@ export type LedgerEntryType =
   | 'settlement'
   | 'adjustment';
 
-/** Kinds of the live stream: intermediate changes included. A different list from the webhook events; the last one is told in the graph alone, not by SSE. */
+/** Kinds of the live stream: intermediate changes included. A different list from the webhook events; the last one is published in the graph alone, not by SSE. */
 export type LiveEventKind =
   | 'payment_created'
   | 'payment_status_changed'

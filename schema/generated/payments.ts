@@ -187,9 +187,9 @@ export type Payment = {
   customerCardMask: Maybe<Scalars['String']['output']>;
   /** The holder as typed by the buyer; null for other methods. */
   customerCardHolder: Maybe<Scalars['String']['output']>;
-  /** The phone behind a mask; null when the bank told none. */
+  /** The phone behind a mask; null when the bank gave none. */
   customerPhoneMask: Maybe<Scalars['String']['output']>;
-  /** The buyer's bank; null when the bank told none. */
+  /** The buyer's bank; null when the bank gave none. */
   customerPayerBank: Maybe<Scalars['String']['output']>;
   /** Platform commission; null until the payment has succeeded (decision D-36). */
   fee: Maybe<Scalars['MinorUnits']['output']>;
@@ -381,7 +381,7 @@ export type Checkout = {
   endedAt: Maybe<Scalars['DateTime']['output']>;
   /** Brand of the card that was paid with, as the bank names it. Null before a final status, and for other methods. */
   cardBrand: Maybe<Scalars['String']['output']>;
-  /** Its last 4 digits behind a mask; null where `cardBrand` is, or where the bank does not tell. */
+  /** Its last 4 digits behind a mask; null where `cardBrand` is, or where the bank does not give it. */
   cardMask: Maybe<Scalars['String']['output']>;
   /** Whether the money came after the payment had ended unpaid: then all of it is given back by itself (decision D-33). */
   paidLate: Scalars['Boolean']['output'];

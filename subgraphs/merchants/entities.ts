@@ -10,7 +10,7 @@ import type { WebhookEvent } from '../kernel/rules/event.ts';
 import type { Scope } from '../kernel/service/access/principal.ts';
 import { defaultRateLimit } from './rules/rate-limit.ts';
 
-const moment = () => p.type(InstantType).$type<Temporal.Instant>();
+const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 export const MerchantEntity = defineEntity({
   name: 'Merchant',
@@ -32,7 +32,7 @@ export const MerchantEntity = defineEntity({
       .groups('rateLimit')
       .serializedName('burst')
       .serializer((burst) => burst ?? defaultRateLimit.burst),
-    createdAt: moment(),
+    createdAt: instant(),
   },
   indexes: [{ name: 'merchant_list', properties: ['createdAt', 'id'] }],
   checks: [
@@ -62,10 +62,10 @@ export const ApiKeyEntity = defineEntity({
     /** What a person recognises it by: everything before the secret. */
     prefix: p.text().groups('audit'),
     scopes: p.array<Scope>().columnType('text[]').groups('audit'),
-    createdAt: moment(),
+    createdAt: instant(),
     /** Kept to the minute. */
-    lastUsedAt: moment().strictNullable(),
-    revokedAt: moment().strictNullable().groups('audit'),
+    lastUsedAt: instant().strictNullable(),
+    revokedAt: instant().strictNullable().groups('audit'),
   },
   indexes: [{ name: 'api_key_shop', properties: ['merchantId', 'shopId'] }],
 });
@@ -88,10 +88,10 @@ export const WebhookEndpointEntity = defineEntity({
      * D-73); null without an overlap.
      */
     previousSecretSealed: p.text().strictNullable().hidden(),
-    previousUntil: moment().strictNullable().groups('rotation'),
+    previousUntil: instant().strictNullable().groups('rotation'),
     signature: p.text().$type<'v2' | 'legacy' | 'stripe'>().groups('audit'),
     active: p.boolean().groups('audit'),
-    createdAt: moment(),
+    createdAt: instant(),
   },
   indexes: [{ name: 'webhook_endpoint_shop', properties: ['merchantId', 'shopId', 'createdAt'] }],
 });
@@ -117,11 +117,11 @@ export const WebhookDeliveryEntity = defineEntity({
     attempts: p.integer(),
     /** Those made before the last resend, which begins the schedule of retries anew. */
     attemptsBefore: p.integer().default(0),
-    nextAttemptAt: moment().strictNullable(),
-    leaseUntil: moment().strictNullable(),
-    deliveredAt: moment().strictNullable(),
+    nextAttemptAt: instant().strictNullable(),
+    leaseUntil: instant().strictNullable(),
+    deliveredAt: instant().strictNullable(),
     /** That of its event, and a part of the keys: which partition it is in. */
-    createdAt: moment().primary(),
+    createdAt: instant().primary(),
   },
   uniques: [
     { name: 'webhook_delivery_once', properties: ['merchantId', 'eventId', 'lane', 'createdAt'] },
@@ -152,14 +152,14 @@ export const WebhookAttemptEntity = defineEntity({
     merchantId: p.uuid().primary(),
     deliveryId: p.uuid().primary(),
     number: p.integer().primary(),
-    at: moment(),
+    at: instant(),
     duration_ms: p.integer(),
     /** HTTP status; null when there was no answer. */
     status: p.integer().strictNullable(),
     error: p.text().strictNullable(),
     responseHead: p.text().strictNullable(),
     /** That of its delivery, with which it goes. */
-    createdAt: moment().primary(),
+    createdAt: instant().primary(),
   },
 });
 export type WebhookAttempt = Row<InferEntity<typeof WebhookAttemptEntity>>;
@@ -174,7 +174,7 @@ export const AuditEntryEntity = defineEntity({
   properties: {
     merchantId: p.uuid().primary(),
     id: p.uuid().primary(),
-    at: moment(),
+    at: instant(),
     /** The operator's subject, the key's id or the service's name. */
     actor: p.text(),
     role: p.text(),

@@ -66,13 +66,13 @@ export interface EventFilter {
 }
 
 /**
- * The events behind `after`, oldest first, at most `most`; null when `after` is not an event of the
- * last 24 hours.
+ * The events behind `after`, oldest first, at most `limit`; null when `after` is not an event of
+ * the last 24 hours.
  */
 export const findEventsBehind = async (
   runner: Runner,
   after: string,
-  most: number,
+  limit: number,
   filter: EventFilter,
   now: Temporal.Instant,
 ): Promise<EventRow[] | null> => {
@@ -82,7 +82,7 @@ export const findEventsBehind = async (
   const { merchantId, shopId, mode, subjectId, kinds } = filter;
   return run(runner, behind, [
     after,
-    most,
+    limit,
     merchantId ?? null,
     shopId ?? null,
     mode ?? null,

@@ -1,4 +1,4 @@
-/** Tables of the payments subgraph. CHECK constraints say what must never be. */
+/** Tables of the payments subgraph. CHECK constraints refuse what must never be. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../kernel/database/instant.ts';
 import type { Row } from '../kernel/database/statement.ts';

@@ -107,10 +107,10 @@ const expireLinks = (
   database: Database,
   timeline: Timeline,
   now: Temporal.Instant,
-  most: number,
+  limit: number,
 ): Promise<number> =>
   inTransaction(database.pool, async (client) => {
-    const due = await linkEnds.due(client, timeline, now, most);
+    const due = await linkEnds.due(client, timeline, now, limit);
     if (due.length > 0)
       await expire(
         client,
@@ -154,9 +154,9 @@ const expireSessions = async (
   banks: Banks,
   timeline: Timeline,
   now: Temporal.Instant,
-  most: number,
+  limit: number,
 ): Promise<number> => {
-  const due = await sessionEnds.due(database.pool, timeline, now, most);
+  const due = await sessionEnds.due(database.pool, timeline, now, limit);
   if (due.length === 0) return 0;
   await askOnceMore(database, banks, due, now);
   const ending: Ending = {
@@ -187,17 +187,17 @@ export const expirePayments = async (
     const now = clock();
     const links = await workBatch(pool, {
       task: linkEnds.task,
-      most: round_max,
-      work: (most) => expireLinks(database, timeline, now, most),
+      limit: round_max,
+      work: (limit) => expireLinks(database, timeline, now, limit),
       first: () => linkEnds.first(pool, timeline, now),
     });
     const sessions = await workBatch(pool, {
       task: sessionEnds.task,
-      most: round_max,
-      work: (most) => expireSessions(database, banks, timeline, now, most),
+      limit: round_max,
+      work: (limit) => expireSessions(database, banks, timeline, now, limit),
       first: () => sessionEnds.first(pool, timeline, now),
     });
     seen += links.result + sessions.result;
-    if (links.result < links.most && sessions.result < sessions.most) return seen;
+    if (links.result < links.limit && sessions.result < sessions.limit) return seen;
   }
 };

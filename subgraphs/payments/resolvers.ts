@@ -83,8 +83,8 @@ export const paymentsSubgraph = (
 const paymentFields = ({ database, ...parts }: PaymentsParts): PaymentResolvers => {
   const refundsOf = perCall<Payment, Refund[]>(async (payments, { meter, loads }) => {
     // More ends the answer when they are counted. Loads that calls share have no room of their own.
-    const most = meter && !loads ? meter.room.values + 1 : null;
-    const found = await findRefunds(database.pool, payments, most);
+    const limit = meter && !loads ? meter.room.values + 1 : null;
+    const found = await findRefunds(database.pool, payments, limit);
     const byPayment = Map.groupBy(found, ({ paymentId }) => paymentId);
     return payments.map(({ id }) => byPayment.get(id) ?? []);
   });

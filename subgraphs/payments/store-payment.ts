@@ -73,12 +73,12 @@ const refundsOf: Statement = {
 export const findRefunds = (
   runner: Runner,
   payments: readonly Pick<Payment, 'merchantId' | 'id'>[],
-  most: number | null = null,
+  limit: number | null = null,
 ): Promise<Refund[]> =>
   run(runner, refundsOf, [
     payments.map(({ merchantId }) => merchantId),
     payments.map(({ id }) => id),
-    most,
+    limit,
   ]);
 
 /** The columns that change during a payment's life. */

@@ -49,8 +49,8 @@ export const payoutBank = (
   banks.route({ merchantId, shopId, mode, operation: 'payout', method: wayOf[method] });
 
 /**
- * What the bank says of a recipient, where it has such a question. A card's number goes to the bank
- * once, with the order.
+ * The bank's knowledge of a recipient, where it has such a question. A card's number goes to the
+ * bank once, with the order.
  */
 const recipientVerdict = async (
   bank: Bank,

@@ -14,7 +14,7 @@ export interface PayoutJobs extends SendingParts {
 
 /**
  * The job that gives new payouts to their banks: enqueued when there are new ones. It carries
- * nothing: the rows say what is due.
+ * nothing: the rows hold what is due.
  */
 export const sendPayoutsJob = 'send-payouts';
 

@@ -124,10 +124,10 @@ const page = 20;
 const takeDue = (
   client: pg.PoolClient,
   at: Temporal.Instant,
-  most: number,
+  limit: number,
   timeline: Timeline,
 ): Promise<Taken[]> => {
-  const values = [at, at.add({ seconds: lease_s }), most];
+  const values = [at, at.add({ seconds: lease_s }), limit];
   return timeline
     ? run<Taken>(client, takeOfShop, [...values, timeline.merchantId, timeline.shopId])
     : run<Taken>(client, takeAny, values);
@@ -148,12 +148,12 @@ export const sendDuePayouts = async (
   const first = () => payoutAsks.first(pool, timeline, at);
   const { result: due } = await workBatch(pool, {
     task,
-    most: page,
-    work: (most) => inTransaction(pool, (client) => takeDue(client, at, most, timeline)),
+    limit: page,
+    work: (limit) => inTransaction(pool, (client) => takeDue(client, at, limit, timeline)),
     first,
   });
   const subjectOf = ({ merchantId, id }: Taken) => ({ merchantId, subjectId: id });
-  await eachAlone(pool, { task, most: page, subjectOf }, due, (payout) =>
+  await eachAlone(pool, { task, limit: page, subjectOf }, due, (payout) =>
     sendPayout(parts, payout, now),
   );
   return due.length;

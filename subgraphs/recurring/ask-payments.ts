@@ -124,7 +124,7 @@ const keyOf = ({ merchantId, id }: RecurringPaymentReference): RecurringPaymentR
   id,
 });
 
-const moment = (text: string | null): Temporal.Instant | null =>
+const instant = (text: string | null): Temporal.Instant | null =>
   text === null ? null : Temporal.Instant.from(text);
 
 const readPayment = (payment: RecurringPaymentFieldsFragment): RecurringPayment => ({
@@ -133,8 +133,8 @@ const readPayment = (payment: RecurringPaymentFieldsFragment): RecurringPayment 
   failureCode:
     payment.failureCode !== null && isFailureCode(payment.failureCode) ? payment.failureCode : null,
   createdAt: Temporal.Instant.from(payment.createdAt),
-  capturedAt: moment(payment.capturedAt),
-  finalizedAt: moment(payment.finalizedAt),
+  capturedAt: instant(payment.capturedAt),
+  finalizedAt: instant(payment.finalizedAt),
 });
 
 /**

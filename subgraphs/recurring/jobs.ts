@@ -62,14 +62,14 @@ export const endUnboundTokens = async (parts: TokenJobs): Promise<number> => {
   let [ended, place] = [0, beginning];
   for (let page = 0; page < pages_max; page += 1) {
     const behind = [before, place.createdAt, place.id];
-    const { result, most } = await workBatch(pool, {
+    const { result, limit } = await workBatch(pool, {
       task,
-      most: sweep_max,
+      limit: sweep_max,
       work: (some) => endPage(parts, [...behind, some]),
       first: async () => (await run<Subject>(pool, first, behind))[0] ?? null,
     });
     ended += result.ended;
-    if (!result.last || result.seen < most) break;
+    if (!result.last || result.seen < limit) break;
     place = result.last;
   }
   return ended;

@@ -61,7 +61,7 @@ const subscriptions = async (): Promise<number> =>
   (await liveSubscribers.get()).values[0]?.value ?? 0;
 
 describe('GET /v1/public/events', () => {
-  test('begins with a comment and tells each event as the document frames it', async (t) => {
+  test('begins with a comment and sends each event as the document frames it', async (t) => {
     const { fixture, url } = await open(t);
     const reader = await follow(t, url, { 'x-request-id': 'mine-1' });
     const { statusCode, headers } = reader.response;
@@ -94,7 +94,7 @@ describe('GET /v1/public/events', () => {
     assert.equal(fixture.count('liveEvent'), 0);
   });
 
-  test('tells all five kinds, of the shop and mode of the key alone', async (t) => {
+  test('sends all five kinds, of the shop and mode of the key alone', async (t) => {
     const { fixture, url } = await open(t);
     const reader = await follow(t, url);
     await fixture.happen({ shopId: 's2' });

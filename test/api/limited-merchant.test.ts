@@ -152,7 +152,7 @@ describe('a merchant of one process', () => {
     for (const answer of answers) assert.equal(rateOf(answer)[0], 100_000);
   });
 
-  test('is told what is left to its address where its own limit is not known yet', async () => {
+  test('is answered what is left to its address where its own limit is not known yet', async () => {
     const { key } = await makeMerchant(service);
     const ask = (
       path: string,

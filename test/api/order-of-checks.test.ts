@@ -102,7 +102,7 @@ describe('each check by itself finds its fault', () => {
     test(fault, async () => assert.equal(await codeOf(new Set([fault])), fault));
 });
 
-describe('of two faults the earlier check’s is told', () => {
+describe('of two faults the earlier check’s is reported', () => {
   const pairs = faults.flatMap((earlier, index) =>
     faults.slice(index + 1).map((later) => [earlier, later] as const),
   );
@@ -113,7 +113,7 @@ describe('of two faults the earlier check’s is told', () => {
   test('all pairs were tried', () => assert.equal(pairs.length, 28));
 });
 
-test('of all faults at once, each is told when the ones before it are mended', async () => {
+test('of all faults at once, each is reported when the ones before it are corrected', async () => {
   const left = new Set<Fault>(faults);
   for (const fault of faults) {
     assert.equal(await codeOf(left), fault);

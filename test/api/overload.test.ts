@@ -133,8 +133,8 @@ describe('a slow client', () => {
     return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port);
   };
   /**
-   * Sends one byte every 100 ms until the other side hangs up; gives what it received and how long it
-   * took.
+   * Sends one byte every 100 ms until the other side hangs up; gives what it received and how long
+   * it took.
    */
   const drip = async (
     port: number,

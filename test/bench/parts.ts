@@ -203,8 +203,8 @@ export const announce = (names: readonly PartName[], plan: BenchPlan): string =>
 };
 
 /**
- * Measures the parts one after the other; `kept` is called with all rows so far after each. One that
- * throws is named in `failed`, and the others go on.
+ * Measures the parts one after the other; `kept` is called with all rows so far after each. One
+ * that throws is named in `failed`, and the others go on.
  */
 export const measureParts = async (
   names: readonly PartName[],

@@ -130,7 +130,7 @@ describe('the subscription alertRaised', () => {
       { principal, requestId: 'r' },
     );
 
-  test('tells operators of each alert once, as they select it', async () => {
+  test('notifies operators of each alert once, as they select it', async () => {
     const bus = openBus();
     const results = subscribe(bus, operator('viewer'));
     assert.ok('next' in results);

@@ -71,12 +71,12 @@ test('more deltas of a poisoned account than a round takes do not fill the round
   for (let index = 0; index < 12; index += 1) await history.adjust(bad, 1n, true);
   const cure = await poison(pool, 'balance', 'insert', bad.merchantId);
   await history.adjust(other, 7n, true);
-  await foldBacklog(pool, never, { most: 3 });
+  await foldBacklog(pool, never, { limit: 3 });
   assert.deepEqual(await folded(other), ['7']);
   await cure();
 });
 
-test('a walk over the books goes on behind the row that cannot be checked or told of, and finds what is wrong with others', async () => {
+test('a walk over the books goes on behind the row that cannot be checked or reported, and finds what is wrong with others', async () => {
   const { pool } = migrated.database;
   const [bad, other] = [await migrated.merchant(), await migrated.merchant()];
   for (const key of [bad, other]) {
@@ -109,7 +109,7 @@ test('a walk over the books goes on behind the row that cannot be checked or tol
   assert.deepEqual(
     received,
     [{ subject_id: `check-books/${bad.merchantId}` }],
-    'the platform is told, since the merchant’s alerts cannot be written',
+    'the platform is notified, since the merchant’s alerts cannot be written',
   );
   const { rows: passed } = await pool.query(
     'select checked_at is not null as passed from books_walk where name = $1',
@@ -119,7 +119,7 @@ test('a walk over the books goes on behind the row that cannot be checked or tol
   await cure();
 });
 
-test('an alert that cannot be marked as told holds back no other', async () => {
+test('an alert that cannot be marked as published holds back no other', async () => {
   const { pool } = migrated.database;
   const [bad, other] = [await migrated.merchant(), await migrated.merchant()];
   await pool.query('update alert set told_at = now()');

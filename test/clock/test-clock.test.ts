@@ -74,7 +74,7 @@ describe('a shop with a test clock', () => {
     });
   });
 
-  test('payments are created at its time and expire at their own moment, which every object and webhook tells', async (context) => {
+  test('payments are created at its time and expire at their own moment, which every object and webhook shows', async (context) => {
     const receiver = await openReceiver();
     context.after(() => receiver.close());
     const { payment } = await create(merchant, {

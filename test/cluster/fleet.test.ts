@@ -65,14 +65,14 @@ describe(
         happening,
       ]);
       process.stdout.write(
-        `    ${what}: ${((at_ms - from_ms) / 1_000).toFixed(1)} s until a new payment was paid and told of\n`,
+        `    ${what}: ${((at_ms - from_ms) / 1_000).toFixed(1)} s until a new payment was paid and published\n`,
       );
       await fleet.untilWhole();
     };
 
     describe('the scenarios of merchants', { concurrency: 3 }, () => {
       onePayment(() => fleet);
-      test('a payout is paid from what a payment brought, and told of', async () => {
+      test('a payout is paid from what a payment brought, and published', async () => {
         const received = await openTimedReceiver();
         const paid = await makeMerchant(fleet);
         await paid.endpoint(received.url);

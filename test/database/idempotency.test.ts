@@ -111,7 +111,7 @@ test('without a key every call makes its own', async () => {
   assert.equal(await count('keyless'), 2);
 });
 
-test('while the first call runs an equal one waits five seconds and is then told so, in both forms (D-21)', async () => {
+test('while the first call runs an equal one waits five seconds and is then refused, in both forms (D-21)', async () => {
   const holder = await holdKey('held');
   const began = performance.now();
   const pay = () =>

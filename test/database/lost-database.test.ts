@@ -24,7 +24,7 @@ const codeOf = (error: Error): unknown => {
   return presentErrors(result, call, pino({ level: 'silent' })).errors?.[0]?.extensions['code'];
 };
 
-test('a call whose database refuses, ends the session or hangs up is told to try again; a mistake in a statement is ours', async () => {
+test('a call whose database refuses, ends the session or hangs up is answered "try again"; a mistake in a statement is ours', async () => {
   const refused = new pg.Client({ host: '127.0.0.1', port: await freePort() });
   const ended = new pg.Client({ connectionString: database.url });
   ended.on('error', () => {});

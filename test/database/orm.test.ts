@@ -99,7 +99,7 @@ describe('an entity', () => {
     );
     await assert.rejects(twice, (error: Error & { code?: string }) => {
       assert.equal(error.code, '23505');
-      assert.doesNotMatch(inspect(error), new RegExp(id), 'an error tells nothing of the row');
+      assert.doesNotMatch(inspect(error), new RegExp(id), 'an error reveals nothing of the row');
       return true;
     });
   });

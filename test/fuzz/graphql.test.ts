@@ -216,7 +216,7 @@ describe('the graph answers whatever it is asked without breaking', () => {
     );
   });
 
-  test('somebody without a key, who is told nothing', (t) =>
+  test('somebody without a key, who is answered nothing', (t) =>
     search(
       t,
       40,

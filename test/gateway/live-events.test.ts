@@ -123,7 +123,7 @@ describe('events that did not come over the bus', () => {
     assert(await isSilent(reading));
   });
 
-  test('are read when nothing follows, as soon as it is told where the stream stands', async () => {
+  test('are read when nothing follows, as soon as the stream's position is known', async () => {
     const { fixture, live } = await open();
     const reading = live.read(everything);
     await fixture.happen();
@@ -152,7 +152,7 @@ describe('events that did not come over the bus', () => {
     assert.deepEqual(sequences(await take(reading, 2)), ['20', '30']);
   });
 
-  test('of more than a day are let go, and what follows is told', async () => {
+  test('of more than a day are dropped, and what follows is sent', async () => {
     const { fixture, live } = await open();
     const reading = live.read(everything);
     await fixture.happen();
@@ -188,7 +188,7 @@ describe('a resumed reading', () => {
     assert.equal(fixture.count('liveEventsAfter'), 1);
   });
 
-  test('tells once what happens while the store is asked, whether the store has it or not', async () => {
+  test('sends once what happens while the store is asked, whether the store has it or not', async () => {
     const { fixture, live } = await open();
     fixture.store();
     fixture.store();

@@ -57,7 +57,7 @@ describe('/graphql', () => {
     assert.deepEqual(await read(response), { data: { merchantCreate: { name: 'New' } } });
   });
 
-  test('tells of its schema what every option of the introspection asks for, alone and beside data', async (t) => {
+  test('gives of its schema what every option of the introspection asks for, alone and beside data', async (t) => {
     const { url } = await serveGraph(t);
     const all = {
       descriptions: true,
@@ -96,7 +96,7 @@ describe('/graphql', () => {
     });
   });
 
-  test('tells its schema', async (t) => {
+  test('gives its schema', async (t) => {
     const { url } = await serveGraph(t);
     const { data, errors } = await read(
       await post(url, {
@@ -252,7 +252,7 @@ describe('/graphql refuses', () => {
     assert.deepEqual(await codesOf(response), ['unsupported_media_type']);
   });
 
-  test('to tell what broke inside', async (t) => {
+  test('to show what broke inside', async (t) => {
     const { url } = await serveGraph(t);
     const response = await post(url, { query: '{ ledger { nodes { id } } }' });
     assert.deepEqual(await read(response), {

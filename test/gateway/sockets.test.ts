@@ -63,7 +63,7 @@ describe('a socket', () => {
     assert.equal((await closingOf(socket)).code, 4403);
   });
 
-  test('is told to try again later when keys cannot be checked', async (t) => {
+  test('is asked to try again later when keys cannot be checked', async (t) => {
     const { socketUrl, fixture } = await serveGraph(t);
     fixture.obstacles.set('apiKeyHolder', () => Promise.reject(new Error('no database')));
     const socket = await openSocket(t, socketUrl);

@@ -54,7 +54,7 @@ describe('a subgraph is built whole or not at all', () => {
 });
 
 describe('a root field asks the access table', () => {
-  test('a key that lacks the scope is told scope_required', async () => {
+  test('a key that lacks the scope is refused with scope_required', async () => {
     const result = await ask('{ balance { currency } }', { ...key, scopes: [] });
     assert.deepEqual(firstError(result), {
       message: 'the key lacks the scope api:balance:read',
@@ -62,7 +62,7 @@ describe('a root field asks the access table', () => {
       path: ['balance'],
     });
   });
-  test('an operator of too low a role is told forbidden', async () => {
+  test('an operator of too low a role is refused with forbidden', async () => {
     const result = await ask('mutation { merchantCreate(name: "x") { id } }', {
       kind: 'operator',
       subject: 'o',

@@ -138,7 +138,7 @@ describe('a subscription', () => {
     );
   });
 
-  test('tells a key without a scope of recurring billing nothing of subscriptions', async (t) => {
+  test('sends a key without a scope of recurring billing nothing of subscriptions', async (t) => {
     const { fixture, socketUrl } = await serveGraph(t);
     fixture.setKey(testKey, { ...fixture.holderOf(testKey), scopes: ['api:sbp'] });
     const client = connect(t, socketUrl);
@@ -244,7 +244,7 @@ describe('a subscription', () => {
     });
   });
 
-  test('of a console that does not read loses its oldest events, tells how many, and holds nobody else up', async (t) => {
+  test('of a console that does not read loses its oldest events, reports how many, and holds nobody else up', async (t) => {
     const { fixture, socketUrl } = await serveGraph(t, { readerBuffer: 20 });
     const query = 'subscription { paymentCreated { id payload } }';
     const slow = await letIn(t, socketUrl);

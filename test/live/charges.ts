@@ -75,7 +75,7 @@ export const chargeFacts: Facts = {
     assert.equal(refused.metadata.failure_code, 'insufficient_funds');
   },
 
-  'a charge of another amount than was ordered takes nothing, and the operators are told':
+  'a charge of another amount than was ordered takes nothing, and the operators are notified':
     async () => {
       const { merchant, acquirer } = harness();
       const balance = async (): Promise<number> =>

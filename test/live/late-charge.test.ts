@@ -32,7 +32,7 @@ const silent = (simulator: Bank): Bank => ({
 before(async () => void (harness = await openHarness((simulator) => [silent(simulator)])));
 after(() => harness.close());
 
-test('the money of a charge that the bank took and did not tell of until the charge had expired is found and goes back', async () => {
+test('the money of a charge that the bank took and did not report until the charge had expired is found and goes back', async () => {
   const key = await harness.merchant('live');
   const { pool } = harness.database;
   const route = `insert into bank_route (merchant_id, id, shop_id, mode, operation, method, connector, priority, active, created_at)

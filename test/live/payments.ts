@@ -164,7 +164,7 @@ export const paymentFacts: Facts = {
       assert.equal(await countAtBank(harness(), 'payments', payment.id), 1);
     },
 
-  'another amount than was ordered moves nothing and is told to the operators, who have the bank asked again':
+  'another amount than was ordered moves nothing and is reported to the operators, who have the bank asked again':
     async () => {
       const { merchant, acquirer } = harness();
       const balance = async () => (await merchant.call('GET', '/balance')).body.balance;
@@ -191,7 +191,7 @@ export const paymentFacts: Facts = {
       );
     },
 
-  'what becomes of a payment when the bank refuses its order at once: it has failed, and the merchant is told in the answer':
+  'what becomes of a payment when the bank refuses its order at once: it has failed, and the merchant learns it in the answer':
     async () => {
       const { payment, answer } = await order(harness().merchant, 70_000_001, 'tpay');
       assert.deepEqual(
@@ -237,7 +237,7 @@ export const paymentFacts: Facts = {
     await untilStatus(harness().merchant, payment.id, 'succeeded');
   },
 
-  'an order that comes back under another id is believed by nobody: the operators are told, and the buyer pays the one that is ours':
+  'an order that comes back under another id is believed by nobody: the operators are notified, and the buyer pays the one that is ours':
     async () => {
       const { merchant, acquirer } = harness();
       await acquirer.faults({ next: [{ fault: 'wrong_id', method: 'POST', path: '/payments' }] });

@@ -69,7 +69,7 @@ export const payoutFacts: Facts = {
     assert.deepEqual([answer.status, answer.body.error?.code], [422, 'method_unsupported']);
   },
 
-  'a payout of another amount than was ordered stops, and the operators are told, who have the bank asked again':
+  'a payout of another amount than was ordered stops, and the operators are notified, who have the bank asked again':
     async () => {
       const { merchant, acquirer } = harness();
       await acquirer.faults({

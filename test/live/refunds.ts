@@ -47,7 +47,7 @@ export const refundFacts: Facts = {
     );
   },
 
-  'a refund of another amount than was ordered stops: nothing is given back here, and the operators are told, who have the bank asked again':
+  'a refund of another amount than was ordered stops: nothing is given back here, and the operators are notified, who have the bank asked again':
     async () => {
       const { merchant, acquirer } = harness();
       const payment = await paid(harness(), 20_000);
@@ -86,7 +86,7 @@ export const refundFacts: Facts = {
     assert.equal(given.status, 'succeeded');
   },
 
-  'a payment that was paid a moment ago, and of which nobody has told, can be refunded':
+  'a payment that was paid a moment ago, and which nobody has reported, can be refunded':
     async () => {
       const { merchant, acquirer } = harness();
       const { payment, url } = await order(merchant, 9_900);

@@ -220,7 +220,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
     );
   });
 
-  test('another amount or another order than ours moves nothing and is told to the operators', async () => {
+  test('another amount or another order than ours moves nothing and is reported to the operators', async () => {
     for (const [fault, answered] of [
       ['wrong_amount', /7701 kopecks.*7700 minor units/],
       ['wrong_id', /T-Bank's \d+ is 7700 kopecks for [0-9a-f-]{36}; ordered/],
@@ -360,7 +360,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
     );
   });
 
-  test('everything that was asked, answered and told was as described', async () => {
+  test('everything that was asked, answered and notified was as described', async () => {
     const { violations, tbank } = await harness.acquirer.books();
     assert.ok(tbank.payments.length > 12, `saw only ${tbank.payments.length} payments`);
     assert.deepEqual(violations, []);

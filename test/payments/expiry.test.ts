@@ -81,7 +81,7 @@ const webhooksOf = async ({
     )
   ).rows;
 
-test('two thousand links that end at the same moment all expire in a handful of statements, each told once', async () => {
+test('two thousand links that end at the same moment all expire in a handful of statements, each published once', async () => {
   const key = await migrated.merchant();
   const { pool } = migrated.database;
   await multiply(await create(key, 10_000n), 1_999);
@@ -171,7 +171,7 @@ test('of a cancel and a pay at the same moment exactly one wins, and the bank ha
   assert.ok(won.cancel > 0 && won.pay > 0, JSON.stringify(won));
 });
 
-test('of a cancel, a pay and the end of the link at the same moment exactly one wins, and it alone is told', async () => {
+test('of a cancel, a pay and the end of the link at the same moment exactly one wins, and it alone is published', async () => {
   const key = await migrated.merchant();
   const lastMoment = start.add({ minutes: 60 }).subtract({ milliseconds: 1 });
   const payments = await Promise.all(Array.from({ length: 30 }, () => create(key, 10_000n)));

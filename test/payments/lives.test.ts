@@ -84,7 +84,7 @@ life(
 );
 
 life(
-  'a bank that keeps what came too late: nobody may be paid out of it, and operators hear of it twice',
+  'a bank that keeps what came too late: nobody may be paid out of it, and operators are notified twice',
   `create   P1 10_000 sbp  -> pending
    cancel   P1             -> cancelled
    bank     P1 approve     -> cancelled
@@ -100,7 +100,7 @@ life(
 );
 
 life(
-  'a refusal after an approval moves nothing, and operators hear of it',
+  'a refusal after an approval moves nothing, and operators are notified',
   `create   P1 10_000 sbp  -> pending
    session  P1             -> processing
    bank     P1 approve     -> succeeded fee 0
@@ -134,7 +134,7 @@ life(
 );
 
 life(
-  'a success that was not heard of is asked for before a session expires',
+  'a success that was not received is asked for before a session expires',
   `create   P1 10_000 sbp  -> pending
    session  P1             -> processing
    after    20 min

@@ -103,7 +103,7 @@ test('the statement that stores a refund writes what the entity reads, while pen
   }
 });
 
-test('the hosted page tells the buyer what was given back and why, and nothing of a refund that failed', async () => {
+test('the hosted page shows the buyer what was given back and why, and nothing of a refund that failed', async () => {
   const key = await migrated.merchant();
   const payment = await paid(key, 10_000n);
   for (const amount of [4_000n, 105n, 201n]) granted(await refund(key, payment, amount));
@@ -287,7 +287,7 @@ test('refunds may take the balance below zero (D-37)', async () => {
   assert.deepEqual([balance?.balance, balance?.available], [-5_000n, -5_000n]);
 });
 
-test('each successful refund is told with the payment as it was at that moment, to the payment’s own address; a failed one is not told', async () => {
+test('each successful refund is published with the payment as it was at that moment, to the payment’s own address; a failed one is not told', async () => {
   const key = await migrated.merchant();
   const payment = await paid(key, 1_000n, 'https://shop.example/hook');
   let second = 100;

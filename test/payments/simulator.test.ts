@@ -15,7 +15,7 @@ const life = (name: string, table: string): void =>
       'select kind from simulator_callback where merchant_id = $1',
       [key.merchantId],
     );
-    assert.deepEqual(rows, [], 'every callback was heard');
+    assert.deepEqual(rows, [], 'every callback was received');
   });
 
 life(

@@ -171,7 +171,7 @@ describe('a bank that does not answer', () => {
     });
   });
 
-  test('or whose call throws, has not refused: nothing is failed, and the caller hears of a pending payout', async () => {
+  test('or whose call throws, has not refused: nothing is failed, and the caller gets a pending payout', async () => {
     const key = await harness.funded(1_000n);
     const parts = harness.withBank({
       pay: () => Promise.reject(new Error('connection reset')),

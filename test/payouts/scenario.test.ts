@@ -72,7 +72,7 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
           return body.status !== 'pending' && body;
         }, `the end of ${id}`);
 
-      test('a payout is made, sent by a worker, booked, told to the webhook and the stream, and read back', async () => {
+      test('a payout is made, sent by a worker, booked, sent to the webhook and the stream, and read back', async () => {
         const receiver = await openReceiver();
         const secret = await merchant.endpoint(receiver.url, ['payout_succeeded', 'payout_failed']);
         const stream = await openStream(service.rest, merchant.key);
@@ -178,7 +178,7 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
         await receiver.close();
       });
 
-      test('what the bank refuses at once is created and failed; what cannot be routed is 502, and its replay tells the failed payout', async () => {
+      test('what the bank refuses at once is created and failed; what cannot be routed is 502, and its replay says the failed payout', async () => {
         const absent = await merchant.call('POST', '/payouts', {
           amount: 500,
           ...sbp,

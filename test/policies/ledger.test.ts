@@ -134,11 +134,11 @@ test('a run of the fold ends after its rounds or when it is stopped, whatever is
     (await harness.rows('select 1 from balance_delta')).length;
   assert.equal(await left(), 0);
   for (let index = 0; index < 5; index++) await adjust(key, 10, `delta ${index}`);
-  await foldBacklog(harness.database.pool, AbortSignal.abort(), { most: 2 });
+  await foldBacklog(harness.database.pool, AbortSignal.abort(), { limit: 2 });
   assert.deepEqual([await left(), await available(key)], [5, 50], 'stopped');
-  await foldBacklog(harness.database.pool, never, { most: 1, rounds: 2 });
+  await foldBacklog(harness.database.pool, never, { limit: 1, rounds: 2 });
   assert.deepEqual([await left(), await available(key)], [3, 50], 'two rounds of one');
-  await foldBacklog(harness.database.pool, never, { most: 2 });
+  await foldBacklog(harness.database.pool, never, { limit: 2 });
   assert.deepEqual([await left(), await available(key)], [0, 50], 'the second round is not full');
 });
 

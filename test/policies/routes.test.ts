@@ -95,7 +95,7 @@ test('a bank that does not take the routed method refuses it, and the page does 
   assert.deepEqual(page.methods, ['cards']);
 });
 
-test('what a bank has already is asked there, whatever the routes say by then', async () => {
+test('what a bank has already is asked there, whatever the routes are by then', async () => {
   const holding = harness.banks.bankOf({ mode: 'live', connector: 'card_bank' });
   assert.equal('connector' in holding && holding.connector, 'card_bank');
   const gone = harness.banks.bankOf({ mode: 'live', connector: 'unknown_bank' });

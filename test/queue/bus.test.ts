@@ -73,7 +73,7 @@ for (const kind of storeKinds) {
     });
     after(() => stores.stop());
 
-    test('every process hears every message once and in order, its own too', async (t) => {
+    test('every process receives every message once and in order, its own too', async (t) => {
       const urls = await stores.fresh();
       const bus = await open(t, urls);
       const [one, two] = await Promise.all([startProcess(t, urls), startProcess(t, urls)]);
@@ -85,7 +85,7 @@ for (const kind of storeKinds) {
       );
       one.child.send(stretch(event(600)));
       expected.push('600');
-      await until('all have heard all', () =>
+      await until('all have received all', () =>
         [received, one.received, two.received].every((list) => list.length >= expected.length),
       );
       await delay(200);
@@ -113,14 +113,14 @@ for (const kind of storeKinds) {
       assert.deepEqual(await received.promise, sent);
     });
 
-    test('topics are heard apart, and a listener hears nothing after it has left', async (t) => {
+    test('topics are received apart, and a listener receives nothing after it has left', async (t) => {
       const bus = await open(t, await stores.fresh());
       const received: string[] = [];
       const leave = bus.subscribe('streams', ({ keyId }) => received.push(keyId));
       bus.subscribe('outbox', (message) => received.push(String(message)));
       await bus.publish('outbox', null);
       await bus.publish('streams', { keyId: 'm1', streamId: 's1' });
-      await until('both were heard', () => received.length === 2);
+      await until('both were received', () => received.length === 2);
       assert.deepEqual(received, ['null', 'm1']);
       leave();
       await bus.publish('streams', { keyId: 'm2', streamId: 's1' });
@@ -137,10 +137,10 @@ for (const kind of storeKinds) {
       const published = here.publish('keys', { merchantId: 'm1' });
       assert.deepEqual(received, ['here m1']);
       await published;
-      await until('the other process has heard it', () => received.includes('there m1'));
+      await until('the other process has received it', () => received.includes('there m1'));
     });
 
-    test('a listener that fails hinders no other, and is told of in the log', async (t) => {
+    test('a listener that fails hinders no other, and is logged', async (t) => {
       const { log, answered } = openTestLog();
       const bus = await open(t, await stores.fresh(), log);
       const received: string[] = [];
@@ -151,7 +151,7 @@ for (const kind of storeKinds) {
       bus.subscribe('streams', ({ keyId }) => received.push(keyId));
       await bus.publish('streams', { keyId: 'm1', streamId: 's1' });
       await bus.publish('streams', { keyId: 'm2', streamId: 's1' });
-      await until('both were heard', () => received.length === 2);
+      await until('both were received', () => received.length === 2);
       assert.equal(answered().filter((line) => line === 'a listener of the bus failed').length, 4);
     });
   });
@@ -161,7 +161,7 @@ for (const kind of storeKinds) {
 describe('a bus whose server was killed', { concurrency: 3 }, () => {
   for (const kind of mortalStoreKinds) {
     test(
-      `the bus on ${kind.name} hears again by itself after its server was killed, and says so once`,
+      `the bus on ${kind.name} receives again by itself after its server was killed, and logs it once`,
       { skip: kind.skip },
       async (t) => {
         const store = await kind.open();
@@ -171,7 +171,7 @@ describe('a bus whose server was killed', { concurrency: 3 }, () => {
         const received: string[] = [];
         bus.subscribe('streams', ({ keyId }) => received.push(keyId));
         await bus.publish('streams', { keyId: 'before', streamId: 's1' });
-        await until('it was heard', () => received.length === 1);
+        await until('it was received', () => received.length === 1);
         await store.kill();
         await until('it is known to be lost', () => answered().length === 1);
         for (let wakes = 0; wakes < 50; wakes += 1)
@@ -179,7 +179,7 @@ describe('a bus whose server was killed', { concurrency: 3 }, () => {
         await delay(500);
         await store.revive();
         await until('it is back', () => answered().length === 2);
-        await until('it hears again', async () => {
+        await until('it receives again', async () => {
           await bus.publish('streams', { keyId: 'after', streamId: 's1' });
           await delay(100);
           return received.includes('after');

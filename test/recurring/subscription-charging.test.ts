@@ -80,7 +80,7 @@ describe('a period is charged once', () => {
     for (let more = 0; more < 29; more += 1) await activeSubscription(harness, key);
     harness.pass({ hours: 32 * 24 });
     const asked = await Promise.all(
-      Array.from({ length: 8 }, () => chargeDue(chargingOf(harness), now, { most: 5 })),
+      Array.from({ length: 8 }, () => chargeDue(chargingOf(harness), now, { limit: 5 })),
     );
     assert.equal(
       asked.reduce((sum, count) => sum + count, 0),
@@ -111,7 +111,7 @@ describe('a period is charged once', () => {
     });
   }
 
-  test('when the answer is lost and the event tells first, nothing is left to ask', async () => {
+  test('when the answer is lost and the event comes first, nothing is left to ask', async () => {
     const key = await harness.merchant();
     const subscription = await alone(key);
     harness.pass({ hours: 32 * 24 });
@@ -176,7 +176,7 @@ test('while payments are away, one round of charges is begun and no more; all of
     ...harness.payments,
     askCharge: () => Promise.reject(new Error('payments are away')),
   };
-  assert.equal(await chargeDue({ ...chargingOf(harness), payments: away }, now, { most: 4 }), 4);
+  assert.equal(await chargeDue({ ...chargingOf(harness), payments: away }, now, { limit: 4 }), 4);
   harness.pass({ minutes: 3 });
   assert.equal(await chargeDue(chargingOf(harness), now), 6);
   assert.equal((await booksOf(key)).balance, 120_000n);

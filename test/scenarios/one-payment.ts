@@ -62,7 +62,7 @@ export const onePayment = (started: () => Service): void =>
       merchant = await makeMerchant(service);
     });
 
-    test('it is created, paid on its page, booked, told to the webhook, the stream and the graph, and read back', async () => {
+    test('it is created, paid on its page, booked, sent to the webhook, the stream and the graph, and read back', async () => {
       const receiver = await openReceiver();
       const secret = await merchant.endpoint(receiver.url);
       const stream = await openStream(service.rest, merchant.key);

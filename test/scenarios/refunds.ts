@@ -140,7 +140,7 @@ export const refunds = (started: () => Service): void =>
       await receiver.close();
     });
 
-    test('fifty refunds at once never give back more than the payment, and each is told with what it left', async () => {
+    test('fifty refunds at once never give back more than the payment, and each is answered with what it left', async () => {
       const receiver = await openReceiver();
       await merchant.endpoint(receiver.url, ['payment_refunded']);
       const id = await paid(10_000);

@@ -59,7 +59,7 @@ test('an error from PostgreSQL is logged without the row that was refused', asyn
     const thrown: unknown = await client
       .query(`insert into person values ('Theodora Wexcombe', '+79161234567')`)
       .catch((error: unknown) => error);
-    assert.match(String((thrown as { detail?: string }).detail), /Theodora/, 'the driver tells it');
+    assert.match(String((thrown as { detail?: string }).detail), /Theodora/, 'the driver shows it');
     const file = join(folder, 'service.log');
     openLog({ logLevel: 'info' }, 'test', file).info({ err: thrown, error: thrown }, 'refused');
     const received = readFileSync(file, 'utf8');

@@ -107,7 +107,7 @@ describe('the schema', () => {
       assert.match(JSON.stringify(access[field]), /^\{"(service|edge)":true\}$/, field);
   });
 
-  test('describes every type and every field; results and connections are told by their names', (t) => {
+  test('describes every type and every field; results and connections are known by their names', (t) => {
     const types = Object.values(schema.getTypeMap()).filter(
       (type) => !type.name.startsWith('__') && !rootTypes.some((root) => root === type),
     );

@@ -29,7 +29,7 @@ const scrape = async (): Promise<{ readonly states: string; readonly oldest_s: n
   return { states: states.join(' '), oldest_s: of(/^webhook_oldest_undelivered_seconds (\S+)/m) };
 };
 
-test('the metrics tell what is not relayed, not tried and not delivered, and how old the oldest of it is', async (context) => {
+test('the metrics show what is not relayed, not tried and not delivered, and how old the oldest of it is', async (context) => {
   context.after(watchWebhookBacklog(harness.pool));
   assert.deepEqual(await scrape(), { states: '0 0 0', oldest_s: 0 });
   let isHealthy = false;

@@ -165,7 +165,7 @@ describe('a claim', () => {
     const parts = partsWith(2_000);
     const claims = async (): Promise<string[]> => {
       const claimed = await Promise.all(
-        [4, 10, 7, 10].map((most) => claimDeliveries(parts, [{ lane, most }])),
+        [4, 10, 7, 10].map((limit) => claimDeliveries(parts, [{ lane, limit }])),
       );
       return claimed.flat().map(({ id }) => id);
     };
@@ -183,13 +183,13 @@ describe('a claim', () => {
     const { id: lane } = await harness.addEndpoint(shop, receiver.url);
     const { eventId } = await writeEvent(harness.pool, shop);
     await relayQuietly(1);
-    const [late] = await claimDeliveries(partsWith(100), [{ lane, most: 1 }]);
+    const [late] = await claimDeliveries(partsWith(100), [{ lane, limit: 1 }]);
     await sleep(150);
     const inTime: DeliveryParts & ClaimParts = {
       ...partsWith(5_000),
       limits: { deadline_ms: 2_000, leaseMargin_ms: 5_000 },
     };
-    const [next] = await claimDeliveries(inTime, [{ lane, most: 1 }]);
+    const [next] = await claimDeliveries(inTime, [{ lane, limit: 1 }]);
     assert.ok(late && next && late.id === next.id);
     await attemptDelivery({ ...inTime }, late);
     assert.equal(await statusOf(eventId), 'pending 0');

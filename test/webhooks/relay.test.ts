@@ -45,7 +45,7 @@ const sequenceOf = async (eventId: string): Promise<number | null> => {
   return rows[0]?.sequence ?? null;
 };
 
-test('events are numbered and published in the order of writing, with what the stream tells', async () => {
+test('events are numbered and published in the order of writing, with what the stream sends', async () => {
   const written = [];
   for (let index = 0; index < 30; index += 1) written.push(await writeEvent(harness.pool, shop));
   const published: StreamedEvent[] = [];
@@ -210,7 +210,7 @@ test('a stream is resumed behind an event of the last 24 hours, anybody’s, and
   assert.equal(await findEventsBehind(harness.pool, '999999999', 10, {}, now), null);
 });
 
-test('a relay that is killed after its commit and before it tells the bus leaves no gap in the live stream', async (context) => {
+test('a relay that is killed after its commit and before it publishes on the bus leaves no gap in the live stream', async (context) => {
   const bus = await openBus({ redisUrl: null, databaseUrl: harness.database.url, log });
   context.after(() => bus.close());
   const live = openLiveEvents({

@@ -78,7 +78,7 @@ describe('a delivery is accepted by what others wrote', () => {
   });
 });
 
-describe('the functions of the webhook page tell a genuine delivery from what was made out of it', () => {
+describe('the functions of the webhook page distinguish a genuine delivery from what was made out of it', () => {
   const makeCases = async (context: TestContext): Promise<readonly Case[]> => {
     const [v2, stripe, legacy] = await Promise.all(
       (['v2', 'stripe', 'legacy'] as const).map((format) => deliver(context, format)),

@@ -1,4 +1,4 @@
-/** Pages that only say something: an unknown address, a fault of ours. */
+/** Pages with a message alone: an unknown address, a fault of ours. */
 import { html } from '../html.ts';
 import type { Assets } from '../serve-assets.ts';
 import type { Words } from '../words/words.ts';

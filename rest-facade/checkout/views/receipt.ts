@@ -1,10 +1,10 @@
 /**
- * What a payment that is over says for the buyer's records: when, how, what was given back and why.
+ * The record of an ended payment for its buyer: when, how, what was given back and why.
  * Contract "Refund": the reason is shown to the buyer.
  */
 import type { Checkout } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';
-import { formatDay, formatMoment } from '../format-moment.ts';
+import { formatDay, formatTime } from '../format-time.ts';
 import { html, type Html, type Piece } from '../html.ts';
 import type { Words } from '../words/words.ts';
 import { payableMethod } from './pay-form.ts';
@@ -28,8 +28,8 @@ const methodText = ({ method }: Checkout, words: Words): string | null => {
   return method === 'recurrent' ? words.savedMethod : null;
 };
 
-const time = (moment: string, text: string): Html =>
-  html`<time datetime="${moment}">${text}</time>`;
+const time = (instant: string, text: string): Html =>
+  html`<time datetime="${instant}">${text}</time>`;
 
 const fact = (name: string, value: Html | string | null): Piece =>
   value !== null &&
@@ -59,11 +59,11 @@ const refundView = (
 
 /** The receipt; of a payment that ended without money, the little that there is. */
 export const receiptView = (checkout: Checkout, words: Words): Html => {
-  const moment = checkout.paidAt ?? checkout.endedAt;
+  const instant = checkout.paidAt ?? checkout.endedAt;
   const { refunds } = checkout;
   return html`<div class="receipt">
     <dl class="facts">
-      ${fact(words.date, moment && time(moment, formatMoment(moment, words)))}
+      ${fact(words.date, instant && time(instant, formatTime(instant, words)))}
       ${fact(words.paidWith, methodText(checkout, words))}
       ${fact(words.card, cardText(checkout, words))}
     </dl>

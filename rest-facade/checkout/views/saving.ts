@@ -17,7 +17,7 @@ export const savingWords = (checkout: Checkout, words: Words): SavingWords | nul
   return method ? words.saving[method] : null;
 };
 
-/** What the button of the form says. */
+/** The text of the form's button. */
 export const payWords = (checkout: Checkout, words: Words): string => {
   const amount = formatAmount(checkout.amount, checkout.currency, words.locale);
   const saving = savingWords(checkout, words);

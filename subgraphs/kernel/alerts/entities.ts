@@ -5,7 +5,7 @@ import type { Row } from '../database/statement.ts';
 import type { AlertKind } from '../rules/alert.ts';
 import type { Mode } from '../rules/mode.ts';
 
-const moment = () => p.type(InstantType).$type<Temporal.Instant>();
+const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 export const AlertEntity = defineEntity({
   name: 'Alert',
@@ -22,10 +22,10 @@ export const AlertEntity = defineEntity({
      */
     subjectId: p.text().groups('audit'),
     detail: p.text(),
-    raisedAt: moment(),
+    raisedAt: instant(),
     /** When it was published to operators; null while that is still to be done. */
-    publishedAt: moment().fieldName('told_at').strictNullable(),
-    resolvedAt: moment().strictNullable().groups('audit'),
+    publishedAt: instant().fieldName('told_at').strictNullable(),
+    resolvedAt: instant().strictNullable().groups('audit'),
     resolvedBy: p.text().strictNullable(),
     note: p.text().strictNullable().groups('audit'),
   },

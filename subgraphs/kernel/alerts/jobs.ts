@@ -42,8 +42,8 @@ export const publishAlerts = async ({ pool, bus, now }: AlertJobs): Promise<numb
   const first = async () => (await run<Subject>(pool, oldest, []))[0] ?? null;
   const { result: alerts } = await workBatch(pool, {
     task,
-    most: publish_max_rows,
-    work: (most) => inTransaction(pool, (client) => run<Alert>(client, take, [now(), most])),
+    limit: publish_max_rows,
+    work: (limit) => inTransaction(pool, (client) => run<Alert>(client, take, [now(), limit])),
     first,
   });
   if (alerts.length === 0) return 0;

@@ -52,15 +52,15 @@ const forget: Statement = {
 };
 
 /**
- * Removes up to `most` rows that were due before `cutoff` and have not failed again. Gives how
+ * Removes up to `limit` rows that were due before `cutoff` and have not failed again. Gives how
  * many.
  */
 export const forgetSetAside = async (
   runner: Runner,
   cutoff: Temporal.Instant,
-  most: number,
+  limit: number,
 ): Promise<number> => {
-  const [row] = await run<{ count: number }>(runner, forget, [cutoff, most]);
+  const [row] = await run<{ count: number }>(runner, forget, [cutoff, limit]);
   return row?.count ?? 0;
 };
 
@@ -138,16 +138,16 @@ export const setAside = async (
 };
 
 /**
- * Does `work` for every item, up to `most` at once; an item that fails is set aside. Rejects at the
- * end with what failed, when all others are done.
+ * Does `work` for every item, up to `limit` at once; an item that fails is set aside. Rejects at
+ * the end with what failed, when all others are done.
  */
 export const eachAlone = async <Item>(
   runner: Runner,
   {
     task,
-    most,
+    limit,
     subjectOf,
-  }: { readonly task: string; readonly most: number; readonly subjectOf: (item: Item) => Subject },
+  }: { readonly task: string; readonly limit: number; readonly subjectOf: (item: Item) => Subject },
   items: readonly Item[],
   work: (item: Item) => Promise<unknown>,
 ): Promise<void> => {
@@ -167,7 +167,7 @@ export const eachAlone = async <Item>(
   const take = async (): Promise<void> => {
     for (const item of left) await attempt(item);
   };
-  await Promise.all(Array.from({ length: Math.min(most, items.length) }, take));
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, take));
   if (failures.length > 0)
     throw new AggregateError(failures, `${task}: ${failures.length} of ${items.length} failed`);
 };
@@ -179,14 +179,14 @@ export const eachAlone = async <Item>(
 export interface Batch<Result> {
   readonly task: string;
   /** Rows at most. */
-  readonly most: number;
+  readonly limit: number;
   /**
    * Works so many rows at most, the oldest first, passing over what was set aside. All of it
    * happens or nothing, in a transaction that is over when the work rejects. A statement by itself
    * is not: PostgreSQL reports its error before it releases its locks, so that the next try, on
    * another connection, could pass over all of its rows.
    */
-  readonly work: (most: number) => Promise<Result>;
+  readonly work: (limit: number) => Promise<Result>;
   /** The row that `work(1)` would work; null when there is none. */
   readonly first: () => Promise<Subject | null>;
 }
@@ -206,12 +206,12 @@ const ofMerchant_max = 3;
  */
 export const workBatch = async <Result>(
   runner: Runner,
-  { task, most, work, first }: Batch<Result>,
-): Promise<{ result: Result; most: number }> => {
+  { task, limit, work, first }: Batch<Result>,
+): Promise<{ result: Result; limit: number }> => {
   const failed: string[] = [];
-  for (let size = most; ;) {
+  for (let size = limit; ;) {
     try {
-      return { result: await work(size), most: size };
+      return { result: await work(size), limit: size };
     } catch (error) {
       if (isPassing(error)) throw error;
       if (size > 1) {
@@ -229,7 +229,7 @@ export const workBatch = async <Result>(
         isOneOfMany ? { ...subject, subjectId: everything } : subject,
         error,
       );
-      size = most;
+      size = limit;
     }
   }
 };

@@ -52,7 +52,7 @@ export interface Banks {
   /** The methods by which a buyer can pay a shop now; none without a route. */
   offered(shop: ShopInMode): Promise<readonly BuyerMethod[]>;
   /**
-   * The bank that has an operation already, whatever the routes say by now; `route_not_configured`
+   * The bank that has an operation already, whatever the routes are by now; `route_not_configured`
    * when this installation has no such connector.
    */
   bankOf(operation: { readonly mode: Mode; readonly connector: string | null }): Bank | Refused;

@@ -34,8 +34,8 @@ export interface Waiting {
 
 /** Finds what waits. */
 export interface Due<Found> {
-  /** Up to `most` rows that are due by `now` on this timeline, longest due first. */
-  due(runner: Runner, timeline: Timeline, now: Temporal.Instant, most: number): Promise<Found[]>;
+  /** Up to `limit` rows that are due by `now` on this timeline, longest due first. */
+  due(runner: Runner, timeline: Timeline, now: Temporal.Instant, limit: number): Promise<Found[]>;
   /** The name under which rows are set aside (`database/set-aside`): `due` passes over these. */
   readonly task: string;
   /** SQL: the row was not set aside. `row` is an alias of the table. */
@@ -114,8 +114,8 @@ export const dueOn = <Found extends object>({
     text: `select min(${at}) as at from ${table} as waiting where ${where} and ${at} > $1 and ${ofShop('waiting', 2)}`,
   };
   return {
-    due: (runner, timeline, now, most) =>
-      read<Found>(runner, [everybody, oneShop], timeline, [now, most]),
+    due: (runner, timeline, now, limit) =>
+      read<Found>(runner, [everybody, oneShop], timeline, [now, limit]),
     task: name,
     notAside,
     first: async (runner, timeline, now) =>

@@ -3,7 +3,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../database/instant.ts';
 import type { Row } from '../database/statement.ts';
 
-const moment = () => p.type(InstantType).$type<Temporal.Instant>();
+const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 export const TestClockEntity = defineEntity({
   name: 'TestClock',
@@ -12,12 +12,12 @@ export const TestClockEntity = defineEntity({
     merchantId: p.uuid().primary(),
     shopId: p.uuid().primary(),
     /** What the clock showed at the real moment `setAt`. It shows it still while it stands. */
-    clockAt: moment(),
-    setAt: moment(),
+    clockAt: instant(),
+    setAt: instant(),
     frozen: p.boolean(),
     /** Where it is advancing to. It stands at every moment on the way for which something waits. */
-    targetAt: moment().strictNullable(),
-    createdAt: moment(),
+    targetAt: instant().strictNullable(),
+    createdAt: instant(),
   },
 });
 export type TestClock = Row<InferEntity<typeof TestClockEntity>>;

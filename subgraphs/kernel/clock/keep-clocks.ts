@@ -130,9 +130,9 @@ const isUnderWay = async (
 };
 
 /** The earliest of some moments; null when there is none. */
-export const earliest = (moments: readonly (Temporal.Instant | null)[]): Temporal.Instant | null =>
-  moments
-    .filter((moment) => moment !== null)
+export const earliest = (instants: readonly (Temporal.Instant | null)[]): Temporal.Instant | null =>
+  instants
+    .filter((instant) => instant !== null)
     .toSorted((one, other) => Temporal.Instant.compare(one, other))[0] ?? null;
 
 /** Keeps one clock until nothing is to be done now; `retry` when an advance goes on. */

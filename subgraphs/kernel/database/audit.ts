@@ -84,7 +84,7 @@ export const changeWithAudit = async <Result>(
   );
 };
 
-/** What an entry says otherwise than the unit of work does, or beside it. */
+/** What an entry holds instead of the unit of work's values, or beside them. */
 export interface EntryNotes {
   /** In place of the state that the unit of work read. */
   before?: AuditedState;
@@ -97,7 +97,7 @@ export interface EntryNotes {
 /**
  * Runs `change` on managed entities and writes its audit entry, in one transaction, as
  * `changeWithAudit` does. The states of the entry are those of the unit of work: of the entities
- * that were written, or of the entity that the change gives when nothing was; `notes` says what is
+ * that were written, or of the entity that the change gives when nothing was; `notes` holds what is
  * to stand there otherwise. Statements written by hand take part through `clientOf`.
  */
 export const changeEntities = async <Result extends object>(

@@ -151,7 +151,7 @@ class ReadKeys implements KeptKeys {
 
 /**
  * Opens the kept keys. A database that cannot be asked yet is asked again beside the start, and
- * `ready` says when it has answered.
+ * `ready` resolves when it has answered.
  */
 export const openKeptKeys = async (parts: KeptKeysParts): Promise<KeptKeys> => {
   const keys = new ReadKeys(parts);

@@ -131,8 +131,8 @@ export const spanOf = (
   };
 };
 
-/** Checks a page size; `bad_request` outside 1 to `most`. */
-export const pageSize = (first: number, most = page_max_rows): number | Refused =>
-  first >= 1 && first <= most
+/** Checks a page size; `bad_request` outside 1 to `limit`. */
+export const pageSize = (first: number, limit = page_max_rows): number | Refused =>
+  first >= 1 && first <= limit
     ? first
-    : refused('bad_request', `limit: expected an integer from 1 to ${most}, got ${first}`);
+    : refused('bad_request', `limit: expected an integer from 1 to ${limit}, got ${first}`);

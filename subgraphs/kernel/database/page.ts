@@ -31,17 +31,17 @@ export const newestFirst = (at: string, id: string): string =>
 /**
  * One page of `statement`, which is made with `behindCursor` and `newestFirst` and gives the
  * columns `createdAt` and `id`; `values` are its parameters from `$4` on, and a cursor belongs to
- * them. `bad_request` for a size outside 1 to `most`, or a wrong cursor.
+ * them. `bad_request` for a size outside 1 to `limit`, or a wrong cursor.
  */
 export const readPage = async <Row extends Position>(
   runner: Runner,
   statement: Statement,
   values: readonly unknown[],
   { first, after }: PageQuery,
-  most = page_max_rows,
+  limit = page_max_rows,
 ): Promise<Page<Row> | Refused> => {
   const bound = [statement.name, values];
-  const size = pageSize(first, most);
+  const size = pageSize(first, limit);
   const position = positionOf(after, bound);
   if (typeof size !== 'number') return size;
   if (position && isRefused(position)) return position;

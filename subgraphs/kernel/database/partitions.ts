@@ -28,8 +28,8 @@ const statement_ms = 20_000;
 const moved_max = 2_000;
 
 /** The month, in UTC, in whose partition a row of this time is. */
-export const monthOf = (moment: Temporal.Instant): Temporal.PlainYearMonth =>
-  moment.toZonedDateTimeISO('UTC').toPlainDate().toPlainYearMonth();
+export const monthOf = (instant: Temporal.Instant): Temporal.PlainYearMonth =>
+  instant.toZonedDateTimeISO('UTC').toPlainDate().toPlainYearMonth();
 const startOf = (month: Temporal.PlainYearMonth): Temporal.Instant =>
   month.toPlainDate({ day: 1 }).toZonedDateTime('UTC').toInstant();
 /** The name of a partition, with its schema. */

@@ -80,12 +80,12 @@ export interface RegistryRange {
 /** No row has it, and no id comes before it. */
 const firstId = '00000000-0000-0000-0000-000000000000';
 
-/** Checks a query; `bad_request` for a wrong day, cursor, or a size outside 1 to `most`. */
+/** Checks a query; `bad_request` for a wrong day, cursor, or a size outside 1 to `limit`. */
 export const registryRange = (
   table: RegistryTable,
   reach: Reach,
   query: RegistryQuery,
-  most = page_max_rows,
+  limit = page_max_rows,
 ): RegistryRange | Refused => {
   const { first, after, from, to } = query;
   // Each value once: two arms of one value would give its rows twice.
@@ -93,7 +93,7 @@ export const registryRange = (
     query.filters[column] ? [...new Set(query.filters[column])].toSorted() : null,
   );
   const bound = [table.name, reach, from ?? null, to ?? null, asked];
-  const size = pageSize(first, most);
+  const size = pageSize(first, limit);
   const span = spanOf(from, to);
   const position = positionOf(after, bound);
   if (typeof size !== 'number') return size;

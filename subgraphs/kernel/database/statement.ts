@@ -1,5 +1,5 @@
 /**
- * Statements written by hand: the hot writes, and what the ORM cannot say. They run as named
+ * Statements written by hand: the hot writes, and what the ORM cannot express. They run as named
  * prepared statements on the ORM's own pool, and their rows have the ORM's shapes: bigint for int8,
  * Temporal.Instant for timestamptz, camelCase names by `columns`.
  */

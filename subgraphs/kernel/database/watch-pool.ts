@@ -14,12 +14,12 @@ const connections = new Gauge({
   labelNames: ['state'],
   registers: [],
   collect() {
-    const [open, idle, most] = [
+    const [open, idle, limit] = [
       sum(({ totalCount }) => totalCount),
       sum(({ idleCount }) => idleCount),
       sum(({ options }) => options.max),
     ];
-    for (const [state, count] of Object.entries({ busy: open - idle, idle, unmade: most - open }))
+    for (const [state, count] of Object.entries({ busy: open - idle, idle, unmade: limit - open }))
       this.set({ state }, count);
   },
 });

@@ -182,8 +182,8 @@ const relayBatch = async (parts: RelayParts, client: pg.PoolClient): Promise<Bat
   const first = async () => (await run<Subject>(client, oldestWaiting, []))[0] ?? null;
   const { result } = await workBatch(client, {
     task,
-    most: batch_max,
-    work: (most) => relayEvents(parts, client, most),
+    limit: batch_max,
+    work: (limit) => relayEvents(parts, client, limit),
     first,
   });
   return result;
@@ -196,17 +196,17 @@ const relayBatch = async (parts: RelayParts, client: pg.PoolClient): Promise<Bat
 const relayEvents = async (
   parts: RelayParts,
   client: pg.PoolClient,
-  most: number,
+  limit: number,
 ): Promise<Batch | null> => {
   await client.query('begin');
   try {
-    const rows = await run<NumberedRow>(client, numberOldest, [most]);
+    const rows = await run<NumberedRow>(client, numberOldest, [limit]);
     const [first, last] = [rows[0], rows.at(-1)];
     const lanes =
       first && last ? await parts.makeDeliveries(client, first.sequence, last.sequence) : [];
     const events = rows.flatMap(streamed);
     await client.query('commit');
-    return last ? { isFull: rows.length === most, last: last.sequence, lanes, events } : null;
+    return last ? { isFull: rows.length === limit, last: last.sequence, lanes, events } : null;
   } catch (error) {
     await client.query('rollback');
     throw error;

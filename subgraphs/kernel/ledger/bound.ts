@@ -2,7 +2,7 @@
  * The bounds of a balance. What a merchant owns in one mode and currency stays between -(2^53-1)
  * and 2^53-1, in each shop and over all of them, so that every reader of JSON keeps it exact.
  * PostgreSQL itself refuses the booking that would pass a bound, however many come at once (the
- * trigger `bound` of `balance_delta`); whoever books says what becomes of the fact then.
+ * trigger `bound` of `balance_delta`); whoever books decides what becomes of the fact then.
  */
 import { largestAmount } from '../rules/money.ts';
 import type { Refused } from '../rules/refusal.ts';

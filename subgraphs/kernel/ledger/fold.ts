@@ -40,13 +40,13 @@ const accountsDue: Statement = {
  */
 const foldEach = async (
   runner: Runner,
-  most: number,
+  limit: number,
 ): Promise<{ folded: number; failed: number }> => {
   let [folded, failed] = [0, 0];
-  for (const due of await run<Subject>(runner, accountsDue, [most])) {
+  for (const due of await run<Subject>(runner, accountsDue, [limit])) {
     try {
       const [row] = await run<{ count: number }>(runner, foldOne, [
-        most,
+        limit,
         due.merchantId,
         due.subjectId,
       ]);
@@ -61,17 +61,17 @@ const foldEach = async (
 };
 
 /**
- * Moves up to `most` deltas into the balance rows; exact, since what is deleted is what is added.
+ * Moves up to `limit` deltas into the balance rows; exact, since what is deleted is what is added.
  * Returns how many.
  */
-export const foldBalances = async (runner: Runner, most = 5_000): Promise<number> => {
+export const foldBalances = async (runner: Runner, limit = 5_000): Promise<number> => {
   for (;;) {
     try {
-      const [row] = await run<{ count: number }>(runner, foldAny, [most]);
+      const [row] = await run<{ count: number }>(runner, foldAny, [limit]);
       return row?.count ?? 0;
     } catch (error) {
       if (isPassing(error)) throw error;
-      const { folded, failed } = await foldEach(runner, most);
+      const { folded, failed } = await foldEach(runner, limit);
       if (folded > 0) return folded;
       // A round of nothing but poisoned accounts is followed by the next one. One that has failed
       // without any is not about accounts.
@@ -81,15 +81,15 @@ export const foldBalances = async (runner: Runner, most = 5_000): Promise<number
 };
 
 /**
- * One run of the fold: rounds of `most` deltas until one finds nothing, `rounds` have been, or
+ * One run of the fold: rounds of `limit` deltas until one finds nothing, `rounds` have been, or
  * `stopping`. So a run ends while deltas keep coming, and 200,000 of them in about a second are
  * more than any load makes: what an outage left is gone after a few runs.
  */
 export const foldBacklog = async (
   runner: Runner,
   stopping: AbortSignal,
-  { most = 5_000, rounds = 40 } = {},
+  { limit = 5_000, rounds = 40 } = {},
 ): Promise<void> => {
   for (let round = 0; round < rounds && !stopping.aborted; round++)
-    if ((await foldBalances(runner, most)) === 0) return;
+    if ((await foldBalances(runner, limit)) === 0) return;
 };

@@ -7,7 +7,7 @@ import { InstantType } from '../database/instant.ts';
 import type { Row } from '../database/statement.ts';
 import type { BlockKind } from '../rules/block.ts';
 
-const moment = () => p.type(InstantType).$type<Temporal.Instant>();
+const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 /**
  * One row. It grows with every change of a policy, in the change's own transaction; its lock lets
@@ -36,7 +36,7 @@ export const BlockEntryEntity = defineEntity({
     /** What people may see of it: the last 4 characters of a card or an account. */
     shown: p.text().groups('audit'),
     reason: p.text().groups('audit'),
-    createdAt: moment(),
+    createdAt: instant(),
   },
 });
 export type BlockEntry = Row<InferEntity<typeof BlockEntryEntity>>;
@@ -50,7 +50,7 @@ export const ForbiddenWordEntity = defineEntity({
     /** In lower case; `*` at its end stands for any ending. */
     word: p.text().groups('audit'),
     reason: p.text().groups('audit'),
-    createdAt: moment(),
+    createdAt: instant(),
   },
   uniques: [{ name: 'forbidden_word_once', properties: ['word'] }],
 });
@@ -66,7 +66,7 @@ const ExchangeRateEntity = defineEntity({
     currency: p.text(),
     /** Exact. */
     usdt: p.decimal('string').columnType('numeric(21,12)'),
-    since: moment(),
+    since: instant(),
   },
   uniques: [{ name: 'exchange_rate_moment', properties: ['currency', 'since'] }],
 });

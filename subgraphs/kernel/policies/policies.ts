@@ -131,7 +131,7 @@ class KeptPolicies implements Policies {
     if (this.#lists && age_ms < askAgain_ms) return this.#lists;
     const reading = this.#read();
     if (!this.#lists || age_ms >= stale_max_ms) return reading;
-    // When this fails, a call that has to wait for it says so.
+    // When this fails, a call that has to wait for it reports it.
     reading.catch(() => {});
     return this.#lists;
   }

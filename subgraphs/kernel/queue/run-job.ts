@@ -11,7 +11,7 @@ export type JobOutcome =
   | { readonly outcome: 'done' }
   /** Run it again after so many milliseconds. */
   | { readonly outcome: 'retry'; readonly in_ms: number }
-  /** Never run it again; say why. */
+  /** Never run it again, for this reason. */
   | { readonly outcome: 'give_up'; readonly why: string };
 
 export const done: JobOutcome = { outcome: 'done' };

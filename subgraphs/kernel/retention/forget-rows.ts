@@ -130,18 +130,18 @@ const batch_max_rows = 1_000;
 const batches_max = 200;
 
 /**
- * Removes up to `most` rows that are older than `cutoff`, and sets aside what cannot be removed;
+ * Removes up to `limit` rows that are older than `cutoff`, and sets aside what cannot be removed;
  * gives how many went, and how many it could have been.
  */
 export const forgetBatch = (
   pool: pg.Pool,
   { task, remove, first }: Forgotten,
   cutoff: Temporal.Instant,
-  most: number,
-): Promise<{ result: number; most: number }> =>
+  limit: number,
+): Promise<{ result: number; limit: number }> =>
   workBatch(pool, {
     task,
-    most,
+    limit,
     work: (some) =>
       inTransaction(
         pool,
@@ -160,9 +160,9 @@ export const forgetOlder = async (
 ): Promise<number> => {
   let removed = 0;
   for (let batch = 0; batch < batches_max && !stopping.aborted; batch += 1) {
-    const { result, most } = await forgetBatch(pool, rows, cutoff, batch_max_rows);
+    const { result, limit } = await forgetBatch(pool, rows, cutoff, batch_max_rows);
     removed += result;
-    if (result < most) break;
+    if (result < limit) break;
   }
   return removed;
 };

@@ -17,8 +17,8 @@ const mayBeCard = /(?<!\d)(?:\d{13}|\d{4,}[\s._:/-]\d{3})/;
  * A card number: 13 to 19 digits, from 2 to 6 on; in groups, of four digits and more, the last of
  * three.
  */
-const least_digits = 13;
-const most_digits = 19;
+const min_digits = 13;
+const max_digits = 19;
 const group_min_digits = 4;
 const last_min_digits = 3;
 
@@ -32,11 +32,11 @@ const lengthAt = (groups: readonly string[], from: number): number => {
   if (first < '2' || first >= '7') return 0;
   let digits = '';
   let length = 0;
-  for (let place = from; place < groups.length && digits.length < most_digits; place += 1) {
+  for (let place = from; place < groups.length && digits.length < max_digits; place += 1) {
     const group = groups[place] ?? '';
     if (place > from && group.length < last_min_digits) break;
     digits += group;
-    if (digits.length >= least_digits && digits.length <= most_digits && isCardNumber(digits))
+    if (digits.length >= min_digits && digits.length <= max_digits && isCardNumber(digits))
       length = place - from + 1;
     if (group.length < group_min_digits) break;
   }

@@ -11,7 +11,7 @@ export interface Plan {
   readonly failureCode: FailureCode | null;
 }
 
-/** A plan with what the amount says beside it. */
+/** A plan with what follows from the amount. */
 export interface TimedPlan extends Plan {
   /** A pending operation succeeds after a while: amounts that end in 07. */
   readonly late: boolean;

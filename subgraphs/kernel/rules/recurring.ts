@@ -52,8 +52,8 @@ export const savedMethod = (text: string | null): SavedMethod | null => {
 
 /**
  * The id of the payment that a key makes: the same for ever, so that the table's own key makes it
- * once. It has the form of a UUIDv4, as the contract says of ids, and reveals nothing of the key.
- * Keys of merchants live elsewhere and cannot collide with these.
+ * once. It has the form of a UUIDv4, as the contract demands of ids, and reveals nothing of the
+ * key. Keys of merchants live elsewhere and cannot collide with these.
  */
 export const recurringPaymentId = (
   merchantId: string,

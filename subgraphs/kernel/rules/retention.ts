@@ -12,7 +12,7 @@ export type Retention =
   | { readonly days: number; readonly by: 'months' | 'batches' }
   | { readonly kept: 'for ever' | 'while it is needed'; readonly why: string };
 
-/** Unless the installation says otherwise (RETENTION_EVENTS_DAYS). */
+/** Unless the installation sets another (RETENTION_EVENTS_DAYS). */
 export const eventsKeptDefault_days = 90;
 export const eventsKept_min_days = 7;
 /** Decision D-23. */

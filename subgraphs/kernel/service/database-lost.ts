@@ -1,4 +1,4 @@
-/** Whether an error says that the database is away, and not that a statement is wrong. */
+/** Whether an error means that the database is away, and not that a statement is wrong. */
 
 /**
  * PostgreSQL's classes and codes: 08 connection, 57P01 to 57P03 shutting down and starting, 53300

@@ -12,15 +12,15 @@ interface Entry<Key, Value> {
  */
 export class Lru<Key, Value> {
   readonly #entries = new Map<Key, Entry<Key, Value>>();
-  readonly #most: number;
+  readonly #limit: number;
   // Their order is kept beside the map: taking an entry out of a Map and putting it in again has
   // the Map lay itself out anew from time to time.
   #oldest: Entry<Key, Value> | null = null;
   #youngest: Entry<Key, Value> | null = null;
 
-  /** `most` entries are kept. */
-  constructor(most: number) {
-    this.#most = most;
+  /** `limit` entries are kept. */
+  constructor(limit: number) {
+    this.#limit = limit;
   }
 
   get(key: Key): Value | undefined {
@@ -40,7 +40,7 @@ export class Lru<Key, Value> {
     const entry = { key, value, older: null, younger: null };
     this.#entries.set(key, entry);
     this.#append(entry);
-    if (this.#entries.size > this.#most && this.#oldest) this.delete(this.#oldest.key);
+    if (this.#entries.size > this.#limit && this.#oldest) this.delete(this.#oldest.key);
   }
 
   delete(key: Key): void {
@@ -50,7 +50,7 @@ export class Lru<Key, Value> {
     this.#unlink(entry);
   }
 
-  /** Forgets every entry that `forget` says true of. */
+  /** Forgets every entry for which `forget` returns true. */
   deleteWhere(forget: (value: Value, key: Key) => boolean): void {
     for (const [key, { value }] of this.#entries) if (forget(value, key)) this.delete(key);
   }

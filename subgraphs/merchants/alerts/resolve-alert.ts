@@ -1,4 +1,4 @@
-/** Resolving an alert: an operator says what became of it. */
+/** Resolving an alert: an operator records what became of it. */
 import { AlertEntity, type Alert } from '../../kernel/alerts/entities.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { forUpdate } from '../../kernel/database/orm-connections.ts';

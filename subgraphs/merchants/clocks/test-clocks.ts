@@ -140,7 +140,7 @@ const change = async <Result>(
     : noClock;
 
 /**
- * Sets a clock that does not advance at the moment; `decide` says what is different, or refuses.
+ * Sets a clock that does not advance at the moment; `decide` returns what changes, or refuses.
  */
 const set = async (
   verbs: ClockVerbs,

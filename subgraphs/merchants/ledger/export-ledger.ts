@@ -28,10 +28,10 @@ const quoted = [`','`, `'"'`, `E'\\n'`, `E'\\r'`]
   .map((character) => `strpos(description, ${character})`)
   .join(' + ');
 const description = `case when ${quoted} = 0 then description else '"' || replace(description, '"', '""') || '"' end`;
-const moment = `to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const instant = `to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 const line = `id || ',' || type || ',' || ${signedAmount} || ',' || currency || ',' || ${description} || ',' || coalesce(payment_id::text, '') || ','
-  || coalesce(payout_id::text, '') || ',' || ${moment}`;
+  || coalesce(payout_id::text, '') || ',' || ${instant}`;
 
 // One shop, one mode and one type or all: one range of an index, which needs no merging as the
 // registry's arms do. The parameters are the registry's.

@@ -9,7 +9,7 @@ import { InstantType } from '../../kernel/database/instant.ts';
 import type { Row } from '../../kernel/database/statement.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 
-const moment = () => p.type(InstantType).$type<Temporal.Instant>();
+const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 /** `open` takes lines, `ready` waits for the job that matches, `matched` is done. */
 export type RunStatus = 'open' | 'ready' | 'matched';
@@ -31,15 +31,15 @@ export const ReconciliationRunEntity = defineEntity({
     mode: p.text().$type<Mode>(),
     /** What the registry is known by: the same one again is the same run. */
     reference: p.text(),
-    since: moment(),
-    until: moment(),
+    since: instant(),
+    until: instant(),
     status: p.text().$type<RunStatus>(),
     lines: p.integer(),
     matched: p.integer(),
     differences: p.integer(),
-    createdAt: moment(),
+    createdAt: instant(),
     createdBy: p.text(),
-    matchedAt: moment().strictNullable(),
+    matchedAt: instant().strictNullable(),
   },
   uniques: [{ name: 'reconciliation_run_once', properties: ['connector', 'mode', 'reference'] }],
   indexes: [
@@ -80,7 +80,7 @@ const ReconciliationLineEntity = defineEntity({
     amount: p.bigint(),
     currency: p.text(),
     status: p.text().$type<ReportedStatus>(),
-    at: moment(),
+    at: instant(),
     fee: p.bigint().strictNullable(),
     /** Our operation; null until it was matched, and when there is none. */
     matchedId: p.uuid().strictNullable(),
@@ -107,8 +107,8 @@ export const ReconciliationDifferenceEntity = defineEntity({
     operationId: p.uuid().strictNullable().groups('audit'),
     reference: p.text().strictNullable(),
     detail: p.text(),
-    foundAt: moment(),
-    resolvedAt: moment().strictNullable().groups('audit'),
+    foundAt: instant(),
+    resolvedAt: instant().strictNullable().groups('audit'),
     resolvedBy: p.text().strictNullable(),
     note: p.text().strictNullable().groups('audit'),
   },

@@ -69,7 +69,7 @@ const compare: Statement = {
     select (select count(*) from seen where wrong is null)::int as matched, (select count(*) from found)::int as found`,
 };
 
-// The first registry of a bank says nothing of what was before it.
+// The first report of a bank covers nothing before it.
 const missing: Statement = {
   name: 'reconciliation.missing',
   text: `with span as (select greatest(min(since), $6::timestamptz) as since from reconciliation_run where connector = $3 and mode = $2),
@@ -132,7 +132,7 @@ export const matchNext = async (
   const first = async () => (await run<Subject>(pool, oldestReady, []))[0] ?? null;
   const { result } = await workBatch(pool, {
     task,
-    most: 1,
+    limit: 1,
     work: () => matchOldest(pool, now),
     first,
   });

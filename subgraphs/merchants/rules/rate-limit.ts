@@ -27,7 +27,7 @@ export const rateLimitOf = ({ ratePerSecond, rateBurst }: StoredRateLimit): Rate
     ? defaultRateLimit
     : { perSecond: ratePerSecond, burst: rateBurst };
 
-const isWithin = (value: number, most: number): boolean => value >= 1 && value <= most;
+const isWithin = (value: number, max: number): boolean => value >= 1 && value <= max;
 
 /** What is wrong with limits that an operator asks for, in words; null when nothing is. */
 export const rateLimitMistake = ({ ratePerSecond, rateBurst }: StoredRateLimit): string | null => {

@@ -26,7 +26,7 @@ type Protection = Pick<
 const noShop = refused('not_found', 'there is no such shop');
 
 /**
- * Changes a shop's protection: `decide` sees it as it is and says what shall be different, or
+ * Changes a shop's protection: `decide` gets it as it is and returns what changes, or
  * refuses.
  */
 const changeProtection = async (

@@ -56,11 +56,11 @@ export interface ClaimedDelivery {
 /** A lane that asks, and how many deliveries it has room for. */
 export interface Asking {
   readonly lane: string;
-  readonly most: number;
+  readonly limit: number;
 }
 
 /**
- * Claims due deliveries of lanes, each named once, oldest first: at most `most` of each, and at
+ * Claims due deliveries of lanes, each named once, oldest first: at most `limit` of each, and at
  * most so many that a lane never has more than its share in flight, whoever claimed them. The
  * lanes' locks come first and the claim in a statement of its own, so that it sees what the last
  * holders claimed.
@@ -71,12 +71,12 @@ export const claimDeliveries = (
 ): Promise<readonly ClaimedDelivery[]> =>
   inTransaction(parts.pool, async (client) => {
     const lanes = asking.map(({ lane }) => lane);
-    const most = asking.map((asked) => asked.most);
+    const limit = asking.map((asked) => asked.limit);
     await run(client, lockLanes, [lanes]);
     const rows = await run<ClaimedRow>(client, claimDue, [
       lanes,
       parts.now(),
-      most,
+      limit,
       webhooksInFlightPerLane_max,
       leaseOf(parts),
     ]);
@@ -86,14 +86,14 @@ export const claimDeliveries = (
 /** Claims due deliveries of one lane. One that makes the claim fail is set aside. */
 export const claimLane = async (
   parts: ClaimParts,
-  { lane, most }: Asking,
+  { lane, limit }: Asking,
 ): Promise<readonly ClaimedDelivery[]> => {
   const first = async () =>
     (await run<Subject>(parts.pool, firstDue, [lane, parts.now()]))[0] ?? null;
   const { result } = await workBatch(parts.pool, {
     task,
-    most,
-    work: (some) => claimDeliveries(parts, [{ lane, most: some }]),
+    limit,
+    work: (some) => claimDeliveries(parts, [{ lane, limit: some }]),
     first,
   });
   return result;
@@ -109,12 +109,12 @@ export const claimDeliveriesOf = async (
   shop: NonNullable<Timeline>,
 ): Promise<readonly ClaimedDelivery[]> => {
   const { merchantId, shopId } = shop;
-  const claimSome = (most: number): Promise<ClaimedRow[]> =>
+  const claimSome = (limit: number): Promise<ClaimedRow[]> =>
     inTransaction(parts.pool, (client) =>
       run<ClaimedRow>(client, claimDueOfShop, [
         shopId,
         now,
-        most,
+        limit,
         webhooksInFlightPerLane_max,
         leaseOf(parts),
         merchantId,
@@ -124,7 +124,7 @@ export const claimDeliveriesOf = async (
     (await run<Subject>(parts.pool, firstDueOfShop, [shopId, now, merchantId]))[0] ?? null;
   const { result } = await workBatch(parts.pool, {
     task,
-    most: webhooksInFlightPerLane_max,
+    limit: webhooksInFlightPerLane_max,
     work: claimSome,
     first,
   });
@@ -204,7 +204,7 @@ const claim = (asking: string, whose: string, inFlight: string): string => `
             and ${notAside('webhook_delivery')}
           order by next_attempt_at limit ${webhooksInFlightPerLane_max} for update skip locked
         ) as oldest_due
-        limit greatest(0, least(asking.most, $4::int - (select count(*) from webhook_delivery where ${inFlight} and lease_until > statement_timestamp())))
+        limit greatest(0, least(asking.max_rows, $4::int - (select count(*) from webhook_delivery where ${inFlight} and lease_until > statement_timestamp())))
       ) as oldest
     ), claimed as (
       update webhook_delivery as delivery set lease_until = statement_timestamp() + $5::int * interval '1 millisecond'
@@ -242,7 +242,7 @@ const ofShop = 'merchant_id = $6 and shop_id = $1';
 const claimDue = {
   name: 'webhook.claimDue',
   text: claim(
-    'unnest($1::text[], $3::int[]) as asking (lane, most)',
+    'unnest($1::text[], $3::int[]) as asking (lane, max_rows)',
     `${ofLane} and not ${byTestClock('webhook_delivery')}`,
     ofLane,
   ),
@@ -250,7 +250,7 @@ const claimDue = {
 const claimDueOfShop = {
   name: 'webhook.claimDueOfShop',
   text: claim(
-    '(select $3::int as most) as asking',
+    '(select $3::int as max_rows) as asking',
     `${ofShop} and ${byTestClock('webhook_delivery')}`,
     ofShop,
   ),

@@ -1,5 +1,5 @@
 /**
- * How webhooks follow a shop's test clock: retries come when the clock says so, while the receiver
+ * How webhooks follow a shop's test clock: retries come at the clock's time, while the receiver
  * is asked in real time.
  */
 import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';

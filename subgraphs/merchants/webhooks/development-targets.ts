@@ -1,5 +1,5 @@
 /**
- * Whether webhooks may go to http and to loopback: as the switch says, or by itself while the
+ * Whether webhooks may go to http and to loopback: as the switch is set, or by itself while the
  * service is a developer's, that is while its public address is http on loopback and live mode is
  * on for no merchant. An installation that others reach must not call the machine that it runs on
  * for a merchant.
@@ -35,7 +35,7 @@ export interface DevelopmentTargets {
   close(): void;
 }
 
-/** Opens the switch. While nobody can say whether a merchant is live, nothing is allowed. */
+/** Opens the switch. While it is unknown whether a merchant is live, nothing is allowed. */
 export const openDevelopmentTargets = async ({
   setting,
   publicUrl,
@@ -50,7 +50,7 @@ export const openDevelopmentTargets = async ({
     looks += 1;
     const mine = looks;
     const [found] = await run<{ isLive: boolean }>(pool, someoneLive, []).catch(() => []);
-    // An older look that comes late says nothing about now.
+    // An older look that comes late is out of date.
     if (mine === looks) allowed = found?.isLive === false;
   };
   await look();

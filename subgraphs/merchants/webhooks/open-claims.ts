@@ -11,7 +11,7 @@ import {
 } from './claim-deliveries.ts';
 
 /** Claims due deliveries of one lane, at most so many. */
-export type ClaimLane = (lane: string, most: number) => Promise<readonly ClaimedDelivery[]>;
+export type ClaimLane = (lane: string, limit: number) => Promise<readonly ClaimedDelivery[]>;
 
 interface Waiting extends Asking {
   readonly answer: PromiseWithResolvers<readonly ClaimedDelivery[]>;
@@ -51,9 +51,9 @@ export const openClaims = (parts: ClaimParts): ClaimLane => {
     isClaiming = true;
     setTimeout(() => void serve(), Math.max(0, last_ms + claimPause_ms - performance.now()));
   };
-  return (lane, most) => {
+  return (lane, limit) => {
     const answer = Promise.withResolvers<readonly ClaimedDelivery[]>();
-    waiting.push({ lane, most, answer });
+    waiting.push({ lane, limit, answer });
     if (!isClaiming) begin();
     return answer.promise;
   };

@@ -78,7 +78,7 @@ export const openAttemptStore = (pool: pg.Pool): StoreAttempt => {
   };
 };
 
-const textOf = (moment: Temporal.Instant | null): string | null => moment && rfc3339(moment);
+const textOf = (instant: Temporal.Instant | null): string | null => instant && rfc3339(instant);
 
 const storeBatch = async (
   pool: pg.Pool,

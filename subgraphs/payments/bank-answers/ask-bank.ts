@@ -173,6 +173,6 @@ export const paymentAsks = dueOn<PaymentKey>({
 export const findAsksDue = (
   database: Database,
   now: Temporal.Instant,
-  most: number,
+  limit: number,
   timeline: Timeline = null,
-): Promise<PaymentKey[]> => paymentAsks.due(database.pool, timeline, now, most);
+): Promise<PaymentKey[]> => paymentAsks.due(database.pool, timeline, now, limit);

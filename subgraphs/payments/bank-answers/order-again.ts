@@ -236,7 +236,7 @@ export const askDue = async (
   const work = (key: PaymentKey) => askOrOrder(ordering, key, clock());
   await eachAlone(
     database.pool,
-    { task: paymentAsks.task, most: questionsAtOnce, subjectOf: subjectOfPayment },
+    { task: paymentAsks.task, limit: questionsAtOnce, subjectOf: subjectOfPayment },
     due,
     work,
   );

@@ -54,7 +54,7 @@ export const receiveCallbacks = async (
   });
   await eachAlone(
     database.pool,
-    { task, most: paymentsAtOnce, subjectOf },
+    { task, limit: paymentsAtOnce, subjectOf },
     [...byPayment],
     ([, callbacks]) => receiveOne(database, banks, callbacks, now),
   );

@@ -74,7 +74,7 @@ const newPayment = (
   ...sessionOf(terms, bank, now),
 });
 
-/** The bank that binds, or the one that has what is charged, whatever the routes say by then. */
+/** The bank that binds, or the one that has what is charged, whatever the routes are by then. */
 const bankFor = async (
   banks: Banks,
   { merchantId, shopId, mode }: RecurringInput,

@@ -87,9 +87,9 @@ export const refundAsks = dueOn<RefundKey>({
 export const findRefundsDue = (
   database: Database,
   now: Temporal.Instant,
-  most: number,
+  limit: number,
   timeline: Timeline = null,
-): Promise<RefundKey[]> => refundAsks.due(database.pool, timeline, now, most);
+): Promise<RefundKey[]> => refundAsks.due(database.pool, timeline, now, limit);
 
 const sweep_max = 500;
 const ordersAtOnce = 16;
@@ -108,7 +108,7 @@ export const sendDueRefunds = async (
   const due = await findRefundsDue(database, clock(), sweep_max, timeline);
   await eachAlone(
     database.pool,
-    { task: refundAsks.task, most: ordersAtOnce, subjectOf },
+    { task: refundAsks.task, limit: ordersAtOnce, subjectOf },
     due,
     (key) => sendRefund(database, banks, key, clock()),
   );

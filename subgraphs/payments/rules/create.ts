@@ -70,17 +70,17 @@ const charactersOf = (text: string): number => Array.from(text).length;
 export const textMistake = (
   name: string,
   text: string | Absent,
-  least: number,
-  most_chars: number,
+  min: number,
+  max_chars: number,
 ): string | null => {
   if (text === null || text === undefined) return null;
   if (!text.isWellFormed() || text.includes('\0'))
     return `${name}: expected a text without U+0000 and without halves of surrogate pairs`;
-  if (text.length >= least && text.length <= most_chars) return null;
+  if (text.length >= min && text.length <= max_chars) return null;
   const came = charactersOf(text);
-  return came >= least && came <= most_chars
+  return came >= min && came <= max_chars
     ? null
-    : `${name}: expected ${least} to ${most_chars} characters, got ${came}`;
+    : `${name}: expected ${min} to ${max_chars} characters, got ${came}`;
 };
 
 /** For callers of the graph: REST callers got this from the description's check already. */

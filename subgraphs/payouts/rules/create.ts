@@ -174,7 +174,7 @@ export interface Reservation {
   readonly fee: MinorUnits;
 }
 
-/** What is to be covered by the balance; `kept` says whether it stays set aside. */
+/** What is to be covered by the balance; `kept`: it stays set aside. */
 export interface Covered {
   readonly amount: MinorUnits;
   readonly kept: boolean;

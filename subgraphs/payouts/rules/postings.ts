@@ -39,8 +39,8 @@ interface Addressed {
 }
 
 /**
- * What the ledger says of a payout: the way, and the last 4 digits of whom it goes to. A payout has
- * no public number as a payment has.
+ * The ledger's description of a payout: the way, and the last 4 digits of whom it goes to. A payout
+ * has no public number as a payment has.
  */
 export const payoutDescription = ({
   method,

@@ -20,8 +20,8 @@ const projectedDates = 12;
 /** RFC 3339 has four digits for a year. */
 const lastYear = 9_999;
 
-const inUtc = (moment: Temporal.Instant): Temporal.ZonedDateTime =>
-  moment.toZonedDateTimeISO('UTC');
+const inUtc = (instant: Temporal.Instant): Temporal.ZonedDateTime =>
+  instant.toZonedDateTimeISO('UTC');
 
 const steps = (period: SchedulePeriod, count: number): Temporal.DurationLike => {
   switch (period) {
@@ -62,8 +62,8 @@ export const datesFrom = (
  * How many whole units lie between the anchor and a moment after it; clamped days may make it one
  * too few.
  */
-const unitsUntil = ({ anchor, period }: Schedule, moment: Temporal.Instant): number => {
-  const [from, to] = [inUtc(anchor), inUtc(moment)];
+const unitsUntil = ({ anchor, period }: Schedule, instant: Temporal.Instant): number => {
+  const [from, to] = [inUtc(anchor), inUtc(instant)];
   switch (period) {
     case 'day':
       return from.until(to, { largestUnit: 'days' }).days;
@@ -77,8 +77,8 @@ const unitsUntil = ({ anchor, period }: Schedule, moment: Temporal.Instant): num
 };
 
 /** The number of the first date after a moment; dates at the moment itself have come already. */
-export const firstIndexAfter = (schedule: Schedule, moment: Temporal.Instant): number => {
-  let index = Math.max(0, Math.floor(unitsUntil(schedule, moment) / schedule.intervalCount) - 1);
-  while (Temporal.Instant.compare(dateOf(schedule, index), moment) <= 0) index += 1;
+export const firstIndexAfter = (schedule: Schedule, instant: Temporal.Instant): number => {
+  let index = Math.max(0, Math.floor(unitsUntil(schedule, instant) / schedule.intervalCount) - 1);
+  while (Temporal.Instant.compare(dateOf(schedule, index), instant) <= 0) index += 1;
   return index;
 };

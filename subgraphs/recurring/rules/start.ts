@@ -44,10 +44,10 @@ const textMistake = (field: string, text: string | null, most_chars: number): st
     ? null
     : `${field}: expected 1 to ${most_chars} characters, got ${text.length}`;
 
-const countMistake = (field: string, count: number, least: number, most: number): string | null =>
-  count >= least && count <= most
+const countMistake = (field: string, count: number, min: number, max: number): string | null =>
+  count >= min && count <= max
     ? null
-    : `${field}: expected an integer from ${least} to ${most}, got ${count}`;
+    : `${field}: expected an integer from ${min} to ${max}, got ${count}`;
 
 const mistakeIn = ({
   amount,

@@ -62,7 +62,7 @@ const subscriptionMove = (
 ): SubscriptionStatus | undefined =>
   move<SubscriptionStatus, SubscriptionTrigger>(subscriptionMoves, from, trigger);
 
-/** Why a subscription ended, when the merchant did not say: the words of `cancel_reason`. */
+/** Why a subscription ended, when the merchant gave no reason: the words of `cancel_reason`. */
 export type EndReason =
   | 'payment_failed'
   | 'token_cancelled'

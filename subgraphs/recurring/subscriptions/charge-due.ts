@@ -107,10 +107,10 @@ const beginCharges = (
   pool: pg.Pool,
   now: Temporal.Instant,
   timeline: Timeline,
-  most: number,
+  limit: number,
 ): Promise<Round> =>
   inTransaction(pool, async (client) => {
-    const due = await dueSubscriptions.due(client, timeline, now, most);
+    const due = await dueSubscriptions.due(client, timeline, now, limit);
     if (due.length === 0) return { charges: [], more: false };
     const tokens = await loadTokens(
       client,
@@ -133,20 +133,20 @@ const takeRound = async (
   pool: pg.Pool,
   now: Temporal.Instant,
   timeline: Timeline,
-  most: number,
+  limit: number,
 ): Promise<Round> => {
   const left = await workBatch(pool, {
     task: dueAsks.task,
-    most,
+    limit,
     work: (some) =>
       inTransaction(pool, (client) =>
-        takeAsks(client, timeline, { now, until: leaseFrom(now), most: some }),
+        takeAsks(client, timeline, { now, until: leaseFrom(now), limit: some }),
       ),
     first: () => dueAsks.first(pool, timeline, now),
   });
   const fresh = await workBatch(pool, {
     task: dueSubscriptions.task,
-    most,
+    limit,
     work: (some) => beginCharges(pool, now, timeline, some),
     first: () => dueSubscriptions.first(pool, timeline, now),
   });
@@ -208,7 +208,7 @@ const settleAll = async (pool: pg.Pool, news: readonly ChargeNews[]): Promise<vo
     if (isPassing(error) || news.length === 0) throw error;
     await eachAlone(
       pool,
-      { task: dueAsks.task, most: 1, subjectOf: ({ charge }) => subjectOf(charge) },
+      { task: dueAsks.task, limit: 1, subjectOf: ({ charge }) => subjectOf(charge) },
       news,
       (one) => settleCharges(pool, [one]),
     );
@@ -274,7 +274,7 @@ const askFor = async (
 };
 
 /**
- * Charges everything that is due at `clock()` on a timeline, in rounds of up to `most`, and asks
+ * Charges everything that is due at `clock()` on a timeline, in rounds of up to `limit`, and asks
  * again for what a crash or an outage left unasked. Ends early when `stopping` is aborted. Any
  * number of these may run at once. Gives how many charges were asked for.
  */
@@ -284,15 +284,19 @@ export const chargeDue = async (
   {
     timeline = null,
     stopping,
-    most = page_max,
-  }: { readonly timeline?: Timeline; readonly stopping?: AbortSignal; readonly most?: number } = {},
+    limit = page_max,
+  }: {
+    readonly timeline?: Timeline;
+    readonly stopping?: AbortSignal;
+    readonly limit?: number;
+  } = {},
 ): Promise<number> => {
   let asked = 0;
   const isStopped = (): boolean => stopping?.aborted === true;
   // What was just charged may be due again: after an outage, periods are made up for one after the
   // other.
   for (let more = true; more && !isStopped();) {
-    const round = await takeRound(parts.pool, clock(), timeline, most);
+    const round = await takeRound(parts.pool, clock(), timeline, limit);
     const answered = round.charges.length > 0 ? await askFor(parts, round.charges) : 0;
     asked += round.charges.length;
     // While payments are away, no more charges are begun than one round for each turn.

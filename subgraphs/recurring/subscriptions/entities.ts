@@ -10,7 +10,7 @@ import type { Mode } from '../../kernel/rules/mode.ts';
 import type { SchedulePeriod } from '../rules/schedule.ts';
 import type { SubscriptionStatus } from '../rules/subscription.ts';
 
-const moment = () => p.type(InstantType).$type<Temporal.Instant>();
+const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 export const SubscriptionEntity = defineEntity({
   name: 'Subscription',
@@ -38,7 +38,7 @@ export const SubscriptionEntity = defineEntity({
     /** What is charged: pending with the subscription until the buyer binds it. */
     tokenId: p.uuid(),
     /** The first date of the schedule; null until the method is bound. */
-    anchorAt: moment().strictNullable(),
+    anchorAt: instant().strictNullable(),
     /** How many periods have begun. */
     periods: p.integer(),
     /** Failed charges in a row. */
@@ -47,13 +47,13 @@ export const SubscriptionEntity = defineEntity({
      * When the sweep has something to charge here; null while a charge is under way and when none
      * is to come.
      */
-    dueAt: moment().strictNullable(),
-    nextChargeAt: moment().strictNullable(),
-    lastChargeAt: moment().strictNullable(),
-    pausedAt: moment().strictNullable(),
-    cancelledAt: moment().strictNullable(),
+    dueAt: instant().strictNullable(),
+    nextChargeAt: instant().strictNullable(),
+    lastChargeAt: instant().strictNullable(),
+    pausedAt: instant().strictNullable(),
+    cancelledAt: instant().strictNullable(),
     cancelReason: p.text().strictNullable(),
-    createdAt: moment(),
+    createdAt: instant(),
   },
   indexes: [
     { name: 'subscription_list', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
@@ -105,9 +105,9 @@ export const SubscriptionChargeEntity = defineEntity({
     paymentId: p.uuid().strictNullable(),
     failureCode: p.text().$type<FailureCode>().strictNullable(),
     /** When payments is asked to make the payment; null once it is known. */
-    askAt: moment().strictNullable(),
-    createdAt: moment(),
-    settledAt: moment().strictNullable(),
+    askAt: instant().strictNullable(),
+    createdAt: instant(),
+    settledAt: instant().strictNullable(),
   },
   uniques: [
     // Decision D-65, kept by PostgreSQL itself.

@@ -209,7 +209,7 @@ const lease: Statement = {
 };
 
 /**
- * Takes up to `most` charges whose payments are to be asked for, in the caller's transaction: they
+ * Takes up to `limit` charges whose payments are to be asked for, in the caller's transaction: they
  * are found again at `until`.
  */
 export const takeAsks = async (
@@ -218,10 +218,10 @@ export const takeAsks = async (
   {
     now,
     until,
-    most,
-  }: { readonly now: Temporal.Instant; readonly until: Temporal.Instant; readonly most: number },
+    limit,
+  }: { readonly now: Temporal.Instant; readonly until: Temporal.Instant; readonly limit: number },
 ): Promise<readonly SubscriptionCharge[]> => {
-  const taken = await dueAsks.due(client, timeline, now, most);
+  const taken = await dueAsks.due(client, timeline, now, limit);
   if (taken.length > 0) await run(client, lease, [...keysOf(taken), until]);
   return taken;
 };

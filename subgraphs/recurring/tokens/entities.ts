@@ -10,7 +10,7 @@ import { subscriptionEntities } from '../subscriptions/entities.ts';
 import type { SavableMethod } from '../../kernel/rules/recurring.ts';
 import type { TokenStatus } from '../rules/token.ts';
 
-const moment = () => p.type(InstantType).$type<Temporal.Instant>();
+const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 export const TokenEntity = defineEntity({
   name: 'Token',
@@ -31,8 +31,8 @@ export const TokenEntity = defineEntity({
     /** The saved method as payments name it; null until it is bound. Never leaves the service. */
     savedReference: p.text().strictNullable(),
     customerEmail: p.text().strictNullable(),
-    lastChargedAt: moment().strictNullable(),
-    createdAt: moment(),
+    lastChargedAt: instant().strictNullable(),
+    createdAt: instant(),
   },
   indexes: [
     { name: 'token_customer', properties: ['merchantId', 'mode', 'customerRef', 'createdAt'] },

@@ -1,6 +1,6 @@
 /**
- * What becomes of payments and refunds at the emulated T-Bank; each step that merchants are notified of
- * is told.
+ * What becomes of payments and refunds at the emulated T-Bank; merchants are
+ * notified of each step.
  */
 import { codeOf, waitOf, type BookedCancel, type BookedOrder, type TBankBooks } from './books.ts';
 

@@ -27,8 +27,8 @@ interface Cost {
   readonly first: number;
   readonly further: number;
   /**
-   * Of each of the many after they have received events, and after all have left and as many have come
-   * again.
+   * Of each of the many after they have received events, and after all have left and as many have
+   * come again.
    */
   readonly later: number;
   readonly again: number;

@@ -1,6 +1,6 @@
 /**
- * A merchant's receiver that answers at once. Given a number, it reports when that many requests have
- * come, and when each came: Unix milliseconds by event id.
+ * A merchant's receiver that answers at once. Given a number, it reports when that many requests
+ * have come, and when each came: Unix milliseconds by event id.
  */
 import { createServer } from 'node:http';
 

@@ -89,10 +89,10 @@ export const planCallbacks = async (
 ): Promise<void> => {
   const callbacks = plans[planned];
   const kinds = callbacks.map(({ kind }) => kind);
-  const moments = callbacks.map(({ after_ms }) =>
+  const instants = callbacks.map(({ after_ms }) =>
     decided.add({ milliseconds: after_ms }).toString(),
   );
-  await run(runner, plan, [order.merchantId, order.operationId, order.shopId, kinds, moments]);
+  await run(runner, plan, [order.merchantId, order.operationId, order.shopId, kinds, instants]);
 };
 
 /** A callback on its way. */
@@ -117,8 +117,12 @@ const forget: Statement = {
 export interface Callbacks {
   /** The task under which a payment is set aside whose callbacks cannot be applied. */
   readonly task: string;
-  /** Up to `most` that arrive by now, in the order in which they do. */
-  due(timeline: Timeline, now: Temporal.Instant, most: number): Promise<readonly PlannedCallback[]>;
+  /** Up to `limit` that arrive by now, in the order in which they do. */
+  due(
+    timeline: Timeline,
+    now: Temporal.Instant,
+    limit: number,
+  ): Promise<readonly PlannedCallback[]>;
   /** When the next of a shop with a test clock arrives. */
   next(shop: NonNullable<Timeline>, now: Temporal.Instant): Promise<Temporal.Instant | null>;
   /**
@@ -131,7 +135,7 @@ export interface Callbacks {
 /** The callbacks that are on their way. */
 export const openCallbacks = (pool: pg.Pool): Callbacks => ({
   task: waiting.task,
-  due: (timeline, now, most) => waiting.due(pool, timeline, now, most),
+  due: (timeline, now, limit) => waiting.due(pool, timeline, now, limit),
   next: (shop, now) => waiting.next(pool, shop, now),
   markReceived: async ({ merchantId, operationId, number }) => {
     await run(pool, forget, [merchantId, operationId, number]);

@@ -72,7 +72,7 @@ export const paymentsOf = async (
   return answer.kind === 'answered' ? readOrder(answer.body) : null;
 };
 
-/** Where the buyer pays; null when the bank does not say. */
+/** Where the buyer pays; null when the bank gives none. */
 export const stepOf = async (
   { client }: PaymentCalls,
   method: BuyerMethod,

@@ -11,7 +11,7 @@ import { failureOf } from './failures.ts';
 import { askEvery_s, isOrdered, stepOf, stopped, unknown, type PaymentCalls } from './orders.ts';
 import { readPayment } from './wire.ts';
 
-/** The shortest life of a payment's address, and the longest: it ends when the order says. */
+/** The shortest life of a payment's address, and the longest: it ends at the order's time. */
 const addressLife_s = 61;
 const sessionTtl_min = 90 * 24 * 60;
 

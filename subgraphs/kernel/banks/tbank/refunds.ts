@@ -37,7 +37,7 @@ const declinedRefund = (bankCode: string): RefundAnswer => ({
   bankCode,
 });
 
-/** What an answer to the order itself says. The bank gives a refund no id: ours serves. */
+/** The outcome in an answer to the order itself. The bank gives a refund no id: ours serves. */
 const ordered = (order: RefundOrder, after: WirePayment): RefundAnswer => {
   switch (refundStanding(after.status)) {
     case 'all':

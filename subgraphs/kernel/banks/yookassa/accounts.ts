@@ -12,7 +12,7 @@ export interface Caller {
   readonly accounts: Accounts;
 }
 
-/** Statuses by which an account says that an object is not its own. */
+/** Statuses that mean that an object is not its own. */
 const foreign: ReadonlySet<number> = new Set([401, 403, 404]);
 
 /**

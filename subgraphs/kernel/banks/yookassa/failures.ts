@@ -61,7 +61,7 @@ export const refundFailure = ({ reason }: Cancellation): FailureCode => refund[r
 /** Why a payout was cancelled there. */
 export const payoutFailure = ({ reason }: Cancellation): FailureCode => payout[reason] ?? unlisted;
 
-/** An order that was not accepted (HTTP 4xx): what its `parameter` says was wrong. */
+/** An order that was not accepted (HTTP 4xx): by its `parameter`, what was wrong. */
 export const rejectedOrder = (parameter: string | null): FailureCode => {
   const named = parameter ?? '';
   if (named.includes('card.number')) return 'invalid_card_number';

@@ -16,7 +16,7 @@ export const connector = 'yookassa';
 
 /**
  * Opens the connector; nothing is called until it is asked to. Alerts are raised on `pool`;
- * `accountsOf` says whose account serves a merchant.
+ * `accountsOf` gives the accounts that serve a merchant.
  */
 export const openYooKassa = (
   config: Omit<YooKassaConfig, 'shop' | 'networks'>,

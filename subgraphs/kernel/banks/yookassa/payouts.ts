@@ -174,7 +174,7 @@ const askPayout = async (calls: PayoutCalls, question: Expected): Promise<Payout
   return standing(calls, question, answer.kind === 'answered' ? readPayout(answer.body) : null);
 };
 
-/** What the bank says of SBP's participants, when the platform has an account to ask with. */
+/** The bank's list of SBP's participants, when the platform has an account to ask with. */
 const directoryOf = ({
   client,
   gateway,

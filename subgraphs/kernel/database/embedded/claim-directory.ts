@@ -1,5 +1,5 @@
 /**
- * One service per DATA_DIR: a lock file that says who holds it, and is taken over when that process
+ * One service per DATA_DIR: a lock file that names its holder, and is taken over when that process
  * is gone.
  */
 import { randomBytes } from 'node:crypto';

@@ -1,5 +1,5 @@
 /**
- * What the system says about another process. A pid alone proves nothing: it is given out again, in
+ * What the system knows of another process. A pid alone proves nothing: it is given out again, in
  * containers within seconds.
  */
 import { spawnSync } from 'node:child_process';

@@ -23,7 +23,7 @@ const highest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 export const beginning: Place = { merchantId: lowest, id: lowest };
 const end: Place = { merchantId: highest, id: highest };
 
-/** So many differences of one kind in one range are enough to say that something is wrong. */
+/** So many differences of one kind in one range are enough to show that something is wrong. */
 const differences_max = 100;
 
 const checkRange = async (
@@ -31,12 +31,12 @@ const checkRange = async (
   { name, walk, text }: Check,
   from: Place,
   to: Place,
-  most: number | null,
+  limit: number | null,
 ): Promise<Difference[]> => {
   const values = [from.merchantId, from.id, to.merchantId, to.id, differences_max];
   const found = await run<Omit<Difference, 'check'>>(
     runner,
-    { name: `books.${name}.${most}`, text: text(rowsOf(walk, most)) },
+    { name: `books.${name}.${limit}`, text: text(rowsOf(walk, limit)) },
     values,
   );
   return found.map((difference) => ({ check: name, ...difference }));
@@ -44,18 +44,18 @@ const checkRange = async (
 
 /**
  * What is wrong with the rows of a table behind `from`, up to and with `to`, of which there are at
- * most `most`; at most `differences_max` for each check. Each check sees one snapshot.
+ * most `limit`; at most `differences_max` for each check. Each check sees one snapshot.
  */
 export const checkRows = async (
   runner: Runner,
   walk: Walk,
   from: Place,
   to: Place,
-  most: number,
+  limit: number,
 ): Promise<Difference[]> => {
   const found: Difference[] = [];
   for (const check of checks)
-    if (check.walk === walk) found.push(...(await checkRange(runner, check, from, to, most)));
+    if (check.walk === walk) found.push(...(await checkRange(runner, check, from, to, limit)));
   return found;
 };
 

@@ -21,7 +21,7 @@ export const checkNames = [
 ] as const;
 export type CheckName = (typeof checkNames)[number];
 
-/** Something that the books say twice and differently. */
+/** A fact that the books hold twice and differently. */
 export interface Difference {
   readonly check: CheckName;
   readonly merchantId: string;
@@ -48,6 +48,6 @@ export interface Check {
  * (null: all). The limit is what leads the planner to the key's index: without it, it reads whole
  * tables for a range.
  */
-export const rowsOf = (walk: Walk, most: number | null): string =>
+export const rowsOf = (walk: Walk, limit: number | null): string =>
   `select * from ${walk} where (merchant_id, id) > ($1::uuid, $2::uuid) and (merchant_id, id) <= ($3::uuid, $4::uuid)
-    order by merchant_id, id ${most === null ? '' : `limit ${most}`}`;
+    order by merchant_id, id ${limit === null ? '' : `limit ${limit}`}`;

@@ -3,7 +3,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { InstantType } from '../../database/instant.ts';
 import type { Walk } from './check.ts';
 
-const moment = () => p.type(InstantType).$type<Temporal.Instant>();
+const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 const BooksWalkEntity = defineEntity({
   name: 'BooksWalk',
@@ -15,13 +15,13 @@ const BooksWalkEntity = defineEntity({
     atMerchantId: p.uuid(),
     atId: p.uuid(),
     /** When the next range is checked; while one is, when another process may take it over. */
-    dueAt: moment(),
-    passBeganAt: moment().nullable(),
+    dueAt: instant(),
+    passBeganAt: instant().nullable(),
     /**
      * When the last pass over the whole table began that has ended: everything older has been
      * checked.
      */
-    checkedAt: moment().nullable(),
+    checkedAt: instant().nullable(),
   },
 });
 

@@ -105,10 +105,10 @@ const checkRange = async (
   pool: pg.Pool,
   walk: Walk,
   { from, to }: Range,
-  { most, at }: { most: number; at: Temporal.Instant },
+  { limit, at }: { limit: number; at: Temporal.Instant },
 ): Promise<number> => {
   try {
-    return await reportDifferences(pool, await checkRows(pool, walk, from, to, most), at);
+    return await reportDifferences(pool, await checkRows(pool, walk, from, to, limit), at);
   } catch (error) {
     if (isPassing(error)) throw error;
     const [row] = await run<{ count: number }>(pool, countRows(walk), [
@@ -117,7 +117,7 @@ const checkRange = async (
       to.merchantId,
       to.id,
     ]);
-    const half = Math.ceil(Math.min(row?.count ?? 0, most) / 2);
+    const half = Math.ceil(Math.min(row?.count ?? 0, limit) / 2);
     const [middle] = await run<Place>(pool, rangeEnd(walk), [
       from.merchantId,
       from.id,
@@ -125,9 +125,9 @@ const checkRange = async (
     ]);
     if (half === 0 || !middle) return 0;
     if (row?.count !== 1) {
-      const fresh = await checkRange(pool, walk, { from, to: middle }, { most: half, at });
+      const fresh = await checkRange(pool, walk, { from, to: middle }, { limit: half, at });
       return (
-        fresh + (await checkRange(pool, walk, { from: middle, to }, { most: most - half, at }))
+        fresh + (await checkRange(pool, walk, { from: middle, to }, { limit: limit - half, at }))
       );
     }
     await setAside(
@@ -163,7 +163,7 @@ export const walkOn = async ({ pool, now, log }: BooksParts, rows?: number): Pro
     pool,
     walk.name,
     { from, to: end ?? last },
-    { most: 2 * size, at: now() },
+    { limit: 2 * size, at: now() },
   );
   if (fresh > 0) log.error({ walk: walk.name, differences: fresh }, 'the books differ');
   const rest_ms = Math.ceil(

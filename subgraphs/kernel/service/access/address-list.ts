@@ -38,10 +38,10 @@ const readBlock = (entry: string): Block | null => {
   const [, written = '', prefix] = /^([\d.:a-f]+)(?:\/(\d{1,3}))?$/i.exec(entry) ?? [];
   const address = readAddress(written);
   if (!address) return null;
-  const most = isIP(written) === 4 ? 32 : 128;
-  const bits = prefix === undefined ? most : Number(prefix);
-  if (bits > most || (prefix !== undefined && String(bits) !== prefix)) return null;
-  if (address.family === 'ipv6' || most === 32) return { ...address, bits };
+  const limit = isIP(written) === 4 ? 32 : 128;
+  const bits = prefix === undefined ? limit : Number(prefix);
+  if (bits > limit || (prefix !== undefined && String(bits) !== prefix)) return null;
+  if (address.family === 'ipv6' || limit === 32) return { ...address, bits };
   // A block that reaches beyond the IPv4 addresses in IPv6 notation is none of either kind.
   return bits < mappedBits ? null : { ...address, bits: bits - mappedBits };
 };

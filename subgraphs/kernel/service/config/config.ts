@@ -15,7 +15,7 @@ export interface OidcConfig {
   readonly issuer: string;
   /** Whom the tokens must be meant for. */
   readonly audience: string;
-  /** Where its keys are; null: as its discovery document says. */
+  /** Where its keys are; null: as in its discovery document. */
   readonly jwksUrl: string | null;
   /** The claim with the roles: its name, or its path with dots. */
   readonly rolesClaim: string;
@@ -214,7 +214,7 @@ export const readServiceConfig = <Beside extends object>(
   return { ...config, ...beside };
 };
 
-/** The configuration cannot be used; `mistakes` says why, all of it. */
+/** The configuration cannot be used; `mistakes` lists every reason. */
 export class ConfigError extends Error {
   readonly mistakes: readonly string[];
 

@@ -31,12 +31,12 @@ export class Reader {
     }
   }
 
-  integer(name: string, fallback: number, least: number, most: number): number {
+  integer(name: string, fallback: number, least: number, limit: number): number {
     const value = this.text(name);
     if (value === null) return fallback;
     const number = Number(value);
-    if (/^\d+$/.test(value) && number >= least && number <= most) return number;
-    this.mistakes.push(`${name} must be an integer from ${least} to ${most}, got "${value}"`);
+    if (/^\d+$/.test(value) && number >= least && number <= limit) return number;
+    this.mistakes.push(`${name} must be an integer from ${least} to ${limit}, got "${value}"`);
     return fallback;
   }
 

@@ -9,7 +9,7 @@ export const answerValues_max = 40_000;
 /** Characters of all texts together, names of fields left out. */
 const answerCharacters_max = 2_097_152;
 
-/** What is left to an answer, as one process says it to another. */
+/** What is left to an answer, as one process sends it to another. */
 export interface AnswerRoom {
   readonly values: number;
   readonly characters: number;
@@ -51,7 +51,7 @@ export const withUsed = <Result extends object>(
   },
 });
 
-/** What a result that was sent so took; null when it does not say. */
+/** What a result that was sent so took; null when it is not in there. */
 export const usedIn = (sent: unknown): AnswerRoom | null => {
   const used = inside(inside(sent, 'extensions'), 'answer');
   const [values, characters] = [inside(used, 'values'), inside(used, 'characters')];

@@ -1,5 +1,5 @@
 /**
- * What of an error may leave a subgraph: what a resolver meant to say, and nothing else (decision
+ * What of an error may leave a subgraph: what a resolver meant to send, and nothing else (decision
  * D-06).
  */
 import { GraphQLError, type ExecutionResult } from 'graphql';

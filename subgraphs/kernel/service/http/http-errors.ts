@@ -24,8 +24,8 @@ const statusOf = (error: unknown): number => {
 };
 
 /**
- * The envelope of an error that reached the server. What is not the caller's fault says nothing of
- * itself.
+ * The envelope of an error that reached the server. What is not the caller's fault reveals nothing
+ * of itself.
  */
 export const envelopeOf = (error: unknown, request: FastifyRequest): Envelope => {
   const status = statusOf(error);

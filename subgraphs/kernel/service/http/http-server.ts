@@ -35,14 +35,14 @@ export interface HttpParts {
   /** Absent: nothing is refused for the load. */
   readonly overload?: OverloadLimits;
   readonly patience?: Patience;
-  /** Whether `/metrics` is here; it is unless this says otherwise. */
+  /** Whether `/metrics` is here; it is, unless this is false. */
   readonly metricsHere?: boolean;
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * What the answers say that this server gives by itself, of an unknown address or of a broken
+     * The headers of answers that this server gives by itself, of an unknown address or of a broken
      * body, beside what every answer says: nothing until the public API sets it.
      */
     readonly ownAnswers: {
@@ -128,7 +128,7 @@ const isWebSocket = ({ headers }: IncomingMessage): boolean =>
   /(?:^|,)\s*websocket\s*(?:,|$)/i.test(headers.upgrade ?? '');
 
 /**
- * What every answer says, whatever it is. A page that needs more than JSON does sets its own
+ * The headers of every answer. A page that needs more than JSON does sets its own
  * Content-Security-Policy.
  */
 const standingHeaders = ({
@@ -196,7 +196,7 @@ const answerEverything = (
   servers.add(inFlight);
   app.addHook('onClose', async () => void servers.delete(inFlight));
   let draining = false;
-  const sayOwn = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  const addOwnHeaders = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
     reply.headers(app.ownAnswers.headersOf(request.raw));
   app.addHook('preClose', async () => {
     draining = true;
@@ -209,18 +209,18 @@ const answerEverything = (
     reply.raw.once('close', () => inFlight.delete(reply.raw));
     reply.headers(headers).header('x-request-id', request.id);
     if (draining)
-      sayOwn(request, reply)
+      addOwnHeaders(request, reply)
         .code(503)
         .headers({ 'retry-after': '1', connection: 'close' })
         .send(errorJson('unavailable', 'the service is shutting down; try again'));
     // Before the body is read: what is sent to an unknown address does not matter.
     // HTTP/1.0 knows no Host, and load balancers ask for health in it.
     else if (request.headers.host === undefined && request.raw.httpVersion !== '1.0')
-      sayOwn(request, reply)
+      addOwnHeaders(request, reply)
         .code(400)
         .header('connection', 'close')
         .send(errorJson('bad_request', 'the header Host is required'));
-    else if (request.is404) sendMissing(request, sayOwn(request, reply), allowed);
+    else if (request.is404) sendMissing(request, addOwnHeaders(request, reply), allowed);
     else done();
   });
   app.setNotFoundHandler((request, reply) => sendMissing(request, reply, allowed));
@@ -229,8 +229,8 @@ const answerEverything = (
     if (envelope.status >= 500)
       log.error({ err: error, requestId: request.id, route: routeOf(request) }, 'a request failed');
     if (envelope.status === 503) reply.header('retry-after', '1');
-    // What a route broke on after the limit was counted says that limit already.
-    if (!reply.hasHeader('ratelimit-limit')) sayOwn(request, reply);
+    // What a route broke on after the limit was counted has its headers already.
+    if (!reply.hasHeader('ratelimit-limit')) addOwnHeaders(request, reply);
     return reply.code(envelope.status).send(errorJson(envelope.code, envelope.message));
   });
   return inFlight;

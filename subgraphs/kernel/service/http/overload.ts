@@ -1,5 +1,5 @@
 /**
- * Overload: a process that has more to do than it can do in time says so at once, with 503 and
+ * Overload: a process that has more to do than it can do in time answers at once with 503 and
  * Retry-After, instead of answering everybody too late. It has too much to do when too many
  * requests are in flight, or when its event loop is late look after look. One long pause is no
  * overload.

@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 
-/** Somebody asked this process to stop; the message says who, in words for a person. */
+/** Somebody asked this process to stop; the message names who, in words for a person. */
 class StopRequested extends Error {
   constructor(who: string) {
     super(who);
@@ -14,7 +14,7 @@ class StopRequested extends Error {
 
 /** One press of Ctrl-C may arrive twice: from the terminal, and passed on by npm. */
 const samePress_ms = 250;
-/** What a shell says of a program that Ctrl-C has ended. */
+/** The exit status that shells give a program that Ctrl-C has ended. */
 const killedCode = 130;
 
 /**
@@ -75,7 +75,7 @@ export const runStep = async <Result>(
   const tooLate = stopAsked(stopping)
     .then(() => delay(stepPatience_ms, undefined, { signal: done.signal }))
     .then(() => stopping.throwIfAborted());
-  // What lost the race has nothing more to say.
+  // What lost the race has no more effect.
   tooLate.catch(() => {});
   try {
     const running = step();

@@ -94,7 +94,7 @@ const openProvider = (
 const closePatience_ms = 3_000;
 
 /**
- * Opens tracing; `role` says which part of the service this process is. A collector that is away
+ * Opens tracing; `role` is the part of the service this process is. A collector that is away
  * costs the spans and a line in the log, nothing else. The tracer is ours alone and not
  * OpenTelemetry's global one, so that no package adds spans of its own, with what callers wrote in
  * them.

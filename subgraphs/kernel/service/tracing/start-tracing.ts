@@ -1,6 +1,6 @@
 /**
- * Starts tracing where the configuration says where traces go. OpenTelemetry is loaded then, and
- * not otherwise.
+ * Starts tracing where the configuration has an address for traces. OpenTelemetry is loaded then,
+ * and not otherwise.
  */
 import type { Config } from '../config/config.ts';
 import type { Logger } from './telemetry.ts';

@@ -1,5 +1,5 @@
 /**
- * Where traces go: OpenTelemetry's standard variables, as far as they say something to this
+ * Where traces go: OpenTelemetry's standard variables, as far as they concern this
  * service. The rest of the exporter's own (TLS, timeout, compression) it reads itself.
  */
 

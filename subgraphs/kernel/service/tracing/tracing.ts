@@ -11,7 +11,7 @@
 
 export type SpanKind = 'server' | 'internal' | 'client' | 'producer' | 'consumer';
 
-/** What a span says beside its name. */
+/** The attributes of a span. */
 export type SpanValues = Readonly<Record<string, string | number | boolean>>;
 
 export interface SpanStart {

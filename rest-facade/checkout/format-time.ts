@@ -5,15 +5,15 @@ import type { Words } from './words/words.ts';
 const timeZone = 'Europe/Moscow';
 
 /** Day and minute of `moment` (RFC 3339) in Moscow, with the name of that time. */
-export const formatMoment = (moment: string, { locale, moscowTime }: Words): string => {
+export const formatTime = (instant: string, { locale, moscowTime }: Words): string => {
   const format = new Intl.DateTimeFormat(locale, {
     dateStyle: 'medium',
     timeStyle: 'short',
     timeZone,
   });
-  return `${format.format(new Date(moment))} ${moscowTime}`;
+  return `${format.format(new Date(instant))} ${moscowTime}`;
 };
 
 /** Day of `moment` in Moscow. */
-export const formatDay = (moment: string, { locale }: Words): string =>
-  new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone }).format(new Date(moment));
+export const formatDay = (instant: string, { locale }: Words): string =>
+  new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone }).format(new Date(instant));
