@@ -252,7 +252,7 @@ export type WebhookDelivery = {
   merchantId: Scalars['ID']['output'];
   /** The event's id, the same at every endpoint. */
   eventId: Scalars['String']['output'];
-  /** What it tells. */
+  /** Its content. */
   event: WebhookEvent;
   /** The shop that it belongs to. */
   shopId: Scalars['ID']['output'];

@@ -165,7 +165,7 @@ test(
   },
 );
 
-test('a second service on the same directory is refused with the holder's name', async () => {
+test('a second service on the same directory is refused with the holder’s name', async () => {
   const dataDir = newDirectory('shared');
   const server = await start(dataDir);
   const received: string[] = [];

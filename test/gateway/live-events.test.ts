@@ -123,7 +123,7 @@ describe('events that did not come over the bus', () => {
     assert(await isSilent(reading));
   });
 
-  test('are read when nothing follows, as soon as the stream's position is known', async () => {
+  test('are read when nothing follows, as soon as the stream’s position is known', async () => {
     const { fixture, live } = await open();
     const reading = live.read(everything);
     await fixture.happen();
