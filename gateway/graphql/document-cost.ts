@@ -1,7 +1,7 @@
 /**
  * Estimates the cost of an operation before it runs: the number of objects in the largest answer. A
- * list with `first` counts as many, another list a usual number; scalars belong to their object and
- * count nothing.
+ * list with `first` or `last` counts as many, another list a usual number; scalars belong to their
+ * object and count nothing.
  */
 import {
   getNamedType,
@@ -40,8 +40,10 @@ const introspectionCost_max = 8_000;
  * full bucket of 100.
  */
 const objectsPerToken = 250;
-/** The assumed length of a list without `first`. */
+/** The assumed length of a list without pages. */
 const listSize = 10;
+/** The length of a page whose size is not given. */
+const pageSize = 50;
 /** Lists that return a whole registry. */
 const registrySizes: Readonly<Record<string, number>> = {
   'Query.tokens': 1_000,
@@ -53,11 +55,14 @@ const isList = (type: GraphQLOutputType): boolean => isListType(getNullableType(
 const estimate: ComplexityEstimator = ({ field, args, type, childComplexity }) => {
   const named = getNamedType(field.type);
   if (!isCompositeType(named) || isIntrospectionType(named)) return 0;
-  // The field with `first` multiplies the rows of a page.
+  // The field of the connection multiplies the rows of a page.
   if (type.name.endsWith('Connection') && isList(field.type)) return 1 + childComplexity;
-  const first: unknown = args['first'];
   // A page that returns its rows as one text has rows all the same.
-  if (typeof first === 'number') return 1 + Math.max(first, 0) * Math.max(childComplexity, 1);
+  if (field.args.some(({ name }) => name === 'first')) {
+    const sizes = [args['first'], args['last']].filter((size) => typeof size === 'number');
+    const rows = sizes.length > 0 ? Math.max(...sizes, 0) : pageSize;
+    return 1 + rows * Math.max(childComplexity, 1);
+  }
   const size = registrySizes[`${type.name}.${field.name}`] ?? listSize;
   return isList(field.type) ? size * (1 + childComplexity) : 1 + childComplexity;
 };
@@ -104,8 +109,8 @@ const namedTypeOf = (type: TypeNode): string =>
   type.kind === Kind.NAMED_TYPE ? type.name.value : namedTypeOf(type.type);
 
 /**
- * The variables that decide the cost: `first` is an Int, a condition a Boolean. An absent one has
- * its default, null has not.
+ * The variables that decide the cost: `first` and `last` are an Int, a condition a Boolean. An
+ * absent one has its default, null has not.
  */
 const costVariables = (
   { name, variableDefinitions = [] }: OperationDefinitionNode,

@@ -123,6 +123,8 @@ export type Refused = {
 export type PageInfo = {
   hasNextPage: Scalars['Boolean']['output'];
   endCursor: Maybe<Scalars['String']['output']>;
+  hasPreviousPage: Scalars['Boolean']['output'];
+  startCursor: Maybe<Scalars['String']['output']>;
 };
 
 /** A customer of the service: owns shops, one balance and its buyers' tokens. */
@@ -188,8 +190,10 @@ export type Shop = {
 
 /** A shop, which is also a terminal: what an API key is bound to. */
 export type ShopapiKeysArgs = {
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
 };
 
 /**
@@ -1114,8 +1118,10 @@ export type QuerymerchantArgs = {
 
 
 export type QuerymerchantsArgs = {
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
   name: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -1128,8 +1134,10 @@ export type QueryshopArgs = {
 
 export type QuerywebhookDeliveriesArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
   shopId: InputMaybe<Scalars['ID']['input']>;
   endpointId: InputMaybe<Scalars['ID']['input']>;
   status: InputMaybe<DeliveryStatus>;
@@ -1141,16 +1149,20 @@ export type QuerywebhookDeliveriesArgs = {
 
 export type QueryauditLogArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
   action: InputMaybe<Scalars['String']['input']>;
   actor: InputMaybe<Scalars['String']['input']>;
 };
 
 
 export type QueryalertsArgs = {
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
   kind: InputMaybe<AlertKind>;
   resolved: InputMaybe<Scalars['Boolean']['input']>;
   merchantId: InputMaybe<Scalars['ID']['input']>;
@@ -1158,15 +1170,19 @@ export type QueryalertsArgs = {
 
 
 export type QueryreconciliationRunsArgs = {
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
   connector: InputMaybe<Scalars['String']['input']>;
 };
 
 
 export type QueryreconciliationDifferencesArgs = {
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
   runId: InputMaybe<Scalars['ID']['input']>;
   kind: InputMaybe<ReconciliationDifferenceKind>;
   resolved: InputMaybe<Scalars['Boolean']['input']>;
@@ -1189,8 +1205,10 @@ export type QuerybalanceAtArgs = {
 
 
 export type QueryledgerArgs = {
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
   type: InputMaybe<LedgerEntryType>;
   from: InputMaybe<Scalars['String']['input']>;
   to: InputMaybe<Scalars['String']['input']>;
@@ -1233,8 +1251,10 @@ export type QueryrateHistoryArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
   shopId: InputMaybe<Scalars['ID']['input']>;
   method: InputMaybe<RatedMethod>;
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
 };
 
 
@@ -1247,8 +1267,10 @@ export type QuerytestClockArgs = {
 export type QuerybankRoutesArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
   shopId: InputMaybe<Scalars['ID']['input']>;
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
 };
 
 
@@ -1260,14 +1282,18 @@ export type QuerybankAccountsArgs = {
 export type QueryblockEntriesArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
   kind: InputMaybe<BlockKind>;
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
 };
 
 
 export type QueryforbiddenPurposesArgs = {
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
 };
 
 
@@ -2334,6 +2360,8 @@ export type RefusedResolvers<ContextType = SubgraphContext, ParentType extends R
 export type PageInfoResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PageInfo'] = ResolversParentTypes['PageInfo']> = {
   hasNextPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   endCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  hasPreviousPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  startCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
 export type MerchantResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Merchant'] = ResolversParentTypes['Merchant'], FederationReferenceType extends FederationReferenceTypes['Merchant'] = FederationReferenceTypes['Merchant']> = {
@@ -2362,7 +2390,7 @@ export type ShopResolvers<ContextType = SubgraphContext, ParentType extends Reso
   requireSignature?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   requireBoundSignature?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   allowList?: Resolver<Array<ResolversTypes['String']>, ParentType, ContextType>;
-  apiKeys?: Resolver<ResolversTypes['ApiKeyConnection'], ParentType, ContextType, RequireFields<ShopapiKeysArgs, 'first'>>;
+  apiKeys?: Resolver<ResolversTypes['ApiKeyConnection'], ParentType, ContextType, Partial<ShopapiKeysArgs>>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   merchant?: Resolver<ResolversTypes['Merchant'], ParentType, ContextType>;
   webhookEndpoints?: Resolver<Array<ResolversTypes['WebhookEndpoint']>, ParentType, ContextType>;
@@ -2985,27 +3013,27 @@ export type AdjustmentRecordResultResolvers<ContextType = SubgraphContext, Paren
 
 export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
   merchant?: Resolver<Maybe<ResolversTypes['Merchant']>, ParentType, ContextType, RequireFields<QuerymerchantArgs, 'id'>>;
-  merchants?: Resolver<ResolversTypes['MerchantConnection'], ParentType, ContextType, RequireFields<QuerymerchantsArgs, 'first'>>;
+  merchants?: Resolver<ResolversTypes['MerchantConnection'], ParentType, ContextType, Partial<QuerymerchantsArgs>>;
   shop?: Resolver<Maybe<ResolversTypes['Shop']>, ParentType, ContextType, RequireFields<QueryshopArgs, 'merchantId' | 'id'>>;
-  webhookDeliveries?: Resolver<ResolversTypes['WebhookDeliveryConnection'], ParentType, ContextType, RequireFields<QuerywebhookDeliveriesArgs, 'first'>>;
-  auditLog?: Resolver<ResolversTypes['AuditConnection'], ParentType, ContextType, RequireFields<QueryauditLogArgs, 'first'>>;
-  alerts?: Resolver<ResolversTypes['AlertConnection'], ParentType, ContextType, RequireFields<QueryalertsArgs, 'first'>>;
-  reconciliationRuns?: Resolver<ResolversTypes['ReconciliationRunConnection'], ParentType, ContextType, RequireFields<QueryreconciliationRunsArgs, 'first'>>;
-  reconciliationDifferences?: Resolver<ResolversTypes['ReconciliationDifferenceConnection'], ParentType, ContextType, RequireFields<QueryreconciliationDifferencesArgs, 'first'>>;
+  webhookDeliveries?: Resolver<ResolversTypes['WebhookDeliveryConnection'], ParentType, ContextType, Partial<QuerywebhookDeliveriesArgs>>;
+  auditLog?: Resolver<ResolversTypes['AuditConnection'], ParentType, ContextType, Partial<QueryauditLogArgs>>;
+  alerts?: Resolver<ResolversTypes['AlertConnection'], ParentType, ContextType, Partial<QueryalertsArgs>>;
+  reconciliationRuns?: Resolver<ResolversTypes['ReconciliationRunConnection'], ParentType, ContextType, Partial<QueryreconciliationRunsArgs>>;
+  reconciliationDifferences?: Resolver<ResolversTypes['ReconciliationDifferenceConnection'], ParentType, ContextType, Partial<QueryreconciliationDifferencesArgs>>;
   balance?: Resolver<ResolversTypes['Balance'], ParentType, ContextType, Partial<QuerybalanceArgs>>;
   rates?: Resolver<Array<ResolversTypes['Rate']>, ParentType, ContextType>;
   balanceAt?: Resolver<ResolversTypes['Balance'], ParentType, ContextType, RequireFields<QuerybalanceAtArgs, 'mode' | 'currency' | 'at'>>;
-  ledger?: Resolver<ResolversTypes['LedgerConnection'], ParentType, ContextType, RequireFields<QueryledgerArgs, 'first'>>;
+  ledger?: Resolver<ResolversTypes['LedgerConnection'], ParentType, ContextType, Partial<QueryledgerArgs>>;
   ledgerFile?: Resolver<ResolversTypes['LedgerFilePart'], ParentType, ContextType, RequireFields<QueryledgerFileArgs, 'first'>>;
   apiKeyHolder?: Resolver<Maybe<ResolversTypes['ApiKeyHolder']>, ParentType, ContextType, RequireFields<QueryapiKeyHolderArgs, 'digest'>>;
   liveEvent?: Resolver<Maybe<ResolversTypes['LiveEvent']>, ParentType, ContextType, RequireFields<QueryliveEventArgs, 'id'>>;
   liveEventsAfter?: Resolver<Maybe<Array<ResolversTypes['LiveEvent']>>, ParentType, ContextType, RequireFields<QueryliveEventsAfterArgs, 'after' | 'first'>>;
-  rateHistory?: Resolver<ResolversTypes['RateRecordConnection'], ParentType, ContextType, RequireFields<QueryrateHistoryArgs, 'first'>>;
+  rateHistory?: Resolver<ResolversTypes['RateRecordConnection'], ParentType, ContextType, Partial<QueryrateHistoryArgs>>;
   testClock?: Resolver<Maybe<ResolversTypes['TestClock']>, ParentType, ContextType, RequireFields<QuerytestClockArgs, 'shopId'>>;
-  bankRoutes?: Resolver<ResolversTypes['BankRouteConnection'], ParentType, ContextType, RequireFields<QuerybankRoutesArgs, 'first'>>;
+  bankRoutes?: Resolver<ResolversTypes['BankRouteConnection'], ParentType, ContextType, Partial<QuerybankRoutesArgs>>;
   bankAccounts?: Resolver<Array<ResolversTypes['BankAccount']>, ParentType, ContextType, Partial<QuerybankAccountsArgs>>;
-  blockEntries?: Resolver<ResolversTypes['BlockEntryConnection'], ParentType, ContextType, RequireFields<QueryblockEntriesArgs, 'first'>>;
-  forbiddenPurposes?: Resolver<ResolversTypes['ForbiddenPurposeConnection'], ParentType, ContextType, RequireFields<QueryforbiddenPurposesArgs, 'first'>>;
+  blockEntries?: Resolver<ResolversTypes['BlockEntryConnection'], ParentType, ContextType, Partial<QueryblockEntriesArgs>>;
+  forbiddenPurposes?: Resolver<ResolversTypes['ForbiddenPurposeConnection'], ParentType, ContextType, Partial<QueryforbiddenPurposesArgs>>;
   exchangeRates?: Resolver<ResolversTypes['ExchangeRateConnection'], ParentType, ContextType, RequireFields<QueryexchangeRatesArgs, 'first'>>;
 };
 

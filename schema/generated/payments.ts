@@ -127,6 +127,10 @@ export type PageInfo = {
   hasNextPage: Scalars['Boolean']['output'];
   /** Pass as `after` to read on. Null on the last page. */
   endCursor: Maybe<Scalars['String']['output']>;
+  /** Whether there is a page before this one. */
+  hasPreviousPage: Scalars['Boolean']['output'];
+  /** Pass as `before` with `last` to read back. Null on the first page, and of what is read forwards alone. */
+  startCursor: Maybe<Scalars['String']['output']>;
 };
 
 /** A payment that a buyer completes on the hosted page. Contract: Payment. */
@@ -584,8 +588,10 @@ export type QuerypaymentArgs = {
 
 
 export type QuerypaymentsArgs = {
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
   status: InputMaybe<Array<PaymentStatus>>;
   from: InputMaybe<Scalars['String']['input']>;
   to: InputMaybe<Scalars['String']['input']>;
@@ -597,14 +603,18 @@ export type QuerypaymentsArgs = {
 export type QuerypaymentSearchArgs = {
   search: PaymentSearchInput;
   merchantId: InputMaybe<Scalars['ID']['input']>;
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
 };
 
 
 export type QueryrefundsArgs = {
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
   status: InputMaybe<Array<RefundStatus>>;
   from: InputMaybe<Scalars['String']['input']>;
   to: InputMaybe<Scalars['String']['input']>;
@@ -921,6 +931,8 @@ export type RefusedResolvers<ContextType = SubgraphContext, ParentType extends R
 export type PageInfoResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PageInfo'] = ResolversParentTypes['PageInfo']> = {
   hasNextPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   endCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  hasPreviousPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  startCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
 export type PaymentResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Payment'] = ResolversParentTypes['Payment'], FederationReferenceType extends FederationReferenceTypes['Payment'] = FederationReferenceTypes['Payment']> = {
@@ -1115,9 +1127,9 @@ export type RecurringPaymentResultResolvers<ContextType = SubgraphContext, Paren
 export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
   recurringPayments?: Resolver<Array<Maybe<ResolversTypes['RecurringPayment']>>, ParentType, ContextType, RequireFields<QueryrecurringPaymentsArgs, 'references'>>;
   payment?: Resolver<Maybe<ResolversTypes['Payment']>, ParentType, ContextType, RequireFields<QuerypaymentArgs, 'id'>>;
-  payments?: Resolver<ResolversTypes['PaymentConnection'], ParentType, ContextType, RequireFields<QuerypaymentsArgs, 'first' | 'includeTest'>>;
-  paymentSearch?: Resolver<ResolversTypes['PaymentConnection'], ParentType, ContextType, RequireFields<QuerypaymentSearchArgs, 'search' | 'first'>>;
-  refunds?: Resolver<ResolversTypes['RefundConnection'], ParentType, ContextType, RequireFields<QueryrefundsArgs, 'first'>>;
+  payments?: Resolver<ResolversTypes['PaymentConnection'], ParentType, ContextType, RequireFields<QuerypaymentsArgs, 'includeTest'>>;
+  paymentSearch?: Resolver<ResolversTypes['PaymentConnection'], ParentType, ContextType, RequireFields<QuerypaymentSearchArgs, 'search'>>;
+  refunds?: Resolver<ResolversTypes['RefundConnection'], ParentType, ContextType, Partial<QueryrefundsArgs>>;
   checkout?: Resolver<ResolversTypes['Checkout'], ParentType, ContextType>;
 };
 

@@ -84,6 +84,8 @@ export type Idempotency = {
 export type PageInfo = {
   hasNextPage: Scalars['Boolean']['output'];
   endCursor: Maybe<Scalars['String']['output']>;
+  hasPreviousPage: Scalars['Boolean']['output'];
+  startCursor: Maybe<Scalars['String']['output']>;
 };
 
 /** Who receives a payout: each method has its own fields, and a card none. */
@@ -298,8 +300,10 @@ export type QuerypayoutArgs = {
 
 
 export type QuerypayoutsArgs = {
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
   status: InputMaybe<Array<PayoutStatus>>;
   method: InputMaybe<Array<PayoutMethod>>;
   from: InputMaybe<Scalars['String']['input']>;
@@ -540,6 +544,8 @@ export type RefusedResolvers<ContextType = SubgraphContext, ParentType extends R
 export type PageInfoResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PageInfo'] = ResolversParentTypes['PageInfo']> = {
   hasNextPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   endCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  hasPreviousPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  startCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
 export type PayoutRecipientResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PayoutRecipient'] = ResolversParentTypes['PayoutRecipient']> = {
@@ -643,7 +649,7 @@ export type PayoutBatchCreateResultResolvers<ContextType = SubgraphContext, Pare
 
 export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
   payout?: Resolver<Maybe<ResolversTypes['Payout']>, ParentType, ContextType, RequireFields<QuerypayoutArgs, 'id'>>;
-  payouts?: Resolver<ResolversTypes['PayoutConnection'], ParentType, ContextType, RequireFields<QuerypayoutsArgs, 'first'>>;
+  payouts?: Resolver<ResolversTypes['PayoutConnection'], ParentType, ContextType, Partial<QuerypayoutsArgs>>;
   payoutSearch?: Resolver<ResolversTypes['PayoutConnection'], ParentType, ContextType, RequireFields<QuerypayoutSearchArgs, 'search' | 'first'>>;
   sbpBanks?: Resolver<Array<ResolversTypes['SbpBank']>, ParentType, ContextType>;
 };

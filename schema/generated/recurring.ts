@@ -221,6 +221,8 @@ export type SubscriptionCharge = {
 export type PageInfo = {
   hasNextPage: Scalars['Boolean']['output'];
   endCursor: Maybe<Scalars['String']['output']>;
+  hasPreviousPage: Scalars['Boolean']['output'];
+  startCursor: Maybe<Scalars['String']['output']>;
 };
 
 /** A page of tokens. */
@@ -750,6 +752,8 @@ export type SubscriptionChargeResolvers<ContextType = SubgraphContext, ParentTyp
 export type PageInfoResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PageInfo'] = ResolversParentTypes['PageInfo']> = {
   hasNextPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   endCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  hasPreviousPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  startCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
 export type TokenConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TokenConnection'] = ResolversParentTypes['TokenConnection']> = {

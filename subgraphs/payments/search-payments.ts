@@ -6,13 +6,13 @@
  */
 import {
   pageOf,
-  pageSize,
-  positionOf,
+  pageRange,
   spanOf,
-  type Position,
+  type Page,
+  type PageQuery,
+  type PageRange,
   type Span,
 } from '../kernel/database/keyset.ts';
-import type { Page, PageQuery } from '../kernel/database/page.ts';
 import type { Reach } from '../kernel/database/reach.ts';
 import { columns, run, type Runner } from '../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
@@ -42,7 +42,7 @@ const criteria = (
   where: Conditions,
   search: PaymentSearch,
   { since, until }: Span,
-  position: Position | null,
+  { backwards, position }: PageRange,
 ): void => {
   where.add(search.id, (id) => `payment.id = ${id}::uuid`);
   where.add(search.publicId, (publicId) => `payment.public_id = ${publicId}`);
@@ -52,13 +52,13 @@ const criteria = (
   where.add(search.cardMask, (digits) => `right(payment.customer_card_mask, 4) = ${digits}`);
   where.add(search.amount, (amount) => `payment.amount = ${amount}::int8`);
   where.add(search.status, (status) => `payment.status = any (${status}::text[])`);
-  where.add(since, (at) => `payment.created_at >= ${at}::timestamptz`);
-  // One upper end alone: beside another PostgreSQL walks from the later to the earlier. A cursor
+  // One end to read from: beside another PostgreSQL walks from the outer to the inner. A cursor
   // lies within the days, which it is bound to.
-  if (!position) where.add(until, (at) => `payment.created_at < ${at}::timestamptz`);
+  if (!position || !backwards) where.add(since, (at) => `payment.created_at >= ${at}::timestamptz`);
+  if (!position || backwards) where.add(until, (at) => `payment.created_at < ${at}::timestamptz`);
   if (position) {
     where.texts.push(
-      `(payment.created_at, payment.id) < (${where.parameter(position.createdAt)}::timestamptz, ${where.parameter(position.id)}::uuid)`,
+      `(payment.created_at, payment.id) ${backwards ? '>' : '<'} (${where.parameter(position.createdAt)}::timestamptz, ${where.parameter(position.id)}::uuid)`,
     );
   }
 };
@@ -74,14 +74,19 @@ const overIndex = (where: Conditions, reach: Reach): string => {
 /**
  * SQL: the criteria over a span of the registry, which has one index range for each shop and mode.
  */
-const overRegistry = (where: Conditions, reach: Reach, size: string): string => {
+const overRegistry = (
+  where: Conditions,
+  reach: Reach,
+  size: string,
+  order: 'asc' | 'desc',
+): string => {
   const shops = `unnest(${where.parameter(reach.shopIds)}::uuid[]) as s(shop_id) cross join unnest(${where.parameter(reach.modes)}::text[]) as m(mode)`;
   where.texts.push(
     `payment.merchant_id = ${where.parameter(reach.merchantId)}::uuid`,
     'payment.shop_id = s.shop_id',
     'payment.mode = m.mode',
   );
-  return `${shops} cross join lateral (select * from payment where ${where.texts.join(' and ')} order by created_at desc, id desc limit ${size}) payment`;
+  return `${shops} cross join lateral (select * from payment where ${where.texts.join(' and ')} order by created_at ${order}, id ${order} limit ${size}) payment`;
 };
 
 /**
@@ -117,7 +122,7 @@ export const searchPayments = async (
   runner: Runner,
   reach: Reach | null,
   search: PaymentSearch,
-  { first, after }: PageQuery,
+  query: PageQuery,
 ): Promise<Page<Payment> | Refused> => {
   const mistake = searchMistake(search);
   if (mistake) return refused('bad_request', mistake);
@@ -127,24 +132,23 @@ export const searchPayments = async (
       'merchantId: only an id or a public id is searched for over all merchants',
     );
   const bound = ['payment_search', reach, { ...search, amount: search.amount?.toString() }];
-  const size = pageSize(first);
   const span = spanOf(search.from, search.to);
-  const position = positionOf(after, bound);
-  if (typeof size !== 'number') return size;
   if (isRefused(span)) return span;
-  if (position && isRefused(position)) return position;
+  const range = pageRange(query, bound);
+  if (isRefused(range)) return range;
   const wide = tooWide(search, span);
   if (wide) return wide;
   const where = new Conditions();
-  const limit = where.parameter(size + 1);
-  criteria(where, search, span, position);
+  const limit = where.parameter(range.size + 1);
+  const order = range.backwards ? 'asc' : 'desc';
+  criteria(where, search, span, range);
   const rows = reach
     ? isExact(search)
       ? overIndex(where, reach)
-      : overRegistry(where, reach, limit)
+      : overRegistry(where, reach, limit, order)
     : overMerchants(where, search);
   // Without a name PostgreSQL plans it for these very values: the criteria differ too much for one
   // plan to serve them all.
-  const text = `select ${found} from ${rows} order by payment.created_at desc, payment.id desc limit ${limit}`;
-  return pageOf(await run<Payment>(runner, { name: '', text }, where.values), size, bound);
+  const text = `select ${found} from ${rows} order by payment.created_at ${order}, payment.id ${order} limit ${limit}`;
+  return pageOf(await run<Payment>(runner, { name: '', text }, where.values), range);
 };

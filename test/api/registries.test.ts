@@ -116,6 +116,54 @@ describe('pages that are read while rows are inserted and change status', () => 
     });
   });
 
+  test('are the same in the same order when they are walked back', async () => {
+    const key = await migrated.merchant();
+    const { database } = migrated;
+    await plantPayments(database.pool, key, 'test', 60, {
+      status: `case when n % 3 = 0 then 'failed' else 'pending' end`,
+      at: `timestamptz '2026-11-21 10:00:00Z' + n / 4 * interval '1 ms'`,
+    });
+    const reach = reachOf(key, ['test']);
+    let at = Temporal.Instant.from('2026-11-21T12:00:00Z');
+    const insert = async (): Promise<void> => {
+      at = at.add({ seconds: 1 });
+      await recordPayment(database, noPolicies, key, { input: { amount: 100n } }, at);
+    };
+    const queries: readonly Asked[] = [
+      { first: 7 },
+      { first: 7, status: ['pending'] },
+      { first: 4, status: ['failed', 'pending'], from: '2026-11-21', to: '2026-11-21' },
+    ];
+    for (const { first: size, ...query } of queries) {
+      const filters = { status: query.status ?? null };
+      const there = await pages(reach, { ...query, first: size }, insert);
+      const back: Payment[] = [];
+      const sizes: number[] = [];
+      for (let before: string | null = null, more = true; more;) {
+        const asked = { ...query, last: size, before, filters };
+        const page = await listPayments(database.pool, reach, asked);
+        if (isRefused(page)) assert.fail(page.message);
+        assert.equal(page.pageInfo.hasNextPage, before !== null);
+        back.unshift(...page.nodes);
+        sizes.push(page.nodes.length);
+        before = page.pageInfo.startCursor;
+        more = page.pageInfo.hasPreviousPage;
+        if (more) await insert();
+      }
+      const idsOf = (rows: readonly Payment[]) => rows.map(({ id }) => id);
+      const old = new Set(idsOf(there));
+      assert.equal(new Set(idsOf(back)).size, back.length, 'no row twice');
+      assert.deepEqual(
+        idsOf(back).filter((id) => old.has(id)),
+        idsOf(there),
+      );
+      assert.ok(
+        sizes.slice(0, -1).every((rows) => rows === size),
+        sizes.join(),
+      );
+    }
+  });
+
   test('of one status hold what has that status all along exactly once', async () => {
     const key = await migrated.merchant();
     const { database } = migrated;
@@ -245,14 +293,14 @@ describe('a page of what is rare among many', () => {
   const blocksOf = async (
     table: RegistryTable,
     columns: string,
-    query: Omit<RegistryQuery, 'first'>,
+    query: RegistryQuery,
   ): Promise<number> => {
-    const range = registryRange(table, reachOf(key, ['live']), { ...query, first: 50 });
+    const range = registryRange(table, reachOf(key, ['live']), query);
     assert.ok(!isRefused(range));
     const client = await migrated.database.pool.connect();
     try {
       await client.query('set plan_cache_mode = force_generic_plan');
-      await client.query(`prepare page as ${registryText(table, columns, range.filtered)}`);
+      await client.query(`prepare page as ${registryText(table, columns, range)}`);
       const literals = range.values(51).map((value) => {
         if (value === null) return 'null';
         return client.escapeLiteral(
@@ -297,7 +345,7 @@ describe('a page of what is rare among many', () => {
 
   test('and a page far behind the first, or of days long ago, touches no more than the first', async () => {
     const oldest = { createdAt: Temporal.Instant.from('2026-11-21T10:02:00Z'), id: key.merchantId };
-    const behind = (status: readonly string[] | null): Omit<RegistryQuery, 'first'> => {
+    const behind = (status: readonly string[] | null): RegistryQuery => {
       const range = registryRange(payments, reachOf(key, ['live']), {
         first: 50,
         filters: { status },
@@ -305,9 +353,17 @@ describe('a page of what is rare among many', () => {
       assert.ok(!isRefused(range));
       return { after: cursorOf(oldest, range.bound), filters: { status } };
     };
+    const back = ({ after, ...query }: RegistryQuery): RegistryQuery => ({
+      ...query,
+      last: 50,
+      before: after,
+    });
     const queries = {
       deep: behind(null),
       'deep of one status': behind(['succeeded']),
+      'back from the deep': back(behind(null)),
+      'back from the deep in one status': back(behind(['succeeded'])),
+      last: back(any),
       'long ago': { ...any, from: '2020-01-01', to: '2026-11-21' },
     };
     for (const [name, query] of Object.entries(queries)) {

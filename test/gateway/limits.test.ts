@@ -64,6 +64,18 @@ const tooLarge: readonly TooLarge[] = [
     exceeded: { has: 1 + 200 * (1 + 10 * (1 + 1 + 10 * (1 + 1))), most: operationCost_max },
   },
   {
+    title: 'with the last page of pages, beside a smaller first one',
+    query:
+      '{ payments(first: 1, last: 200) { nodes { refunds { payment { refunds { payment { id } } } } } } }',
+    exceeded: { has: 1 + 200 * (1 + 10 * (1 + 1 + 10 * (1 + 1))), most: operationCost_max },
+  },
+  {
+    title: 'with pages of no stated size',
+    query:
+      '{ payments(first: null) { nodes { refunds { payment { refunds { payment { refunds { id } } } } } } } }',
+    exceeded: { has: 1 + 50 * (1 + 10 * (1 + 1 + 10 * (1 + 1 + 10))), most: operationCost_max },
+  },
+  {
     title: 'with a page of pages, by its variable and in fragments',
     query: `query ($n: Int!) { payments(first: $n) { ...Page } }
       fragment Page on PaymentConnection { nodes { ... on Payment { refunds { ...Deep } } } }

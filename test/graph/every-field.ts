@@ -57,12 +57,15 @@ interface Writing {
 const isId = (input: GraphQLArgument | GraphQLInputField): boolean =>
   getNamedType(input.type).name === 'ID';
 
-/** A cursor is of a page that was read before; a made-up one would hide the page. */
-const isCursor = ({ name, type }: GraphQLArgument | GraphQLInputField): boolean =>
-  name === 'after' && getNamedType(type).name === 'String';
+/**
+ * A cursor is of a page that was read before; a made-up one would hide the page. So would `last`
+ * beside `first`.
+ */
+const hidesPage = ({ name, type }: GraphQLArgument | GraphQLInputField): boolean =>
+  name === 'last' || (['after', 'before'].includes(name) && getNamedType(type).name === 'String');
 
 const isWanted = (fill: Fill, input: GraphQLArgument | GraphQLInputField): boolean =>
-  (fill === 'all' && !isCursor(input)) ||
+  (fill === 'all' && !hidesPage(input)) ||
   (isNonNullType(input.type) && input.defaultValue === undefined) ||
   (fill === 'ids' && isId(input)) ||
   input.name === 'includeTest';

@@ -39,8 +39,9 @@ before(async () => {
 });
 after(() => harness.close());
 
-const searching = `query ($search: PaymentSearchInput!, $m: ID, $first: Int! = 50, $after: String) {
-  paymentSearch(search: $search, merchantId: $m, first: $first, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }`;
+const searching = `query ($search: PaymentSearchInput!, $m: ID, $first: Int, $after: String, $last: Int, $before: String) {
+  paymentSearch(search: $search, merchantId: $m, first: $first, after: $after, last: $last, before: $before) {
+    nodes { id } pageInfo { hasNextPage endCursor hasPreviousPage startCursor } } }`;
 const search = (
   principal: Principal,
   criteria: Record<string, unknown>,
@@ -139,6 +140,14 @@ test('pages neither repeat nor skip, and a cursor belongs to its search', async 
       after = page.pageInfo.endCursor;
       if (!page.pageInfo.hasNextPage) break;
     }
+    const back: string[] = [];
+    for (let before: string | null = null, more = true; more;) {
+      const page: any = await search(admin, criteria, { m: own.merchantId, last: 1, before });
+      back.unshift(...page.nodes.map(({ id }: { id: string }) => id));
+      before = page.pageInfo.startCursor;
+      more = page.pageInfo.hasPreviousPage;
+    }
+    assert.deepEqual(back, seen);
     assert.deepEqual(
       seen,
       (await search(admin, criteria, { m: own.merchantId })).nodes.map(

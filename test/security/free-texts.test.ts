@@ -46,7 +46,7 @@ const eventTypes = [
  * shown once.
  */
 const ours: Readonly<Record<string, readonly string[]>> = {
-  PageInfo: ['endCursor'],
+  PageInfo: ['endCursor', 'startCursor'],
   Payment: [
     'terminalName',
     'shopName',

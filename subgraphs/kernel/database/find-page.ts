@@ -6,8 +6,7 @@
 import type { EntityName, FilterQuery, QueryOrderMap } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isRefused, type Refused } from '../rules/refusal.ts';
-import { cursorOf, page_max_rows, pageSize, positionOf } from './keyset.ts';
-import type { Page, PageQuery } from './page.ts';
+import { pageInfoOf, pageRange, type Page, type PageQuery } from './keyset.ts';
 
 /** An entity that a list orders by the time `At`, and by its id among those of one time. */
 type Listed<At extends string> = { readonly id: string } & {
@@ -30,31 +29,29 @@ export const given = <Filters extends object>(filters: Filters) =>
   ) as { [Name in keyof Filters]?: Exclude<Filters[Name], null | undefined> };
 
 /**
- * One page of a list; `bad_request` for a size outside 1 to `max`, or a wrong cursor. What is found
- * is as the database has it, whatever the call read before.
+ * One page of a list; `bad_request` for a size outside 1 to `limit`, or a wrong cursor. What is
+ * found is as the database has it, whatever the call read before.
  */
 export const findPage = async <At extends string, Entity extends Listed<At>>(
   em: EntityManager,
   { entity, at, where, bound }: EntityList<Entity, At>,
-  { first, after }: PageQuery,
-  max = page_max_rows,
+  query: PageQuery,
+  limit?: number,
 ): Promise<Page<Entity> | Refused> => {
-  const size = pageSize(first, max);
-  const position = positionOf(after, bound);
-  if (typeof size !== 'number') return size;
-  if (position && isRefused(position)) return position;
+  const range = pageRange(query, bound, limit);
+  if (isRefused(range)) return range;
+  const { size, backwards, position } = range;
+  const cursor = position ? { [at]: position.createdAt, id: position.id } : undefined;
   const found = await em.findByCursor(entity, {
     where,
     orderBy: { [at]: 'desc', id: 'desc' } as QueryOrderMap<Entity>,
-    first: size,
-    ...(position ? { after: { [at]: position.createdAt, id: position.id } as object } : {}),
+    [backwards ? 'last' : 'first']: size,
+    ...(cursor && { [backwards ? 'before' : 'after']: cursor }),
     includeCount: false,
     disableIdentityMap: true,
   });
   const nodes = found.items as Entity[];
-  const last = nodes.at(-1);
-  const { hasNextPage } = found;
-  const endCursor =
-    hasNextPage && last ? cursorOf({ createdAt: last[at], id: last.id }, bound) : null;
-  return { nodes, pageInfo: { hasNextPage, endCursor } };
+  const positions = nodes.map((node) => ({ createdAt: node[at], id: node.id }));
+  const more = backwards ? found.hasPrevPage : found.hasNextPage;
+  return { nodes, pageInfo: pageInfoOf(positions, range, more) };
 };

@@ -4,7 +4,7 @@
  * read. Decision D-12: `from` and `to` are UTC days, both inclusive.
  */
 import { createHash } from 'node:crypto';
-import { refused, type Refused } from '../rules/refusal.ts';
+import { isRefused, refused, type Refused } from '../rules/refusal.ts';
 import { isCanonicalUuid } from '../rules/uuid.ts';
 
 /** Where a page ended: rows are ordered by creation and id, newest first. */
@@ -13,7 +13,37 @@ export interface Position {
   readonly id: string;
 }
 
+/** What a caller asks for: the `first` rows behind `after`, or the `last` rows before `before`. */
+export interface PageQuery {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
+}
+
+export interface Page<Row> {
+  readonly nodes: Row[];
+  readonly pageInfo: {
+    readonly hasNextPage: boolean;
+    readonly endCursor: string | null;
+    readonly hasPreviousPage: boolean;
+    readonly startCursor: string | null;
+  };
+}
+
+/** A checked query. */
+export interface PageRange {
+  readonly size: number;
+  readonly backwards: boolean;
+  /** The cursor's. */
+  readonly position: Position | null;
+  /** What a cursor of this query belongs to. */
+  readonly bound: unknown;
+}
+
 export const page_max_rows = 200;
+/** The size of a page when the caller names none. */
+const page_default_rows = 50;
 
 const digestOf = (filters: unknown): string =>
   createHash('sha256').update(JSON.stringify(filters)).digest('base64url').slice(0, 12);
@@ -72,21 +102,49 @@ export const positionOf = (
 };
 
 /**
- * A page of rows with what the next page needs. `rows` holds one more than asked for when there is
- * a next page.
+ * Checks a query; `bad_request` for a size outside 1 to `limit`, a wrong cursor, or two directions.
  */
-export const pageOf = <Row extends Position>(
-  rows: readonly Row[],
-  first: number,
-  filters: unknown,
-): { nodes: Row[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } } => {
-  const nodes = rows.slice(0, first);
-  const last = nodes.at(-1);
-  const hasNextPage = rows.length > first;
+export const pageRange = (
+  { first, after, last, before }: PageQuery,
+  bound: unknown,
+  limit = page_max_rows,
+): PageRange | Refused => {
+  const forwards = (first ?? after ?? null) !== null;
+  const backwards = (last ?? before ?? null) !== null;
+  if (backwards && (forwards || typeof last !== 'number'))
+    return refused('bad_request', 'page: expected first and after, or last and before');
+  const size = last ?? first ?? page_default_rows;
+  if (size < 1 || size > limit)
+    return refused('bad_request', `limit: expected an integer from 1 to ${limit}, got ${size}`);
+  const position = positionOf(before ?? after, bound);
+  return position && isRefused(position) ? position : { size, backwards, position, bound };
+};
+
+/** What the pages beside `nodes` need; `more`: whether there are further rows where it reads to. */
+export const pageInfoOf = (
+  nodes: readonly Position[],
+  { backwards, position, bound }: PageRange,
+  more: boolean,
+): Page<Position>['pageInfo'] => {
+  const [start, end] = [nodes[0], nodes.at(-1)];
+  const hasNextPage = backwards ? position !== null : more;
+  const hasPreviousPage = backwards ? more : position !== null;
   return {
-    nodes,
-    pageInfo: { hasNextPage, endCursor: hasNextPage && last ? cursorOf(last, filters) : null },
+    hasNextPage,
+    endCursor: hasNextPage && end ? cursorOf(end, bound) : null,
+    hasPreviousPage,
+    startCursor: hasPreviousPage && start ? cursorOf(start, bound) : null,
   };
+};
+
+/**
+ * A page of rows in the order in which they are read: backwards the oldest comes first. `rows`
+ * holds one more than asked for when there are further rows.
+ */
+export const pageOf = <Row extends Position>(rows: readonly Row[], range: PageRange): Page<Row> => {
+  const nodes = rows.slice(0, range.size);
+  if (range.backwards) nodes.reverse();
+  return { nodes, pageInfo: pageInfoOf(nodes, range, rows.length > range.size) };
 };
 
 /** The last day that can be written: whoever means "without an end" sends it. */
@@ -130,9 +188,3 @@ export const spanOf = (
     until: last && to !== lastDay ? start(last.add({ days: 1 })) : null,
   };
 };
-
-/** Checks a page size; `bad_request` outside 1 to `limit`. */
-export const pageSize = (first: number, limit = page_max_rows): number | Refused =>
-  first >= 1 && first <= limit
-    ? first
-    : refused('bad_request', `limit: expected an integer from 1 to ${limit}, got ${first}`);

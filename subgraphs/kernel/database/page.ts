@@ -3,19 +3,10 @@
  * registry. One statement per list; its first three parameters are the page's.
  */
 import { isRefused, type Refused } from '../rules/refusal.ts';
-import { page_max_rows, pageOf, pageSize, positionOf, type Position } from './keyset.ts';
+import { pageOf, pageRange, type Page, type PageQuery, type Position } from './keyset.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
-/** What a caller asks for: so many rows behind a cursor. */
-export interface PageQuery {
-  readonly first: number;
-  readonly after?: string | null | undefined;
-}
-
-export interface Page<Row> {
-  readonly nodes: Row[];
-  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
-}
+export type { Page, PageQuery } from './keyset.ts';
 
 /**
  * SQL: the rows of a page by their columns for moment and id. The statement's parameters `$1` to
@@ -37,19 +28,17 @@ export const readPage = async <Row extends Position>(
   runner: Runner,
   statement: Statement,
   values: readonly unknown[],
-  { first, after }: PageQuery,
-  limit = page_max_rows,
+  query: PageQuery,
+  limit?: number,
 ): Promise<Page<Row> | Refused> => {
-  const bound = [statement.name, values];
-  const size = pageSize(first, limit);
-  const position = positionOf(after, bound);
-  if (typeof size !== 'number') return size;
-  if (position && isRefused(position)) return position;
+  const range = pageRange(query, [statement.name, values], limit);
+  if (isRefused(range)) return range;
+  const { position, size } = range;
   const rows = await run<Row>(runner, statement, [
     position?.createdAt ?? null,
     position?.id ?? null,
     size + 1,
     ...values,
   ]);
-  return pageOf(rows, size, bound);
+  return pageOf(rows, range);
 };

@@ -5,27 +5,28 @@
  * merged: a status that a handful of five million payments have is found without walking past the
  * others.
  *
- * A range has one upper end, the cursor's or the last day's: with a second condition on created_at
- * PostgreSQL begins at that one and walks to the cursor.
+ * A range has one end that it is read from, the cursor's or that of the days: with a second
+ * condition on created_at PostgreSQL begins at that one and walks to the cursor.
  */
 import { isRefused, type Refused } from '../rules/refusal.ts';
-import { page_max_rows, pageOf, pageSize, positionOf, spanOf, type Position } from './keyset.ts';
+import {
+  pageOf,
+  pageRange,
+  spanOf,
+  type Page,
+  type PageQuery,
+  type PageRange,
+  type Position,
+} from './keyset.ts';
 import type { Reach } from './reach.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
 /** What a caller asks for. */
-export interface RegistryQuery {
-  readonly first: number;
-  readonly after?: string | null | undefined;
+export interface RegistryQuery extends PageQuery {
   readonly from?: string | null | undefined;
   readonly to?: string | null | undefined;
   /** Values of the table's filter columns, by column; null or absent: any. */
   readonly filters: Readonly<Record<string, readonly string[] | null | undefined>>;
-}
-
-export interface RegistryPage<Row> {
-  readonly nodes: Row[];
-  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
 /**
@@ -43,16 +44,19 @@ export interface RegistryTable {
 /** SQL: that a row lies in the range whose ends are `registryRange`'s parameters `$4` to `$6`. */
 export const withinRange =
   'created_at >= $4::timestamptz and (created_at, id) < ($5::timestamptz, $6::uuid)';
+const withinRangeBackwards =
+  'created_at < $4::timestamptz and (created_at, id) > ($5::timestamptz, $6::uuid)';
 
 /**
- * SQL of the newest `$7` rows within reach, days and cursor, with `columns`, of which `createdAt`
- * and `id` are two. Its parameters are `registryRange`'s.
+ * SQL of the newest `$7` rows, or backwards of the oldest, within reach, days and cursor, with
+ * `columns`, of which `createdAt` and `id` are two. Its parameters are `registryRange`'s.
  */
 export const registryText = (
   { name, filters, always }: RegistryTable,
   columns: string,
-  filtered: boolean,
+  { filtered, backwards }: Pick<RegistryRange, 'filtered' | 'backwards'>,
 ): string => {
+  const order = backwards ? 'asc' : 'desc';
   const filterColumns = filtered ? Object.keys(filters) : [];
   const arms = filterColumns.map(
     (column, index) => `cross join unnest($${index + 8}::text[]) as wanted_${column}(value)`,
@@ -61,18 +65,15 @@ export const registryText = (
   return `select page.* from unnest($2::uuid[]) as s(shop_id) cross join unnest($3::text[]) as m(mode) ${arms.join(' ')} cross join lateral (
       select ${columns} from ${name}
       where ${name}.merchant_id = $1 and ${name}.shop_id = s.shop_id and ${name}.mode = m.mode ${equal.join(' ')} ${always ? `and ${always}` : ''}
-        and ${withinRange}
-      order by ${name}.created_at desc, ${name}.id desc limit $7) page
-    order by page."createdAt" desc, page.id desc limit $7`;
+        and ${backwards ? withinRangeBackwards : withinRange}
+      order by ${name}.created_at ${order}, ${name}.id ${order} limit $7) page
+    order by page."createdAt" ${order}, page.id ${order} limit $7`;
 };
 
 /** A checked query. */
-export interface RegistryRange {
-  readonly size: number;
+export interface RegistryRange extends PageRange {
   /** Whether it needs the text with filters. */
   readonly filtered: boolean;
-  /** What a cursor of this query belongs to. */
-  readonly bound: unknown;
   /** The text's parameters, for so many rows. */
   readonly values: (rows: number) => unknown[];
 }
@@ -85,32 +86,28 @@ export const registryRange = (
   table: RegistryTable,
   reach: Reach,
   query: RegistryQuery,
-  limit = page_max_rows,
+  limit?: number,
 ): RegistryRange | Refused => {
-  const { first, after, from, to } = query;
+  const { from, to } = query;
   // Each value once: two arms of one value would give its rows twice.
   const asked = Object.keys(table.filters).map((column) =>
     query.filters[column] ? [...new Set(query.filters[column])].toSorted() : null,
   );
-  const bound = [table.name, reach, from ?? null, to ?? null, asked];
-  const size = pageSize(first, limit);
   const span = spanOf(from, to);
-  const position = positionOf(after, bound);
-  if (typeof size !== 'number') return size;
   if (isRefused(span)) return span;
-  if (position && isRefused(position)) return position;
+  const range = pageRange(query, [table.name, reach, from ?? null, to ?? null, asked], limit);
+  if (isRefused(range)) return range;
+  const { backwards, position } = range;
   const filtered = asked.some((values) => values !== null);
   const arms = filtered
     ? Object.values(table.filters).map((all, index) => asked[index] ?? all)
     : [];
+  const [since, until] = [span.since ?? '-infinity', span.until ?? 'infinity'];
+  const [near, far] = backwards ? [since, until] : [until, since];
   // A cursor lies within the days, which it is bound to.
-  const end = position
-    ? [position.createdAt, position.id]
-    : span.until
-      ? [span.until, firstId]
-      : ['infinity', firstId];
-  const within = [reach.merchantId, reach.shopIds, reach.modes, span.since ?? '-infinity', ...end];
-  return { size, filtered, bound, values: (rows) => [...within, rows, ...arms] };
+  const end = position ? [position.createdAt, position.id] : [near, firstId];
+  const within = [reach.merchantId, reach.shopIds, reach.modes, far, ...end];
+  return { ...range, filtered, values: (rows) => [...within, rows, ...arms] };
 };
 
 /**
@@ -118,26 +115,21 @@ export const registryRange = (
  * `bad_request` for a wrong limit, cursor or day.
  */
 export const registry = <Row extends Position>(table: RegistryTable, columns: string) => {
-  const whole: Statement = {
-    name: `${table.name}.list`,
-    text: registryText(table, columns, false),
-  };
-  const filtered: Statement = {
-    name: `${table.name}.list_filtered`,
-    text: registryText(table, columns, true),
-  };
+  const statement = (filtered: boolean, backwards: boolean): Statement => ({
+    name: `${table.name}.list${filtered ? '_filtered' : ''}${backwards ? '_backwards' : ''}`,
+    text: registryText(table, columns, { filtered, backwards }),
+  });
+  const forwards = { whole: statement(false, false), filtered: statement(true, false) };
+  const backwards = { whole: statement(false, true), filtered: statement(true, true) };
   return async (
     runner: Runner,
     reach: Reach,
     query: RegistryQuery,
-  ): Promise<RegistryPage<Row> | Refused> => {
+  ): Promise<Page<Row> | Refused> => {
     const range = registryRange(table, reach, query);
     if (isRefused(range)) return range;
-    const rows = await run<Row>(
-      runner,
-      range.filtered ? filtered : whole,
-      range.values(range.size + 1),
-    );
-    return pageOf(rows, range.size, range.bound);
+    const { whole, filtered } = range.backwards ? backwards : forwards;
+    const used = range.filtered ? filtered : whole;
+    return pageOf(await run<Row>(runner, used, range.values(range.size + 1)), range);
   };
 };

@@ -33,7 +33,14 @@ export const shopKeyFields = ({
   // A list of payments names the same shop again and again.
   const keysOf = oncePerCall(
     ({ shop, page }: KeysAsked) =>
-      JSON.stringify([shop.merchantId, shop.shopId, page.first, page.after ?? null]),
+      JSON.stringify([
+        shop.merchantId,
+        shop.shopId,
+        page.first,
+        page.after,
+        page.last,
+        page.before,
+      ]),
     async ({ shop, page }, context) =>
       orThrow(await listApiKeys(database.emOf(context), shop, page)),
   );

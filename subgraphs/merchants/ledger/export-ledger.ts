@@ -4,13 +4,19 @@
  * a program that makes an object of each row reaches a tenth. A part is a page by keyset: nothing
  * is held between two.
  */
-import { cursorOf } from '../../kernel/database/keyset.ts';
+import { cursorOf, type Page } from '../../kernel/database/keyset.ts';
 import { registryRange, withinRange } from '../../kernel/database/registry.ts';
 import type { Reach } from '../../kernel/database/reach.ts';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
-import { ledgerRegistryQuery, ledgerTable, signedAmount, type LedgerQuery } from './read-ledger.ts';
+import {
+  ledgerRegistryQuery,
+  ledgerTable,
+  signedAmount,
+  type LedgerQuery,
+  type LedgerRow,
+} from './read-ledger.ts';
 
 /** Rows of a part at most: about a megabyte. */
 const part_max_rows = 5_000;
@@ -19,7 +25,7 @@ export interface LedgerFilePart {
   /** Whole lines, each with its end; the header is not among them. */
   readonly text: string;
   readonly rows: number;
-  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+  readonly pageInfo: Page<LedgerRow>['pageInfo'];
 }
 
 // Of all fields only the description can hold what RFC 4180 puts in quotes. Looking for each
@@ -76,5 +82,12 @@ export const exportLedger = async (
   const { id, createdAt, text, rows } = found;
   const endCursor =
     id !== null && createdAt !== null ? cursorOf({ id, createdAt }, range.bound) : null;
-  return { text, rows, pageInfo: { hasNextPage: endCursor !== null, endCursor } };
+  const hasPreviousPage = range.position !== null;
+  const pageInfo = {
+    hasNextPage: endCursor !== null,
+    endCursor,
+    hasPreviousPage,
+    startCursor: null,
+  };
+  return { text, rows, pageInfo };
 };

@@ -2,9 +2,9 @@
  * The ledger as merchants see it: movements on the merchant account of a shop, signed. Contract GET
  * /v1/public/ledger.
  */
+import type { Page } from '../../kernel/database/keyset.ts';
 import {
   registry,
-  type RegistryPage,
   type RegistryQuery,
   type RegistryTable,
 } from '../../kernel/database/registry.ts';
@@ -66,5 +66,4 @@ export const listLedger = (
   runner: Runner,
   reach: Reach,
   query: LedgerQuery,
-): Promise<RegistryPage<LedgerRow> | Refused> =>
-  listPostings(runner, reach, ledgerRegistryQuery(query));
+): Promise<Page<LedgerRow> | Refused> => listPostings(runner, reach, ledgerRegistryQuery(query));

@@ -8,11 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { startEmbeddedPostgres } from '../../../subgraphs/kernel/database/embedded-postgres.ts';
-import { cursorOf } from '../../../subgraphs/kernel/database/keyset.ts';
+import { cursorOf, type Page } from '../../../subgraphs/kernel/database/keyset.ts';
 import { migrate, openDatabase, type Database } from '../../../subgraphs/kernel/database/orm.ts';
 import {
   registryRange,
-  type RegistryPage,
   type RegistryQuery,
   type RegistryTable,
 } from '../../../subgraphs/kernel/database/registry.ts';
@@ -62,10 +61,7 @@ interface Kind {
   readonly table: RegistryTable;
   readonly query: RegistryQuery;
   /** Reads the page behind a cursor; without one the first. */
-  readonly read: (
-    database: Database,
-    after: string | null,
-  ) => Promise<RegistryPage<object> | Refused>;
+  readonly read: (database: Database, after: string | null) => Promise<Page<object> | Refused>;
 }
 
 const ofPayments = (what: string, deep: boolean, query: Omit<RegistryQuery, 'first'>): Kind => ({
