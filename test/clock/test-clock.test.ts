@@ -174,4 +174,30 @@ describe('a shop with a test clock', () => {
     const { payment } = await create(merchant, { amount: 100 });
     assert.ok(payment.created_at < noon);
   });
+
+  test('each change leaves its audit entry with what the clock showed', async () => {
+    const { id } = merchant;
+    const answer = await askGraph(
+      service,
+      `{ auditLog(merchantId: "${id}", first: 200) { nodes { action before after } } }`,
+    );
+    const clockEntries = answer.auditLog.nodes.filter(({ action }: any) =>
+      action.startsWith('test_clock.'),
+    );
+    const [removed, frozen, resumed, advanced] = clockEntries;
+    const created = clockEntries.at(-1);
+    const stood = { now: '2027-03-01T12:00:00Z', frozen: true, advancingTo: null };
+    assert.deepEqual(created, { action: 'test_clock.create', before: null, after: stood });
+    assert.equal(advanced.action, 'test_clock.advance');
+    assert.equal(advanced.after.now, advanced.before.now);
+    assert.ok(Date.parse(advanced.after.advancingTo) > Date.parse(advanced.after.now));
+    assert.deepEqual([resumed.before.frozen, resumed.after.frozen], [true, false]);
+    // It ran meanwhile: the entry has what it showed when it was stopped.
+    assert.ok(Date.parse(frozen.before.now) > Date.parse(resumed.after.now));
+    assert.equal(frozen.after.now, frozen.before.now);
+    assert.deepEqual(
+      [removed.action, removed.before, removed.after],
+      ['test_clock.remove', frozen.after, null],
+    );
+  });
 });

@@ -12,11 +12,11 @@ export const TestClockEntity = defineEntity({
     merchantId: p.uuid().primary(),
     shopId: p.uuid().primary(),
     /** What the clock showed at the real moment `setAt`. It shows it still while it stands. */
-    clockAt: instant(),
+    clockAt: instant().groups('audit').serializedName('now'),
     setAt: instant(),
-    frozen: p.boolean(),
+    frozen: p.boolean().groups('audit'),
     /** Where it is advancing to. It stands at every moment on the way for which something waits. */
-    targetAt: instant().strictNullable(),
+    targetAt: instant().strictNullable().groups('audit').serializedName('advancingTo'),
     createdAt: instant(),
   },
 });

@@ -19,13 +19,13 @@ const clockOr = (clock: ShownClock | Refused) =>
 
 /** The query of a shop's test clock. */
 export const clockQueries = ({
-  database: { pool },
+  database,
   realNow,
 }: ClockVerbs): Pick<QueryResolvers, 'testClock'> => ({
-  testClock: async (_, { merchantId, shopId }, { principal }) => {
+  testClock: async (_, { merchantId, shopId }, context) => {
     const clock = await findClock(
-      pool,
-      { merchantId: merchantOf(principal, merchantId), shopId },
+      database.emOf(context),
+      { merchantId: merchantOf(context.principal, merchantId), shopId },
       realNow(),
     );
     return clock && shown(clock);

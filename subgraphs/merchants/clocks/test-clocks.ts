@@ -3,27 +3,22 @@
  * Links expire, sessions lapse, subscriptions are charged and webhooks retried by it
  * (`kernel/clock/keep-clocks`). Live mode never sees a clock.
  */
-import type pg from 'pg';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { TestClockEntity, type TestClock } from '../../kernel/clock/entities.ts';
-import { shownAt, type TestClocks } from '../../kernel/clock/test-clocks.ts';
+import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
+import { forUpdate } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import {
-  columns,
-  propertyNames,
-  run,
-  type Runner,
-  type Statement,
-} from '../../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
-import { changeWithAudit, type Acting, type Audited } from '../audit.ts';
+import { lockShop } from '../shops/change-shop.ts';
+import { changeEntities, type Acting, type EntryNotes } from '../audit.ts';
 
 /** A clock and what it shows now. */
 export type ShownClock = TestClock & { readonly now: Temporal.Instant };
 
 export interface ClockVerbs {
-  readonly database: Pick<Database, 'pool'>;
+  readonly database: Pick<Database, 'emOf'>;
   readonly clocks: TestClocks;
   /** The real time. */
   readonly realNow: () => Temporal.Instant;
@@ -38,48 +33,30 @@ export interface ClockVerbs {
 const advance_max_years = 5;
 const madeWithin_years = 10;
 
-const shown = `${columns(propertyNames(TestClockEntity))}, ${shownAt('$3')} as now`;
-const lockShop: Statement = {
-  name: 'test_clock.lock_shop',
-  text: 'select 1 from shop where merchant_id = $1 and id = $2 for update',
-};
-const find: Statement = {
-  name: 'test_clock.find',
-  text: `select ${shown} from test_clock where merchant_id = $1 and shop_id = $2`,
-};
-const lock: Statement = { name: 'test_clock.find_locked', text: `${find.text} for update` };
-const insert: Statement = {
-  name: 'test_clock.insert',
-  text: `insert into test_clock (merchant_id, shop_id, clock_at, set_at, frozen, created_at) values ($1, $2, $4, $3, $5, $3)
-    on conflict (merchant_id, shop_id) do nothing returning ${shown}`,
-};
-const update: Statement = {
-  name: 'test_clock.update',
-  text: `update test_clock set clock_at = $4, set_at = $3, frozen = $5, target_at = $6 where merchant_id = $1 and shop_id = $2 returning ${shown}`,
-};
-const remove: Statement = {
-  name: 'test_clock.remove',
-  text: 'delete from test_clock where merchant_id = $1 and shop_id = $2',
-};
-
 const noClock = refused('not_found', 'the shop has no test clock');
+
+/** A moment as the database keeps it. */
+const inMilliseconds = (moment: Temporal.Instant): Temporal.Instant =>
+  Temporal.Instant.fromEpochMilliseconds(moment.epochMilliseconds);
+
+/** A clock with what it shows at the real moment `real`. */
+const shownAt = (clock: TestClock, real: Temporal.Instant): ShownClock => {
+  const { clockAt, setAt, frozen, targetAt } = clock;
+  const now = frozen || targetAt ? clockAt : clockAt.add(setAt.until(real));
+  return { ...clock, now };
+};
 
 /** The shop's clock; null when it lives by the real time. */
 export const findClock = async (
-  runner: Runner,
+  em: EntityManager,
   { merchantId, shopId }: ShopKey,
   realNow: Temporal.Instant,
 ): Promise<ShownClock | null> => {
   if (!isUuid(merchantId) || !isUuid(shopId)) return null;
-  const [clock] = await run<ShownClock>(runner, find, [merchantId, shopId, realNow]);
-  return clock ?? null;
+  const key = { merchantId, shopId };
+  const clock = await em.findOne(TestClockEntity, key, { disableIdentityMap: true });
+  return clock && shownAt(clock, inMilliseconds(realNow));
 };
-
-const auditState = ({ now, frozen, targetAt }: ShownClock) => ({
-  now,
-  frozen,
-  advancingTo: targetAt,
-});
 
 const distant = (from: Temporal.Instant, years: number): Temporal.Instant =>
   from.toZonedDateTimeISO('UTC').add({ years }).toInstant();
@@ -96,7 +73,7 @@ export const createClock = async (
   acting: Acting,
   { at, frozen, ...shop }: ShopKey & { readonly at: Temporal.Instant; readonly frozen: boolean },
 ): Promise<ShownClock | Refused> => {
-  const real = verbs.realNow();
+  const real = inMilliseconds(verbs.realNow());
   if (
     isBefore(at, distant(real, -madeWithin_years)) ||
     isBefore(distant(real, madeWithin_years), at)
@@ -106,32 +83,28 @@ export const createClock = async (
       `at: expected a moment within ${madeWithin_years} years from now, got ${at.toString()}`,
     );
   }
-  const created = await change(verbs, acting, { shop, verb: 'create' }, async (client) => {
-    if ((await run(client, lockShop, [shop.merchantId, shop.shopId])).length === 0)
-      return refused('not_found', 'there is no such shop');
-    const [clock] = await run<ShownClock>(client, insert, [
-      shop.merchantId,
-      shop.shopId,
-      real,
-      at,
-      frozen,
-    ]);
-    return clock
-      ? { before: null, after: auditState(clock), result: clock }
-      : refused('bad_request', 'shopId: the shop has a test clock already');
+  const created = await change(verbs, acting, { shop, verb: 'create' }, async (em) => {
+    if (!(await lockShop(em, shop))) return refused('not_found', 'there is no such shop');
+    const { merchantId, shopId } = shop;
+    if (await em.findOne(TestClockEntity, { merchantId, shopId }, forUpdate))
+      return refused('bad_request', 'shopId: the shop has a test clock already');
+    const clockAt = inMilliseconds(at);
+    const made = { clockAt, setAt: real, frozen, targetAt: null, createdAt: real };
+    return em.create(TestClockEntity, { merchantId, shopId, ...made });
   });
-  if (!isRefused(created)) await verbs.clocks.announce();
-  return created;
+  if (isRefused(created)) return created;
+  await verbs.clocks.announce();
+  return shownAt(created, real);
 };
 
-const change = async <Result>(
+const change = async <Result extends object>(
   { database }: ClockVerbs,
   acting: Acting,
   { shop: { merchantId, shopId }, verb }: { readonly shop: ShopKey; readonly verb: string },
-  work: (client: pg.PoolClient) => Promise<Audited<Result> | Refused>,
+  work: (em: EntityManager, notes: EntryNotes) => Promise<Result | Refused>,
 ): Promise<Result | Refused> =>
   isUuid(shopId)
-    ? changeWithAudit(
+    ? changeEntities(
         database,
         acting,
         { action: `test_clock.${verb}`, merchantId, subject: { kind: 'shop', id: shopId } },
@@ -139,8 +112,22 @@ const change = async <Result>(
       )
     : noClock;
 
+/** Reads a clock to change it. The entry shows what it showed, and not what it keeps. */
+const lockClock = async (
+  em: EntityManager,
+  notes: EntryNotes,
+  { merchantId, shopId }: ShopKey,
+  real: Temporal.Instant,
+) => {
+  const clock = await em.findOne(TestClockEntity, { merchantId, shopId }, forUpdate);
+  if (!clock) return null;
+  const before = shownAt(clock, real);
+  notes.before = { now: before.now, frozen: before.frozen, advancingTo: before.targetAt };
+  return { clock, before };
+};
+
 /**
- * Sets a clock that does not advance at the moment; `decide` returns what changes, or refuses.
+ * Sets a clock that does not advance at the moment; `decide` says what is different, or refuses.
  */
 const set = async (
   verbs: ClockVerbs,
@@ -148,10 +135,11 @@ const set = async (
   { shop, verb }: { readonly shop: ShopKey; readonly verb: string },
   decide: (clock: ShownClock) => Partial<Pick<TestClock, 'frozen' | 'targetAt'>> | Refused,
 ): Promise<ShownClock | Refused> => {
-  const changed = await change(verbs, acting, { shop, verb }, async (client) => {
-    const key = [shop.merchantId, shop.shopId, verbs.realNow()];
-    const [before] = await run<ShownClock>(client, lock, key);
-    if (!before) return noClock;
+  const real = inMilliseconds(verbs.realNow());
+  const changed = await change(verbs, acting, { shop, verb }, async (em, notes) => {
+    const found = await lockClock(em, notes, shop, real);
+    if (!found) return noClock;
+    const { clock, before } = found;
     if (before.targetAt)
       return refused(
         'bad_request',
@@ -159,17 +147,11 @@ const set = async (
       );
     const decided = decide(before);
     if (isRefused(decided)) return decided;
-    const { frozen, targetAt } = { ...before, ...decided };
-    const [after = before] = await run<ShownClock>(client, update, [
-      ...key,
-      before.now,
-      frozen,
-      targetAt,
-    ]);
-    return { before: auditState(before), after: auditState(after), result: after };
+    return em.assign(clock, { clockAt: before.now, setAt: real, ...decided });
   });
-  if (!isRefused(changed)) verbs.wakeClock(shop);
-  return changed;
+  if (isRefused(changed)) return changed;
+  verbs.wakeClock(shop);
+  return shownAt(changed, real);
 };
 
 /**
@@ -184,7 +166,7 @@ export const advanceClock = (
 ): Promise<ShownClock | Refused> =>
   set(verbs, acting, { shop, verb: 'advance' }, ({ now }) =>
     isBefore(now, to) && isBefore(to, distant(now, advance_max_years))
-      ? { targetAt: to }
+      ? { targetAt: inMilliseconds(to) }
       : refused(
           'bad_request',
           `to: expected a moment after ${now.toString()} and within ${advance_max_years} years of it, got ${to.toString()}`,
@@ -219,15 +201,11 @@ export const removeClock = async (
   acting: Acting,
   shop: ShopKey,
 ): Promise<{ readonly shopId: string } | Refused> => {
-  const removed = await change(verbs, acting, { shop, verb: 'remove' }, async (client) => {
-    const [before] = await run<ShownClock>(client, lock, [
-      shop.merchantId,
-      shop.shopId,
-      verbs.realNow(),
-    ]);
-    if (!before) return noClock;
-    await run(client, remove, [shop.merchantId, shop.shopId]);
-    return { before: auditState(before), after: null, result: { shopId: shop.shopId } };
+  const removed = await change(verbs, acting, { shop, verb: 'remove' }, async (em, notes) => {
+    const found = await lockClock(em, notes, shop, inMilliseconds(verbs.realNow()));
+    if (!found) return noClock;
+    em.remove(found.clock);
+    return { shopId: shop.shopId };
   });
   if (!isRefused(removed)) await verbs.clocks.announce();
   return removed;
