@@ -114,7 +114,14 @@ test('wrong rates are refused; finance sets them, operators and cabinet users re
     'one has begun at this moment',
   );
   const since = harness.now().add({ hours: 1 }).toString();
-  for (const usdt of ['1.1', '1.2']) await asked({ currency: 'EUR', usdt, since });
+  for (const usdt of ['1.1', '01.200']) await asked({ currency: 'EUR', usdt, since });
+  const [entry] = await harness.rows(
+    "select before, after from audit_entry where action = 'exchange_rate.set' order by id desc",
+  );
+  assert.deepEqual(entry, {
+    before: { usdt: '1.1', since },
+    after: { usdt: '01.200', since, currency: 'EUR' },
+  });
   const listing = '{ exchangeRates(currency: "EUR") { nodes { usdt } } }';
   holds(await harness.ask('merchants', admin, listing), 'usdt', ['1.2', '1.08']);
   holds(

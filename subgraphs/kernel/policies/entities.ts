@@ -2,10 +2,11 @@
  * The operator's policies: who and what is refused, and what currencies are worth. Small tables,
  * which every process keeps in memory.
  */
-import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { defineEntity, p, Type, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../database/instant.ts';
 import type { Row } from '../database/statement.ts';
 import type { BlockKind } from '../rules/block.ts';
+import { plainRate } from '../rules/exchange.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
@@ -56,16 +57,26 @@ export const ForbiddenWordEntity = defineEntity({
 });
 export type ForbiddenWord = Row<InferEntity<typeof ForbiddenWordEntity>>;
 
+/** An exact decimal, as text without trailing zeros. */
+class RateType extends Type<string, string> {
+  override convertToJSValue(value: string): string {
+    return plainRate(value);
+  }
+
+  override getColumnType(): string {
+    return 'numeric(21,12)';
+  }
+}
+
 /** What one unit of a currency is worth in USDT from a moment on (decision D-35). */
-const ExchangeRateEntity = defineEntity({
+export const ExchangeRateEntity = defineEntity({
   name: 'ExchangeRate',
   tableName: 'exchange_rate',
   properties: {
     id: p.uuid().primary(),
     /** ISO 4217. */
     currency: p.text(),
-    /** Exact. */
-    usdt: p.decimal('string').columnType('numeric(21,12)'),
+    usdt: p.type(RateType).$type<string>().groups('audit'),
     since: instant(),
   },
   uniques: [{ name: 'exchange_rate_moment', properties: ['currency', 'since'] }],

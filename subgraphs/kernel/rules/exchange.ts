@@ -21,6 +21,10 @@ export const exchangeRate = (text: string): bigint | null => {
   return rate > 0n ? rate : null;
 };
 
+/** A rate as text without the zeros that say nothing: `0.0125` of `00.012500`. */
+export const plainRate = (text: string): string =>
+  text.replaceAll(/^0+(?=\d)|\.0+$|(?<=\.\d*[1-9])0+$/g, '');
+
 const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
 /** Whether a text is an ISO 4217 code. */

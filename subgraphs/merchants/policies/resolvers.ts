@@ -37,10 +37,7 @@ type PolicyQuery =
   | 'exchangeRates';
 
 /** The queries of the policies. */
-export const policyQueries = ({
-  database,
-  database: { pool },
-}: PolicyParts): Pick<QueryResolvers, PolicyQuery> => ({
+export const policyQueries = ({ database }: PolicyParts): Pick<QueryResolvers, PolicyQuery> => ({
   rateHistory: async (_, { merchantId, shopId, method, ...page }, context) =>
     orThrow(
       await listRates(database.emOf(context), {
@@ -71,8 +68,10 @@ export const policyQueries = ({
     ),
   forbiddenPurposes: async (_, page, context) =>
     orThrow(await listForbiddenPurposes(database.emOf(context), page)),
-  exchangeRates: async (_, { currency, ...page }) =>
-    orThrow(await listExchangeRates(pool, { ...page, currency: currency ?? null })),
+  exchangeRates: async (_, { currency, ...page }, context) =>
+    orThrow(
+      await listExchangeRates(database.emOf(context), { ...page, currency: currency ?? null }),
+    ),
 });
 
 type PolicyMutation =
