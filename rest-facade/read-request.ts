@@ -2,12 +2,12 @@
  * A request as the operation takes it, or what is wrong with it: id, query, body, idempotency key,
  * in this order.
  */
+import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Idempotency } from '../schema/generated/operations.ts';
 import type { KeyPrincipal } from '../subgraphs/kernel/service/access/principal.ts';
 import { isCompressed, identityOnly } from '../gateway/graphql/raw-body.ts';
 import { timesSent } from './authenticate.ts';
-import { fingerprint } from './fingerprint.ts';
 import { readBody } from './read-body.ts';
 import type { ContractOperation } from './read-contract.ts';
 import { refuse, type Refusal } from './refusal-http.ts';
@@ -18,6 +18,21 @@ import { isCanonicalUuid } from '../subgraphs/kernel/rules/uuid.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 export type AnyRequest = ValidRequest<Fields, Fields>;
+
+const canonical = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([name, item]) => `${JSON.stringify(name)}:${canonical(item)}`).join(',')}}`;
+};
+
+/**
+ * Decision D-20: SHA-256 over method, path and the body's meaning, since client libraries lay the
+ * same body out anew when they retry. Hex digest of a request whose body has been validated, which
+ * bounds its depth. No body means the same as an empty one.
+ */
+const fingerprint = (method: string, path: string, body: unknown): string =>
+  hash('sha256', `${method} ${path}\n${canonical(body ?? {})}`);
 
 /** Contract, "Limits". */
 const idempotencyKey = /^[\x20-\x7e]{1,64}$/;

@@ -52,6 +52,7 @@ export const backgroundJobs = (
   attempts: Set<Promise<void>>,
 ): readonly Job[] => {
   const { database, banks, clocks, secrets, now, log, queues } = parts;
+  const walking = { pool: database.pool, now, log, stopping };
   const charging = { pool: database.pool, payments: openPayments(paymentsOf(parts)), log };
   // A sweep finds the same lanes each time: those that have a job already need no other.
   const sweepLanes = (lanes: readonly string[]): Promise<void> =>
@@ -68,27 +69,15 @@ export const backgroundJobs = (
     log,
   };
   return [
-    ...booksJobs({ pool: database.pool, now, log, stopping }),
-    ...reconciliationJobs({
-      pool: database.pool,
-      now,
-      log,
-      stopping,
-      registries: [simulatorReport(database.pool)],
-    }),
+    ...booksJobs(walking),
+    ...reconciliationJobs({ ...walking, registries: [simulatorReport(database.pool)] }),
     ...alertJobs({ pool: database.pool, bus: parts.bus, now }),
-    ...retentionJobs({
-      pool: database.pool,
-      now,
-      stopping,
-      eventsKept_days: parts.eventsKept_days,
-    }),
+    ...retentionJobs({ ...walking, eventsKept_days: parts.eventsKept_days }),
     ...paymentJobs({ database, banks, clocks, now, stopping, ...page }),
     ...refundJobs({ database, banks, clocks, now }),
     ...clockJobs({
-      pool: database.pool,
+      ...walking,
       sessions: database.sessions,
-      now,
       participants: [
         paymentClockParticipant({ database, banks, ...page }),
         refundClockParticipant(keeping),
@@ -97,14 +86,11 @@ export const backgroundJobs = (
         webhookClockParticipant({ ...receivers, now, attempts }),
       ],
       wake: (shops) => queues.addMany(keepClockJob, shops),
-      stopping,
     }),
     ...resealJobs({
-      pool: database.pool,
+      ...walking,
       vaultKey: secrets.vault,
       formerIds: secrets.formerVault ? [keyIdOf(secrets.formerVault)] : [],
-      log,
-      stopping,
     }),
     ...tokenJobs({ ...charging, now }),
     ...subscriptionJobs({ ...charging, now, stopping }),

@@ -25,7 +25,7 @@ import { buildSubgraph } from './kernel/service/graph/build-subgraph.ts';
 import type { Logger } from './kernel/service/tracing/telemetry.ts';
 import { merchantsEntities } from './merchants/entities.ts';
 import { reconciliationEntities } from './merchants/reconciliation/entities.ts';
-import { merchantsSubgraph } from './merchants/resolvers.ts';
+import { merchantsSubgraph, type MerchantsParts } from './merchants/resolvers.ts';
 import { wakeLanes } from './merchants/webhooks/jobs.ts';
 import { paymentsEntities } from './payments/entities.ts';
 import { askBankJob } from './payments/jobs.ts';
@@ -158,8 +158,25 @@ const openQuestions = ({
   };
 };
 
+/** What the cabinet wakes: the workers of webhooks, and those of test clocks. */
+const openCabinetWakes = ({
+  queues,
+  log,
+}: Pick<SubgraphsParts, 'queues' | 'log'>): Pick<MerchantsParts, 'wakeLanes' | 'wakeClock'> => ({
+  wakeLanes: (lanes) =>
+    void wakeLanes(queues, lanes).catch((error: unknown) =>
+      log.warn({ error }, 'the webhook workers were not woken; the sweep finds what is due'),
+    ),
+  wakeClock: ({ merchantId, shopId }) =>
+    void queues
+      .add(keepClockJob, { merchantId, shopId })
+      .catch((error: unknown) =>
+        log.warn({ error }, 'a test clock was not woken; the sweep keeps it'),
+      ),
+});
+
 const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema => {
-  const { database, banks, policies, clocks, now, secrets, publicUrl, queues, log } = parts;
+  const { database, banks, policies, clocks, now, secrets, publicUrl, log } = parts;
   switch (name) {
     case 'payments': {
       const pageSecret = secrets.page;
@@ -197,41 +214,20 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
           payments: openPayments(paymentsOf(parts)),
         }),
       );
-    case 'merchants': {
-      const wake = (lanes: readonly string[]): void => {
-        wakeLanes(queues, lanes).catch((error: unknown) =>
-          log.warn({ error }, 'the webhook workers were not woken; the sweep finds what is due'),
-        );
-      };
-      const wakeClock = ({
-        merchantId,
-        shopId,
-      }: {
-        readonly merchantId: string;
-        readonly shopId: string;
-      }): void => {
-        queues
-          .add(keepClockJob, { merchantId, shopId })
-          .catch((error: unknown) =>
-            log.warn({ error }, 'a test clock was not woken; the sweep keeps it'),
-          );
-      };
-      const { bus, privateTargets } = parts;
+    case 'merchants':
       return buildSubgraph(
         merchantsSubgraph({
           database,
-          bus,
+          bus: parts.bus,
           policies,
           vaultKey: secrets.vault,
           fingerprintKey: secrets.fingerprint,
-          privateTargets,
-          wakeLanes: wake,
+          privateTargets: parts.privateTargets,
           clocks,
           realNow: now,
-          wakeClock,
+          ...openCabinetWakes(parts),
         }),
       );
-    }
   }
 };
 

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SubgraphName } from '../schema/sources.ts';
 import { openEveryBank } from './kernel/banks/open-every-bank.ts';
 import { openTestClocks } from './kernel/clock/test-clocks.ts';
-import { openKeptKeys } from './kernel/database/kept-keys.ts';
+import { openKeptKeys, type KeptKeys } from './kernel/database/kept-keys.ts';
 import { migrateAll, openRecord, type RecordStore, type Start } from './open-record.ts';
 import { isMigrated } from './kernel/database/orm.ts';
 import { watchWorker } from './kernel/observability/watch-worker.ts';
@@ -73,43 +73,44 @@ export const openTables = async (
   return opened;
 };
 
-/** Opens what the subgraphs stand on. Nothing runs yet. */
-export const openSubgraphs = async (
+type SharedParts = Omit<SubgraphsParts, 'payments'>;
+
+/** Opens what all subgraphs of a process share. */
+const openShared = async (
   { url, database }: RecordStore,
-  options: SubgraphsOptions,
-): Promise<Subgraphs> => {
-  const { config, bus, log, stack, here, remote } = options;
-  const { redisUrl, eventsKept_days, publicUrl, secrets: derived, drain_ms } = config;
+  { config, bus, log, stack }: SubgraphsOptions,
+): Promise<{ readonly shared: SharedParts; readonly kept: KeptKeys }> => {
+  const { pool } = database;
+  const { eventsKept_days, publicUrl } = config;
   const queues = await openQueues({
-    redisUrl,
+    redisUrl: config.redisUrl,
     databaseUrl: url,
     log,
     jobs: wakeableJobs,
-    drain_ms: drain_ms / 2,
+    drain_ms: config.drain_ms / 2,
   });
   stack.defer(() => queues.close());
-  const kept = await openKeptKeys({ pool: database.pool, secrets: derived, log });
+  const kept = await openKeptKeys({ pool, secrets: config.secrets, log });
   stack.defer(() => kept.close());
-  const secrets = { ...derived, fingerprint: kept.fingerprint };
+  const secrets = { ...config.secrets, fingerprint: kept.fingerprint };
   const banks = await openEveryBank(
     config.connectors,
     { database, vaultKey: secrets.vault, publicUrl },
     stack,
   );
-  const policies = openPolicies({ pool: database.pool, bus, fingerprintKey: secrets.fingerprint });
+  const policies = openPolicies({ pool, bus, fingerprintKey: secrets.fingerprint });
   stack.defer(() => policies.close());
   const now = (): Temporal.Instant => Temporal.Now.instant();
-  const clocks = openTestClocks({ pool: database.pool, bus, now });
+  const clocks = openTestClocks({ pool, bus, now });
   stack.defer(() => clocks.close());
   const targets = await openDevelopmentTargets({
     setting: config.webhookPrivateTargets,
     publicUrl,
-    pool: database.pool,
+    pool,
     bus,
   });
   stack.defer(() => targets.close());
-  const privateTargets = targets.areAllowed;
-  const alone = {
+  const shared = {
     database,
     banks,
     policies,
@@ -118,21 +119,31 @@ export const openSubgraphs = async (
     queues,
     secrets,
     publicUrl,
-    privateTargets,
+    privateTargets: targets.areAllowed,
     eventsKept_days,
     now,
     log,
-    payments: null,
   };
+  return { shared, kept };
+};
+
+/** Opens what the subgraphs stand on. Nothing runs yet. */
+export const openSubgraphs = async (
+  record: RecordStore,
+  options: SubgraphsOptions,
+): Promise<Subgraphs> => {
+  const { config, stack, here, remote } = options;
+  const { shared, kept } = await openShared(record, options);
+  const { database, queues, secrets, now } = shared;
   const payments = here.includes('payments')
-    ? openSubgraph('payments', alone)
+    ? openSubgraph('payments', { ...shared, payments: null })
     : remote('payments', kept.service);
-  const parts: SubgraphsParts = { ...alone, payments };
+  const parts: SubgraphsParts = { ...shared, payments };
   return {
     open: (name) =>
       (name === 'payments' && here.includes(name) && payments) || openSubgraph(name, parts),
     service: kept.service,
-    startWorker: () => startWorker(parts, stack, drain_ms / 2),
+    startWorker: () => startWorker(parts, stack, config.drain_ms / 2),
     unready: async () => {
       const [migrated, queued] = await Promise.all([
         isMigrated(database).catch(() => false),

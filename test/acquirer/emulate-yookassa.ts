@@ -75,6 +75,15 @@ const openNotify = (
   };
 };
 
+/** The shop ids of accounts (`id:secret`), by the Authorization header of their calls. */
+const accountsByHeader = (accounts: readonly string[]): ReadonlyMap<string, string> =>
+  new Map(
+    accounts.map((account) => [
+      `Basic ${Buffer.from(account).toString('base64')}`,
+      account.split(':')[0] ?? '',
+    ]),
+  );
+
 /** Opens it. */
 export const emulateYooKassa = (
   { publishedFile, accounts }: YooKassaSettings,
@@ -87,18 +96,9 @@ export const emulateYooKassa = (
     return 'paymentId' in object ? refundView(object) : payoutView(object);
   };
   const notify = openNotify(viewOf, around);
-  const api = openApi({
-    books,
-    published: publishedFile === null ? null : openPublished(publishedFile),
-    base,
-    notify,
-  });
-  const accountOf = new Map(
-    accounts.map((account) => [
-      `Basic ${Buffer.from(account).toString('base64')}`,
-      account.split(':')[0] ?? '',
-    ]),
-  );
+  const published = publishedFile === null ? null : openPublished(publishedFile);
+  const api = openApi({ books, published, base, notify });
+  const accountOf = accountsByHeader(accounts);
   return {
     call: async (request, response, url, text) => {
       const account = accountOf.get(request.headers.authorization ?? '');

@@ -1,41 +1,16 @@
 import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
-import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { makeMerchant } from '../support/merchant.ts';
 import { startService } from '../support/service.ts';
+import { envelope, talk } from './raw-answers.ts';
 
 const service = await startService('one');
 after(() => service.stop());
 const { key } = await makeMerchant(service);
 const api = `${service.rest}/v1/public`;
 const authorized = { authorization: `Bearer ${key}` };
-
-/** Holds an answer to the envelope and to the headers that every answer has. */
-const envelope = async (
-  response: Response,
-): Promise<{ status: number; code: string; message: string }> => {
-  assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
-  assert.equal(response.headers.get('x-api-version'), '2026-05-06');
-  assert.match(response.headers.get('x-request-id') ?? '', /^[\w.:-]{1,128}$/);
-  const body = (await response.json()) as { error: { code: string; message: string } };
-  assert.deepEqual(Object.keys(body), ['error']);
-  assert.deepEqual(Object.keys(body.error), ['code', 'message']);
-  return { status: response.status, ...body.error };
-};
-
-const talk = async (url: string): Promise<{ socket: Socket; received: () => string }> => {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  let text = '';
-  socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
-  await once(socket, 'connect');
-  return { socket, received: () => text };
-};
 
 /** Sends bytes as they are, reads until the other side closes. */
 const exchange = async (bytes: string): Promise<string> => {
@@ -337,94 +312,5 @@ describe('the service’s own addresses', () => {
     assert.equal(headers.get('cache-control'), 'no-store');
     assert.match(headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/);
     assert.equal(headers.get('server'), null);
-  });
-});
-
-describe('a server that drains', () => {
-  const log = openLog({ logLevel: 'silent' }, 'test');
-
-  test('ends calls in flight, refuses new ones on kept connections with 503, and then is closed', async () => {
-    const app = openHttp({ config: { publicUrl: null }, log, ready: async () => true });
-    const { promise: goOn, resolve: release } = Promise.withResolvers<void>();
-    app.get('/slow', async () => {
-      await goOn;
-      return { done: true };
-    });
-    const url = await app.listen({ port: 0, host: '127.0.0.1' });
-    const slow = await talk(url);
-    slow.socket.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
-    const late = await talk(url);
-    late.socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n');
-    await sleep(100);
-    const closed = app.close();
-    await sleep(100);
-    late.socket.write('\r\n');
-    await once(late.socket, 'close');
-    assert.match(late.received(), /^HTTP\/1\.1 503 [^]*retry-after: 1[^]*"code":"unavailable"/i);
-    await assert.rejects(fetch(`${url}/healthz`), 'a closed server accepted a connection');
-    release();
-    await once(slow.socket, 'close');
-    assert.match(slow.received(), /^HTTP\/1\.1 200 [^]*connection: close[^]*\{"done":true\}/i);
-    await closed;
-  });
-
-  test('waits for nobody who has not finished asking', async () => {
-    const patience = { headers_ms: 60_000, request_ms: 60_000, check_ms: 60_000, drain_ms: 50 };
-    const app = openHttp({ config: { publicUrl: null }, log, ready: async () => true, patience });
-    app.post('/echo', async () => ({}));
-    const url = await app.listen({ port: 0, host: '127.0.0.1' });
-    const [head, body] = await Promise.all([talk(url), talk(url)]);
-    head.socket.write('POST /echo HTTP/1.1\r\nHost: x\r\n');
-    body.socket.write(
-      'POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{"a',
-    );
-    // Once it answers something else, it has taken both.
-    await fetch(`${url}/healthz`);
-    await app.close();
-    assert.deepEqual([head.received(), body.received()], ['', '']);
-  });
-
-  test('says what it is not ready for', async () => {
-    let missing: readonly string[] | boolean = ['database', 'queues'];
-    const app = openHttp({
-      config: { publicUrl: 'https://pay.example' },
-      log,
-      ready: async () => missing,
-    });
-    const url = await app.listen({ port: 0, host: '127.0.0.1' });
-    const response = await fetch(`${url}/readyz`);
-    assert.equal(
-      response.headers.get('strict-transport-security'),
-      'max-age=31536000; includeSubDomains',
-    );
-    const { status, code, message } = await envelope(response);
-    assert.deepEqual([status, code, message], [503, 'unavailable', 'not ready: database, queues']);
-    for (const [answer, expected] of [
-      [false, 503],
-      [true, 200],
-      [[], 200],
-    ] as const) {
-      missing = answer;
-      assert.equal((await fetch(`${url}/readyz`)).status, expected);
-    }
-    await app.close();
-  });
-
-  test('hides what broke in a route, and logs it with the request id', async () => {
-    const lines: string[] = [];
-    const loud = openLog({ logLevel: 'error' }, 'test');
-    loud.error = (fields: { requestId: string }) => lines.push(fields.requestId);
-    const app = openHttp({ config: { publicUrl: null }, log: loud, ready: async () => true });
-    app.get('/broken', async () => {
-      throw new Error('hunter2');
-    });
-    const url = await app.listen({ port: 0, host: '127.0.0.1' });
-    const { status, code, message } = await envelope(
-      await fetch(`${url}/broken`, { headers: { 'x-request-id': 'abc' } }),
-    );
-    assert.deepEqual([status, code], [500, 'internal_error']);
-    assert.doesNotMatch(message, /hunter2/);
-    assert.deepEqual(lines, ['abc']);
-    await app.close();
   });
 });

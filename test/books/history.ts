@@ -3,6 +3,7 @@
  * settled and notified.
  */
 import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
@@ -22,6 +23,71 @@ import type { MigratedDatabase } from '../support/migrated.ts';
 import { granted } from '../support/granted.ts';
 
 export const start = Temporal.Instant.from('2026-11-21T10:00:00Z');
+
+const adjust = (
+  pool: pg.Pool,
+  { merchantId, shopId, mode }: KeyPrincipal,
+  amount: bigint,
+  inFavour: boolean,
+  at = start,
+): Promise<void> => {
+  const source = {
+    merchantId,
+    shopId,
+    mode,
+    currency: 'RUB',
+    sourceKind: 'adjustment',
+    sourceId: randomUUID(),
+    paymentId: null,
+    payoutId: null,
+  } as const;
+  return bookPostings(
+    pool,
+    { ...source, description: 'Correction', at },
+    adjustmentRecorded({ amount: minorUnits(amount), inFavour }),
+  );
+};
+/** Writes a payout with its postings; a pending one has only been set aside. */
+const payOut = async (
+  pool: pg.Pool,
+  { merchantId, shopId, mode }: KeyPrincipal,
+  amount: bigint,
+  status: 'pending' | 'succeeded',
+): Promise<string> => {
+  const id = randomUUID();
+  const amounts = { amount: minorUnits(amount), fee: minorUnits(7n) };
+  const source = {
+    merchantId,
+    shopId,
+    mode,
+    currency: 'RUB',
+    sourceKind: 'payout',
+    sourceId: id,
+    paymentId: null,
+    payoutId: id,
+    description: '',
+  } as const;
+  const postings = [
+    ...payoutOpened(amounts),
+    ...(status === 'succeeded' ? payoutSucceeded(amounts) : []),
+  ];
+  await inTransaction(pool, async (client) => {
+    await client.query(
+      `insert into payout (merchant_id, id, shop_id, terminal_id, mode, amount, currency, method, status, recipient_phone, recipient_bank_id, created_at, completed_at, fee, bank_ref, connector)
+       values ($1, $2, $3, $3, $4, $5, 'RUB', 'payouts_sbp', $6, '+79990000000', '100000000004', $7, case $6 when 'pending' then null::timestamptz else $7 end, 7, 'sim_' || $2::uuid, 'simulator')`,
+      [merchantId, id, shopId, mode, amount.toString(), status, start.toString()],
+    );
+    await client.query(
+      `insert into simulator_operation (merchant_id, operation_id, reference, outcome, answer_at, created_at)
+       values ($1, $2, 'sim_' || $2::uuid, $3, case $3 when 'succeeded' then $4::timestamptz end, $4)`,
+      [merchantId, id, status, start.toString()],
+    );
+    await bookPostings(client, { ...source, at: start }, postings);
+  });
+  return id;
+};
+
+type Rest<Verb> = Verb extends (pool: pg.Pool, ...rest: infer Given) => unknown ? Given : never;
 
 /** The verbs of one migrated database. */
 export const openHistory = ({ database }: MigratedDatabase) => {
@@ -56,66 +122,6 @@ export const openHistory = ({ database }: MigratedDatabase) => {
         at,
       ),
     ).refund.id;
-  const adjust = (
-    { merchantId, shopId, mode }: KeyPrincipal,
-    amount: bigint,
-    inFavour: boolean,
-    at = start,
-  ): Promise<void> => {
-    const source = {
-      merchantId,
-      shopId,
-      mode,
-      currency: 'RUB',
-      sourceKind: 'adjustment',
-      sourceId: randomUUID(),
-      paymentId: null,
-      payoutId: null,
-    } as const;
-    return bookPostings(
-      pool,
-      { ...source, description: 'Correction', at },
-      adjustmentRecorded({ amount: minorUnits(amount), inFavour }),
-    );
-  };
-  /** Writes a payout with its postings; a pending one has only been set aside. */
-  const payOut = async (
-    { merchantId, shopId, mode }: KeyPrincipal,
-    amount: bigint,
-    status: 'pending' | 'succeeded',
-  ): Promise<string> => {
-    const id = randomUUID();
-    const amounts = { amount: minorUnits(amount), fee: minorUnits(7n) };
-    const source = {
-      merchantId,
-      shopId,
-      mode,
-      currency: 'RUB',
-      sourceKind: 'payout',
-      sourceId: id,
-      paymentId: null,
-      payoutId: id,
-      description: '',
-    } as const;
-    const postings = [
-      ...payoutOpened(amounts),
-      ...(status === 'succeeded' ? payoutSucceeded(amounts) : []),
-    ];
-    await inTransaction(pool, async (client) => {
-      await client.query(
-        `insert into payout (merchant_id, id, shop_id, terminal_id, mode, amount, currency, method, status, recipient_phone, recipient_bank_id, created_at, completed_at, fee, bank_ref, connector)
-         values ($1, $2, $3, $3, $4, $5, 'RUB', 'payouts_sbp', $6, '+79990000000', '100000000004', $7, case $6 when 'pending' then null::timestamptz else $7 end, 7, 'sim_' || $2::uuid, 'simulator')`,
-        [merchantId, id, shopId, mode, amount.toString(), status, start.toString()],
-      );
-      await client.query(
-        `insert into simulator_operation (merchant_id, operation_id, reference, outcome, answer_at, created_at)
-         values ($1, $2, 'sim_' || $2::uuid, $3, case $3 when 'succeeded' then $4::timestamptz end, $4)`,
-        [merchantId, id, status, start.toString()],
-      );
-      await bookPostings(client, { ...source, at: start }, postings);
-    });
-    return id;
-  };
   /** What the relay does: a number for each event, and its deliveries. */
   const relay = async (): Promise<void> => {
     await inTransaction(pool, async (client) => {
@@ -125,6 +131,12 @@ export const openHistory = ({ database }: MigratedDatabase) => {
       await makeDeliveries(client, 1n, 9_000_000n);
     });
   };
-  return { pay, refund, adjust, payOut, relay };
+  return {
+    pay,
+    refund,
+    adjust: (...given: Rest<typeof adjust>) => adjust(pool, ...given),
+    payOut: (...given: Rest<typeof payOut>) => payOut(pool, ...given),
+    relay,
+  };
 };
 export type History = ReturnType<typeof openHistory>;

@@ -44,6 +44,23 @@ export interface Harness {
   close(): Promise<void>;
 }
 
+/** What only the database can change: the times of a payment, and an order that is lost. */
+const changesOf = (database: pg.Client): Pick<Harness, 'loseOrder' | 'endLink'> => ({
+  loseOrder: async ({ id }) => {
+    await database.query(
+      `update payment set status = 'processing', connector = 'simulator', bank_name = 'Simulator', step = 'wait', processing_until = now() + interval '20 minutes',
+        ordered_at = now() - interval '31 seconds', ask_at = now(), version = version + 1 where id = $1 and status = 'pending'`,
+      [id],
+    );
+  },
+  endLink: async ({ id }, in_s) => {
+    await database.query(
+      `update payment set expires_at = now() + $2 * interval '1 second' where id = $1`,
+      [id, in_s],
+    );
+  },
+});
+
 /** Starts the service in one process on a database that the test can reach too. */
 export const openHarness = async (
   environment: Readonly<Record<string, string>> = {},
@@ -78,13 +95,6 @@ export const openHarness = async (
       const { status, body } = await merchant.call('POST', `/payments/${id}/cancel`);
       if (status !== 200) throw new Error(`the payment was not cancelled: ${JSON.stringify(body)}`);
     },
-    loseOrder: async ({ id }) => {
-      await time.query(
-        `update payment set status = 'processing', connector = 'simulator', bank_name = 'Simulator', step = 'wait', processing_until = now() + interval '20 minutes',
-          ordered_at = now() - interval '31 seconds', ask_at = now(), version = version + 1 where id = $1 and status = 'pending'`,
-        [id],
-      );
-    },
     refund: async ({ id }, body) => {
       const { status, body: answer } = await merchant.call('POST', `/payments/${id}/refund`, body);
       if (status !== 201) throw new Error(`nothing was given back: ${JSON.stringify(answer)}`);
@@ -94,12 +104,7 @@ export const openHarness = async (
         const read = await payment.read();
         return read.status === status ? read : undefined;
       }, `the payment is ${status}`),
-    endLink: async ({ id }, in_s) => {
-      await time.query(
-        `update payment set expires_at = now() + $2 * interval '1 second' where id = $1`,
-        [id, in_s],
-      );
-    },
+    ...changesOf(time),
     answered: () => service.processes.map((part) => part.output()).join(''),
     close: async () => {
       await time.end();

@@ -34,6 +34,14 @@ import {
   subgraphPath,
 } from '../../subgraphs/kernel/service/graph/serve-subgraph.ts';
 import { connect, listen, readers, until } from '../gateway/serve-graph.ts';
+import {
+  payments,
+  paymentsOfOperators,
+  payouts,
+  refunds,
+  subscriptions,
+  type Kind,
+} from './event-kinds.ts';
 import { isOfCall, log, openGraphHarness } from './harness.ts';
 import { plant, type Planted } from './planted-rows.ts';
 
@@ -45,94 +53,6 @@ let shop: Planted;
 /** Another shop of the same merchant. */
 let neighbour: Planted;
 let otherMerchant: Planted;
-
-/** What happens, and what of it a subscription can select. */
-interface Kind {
-  readonly kind:
-    | 'payment.created'
-    | 'refund.created'
-    | 'payout.created'
-    | 'subscription.status_changed';
-  readonly field: string;
-  readonly event: string;
-  /** The field of the event that is its object, and the object's table. */
-  readonly object: 'payment' | 'refund' | 'payout' | 'subscription';
-  readonly sequence: string;
-  readonly nested: readonly string[];
-}
-
-const payments: Kind = {
-  kind: 'payment.created',
-  field: 'paymentCreated',
-  event: 'PaymentCreatedEvent',
-  object: 'payment',
-  sequence: '1000',
-  nested: [
-    'shop { name }',
-    'merchant { name rateLimit { burst } }',
-    'merchant { shops { id name } }',
-    'shop { merchant { name shops { terminalId } } }',
-    'refunds { id amount }',
-    'refunds { status payment { id amount refunds { id } } }',
-    'refunds { id payment { shop { name } } }',
-    'webhookDeliveries { id status }',
-    'webhookDeliveries { url attemptLog { number status } }',
-  ],
-};
-/** The same, with what operators alone may select. */
-const paymentsOfOperators: Kind = {
-  ...payments,
-  nested: [
-    ...payments.nested,
-    'shop { apiKeys(first: 3) { nodes { id prefix } } }',
-    'shop { webhookEndpoints { id url } }',
-  ],
-};
-const refunds: Kind = {
-  kind: 'refund.created',
-  field: 'refundCreated',
-  event: 'RefundCreatedEvent',
-  object: 'refund',
-  sequence: '1001',
-  nested: [
-    'payment { id amount }',
-    'payment { shop { name } }',
-    'payment { merchant { name } }',
-    'payment { refunds { id status } }',
-    'payment { webhookDeliveries { id } }',
-    'payment { webhookDeliveries { attemptLog { number } } }',
-  ],
-};
-const payouts: Kind = {
-  kind: 'payout.created',
-  field: 'payoutCreated',
-  event: 'PayoutCreatedEvent',
-  object: 'payout',
-  sequence: '1002',
-  nested: [
-    'shop { name }',
-    'shop { terminalName }',
-    'merchant { name }',
-    'merchant { shops { id } }',
-    'shop { merchant { name } }',
-    'recipient { fullName }',
-  ],
-};
-const subscriptions: Kind = {
-  kind: 'subscription.status_changed',
-  field: 'subscriptionStatusChanged',
-  event: 'SubscriptionStatusChangedEvent',
-  object: 'subscription',
-  sequence: '1003',
-  nested: [
-    'shop { name }',
-    'token { id cardMask }',
-    'token { shop { name } }',
-    'charges { period status }',
-    'charges { period payment { id amount } }',
-    'charges { payment { refunds { id } } }',
-  ],
-};
 
 before(async () => {
   harness = await openGraphHarness();

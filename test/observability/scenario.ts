@@ -29,27 +29,8 @@ export interface Lived {
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/**
- * A card payment with a step at the bank, payouts of each kind, a refund, refusals, and their
- * webhooks. `traceparent` is sent with the call that makes the payment.
- */
-export const live = async (service: Service, traceparent: string): Promise<Lived> => {
-  const merchant = await makeMerchant(service);
-  const receiver = await openReceiver();
-  const webhookSecret = await merchant.endpoint(receiver.url);
-  const body = {
-    amount: 10_005,
-    order_id: `O-${privateData['card in a free text']}`,
-    method: 'cards',
-    description: `for ${privateData.purpose}`,
-    customer_id: privateData.customer,
-  };
-  const created = await merchant.call('POST', '/payments', body, { traceparent });
-  assert.equal(created.status, 201, JSON.stringify(created.body));
-  const { payment, payment_url: paymentUrl } = created.body;
-  await payByCard(paymentUrl);
-  await confirmAtBank(paymentUrl);
-  await receiver.until(({ body: received }) => received.event === 'payment.succeeded');
+/** A payout of each kind; gives the id of the first. */
+const payOut = async (merchant: Merchant): Promise<string> => {
   const payouts = [
     {
       method: 'payouts_sbp',
@@ -71,6 +52,31 @@ export const live = async (service: Service, traceparent: string): Promise<Lived
     payouts.map((payout) => merchant.call('POST', '/payouts', payout)),
   );
   for (const answer of made) assert.equal(answer.status, 201, JSON.stringify(answer.body));
+  return made[0]?.body.payout.id;
+};
+
+/**
+ * A card payment with a step at the bank, payouts of each kind, a refund, refusals, and their
+ * webhooks. `traceparent` is sent with the call that makes the payment.
+ */
+export const live = async (service: Service, traceparent: string): Promise<Lived> => {
+  const merchant = await makeMerchant(service);
+  const receiver = await openReceiver();
+  const webhookSecret = await merchant.endpoint(receiver.url);
+  const body = {
+    amount: 10_005,
+    order_id: `O-${privateData['card in a free text']}`,
+    method: 'cards',
+    description: `for ${privateData.purpose}`,
+    customer_id: privateData.customer,
+  };
+  const created = await merchant.call('POST', '/payments', body, { traceparent });
+  assert.equal(created.status, 201, JSON.stringify(created.body));
+  const { payment, payment_url: paymentUrl } = created.body;
+  await payByCard(paymentUrl);
+  await confirmAtBank(paymentUrl);
+  await receiver.until(({ body: received }) => received.event === 'payment.succeeded');
+  const payoutId = await payOut(merchant);
   const refund = await merchant.call('POST', `/payments/${payment.id}/refund`, {
     amount: 1_000,
     reason: privateData.name,
@@ -78,7 +84,6 @@ export const live = async (service: Service, traceparent: string): Promise<Lived
   assert.ok(refund.status < 300, JSON.stringify(refund.body));
   await merchant.call('GET', `/payments?cursor=${privateData.card}`);
   await merchant.call('POST', '/payments', { amount: 'much', card: privateData.card });
-  const payoutId: string = made[0]?.body.payout.id;
   await receiver.until(
     ({ body: received }) => received.event === 'payout.succeeded' && received.data.id === payoutId,
   );

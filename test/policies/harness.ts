@@ -12,7 +12,9 @@ import { openTestClocks } from '../../subgraphs/kernel/clock/test-clocks.ts';
 import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
+import type { SubgraphExecutor } from '../../subgraphs/kernel/service/graph/subgraph.ts';
 import type {
+  Call,
   OperatorPrincipal,
   Principal,
   Role,
@@ -36,6 +38,36 @@ export const operator = (role: Role, merchantId: string | null = null): Operator
 export const finance = operator('finance');
 export const admin = operator('admin');
 
+const quiet = {
+  wakeClock: () => {},
+  wakeRelay: () => {},
+  askLater: () => {},
+  sendRefundLater: () => {},
+  wakeLanes: () => {},
+};
+
+/**
+ * Asks a subgraph; gives the first field of the answer, or the first error as `{ error, message
+ * }`.
+ */
+const askOf =
+  (executors: Readonly<Record<'merchants' | 'payments', SubgraphExecutor>>) =>
+  async (
+    subgraph: 'merchants' | 'payments',
+    principal: Principal,
+    document: string,
+    variables: Record<string, unknown> = {},
+  ): Promise<any> => {
+    const { data, errors } = await executors[subgraph].prepare(parse(document))(variables, {
+      principal,
+      requestId: randomUUID(),
+    });
+    const [error] = errors ?? [];
+    return error
+      ? { error: error.extensions?.['code'], message: error.message }
+      : Object.values(data ?? {})[0];
+  };
+
 export type Harness = Awaited<ReturnType<typeof openHarness>>;
 
 /** Opens the harness. `connectors` serve live mode. */
@@ -51,19 +83,9 @@ export const openHarness = async (connectors: (simulator: Bank) => readonly Bank
   const simulator = openSimulator(database);
   const banks = openBanks(simulator, database.pool, connectors(simulator));
   let now = Temporal.Instant.from('2026-11-21T10:00:00Z');
-  const contextOf = (call: { principal: Principal; requestId: string }) => ({
-    ...call,
-    now: () => now,
-  });
   const realNow = (): Temporal.Instant => now;
+  const contextOf = (call: Call) => ({ ...call, now: realNow });
   const clocks = openTestClocks({ pool: database.pool, bus, now: realNow });
-  const quiet = {
-    wakeClock: () => {},
-    wakeRelay: () => {},
-    askLater: () => {},
-    sendRefundLater: () => {},
-    wakeLanes: () => {},
-  };
   const merchantsParts = {
     database,
     bus,
@@ -88,33 +110,14 @@ export const openHarness = async (connectors: (simulator: Bank) => readonly Bank
     merchants: localExecutor(buildSubgraph(merchantsSubgraph(merchantsParts)), contextOf, log),
     payments: localExecutor(buildSubgraph(paymentsSubgraph(paymentsParts)), contextOf, log),
   };
-  /**
-   * Asks a subgraph; gives the first field of the answer, or the first error as `{ error, message
-   * }`.
-   */
-  const ask = async (
-    subgraph: 'merchants' | 'payments',
-    principal: Principal,
-    document: string,
-    variables: Record<string, unknown> = {},
-  ): Promise<any> => {
-    const { data, errors } = await executors[subgraph].prepare(parse(document))(variables, {
-      principal,
-      requestId: randomUUID(),
-    });
-    const [error] = errors ?? [];
-    return error
-      ? { error: error.extensions?.['code'], message: error.message }
-      : Object.values(data ?? {})[0];
-  };
   return {
     database,
     banks,
     policies,
     farPolicies,
     merchant,
-    ask,
-    now: () => now,
+    ask: askOf(executors),
+    now: realNow,
     /** Moves the clock on. */
     pass: (duration: Temporal.DurationLike): void => void (now = now.add(duration)),
     /** Rows of a query, as plain values. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import fc from 'fast-check';
+import type { ChargeEnd } from '../../subgraphs/recurring/rules/charge-end.ts';
 import {
   dateOf,
   datesFrom,
@@ -13,7 +14,6 @@ import {
   activated,
   begun,
   settled,
-  type ChargeEnd,
   type Standing,
   type StandingPatch,
 } from '../../subgraphs/recurring/rules/subscription.ts';

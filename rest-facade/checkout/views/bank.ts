@@ -31,6 +31,22 @@ const codeField = (words: Words, wrong: boolean): Html =>
     <p class="problem" id="code-problem" role="alert">${wrong && words.bankCodeWrong}</p>
   </div>`;
 
+const paymentFacts = (checkout: Checkout, words: Words): Html =>
+  html`<dl class="facts">
+    <div class="fact">
+      <dt>${words.bankShop}</dt>
+      <dd>${checkout.shopName}</dd>
+    </div>
+    <div class="fact">
+      <dt>${words.bankAmount}</dt>
+      <dd><b>${formatAmount(checkout.amount, checkout.currency, words.locale)}</b></dd>
+    </div>
+    <div class="fact">
+      <dt>${words.order}</dt>
+      <dd>${checkout.orderId}</dd>
+    </div>
+  </dl>`;
+
 /**
  * The bank's page for a card's holder (a code) or for its app (a button). `wrongCode`: what was
  * entered is no code.
@@ -69,20 +85,7 @@ export const bankPage = (
               <p class="panel-text">${text}</p>
             </div>
           </div>
-          <dl class="facts">
-            <div class="fact">
-              <dt>${words.bankShop}</dt>
-              <dd>${checkout.shopName}</dd>
-            </div>
-            <div class="fact">
-              <dt>${words.bankAmount}</dt>
-              <dd><b>${formatAmount(checkout.amount, checkout.currency, words.locale)}</b></dd>
-            </div>
-            <div class="fact">
-              <dt>${words.order}</dt>
-              <dd>${checkout.orderId}</dd>
-            </div>
-          </dl>
+          ${paymentFacts(checkout, words)}
           <form method="post" novalidate>
             ${card && codeField(words, wrongCode)}
             <button class="primary" type="submit" name="answer" value="approve">

@@ -4,10 +4,26 @@
  */
 import type { Checkout } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';
-import { formatDay, formatTime } from '../format-time.ts';
 import { html, type Html, type Piece } from '../html.ts';
 import type { Words } from '../words/words.ts';
 import { payableMethod } from './pay-form.ts';
+
+/** Receipts name one time zone, so that a printed one means the same everywhere. */
+const timeZone = 'Europe/Moscow';
+
+/** Day and minute of `instant` (RFC 3339) in Moscow, with the name of that time. */
+const formatTime = (instant: string, { locale, moscowTime }: Words): string => {
+  const format = new Intl.DateTimeFormat(locale, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone,
+  });
+  return `${format.format(new Date(instant))} ${moscowTime}`;
+};
+
+/** Day of `instant` in Moscow. */
+const formatDay = (instant: string, { locale }: Words): string =>
+  new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone }).format(new Date(instant));
 
 /** Brands in the spelling of the page, by the letters of what a bank calls them. */
 const brandName = (brand: string, words: Words): string => {

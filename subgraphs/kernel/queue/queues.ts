@@ -155,17 +155,20 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
       ]);
       return { webhooks: ofWebhooks, bank: ofBank, schedules: ofSchedules };
     },
-    ready: () =>
-      Promise.race([
-        backend.ask().then(
-          () => true,
-          () => false,
-        ),
-        delay(readyPatience_ms, false, { ref: false }),
-      ]),
+    ready: () => answers(backend),
     close: () => (closing ??= shut()),
   };
 };
+
+/** Whether the store answers in time. */
+const answers = (backend: Backend): Promise<boolean> =>
+  Promise.race([
+    backend.ask().then(
+      () => true,
+      () => false,
+    ),
+    delay(readyPatience_ms, false, { ref: false }),
+  ]);
 
 const openEach = async (
   backend: Backend,

@@ -7,8 +7,9 @@
  * subscription is charged for one period at a time: the next one waits until the charge of the one
  * before is settled, and is made up for then.
  */
-import { failureCodes, type FailureCode } from '../../kernel/rules/failure-code.ts';
+import { failureCodes } from '../../kernel/rules/failure-code.ts';
 import { move, type Moves } from '../../kernel/rules/moves.ts';
+import type { ChargeEnd, PaymentStatus } from './charge-end.ts';
 import { dateOf, firstIndexAfter, type Schedule, type SchedulePeriod } from './schedule.ts';
 
 const subscriptionStatuses = ['pending', 'active', 'past_due', 'paused', 'cancelled'] as const;
@@ -162,47 +163,6 @@ export const begun = (
     charge: { period: next, attempt: 1 },
     patch: { periods: next, nextChargeAt: dateOf(scheduleOf(standing), next), dueAt: null },
   };
-};
-
-/**
- * How a charge ended; `dropped`: the merchant cancelled the payment, and the period is not charged.
- */
-export type ChargeEnd =
-  | { readonly kind: 'succeeded' }
-  | { readonly kind: 'failed'; readonly failureCode: FailureCode | null }
-  | { readonly kind: 'dropped' };
-
-/** What payments reports of a charge's payment. */
-export type PaymentStatus =
-  | 'pending'
-  | 'processing'
-  | 'succeeded'
-  | 'failed'
-  | 'expired'
-  | 'cancelled'
-  | 'refunded';
-
-/**
- * What a payment's status means for its charge; null while it is not final. One that expired
- * brought no money: it counts as failed.
- */
-export const chargeEnd = (
-  status: PaymentStatus,
-  failureCode: FailureCode | null,
-): ChargeEnd | null => {
-  switch (status) {
-    case 'pending':
-    case 'processing':
-      return null;
-    case 'succeeded':
-    case 'refunded':
-      return { kind: 'succeeded' };
-    case 'failed':
-    case 'expired':
-      return { kind: 'failed', failureCode };
-    case 'cancelled':
-      return { kind: 'dropped' };
-  }
 };
 
 /** Nothing more is charged. */

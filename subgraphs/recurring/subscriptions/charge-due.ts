@@ -20,7 +20,8 @@ import type { Payments } from '../ask-payments.ts';
 import type { Token } from '../tokens/entities.ts';
 import { loadTokens } from '../find-recurring.ts';
 import { loadSubscriptions } from './find-subscriptions.ts';
-import { begun, chargeEnd, ended, type EndReason } from '../rules/subscription.ts';
+import { chargeEnd } from '../rules/charge-end.ts';
+import { begun, ended, type EndReason } from '../rules/subscription.ts';
 import { settleCharges, type ChargeNews, type ChargePayment } from './settle-charges.ts';
 import {
   dueAsks,
@@ -38,17 +39,11 @@ export interface ChargingParts {
   readonly log: Logger;
 }
 
-/**
- * How many subscriptions one round begins, and how many payments are asked for at once: few, so
- * that nothing else waits for the database.
- */
+/** Subscriptions of a round, and charges at once: few, so that nothing waits for the database. */
 const page_max = 200;
 const concurrentCharges_max = 8;
 
-/**
- * When a charge whose asker was lost is asked for again. Asking twice makes one payment: early
- * costs work, late costs time.
- */
+/** When a charge whose asker was lost is asked for again. Asking twice makes one payment. */
 const askLease_s = 120;
 
 /** The moment at which another may ask for a charge that is asked for now. */
@@ -273,6 +268,12 @@ const askFor = async (
   return news.length;
 };
 
+interface ChargeDueOptions {
+  readonly timeline?: Timeline;
+  readonly stopping?: AbortSignal;
+  readonly limit?: number;
+}
+
 /**
  * Charges everything that is due at `clock()` on a timeline, in rounds of up to `limit`, and asks
  * again for what a crash or an outage left unasked. Ends early when `stopping` is aborted. Any
@@ -281,15 +282,7 @@ const askFor = async (
 export const chargeDue = async (
   parts: ChargingParts,
   clock: () => Temporal.Instant,
-  {
-    timeline = null,
-    stopping,
-    limit = page_max,
-  }: {
-    readonly timeline?: Timeline;
-    readonly stopping?: AbortSignal;
-    readonly limit?: number;
-  } = {},
+  { timeline = null, stopping, limit = page_max }: ChargeDueOptions = {},
 ): Promise<number> => {
   let asked = 0;
   const isStopped = (): boolean => stopping?.aborted === true;

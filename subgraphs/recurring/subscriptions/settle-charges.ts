@@ -6,7 +6,8 @@
 import { columns, run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import type { FailureCode } from '../../kernel/rules/failure-code.ts';
 import { chargeNames, loadSubscriptions } from './find-subscriptions.ts';
-import { bindingSettled, chargeEnd, settled, type PaymentStatus } from '../rules/subscription.ts';
+import { chargeEnd, type PaymentStatus } from '../rules/charge-end.ts';
+import { bindingSettled, settled } from '../rules/subscription.ts';
 import { storeSubscriptions, type SubscriptionChange } from './store-subscription.ts';
 import type { ChargeStatus, Subscription, SubscriptionCharge } from './entities.ts';
 

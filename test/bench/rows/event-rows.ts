@@ -173,6 +173,23 @@ const openDelivery = async (queue: Queue, stack: AsyncDisposableStack) => {
   return { harness, receiver, shops, startWorker, wake: () => void bus.publish('outbox', null) };
 };
 
+const rowsOf =
+  (queue: Queue) =>
+  (
+    what: string,
+    against: string,
+    ratio: number | null,
+    least: number | null,
+    figures: string,
+  ): Row => ({
+    what: `${what}, ${queue}`,
+    against,
+    ratio,
+    aim: least === null ? null : { least },
+    rounds: 1,
+    figures,
+  });
+
 /**
  * The rows on one queue: a worker process of the service, a receiver process, and this process,
  * which only writes events.
@@ -212,22 +229,7 @@ const webhookRows = async (queue: Queue, { plan, progress }: Bench): Promise<rea
     progress(`webhooks on ${queue}: events and their webhooks`),
   );
   const ms = (share: number): string => `${quantile(taken, share).toFixed(0)} ms`;
-  const row = (
-    what: string,
-    against: string,
-    ratio: number | null,
-    least: number | null,
-    figures: string,
-  ): Row => {
-    return {
-      what: `${what}, ${queue}`,
-      against,
-      ratio,
-      aim: least === null ? null : { least },
-      rounds: 1,
-      figures,
-    };
-  };
+  const row = rowsOf(queue);
   const rate = `${drained.perSecond.toFixed(0)}/s`;
   const cpuOfEach = `CPU each ${used_us === null ? '?' : (used_us / backlog).toFixed(0)} us to ${bare.each_us.toFixed(0)} us`;
   return [

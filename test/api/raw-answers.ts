@@ -1,0 +1,27 @@
+/** Answers of the server as they come, read by hand. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** Holds an answer to the envelope and to the headers that every answer has. */
+export const envelope = async (
+  response: Response,
+): Promise<{ status: number; code: string; message: string }> => {
+  assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
+  assert.equal(response.headers.get('x-api-version'), '2026-05-06');
+  assert.match(response.headers.get('x-request-id') ?? '', /^[\w.:-]{1,128}$/);
+  const body = (await response.json()) as { error: { code: string; message: string } };
+  assert.deepEqual(Object.keys(body), ['error']);
+  assert.deepEqual(Object.keys(body.error), ['code', 'message']);
+  return { status: response.status, ...body.error };
+};
+
+/** A connection whose bytes the test writes. */
+export const talk = async (url: string): Promise<{ socket: Socket; received: () => string }> => {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let text = '';
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+  await once(socket, 'connect');
+  return { socket, received: () => text };
+};
