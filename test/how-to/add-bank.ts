@@ -10,21 +10,19 @@ export const addBank: Walk = {
       named: 'subgraphs/kernel/banks/<bank>/config.ts',
       path: 'subgraphs/kernel/banks/northbank/config.ts',
       edit: create(`/** How Northbank is reached: the variables NORTHBANK_*. */
-import type { Reader } from '../../service/config/read-variables.ts';
-
-export interface NorthbankConfig {
-  /** Its base address. */
-  readonly url: string;
-  /** Signs its notifications. */
-  readonly secret: string;
-}
+import { text, url, type Reader } from '../../service/config/read-variables.ts';
 
 /** Reads the variables. Null: this installation has no account there. */
-export const readNorthbank = (read: Reader): NorthbankConfig | null => {
-  const url = read.url('NORTHBANK_URL', ['https:', 'http:']) ?? 'https://api.northbank.example';
-  const secret = read.text('NORTHBANK_SECRET');
-  return secret === null ? null : { url, secret };
+export const readNorthbank = (reader: Reader) => {
+  const { secret, ...reached } = reader.read({
+    /** Its base address. */
+    url: ['NORTHBANK_URL', url('https:', 'http:'), 'https://api.northbank.example'],
+    /** Signs its notifications. */
+    secret: ['NORTHBANK_SECRET', text],
+  });
+  return secret === null ? null : { secret, ...reached };
 };
+export type NorthbankConfig = NonNullable<ReturnType<typeof readNorthbank>>;
 `),
       missedBy: ownTest,
     },

@@ -1,47 +1,61 @@
-/** The guides name the variables that the configuration reads, and no others. */
+/** The guides name the variables that the configuration reads, and no others, each as it is. */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { readConfig } from '../../subgraphs/read-config.ts';
+import { readConnectors } from '../../subgraphs/kernel/banks/connectors.ts';
+import { readServiceConfig } from '../../subgraphs/kernel/service/config/config.ts';
 import { readText } from './tree.ts';
 
-/** With these set, every branch of the reading is taken. */
-const set: Readonly<Record<string, string>> = {
-  DATABASE_URL: 'postgresql://localhost/service',
-  SECRET_KEY: Buffer.alloc(32).toString('base64'),
-  OIDC_ISSUER: 'https://id.example.com',
-  OIDC_AUDIENCE: 'payments',
-  OTEL_TRACES_SAMPLER: 'traceidratio',
-  METRICS_PORT: '9464',
-  YOOKASSA_CALLBACK_NETWORKS: '127.0.0.1',
-};
+/** With this set, every branch of the reading is taken. */
+const environment = { OTEL_TRACES_SAMPLER: 'traceidratio' };
 
-/** The names that the configuration asks its environment for, without those of files. */
-const readNames = (): readonly string[] => {
-  const names = new Set<string>();
-  const environment = new Proxy(set, {
-    get: (_, name) => {
-      names.add(String(name));
-      return set[String(name)];
-    },
-  });
-  readConfig(environment);
-  return [...names].filter((name) => !name.endsWith('_FILE')).toSorted();
-};
+/** The variables that the configuration reads, and the text that stands for each without one. */
+const readFallbacks = (): ReadonlyMap<string, string | null> =>
+  readServiceConfig(environment, (reader) => {
+    readConnectors(reader);
+    return { fallbacks: reader.fallbacks };
+  }).fallbacks;
 
-/** The names in the first cells of the tables of a section. */
-const documentedNames = (path: string, section: string): readonly string[] => {
+/**
+ * The variables in the tables of a section, with their defaults; one row may have those of several
+ * in their order.
+ */
+const documentedIn = (path: string, section: string): readonly (readonly [string, string])[] => {
   const [, text = ''] = readText(path).split(`\n## ${section}\n`);
   const [own = ''] = text.split('\n## ');
-  return [...own.matchAll(/^\| (`[A-Z][^|]*) \|/gm)].flatMap(([, cell = '']) =>
-    [...cell.matchAll(/`([A-Z0-9_]+)`/g)].map(([, name = '']) => name),
+  return [...own.matchAll(/^\| (`[A-Z][^|]*) \| ([^|]*) \|/gm)].flatMap(
+    ([, names = '', defaults = '']) =>
+      [...names.matchAll(/`([A-Z0-9_]+)`/g)].map(
+        ([, name = ''], place) => [name, defaults.split(', ')[place] ?? 'none'] as const,
+      ),
   );
 };
 
+const documented = [
+  ...documentedIn('subgraphs/kernel/fleet/OPERATIONS.md', 'Configuration'),
+  ...documentedIn('subgraphs/kernel/banks/LIVE.md', 'Accounts'),
+];
+
 test('OPERATIONS.md and LIVE.md list the variables that the configuration reads, each once', (t) => {
-  const documented = [
-    ...documentedNames('subgraphs/kernel/fleet/OPERATIONS.md', 'Configuration'),
-    ...documentedNames('subgraphs/kernel/banks/LIVE.md', 'Accounts'),
-  ];
   t.diagnostic(`${documented.length} variables`);
-  assert.deepEqual(documented.toSorted(), readNames());
+  assert.deepEqual(
+    documented.map(([name]) => name).toSorted(),
+    [...readFallbacks().keys()].toSorted(),
+  );
+});
+
+/** Defaults in words: those that follow other settings, and a long list. */
+const inWords = ['PUBLIC_URL', 'DATABASE_DIRECT_URL', 'YOOKASSA_CALLBACK_NETWORKS'];
+
+test('they state the defaults as the configuration has them', (t) => {
+  const stated = documented.flatMap(([name, meant]) => {
+    const [, code, number] = /^(?:`([^` ]+)`|([\d.]+))$/.exec(meant) ?? [];
+    const text = code ?? number;
+    return text === undefined ? [] : [[name, text] as const];
+  });
+  const isLiteral = ([name]: readonly [string, unknown]): boolean => !inWords.includes(name);
+  t.diagnostic(`${stated.length} defaults`);
+  assert.deepEqual(
+    new Map(stated.filter(isLiteral)),
+    new Map([...readFallbacks()].filter(isLiteral).filter(([, text]) => text)),
+  );
 });

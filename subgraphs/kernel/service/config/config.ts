@@ -5,126 +5,153 @@
 import { hkdfSync } from 'node:crypto';
 import type { Keys } from '../access/keys.ts';
 import { eventsKeptDefault_days, eventsKept_min_days } from '../../rules/retention.ts';
-import type { OverloadLimits } from '../http/overload.ts';
-import { Reader, type Environment } from './read-variables.ts';
-import { readTracing, type TracingConfig } from '../tracing/tracing-config.ts';
+import {
+  exactUrl,
+  integer,
+  keyInBase64,
+  networks,
+  oneOf,
+  onOff,
+  Reader,
+  text,
+  url,
+  urls,
+  withPassword,
+  type Environment,
+  type SettingTable,
+} from './read-variables.ts';
+import { readTracing } from '../tracing/tracing-config.ts';
 
-/** The issuer of the tokens of operators and cabinet users. */
-export interface OidcConfig {
-  /** Exactly as its tokens name it. */
-  readonly issuer: string;
-  /** Whom the tokens must be meant for. */
-  readonly audience: string;
-  /** Where its keys are; null: as in its discovery document. */
-  readonly jwksUrl: string | null;
-  /** The claim with the roles: its name, or its path with dots. */
-  readonly rolesClaim: string;
-  /** The claim that narrows a person to one merchant. */
-  readonly merchantClaim: string;
-  /** The claim that lets a person see all merchants, when it is `true`. */
-  readonly platformClaim: string;
-}
-
-export interface Config {
+/** What an installation sets; OPERATIONS.md explains each variable to operators. */
+const serviceSettings = {
   /** TCP port of the public surface; 0 picks a free one. */
-  readonly port: number;
-  readonly host: string;
+  port: ['PORT', integer(0, 65_535), '4000'],
+  host: ['HOST', text, '127.0.0.1'],
   /**
    * TCP port of metrics and health, which then are not on the public one's `/metrics`; null: they
    * are.
    */
-  readonly metricsPort: number | null;
+  metricsPort: ['METRICS_PORT', integer(1, 65_535)],
   /** Where an embedded installation keeps its data. */
-  readonly dataDir: string;
+  dataDir: ['DATA_DIR', text, '.data'],
   /** Null: the embedded PostgreSQL in `dataDir`. */
-  readonly databaseUrl: string | null;
-  /**
-   * One server, or nodes of a cluster with commas between them. Null: BullMQ and the bus run on
-   * PostgreSQL.
-   */
-  readonly redisUrl: string | null;
-  /**
-   * Base address that buyers and merchants see, without a slash at the end; null: http://host:port.
-   */
-  readonly publicUrl: string | null;
-  /** Bootstrap operator token; null: made, kept and printed where the database is embedded. */
-  readonly operatorToken: string | null;
-  /** Null: no issuer's tokens are taken. */
-  readonly oidc: OidcConfig | null;
-  /** Whether the graph shows its schema to whoever may call it (introspection). */
-  readonly graphIntrospection: boolean;
-  /** Whether `/graphql` is a page in a browser. On by default only with the embedded database. */
-  readonly graphiql: boolean;
-  /** 32 bytes; null: made and kept in `dataDir` (embedded only). */
-  readonly secretKey: Buffer | null;
-  /**
-   * The secret key that is to follow, and the one before: what was made with them is read. Null but
-   * while the key is being changed.
-   */
-  readonly secretKeyNext: Buffer | null;
-  readonly secretKeyPrevious: Buffer | null;
-  /** Where each subgraph that is not in this process listens. */
-  readonly subgraphUrls: Readonly<
-    Partial<Record<'payments' | 'payouts' | 'recurring' | 'merchants', string>>
-  >;
-  /**
-   * Whether webhooks may go to http and to loopback; `development`: while the public address is
-   * http on loopback and no merchant is live.
-   */
-  readonly webhookPrivateTargets: 'development' | 'allow' | 'refuse';
-  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  /** How long a drain may take before the process gives up. */
-  readonly drain_ms: number;
-  /** Addresses and CIDR blocks of proxies whose `X-Forwarded-For` is believed (decision D-11). */
-  readonly trustedProxies: readonly string[];
-  /** How long a request waits for the store of the rate limiter before it passes unlimited. */
-  readonly rateLimitWait_ms: number;
-  /** What of load a public process takes before it answers 503. */
-  readonly overload: OverloadLimits;
-  /** Where traces go; null: nothing is traced. */
-  readonly tracing: TracingConfig | null;
-  /** Connections to PostgreSQL of this process's pool. */
-  readonly databasePool: number;
-  /** How long events, webhook deliveries and their attempts are kept. */
-  readonly eventsKept_days: number;
+  databaseUrl: ['DATABASE_URL', url('postgres:', 'postgresql:')],
   /**
    * Address of PostgreSQL itself where `databaseUrl` is a pooler of transactions: for migrations,
    * LISTEN and locks of sessions. Null: the same.
    */
-  readonly databaseDirectUrl: string | null;
+  databaseDirectUrl: ['DATABASE_DIRECT_URL', url('postgres:', 'postgresql:')],
+  databasePassword: ['DATABASE_PASSWORD', text],
+  /** Connections to PostgreSQL of this process's pool. */
+  databasePool: ['DATABASE_POOL', integer(2, 1_000), '16'],
   /** Whether `databaseUrl` knows prepared statements. */
-  readonly namedStatements: boolean;
+  namedStatements: ['DATABASE_NAMED_STATEMENTS', onOff, 'on'],
   /**
-   * How long a process that is to end still takes calls, and says on `/readyz` that it is leaving:
+   * One server, or nodes of a cluster with commas between them. Null: BullMQ and the bus run on
+   * PostgreSQL.
+   */
+  redisUrl: ['REDIS_URL', urls('redis:', 'rediss:')],
+  redisPassword: ['REDIS_PASSWORD', text],
+  /** How long events, webhook deliveries and their attempts are kept. */
+  eventsKept_days: [
+    'RETENTION_EVENTS_DAYS',
+    integer(eventsKept_min_days, 3_650),
+    String(eventsKeptDefault_days),
+  ],
+  /** 32 bytes; null: made and kept in `dataDir` (embedded only). */
+  secretKey: ['SECRET_KEY', keyInBase64],
+  /**
+   * The secret key that is to follow, and the one before: what was made with them is read. Null but
+   * while the key is being changed.
+   */
+  secretKeyNext: ['SECRET_KEY_NEXT', keyInBase64],
+  secretKeyPrevious: ['SECRET_KEY_PREVIOUS', keyInBase64],
+  /**
+   * Base address that buyers and merchants see, without a slash at the end; null: http://host:port.
+   */
+  publicUrl: ['PUBLIC_URL', url('http:', 'https:')],
+  /** Addresses and CIDR blocks of proxies whose `X-Forwarded-For` is believed (decision D-11). */
+  trustedProxies: ['TRUSTED_PROXIES', networks, ''],
+  /** How long a request waits for the store of the rate limiter before it passes unlimited. */
+  rateLimitWait_ms: ['RATE_LIMIT_WAIT_MS', integer(1, 10_000), '50'],
+  /** Whether the graph shows its schema to whoever may call it (introspection). */
+  graphIntrospection: ['GRAPHQL_INTROSPECTION', onOff, 'on'],
+  /** Whether `/graphql` is a page in a browser. On by default only with the embedded database. */
+  graphiql: ['GRAPHIQL', onOff],
+  /**
+   * Whether webhooks may go to http and to loopback; `development`: while the public address is
+   * http on loopback and no merchant is live.
+   */
+  webhookPrivateTargets: ['WEBHOOK_PRIVATE_TARGETS', oneOf('development', 'allow', 'refuse')],
+  logLevel: ['LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'), 'info'],
+  /** How long a drain may take before the process gives up. */
+  drain_ms: ['DRAIN_MS', integer(0, 600_000), '8000'],
+  /**
+   * How long a process that is to end still takes calls, and shows on `/readyz` that it is leaving:
    * so long may a balancer need to see that.
    */
-  readonly drainDelay_ms: number;
-}
+  drainDelay_ms: ['DRAIN_DELAY_MS', integer(0, 600_000), '0'],
+  /** Bootstrap operator token; null: made, kept and printed where the database is embedded. */
+  operatorToken: ['OPERATOR_TOKEN', text],
+} satisfies SettingTable;
 
-/**
- * The issuer, when one is named. Its name is compared with that in its tokens, so that a slash at
- * the end counts.
- */
-const readOidc = (read: Reader): OidcConfig | null => {
-  const issuer = read.url('OIDC_ISSUER', ['https:', 'http:']) && read.text('OIDC_ISSUER');
-  const audience = read.text('OIDC_AUDIENCE');
-  const jwksUrl = read.url('OIDC_JWKS_URL', ['https:', 'http:']);
+/** The issuer of the tokens of operators and cabinet users, when one is named. */
+const readOidc = (reader: Reader) => {
+  const { issuer, audience, ...claims } = reader.read({
+    /** Exactly as its tokens name it: a slash at the end counts. */
+    issuer: ['OIDC_ISSUER', exactUrl('https:', 'http:')],
+    /** Whom the tokens must be meant for. */
+    audience: ['OIDC_AUDIENCE', text],
+    /** Where its keys are; null: as in its discovery document. */
+    jwksUrl: ['OIDC_JWKS_URL', url('https:', 'http:')],
+    /** The claim with the roles: its name, or its path with dots. */
+    rolesClaim: ['OIDC_ROLES_CLAIM', text, 'roles'],
+    /** The claim that narrows a person to one merchant. */
+    merchantClaim: ['OIDC_MERCHANT_CLAIM', text, 'merchant_id'],
+    /** The claim that lets a person see all merchants, when it is `true`. */
+    platformClaim: ['OIDC_PLATFORM_CLAIM', text, 'platform'],
+  });
   if (issuer !== null && audience === null)
-    read.mistakes.push(
+    reader.mistakes.push(
       'OIDC_AUDIENCE is required with OIDC_ISSUER: whom the tokens must be meant for',
     );
-  if (issuer === null && (audience !== null || jwksUrl !== null))
-    read.mistakes.push('OIDC_ISSUER is required with OIDC_AUDIENCE and OIDC_JWKS_URL');
-  if (issuer === null || audience === null) return null;
+  if (issuer === null && (audience !== null || claims.jwksUrl !== null))
+    reader.mistakes.push('OIDC_ISSUER is required with OIDC_AUDIENCE and OIDC_JWKS_URL');
+  return issuer === null || audience === null ? null : { issuer, audience, ...claims };
+};
+export type OidcConfig = NonNullable<ReturnType<typeof readOidc>>;
+
+const readOwn = (reader: Reader) => {
+  const { databasePassword, redisPassword, ...settings } = reader.read(serviceSettings);
+  /** Where each subgraph that is not in this process listens. */
+  const subgraphUrls = reader.read({
+    payments: ['SUBGRAPH_PAYMENTS_URL', url('http:', 'https:')],
+    payouts: ['SUBGRAPH_PAYOUTS_URL', url('http:', 'https:')],
+    recurring: ['SUBGRAPH_RECURRING_URL', url('http:', 'https:')],
+    merchants: ['SUBGRAPH_MERCHANTS_URL', url('http:', 'https:')],
+  });
+  const embedded = settings.databaseUrl === null;
+  const whole = embedded && Object.values(subgraphUrls).every((address) => address === null);
   return {
-    issuer,
-    audience,
-    jwksUrl,
-    rolesClaim: read.text('OIDC_ROLES_CLAIM') ?? 'roles',
-    merchantClaim: read.text('OIDC_MERCHANT_CLAIM') ?? 'merchant_id',
-    platformClaim: read.text('OIDC_PLATFORM_CLAIM') ?? 'platform',
+    ...settings,
+    databaseUrl: withPassword(settings.databaseUrl, databasePassword),
+    databaseDirectUrl: withPassword(settings.databaseDirectUrl, databasePassword),
+    redisUrl: withPassword(settings.redisUrl, redisPassword),
+    graphiql: settings.graphiql ?? whole,
+    webhookPrivateTargets: settings.webhookPrivateTargets ?? (embedded ? 'development' : 'refuse'),
+    subgraphUrls,
+    /** What of load a public process takes before it answers 503. */
+    overload: reader.read({
+      inFlight_max: ['OVERLOAD_IN_FLIGHT', integer(1, 1_000_000), '1000'],
+      loopDelay_max_ms: ['OVERLOAD_DELAY_MS', integer(1, 60_000), '500'],
+    }),
+    /** Null: no issuer's tokens are taken. */
+    oidc: readOidc(reader),
+    /** Where traces go; null: nothing is traced. */
+    tracing: readTracing(reader),
   };
 };
+export type Config = Readonly<ReturnType<typeof readOwn>>;
 
 /**
  * Reads the configuration of the service, and what others read beside it from the same environment.
@@ -132,85 +159,21 @@ const readOidc = (read: Reader): OidcConfig | null => {
  */
 export const readServiceConfig = <Beside extends object>(
   environment: Environment,
-  readBeside: (read: Reader) => Beside,
+  readBeside: (reader: Reader) => Beside,
 ): Config & Beside => {
-  const read = new Reader(environment);
-  const subgraphUrls: Partial<Record<'payments' | 'payouts' | 'recurring' | 'merchants', string>> =
-    {};
-  for (const name of ['payments', 'payouts', 'recurring', 'merchants'] as const) {
-    const url = read.url(`SUBGRAPH_${name.toUpperCase()}_URL`, ['http:', 'https:']);
-    if (url) subgraphUrls[name] = url;
-  }
-  const databaseUrl = read.withPassword(
-    read.url('DATABASE_URL', ['postgres:', 'postgresql:']),
-    'DATABASE_PASSWORD',
-  );
-  const config: Config = {
-    port: read.integer('PORT', 4000, 0, 65_535),
-    host: read.text('HOST') ?? '127.0.0.1',
-    metricsPort:
-      read.text('METRICS_PORT') === null ? null : read.integer('METRICS_PORT', 0, 1, 65_535),
-    dataDir: read.text('DATA_DIR') ?? '.data',
-    databaseUrl,
-    redisUrl: read.withPassword(read.urls('REDIS_URL', ['redis:', 'rediss:']), 'REDIS_PASSWORD'),
-    publicUrl: read.url('PUBLIC_URL', ['http:', 'https:']),
-    operatorToken: read.text('OPERATOR_TOKEN'),
-    oidc: readOidc(read),
-    graphIntrospection: read.oneOf('GRAPHQL_INTROSPECTION', ['on', 'off'], 'on') === 'on',
-    graphiql:
-      read.oneOf(
-        'GRAPHIQL',
-        ['on', 'off'],
-        databaseUrl === null && Object.keys(subgraphUrls).length === 0 ? 'on' : 'off',
-      ) === 'on',
-    secretKey: read.key('SECRET_KEY'),
-    secretKeyNext: read.key('SECRET_KEY_NEXT'),
-    secretKeyPrevious: read.key('SECRET_KEY_PREVIOUS'),
-    subgraphUrls,
-    webhookPrivateTargets: read.oneOf(
-      'WEBHOOK_PRIVATE_TARGETS',
-      ['development', 'allow', 'refuse'],
-      databaseUrl ? 'refuse' : 'development',
-    ),
-    logLevel: read.oneOf(
-      'LOG_LEVEL',
-      ['trace', 'debug', 'info', 'warn', 'error', 'silent'],
-      'info',
-    ),
-    drain_ms: read.integer('DRAIN_MS', 8_000, 0, 600_000),
-    trustedProxies: read.addresses('TRUSTED_PROXIES'),
-    rateLimitWait_ms: read.integer('RATE_LIMIT_WAIT_MS', 50, 1, 10_000),
-    overload: {
-      inFlight_max: read.integer('OVERLOAD_IN_FLIGHT', 1_000, 1, 1_000_000),
-      loopDelay_max_ms: read.integer('OVERLOAD_DELAY_MS', 500, 1, 60_000),
-    },
-    tracing: readTracing(read),
-    databasePool: read.integer('DATABASE_POOL', 16, 2, 1_000),
-    eventsKept_days: read.integer(
-      'RETENTION_EVENTS_DAYS',
-      eventsKeptDefault_days,
-      eventsKept_min_days,
-      3_650,
-    ),
-    databaseDirectUrl: read.withPassword(
-      read.url('DATABASE_DIRECT_URL', ['postgres:', 'postgresql:']),
-      'DATABASE_PASSWORD',
-    ),
-    namedStatements: read.oneOf('DATABASE_NAMED_STATEMENTS', ['on', 'off'], 'on') === 'on',
-    drainDelay_ms: read.integer('DRAIN_DELAY_MS', 0, 0, 600_000),
-  };
-  if (databaseUrl && !config.secretKey)
-    read.mistakes.push(
-      'SECRET_KEY is required with DATABASE_URL: every process must have the same',
-    );
-  if (config.databaseDirectUrl && !databaseUrl)
-    read.mistakes.push('DATABASE_URL is required with DATABASE_DIRECT_URL');
-  if (config.operatorToken !== null && config.operatorToken.length < 16)
-    read.mistakes.push('OPERATOR_TOKEN must have at least 16 characters');
-  if (config.metricsPort !== null && config.metricsPort === config.port)
-    read.mistakes.push('METRICS_PORT must not be PORT');
-  const beside = readBeside(read);
-  if (read.mistakes.length > 0) throw new ConfigError(read.mistakes);
+  const reader = new Reader(environment);
+  const { mistakes } = reader;
+  const config = readOwn(reader);
+  const { databaseUrl, databaseDirectUrl, secretKey, operatorToken, metricsPort, port } = config;
+  if (databaseUrl && !secretKey)
+    mistakes.push('SECRET_KEY is required with DATABASE_URL: every process must have the same');
+  if (databaseDirectUrl && !databaseUrl)
+    mistakes.push('DATABASE_URL is required with DATABASE_DIRECT_URL');
+  if (operatorToken !== null && operatorToken.length < 16)
+    mistakes.push('OPERATOR_TOKEN must have at least 16 characters');
+  if (metricsPort === port) mistakes.push('METRICS_PORT must not be PORT');
+  const beside = readBeside(reader);
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
   return { ...config, ...beside };
 };
 

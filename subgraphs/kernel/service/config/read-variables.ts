@@ -1,23 +1,74 @@
 /**
- * Reads variables of the environment, each also from a file that `<NAME>_FILE` names, and gathers
- * every mistake.
+ * Settings of the environment: tables name their variables, schemas read them. Each variable may
+ * also come from a file that `<NAME>_FILE` names.
  */
 import { readFileSync } from 'node:fs';
+import {
+  array,
+  check,
+  parse,
+  picklist,
+  pipe,
+  safeParse,
+  string,
+  transform,
+  type GenericSchema,
+  type InferOutput,
+} from 'valibot';
 import { readAddressEntry } from '../access/address-list.ts';
 
 /** Variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/**
+ * A variable, the schema of its text, and the text that stands for one that is not set. The
+ * messages of the schema follow the name of the variable.
+ */
+export type Setting = readonly [
+  name: string,
+  schema: GenericSchema<string, unknown>,
+  fallback?: string,
+];
+
+/** Settings by the field that holds each. */
+export type SettingTable = Readonly<Record<string, Setting>>;
+
+/** What a table reads: null for a variable that is not set and has no fallback. */
+export type Settings<Table extends SettingTable> = {
+  readonly [Field in keyof Table]:
+    | InferOutput<Table[Field][1]>
+    | (Table[Field] extends readonly [unknown, unknown, string] ? never : null);
+};
+
 /** Reads one environment. A value that cannot be used is a mistake, and its fallback is given. */
 export class Reader {
   readonly mistakes: string[] = [];
+  /** The variables that were read, and the text that stands for each that is not set. */
+  readonly fallbacks = new Map<string, string | null>();
   readonly #environment: Environment;
 
   constructor(environment: Environment) {
     this.#environment = environment;
   }
 
-  text(name: string): string | null {
+  read<const Table extends SettingTable>(table: Table): Settings<Table> {
+    const fields = Object.entries(table).map(([field, setting]) => [field, this.#value(setting)]);
+    // A parse border: each field has just been read by its own schema.
+    return Object.fromEntries(fields) as Settings<Table>;
+  }
+
+  #value([name, schema, fallback]: Setting): unknown {
+    this.fallbacks.set(name, fallback ?? null);
+    const value = this.#textOf(name);
+    if (value !== null) {
+      const { success, output, issues } = safeParse(schema, value);
+      if (success) return output;
+      this.mistakes.push(...issues.map(({ message }) => `${name} ${message}`));
+    }
+    return fallback === undefined ? null : parse(schema, fallback);
+  }
+
+  #textOf(name: string): string | null {
     const file = this.#environment[`${name}_FILE`];
     const value = this.#environment[name];
     if (file && value) this.mistakes.push(`${name} and ${name}_FILE are both set; set one`);
@@ -30,91 +81,94 @@ export class Reader {
       return null;
     }
   }
-
-  integer(name: string, fallback: number, least: number, limit: number): number {
-    const value = this.text(name);
-    if (value === null) return fallback;
-    const number = Number(value);
-    if (/^\d+$/.test(value) && number >= least && number <= limit) return number;
-    this.mistakes.push(`${name} must be an integer from ${least} to ${limit}, got "${value}"`);
-    return fallback;
-  }
-
-  url(name: string, protocols: readonly string[]): string | null {
-    const value = this.text(name);
-    if (value === null) return null;
-    // The value may hold a password: it is not repeated.
-    if (URL.canParse(value) && protocols.includes(new URL(value).protocol))
-      return value.replace(/\/$/, '');
-    this.mistakes.push(
-      `${name} must be an address with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
-    );
-    return null;
-  }
-
-  /** One address, or several with commas between them. */
-  urls(name: string, protocols: readonly string[]): string | null {
-    const value = this.text(name);
-    if (value === null) return null;
-    const addresses = value.split(',').map((address) => address.trim().replace(/\/$/, ''));
-    if (
-      addresses.every(
-        (address) => URL.canParse(address) && protocols.includes(new URL(address).protocol),
-      )
-    )
-      return addresses.join(',');
-    this.mistakes.push(
-      `${name} must be an address with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}, or several with commas between them`,
-    );
-    return null;
-  }
-
-  /**
-   * Puts the password that `name` has into addresses without one: it may then be a secret's file,
-   * and the address a plain setting.
-   */
-  withPassword(addresses: string | null, name: string): string | null {
-    const password = this.text(name);
-    if (addresses === null || password === null) return addresses;
-    return addresses
-      .split(',')
-      .map((address) => {
-        const url = new URL(address);
-        if (url.password === '') url.password = encodeURIComponent(password);
-        return url.href.replace(/\/$/, '');
-      })
-      .join(',');
-  }
-
-  oneOf<Value extends string>(name: string, values: readonly Value[], fallback: Value): Value {
-    const value = this.text(name);
-    if (value === null) return fallback;
-    const found = values.find((candidate) => candidate === value);
-    if (found) return found;
-    this.mistakes.push(`${name} must be one of ${values.join(', ')}, got "${value}"`);
-    return fallback;
-  }
-
-  addresses(name: string): readonly string[] {
-    const entries = (this.text(name) ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
-    return entries.flatMap((entry) => {
-      const read = readAddressEntry(entry);
-      if (read === null)
-        this.mistakes.push(
-          `${name} must hold IPv4 or IPv6 addresses or CIDR blocks, got "${entry}"`,
-        );
-      return read ?? [];
-    });
-  }
-
-  key(name: string): Buffer | null {
-    const value = this.text(name);
-    if (value === null) return null;
-    const bytes = Buffer.from(value, 'base64');
-    if (bytes.length === 32) return bytes;
-    this.mistakes.push(
-      `${name} must be 32 bytes in base64 (openssl rand -base64 32), got ${bytes.length} bytes`,
-    );
-    return null;
-  }
 }
+
+export const text = string();
+
+export const integer = (least: number, limit: number) =>
+  pipe(
+    string(),
+    check(
+      (value) => /^\d+$/.test(value) && Number(value) >= least && Number(value) <= limit,
+      ({ input }) => `must be an integer from ${least} to ${limit}, got "${input}"`,
+    ),
+    transform(Number),
+  );
+
+export const oneOf = <const Values extends readonly string[]>(...values: Values) =>
+  picklist(values, ({ input }) => `must be one of ${values.join(', ')}, got "${String(input)}"`);
+
+export const onOff = pipe(
+  oneOf('on', 'off'),
+  transform((value) => value === 'on'),
+);
+
+const hasProtocol = (protocols: readonly string[]) => (address: string) =>
+  protocols.includes(URL.parse(address)?.protocol ?? '');
+// The value may hold a password: it is not repeated.
+const mustBeAddress = (protocols: readonly string[]): string =>
+  `must be an address with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
+const withoutSlash = (address: string): string => address.replace(/\/$/, '');
+
+/** An address exactly as it is written. */
+export const exactUrl = (...protocols: readonly string[]) =>
+  pipe(string(), check(hasProtocol(protocols), mustBeAddress(protocols)));
+
+/** An address, without a slash at the end. */
+export const url = (...protocols: readonly string[]) =>
+  pipe(exactUrl(...protocols), transform(withoutSlash));
+
+/** One address, or several with commas between them. */
+export const urls = (...protocols: readonly string[]) =>
+  pipe(
+    string(),
+    transform((list) => list.split(',').map((address) => withoutSlash(address.trim()))),
+    check(
+      (addresses) => addresses.every(hasProtocol(protocols)),
+      `${mustBeAddress(protocols)}, or several with commas between them`,
+    ),
+    transform((addresses) => addresses.join(',')),
+  );
+
+/**
+ * Puts a password into addresses without one: it may then be a secret's file, and the address a
+ * plain setting.
+ */
+export const withPassword = (addresses: string | null, password: string | null): string | null => {
+  if (addresses === null || password === null) return addresses;
+  return addresses
+    .split(',')
+    .map((address) => {
+      const parsed = new URL(address);
+      if (parsed.password === '') parsed.password = encodeURIComponent(password);
+      return withoutSlash(parsed.href);
+    })
+    .join(',');
+};
+
+/** Addresses and CIDR blocks, with spaces or commas between them. */
+export const networks = pipe(
+  string(),
+  transform((list) => list.split(/[\s,]+/).filter((entry) => entry !== '')),
+  array(
+    pipe(
+      string(),
+      check(
+        (entry) => readAddressEntry(entry) !== null,
+        ({ input }) => `must hold IPv4 or IPv6 addresses or CIDR blocks, got "${input}"`,
+      ),
+      transform((entry) => readAddressEntry(entry) ?? entry),
+    ),
+  ),
+);
+
+/** 32 bytes in base64. */
+export const keyInBase64 = pipe(
+  string(),
+  transform((value) => Buffer.from(value, 'base64')),
+  check(
+    ({ length }) => length === 32,
+    ({ input }) =>
+      `must be 32 bytes in base64 (openssl rand -base64 32), got ${input.length} bytes`,
+  ),
+);

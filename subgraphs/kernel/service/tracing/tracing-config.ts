@@ -2,47 +2,8 @@
  * Where traces go: OpenTelemetry's standard variables, as far as they concern this
  * service. The rest of the exporter's own (TLS, timeout, compression) it reads itself.
  */
-
-import type { Reader } from '../config/read-variables.ts';
-
-export interface TracingConfig {
-  /** Where spans are posted to, by OTLP over HTTP in JSON. */
-  readonly url: string;
-  /** Headers of the posts: they may hold a secret. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly serviceName: string;
-  /** Further attributes of where the spans come from. */
-  readonly resource: Readonly<Record<string, string>>;
-  /**
-   * The part of new traces that is kept, 0 to 1. What another process of the service decided is
-   * followed.
-   */
-  readonly ratio: number;
-  /** How long spans are gathered before they are sent. */
-  readonly gather_ms: number;
-}
-
-/** `a=b,c=d` with percent-encoded values, as the standard has it. */
-const readPairs = (read: Reader, name: string): Readonly<Record<string, string>> => {
-  const pairs: Record<string, string> = {};
-  for (const pair of (read.text(name) ?? '').split(',').filter((part) => part.trim() !== '')) {
-    const [key, value] = [
-      pair.slice(0, pair.indexOf('=')).trim(),
-      pair.slice(pair.indexOf('=') + 1).trim(),
-    ];
-    try {
-      if (key === '') throw new URIError();
-      pairs[key] = decodeURIComponent(value);
-    } catch {
-      // The values may be secrets: they are not repeated.
-      read.mistakes.push(
-        `${name} must be name=value pairs with commas between them, values percent-encoded`,
-      );
-      return {};
-    }
-  }
-  return pairs;
-};
+import { check, pipe, rawTransform, transform } from 'valibot';
+import { integer, oneOf, text, url, type Reader } from '../config/read-variables.ts';
 
 const samplers = [
   'always_on',
@@ -53,32 +14,71 @@ const samplers = [
   'parentbased_traceidratio',
 ] as const;
 
-const readRatio = (read: Reader): number => {
-  const sampler = read.oneOf('OTEL_TRACES_SAMPLER', samplers, 'parentbased_always_on');
+/** `a=b,c=d` with percent-encoded values, as the standard has it. */
+const pairs = pipe(
+  text,
+  rawTransform<string, Readonly<Record<string, string>>>(({ dataset, addIssue, NEVER }) => {
+    const read: Record<string, string> = {};
+    for (const pair of dataset.value.split(',').filter((part) => part.trim() !== '')) {
+      const equals = pair.indexOf('=');
+      const name = pair.slice(0, Math.max(equals, 0)).trim();
+      try {
+        if (name === '') throw new URIError();
+        read[name] = decodeURIComponent(pair.slice(equals + 1).trim());
+      } catch {
+        // The values may be secrets: they are not repeated.
+        addIssue({
+          message: `must be name=value pairs with commas between them, values percent-encoded`,
+        });
+        return NEVER;
+      }
+    }
+    return read;
+  }),
+);
+
+const isPart = check((ratio: number) => ratio >= 0 && ratio <= 1, 'must be a number from 0 to 1');
+
+/**
+ * The part of new traces that is kept, 0 to 1. What another process of the service decided is
+ * followed.
+ */
+const readRatio = (reader: Reader, sampler: string): number => {
   if (sampler.endsWith('always_off')) return 0;
   if (sampler.endsWith('always_on')) return 1;
-  const ratio = Number(read.text('OTEL_TRACES_SAMPLER_ARG') ?? '1');
-  if (ratio >= 0 && ratio <= 1) return ratio;
-  read.mistakes.push('OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1');
-  return 1;
+  const ratio = pipe(text, transform(Number), isPart);
+  return reader.read({ ratio: ['OTEL_TRACES_SAMPLER_ARG', ratio, '1'] }).ratio;
 };
 
 /** Where traces go; null, which is the default: nowhere. An endpoint turns them on. */
-export const readTracing = (read: Reader): TracingConfig | null => {
-  const base = read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']);
-  const exact = read.url('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', ['http:', 'https:']);
-  const disabled = read.oneOf('OTEL_SDK_DISABLED', ['true', 'false'], 'false') === 'true';
-  const exporter = read.oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none'], 'otlp');
-  const url = exact ?? (base && `${base}/v1/traces`);
-  const config = {
-    headers: {
-      ...readPairs(read, 'OTEL_EXPORTER_OTLP_HEADERS'),
-      ...readPairs(read, 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'),
-    },
-    serviceName: read.text('OTEL_SERVICE_NAME') ?? 'payment-service',
-    resource: readPairs(read, 'OTEL_RESOURCE_ATTRIBUTES'),
-    ratio: readRatio(read),
-    gather_ms: read.integer('OTEL_BSP_SCHEDULE_DELAY', 5_000, 1, 600_000),
+export const readTracing = (reader: Reader) => {
+  const read = reader.read({
+    base: ['OTEL_EXPORTER_OTLP_ENDPOINT', url('http:', 'https:')],
+    exact: ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', url('http:', 'https:')],
+    disabled: ['OTEL_SDK_DISABLED', oneOf('true', 'false'), 'false'],
+    exporter: ['OTEL_TRACES_EXPORTER', oneOf('otlp', 'none'), 'otlp'],
+    commonHeaders: ['OTEL_EXPORTER_OTLP_HEADERS', pairs, ''],
+    ownHeaders: ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', pairs, ''],
+    serviceName: ['OTEL_SERVICE_NAME', text, 'payment-service'],
+    resource: ['OTEL_RESOURCE_ATTRIBUTES', pairs, ''],
+    sampler: ['OTEL_TRACES_SAMPLER', oneOf(...samplers), 'parentbased_always_on'],
+    gather_ms: ['OTEL_BSP_SCHEDULE_DELAY', integer(1, 600_000), '5000'],
+  });
+  const ratio = readRatio(reader, read.sampler);
+  const address = read.exact ?? (read.base && `${read.base}/v1/traces`);
+  if (address === null || read.disabled === 'true' || read.exporter === 'none') return null;
+  const { serviceName, resource, gather_ms } = read;
+  return {
+    /** Where spans are posted to, by OTLP over HTTP in JSON. */
+    url: address,
+    /** Headers of the posts: they may hold a secret. */
+    headers: { ...read.commonHeaders, ...read.ownHeaders },
+    serviceName,
+    /** Further attributes of where the spans come from. */
+    resource,
+    ratio,
+    /** How long spans are gathered before they are sent. */
+    gather_ms,
   };
-  return url === null || disabled || exporter === 'none' ? null : { url, ...config };
 };
+export type TracingConfig = NonNullable<ReturnType<typeof readTracing>>;
