@@ -5,7 +5,7 @@
  * installed.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,8 +24,8 @@ const atOnce_ms = 2_000;
 
 /**
  * `drains`: the program listens to 'disconnect' and ends in order by itself, and losing us in any
- * way makes it end. The others get our signals. Packages that only development needs are not asked
- * for where `runtimeOnly` is set.
+ * way makes it end. The others get our signals. Packages that only development needs are neither
+ * installed nor asked for where `runtimeOnly` is set.
  */
 const commands = {
   start: { program: ['main.ts'], drains: true, runtimeOnly: true },
@@ -108,19 +108,38 @@ const onStop = (first, again) => {
 };
 
 /**
- * Runs npm quietly and says every few seconds that it goes on; its own words are shown only when it
- * fails.
+ * The arguments of npm. What development needs is added to the packages that are there, which a
+ * running service may be reading.
  */
-const install = async () => {
+const installArgs = (runtimeOnly) => {
+  if (!existsSync(join(root, 'package-lock.json'))) return ['install', '--include=dev'];
+  if (runtimeOnly) return ['ci', '--omit=dev'];
+  return isInstalled(true) ? ['install', '--no-save', '--include=dev'] : ['ci', '--include=dev'];
+};
+
+/** Removes the C headers that come with Node, 67 MB that nothing here is compiled against. */
+const removeHeaders = () => {
+  const packages = join(root, 'node_modules');
+  for (const name of readdirSync(packages).filter((folder) => /^node-(?:bin-)?\w+-/.test(folder)))
+    rmSync(join(packages, name, 'include'), { recursive: true, force: true });
+};
+
+/**
+ * Runs npm quietly and prints every few seconds how long it has taken; its own output is shown only
+ * when it fails.
+ */
+const install = async (runtimeOnly) => {
   const began = performance.now();
   const seconds = () => `${Math.round((performance.now() - began) / 1000)} s`;
-  const hasLock = existsSync(join(root, 'package-lock.json'));
-  say(
-    `Installing packages (${existsSync(join(root, 'node_modules')) ? 'package-lock.json has changed' : 'first start'}) ...`,
-  );
+  const kind = installArgs(runtimeOnly);
+  const reason = kind.includes('--no-save')
+    ? 'those of the tests'
+    : existsSync(join(root, 'node_modules'))
+      ? 'package-lock.json has changed'
+      : 'first start';
+  say(`Installing packages (${reason}) ...`);
   const args = [
-    hasLock ? 'ci' : 'install',
-    '--include=dev',
+    ...kind,
     '--include=optional',
     '--no-audit',
     '--no-fund',
@@ -159,6 +178,7 @@ const install = async () => {
     fail(
       `npm could not install the packages (${code}):\n${firstLines(said, 12)}\nMend that (does "npm ping" answer?) and run the same command again.`,
     );
+  removeHeaders();
   say(`Packages are installed (${seconds()}).`);
 };
 
@@ -239,5 +259,5 @@ const run = (node, { program, drains }, args) => {
 const [name, ...args] = process.argv.slice(2);
 const command = commands[name];
 if (!command) fail(`Which command? One of: ${Object.keys(commands).join(', ')}.`);
-if (!isInstalled(command.runtimeOnly)) await install();
+if (!isInstalled(command.runtimeOnly)) await install(command.runtimeOnly);
 run(findNode(), command, args);

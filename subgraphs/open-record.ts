@@ -89,6 +89,8 @@ export const migrateAll = async (
   const applied = await runStep(stopping, () => migrateDirectly(record, entities));
   await runStep(stopping, () => migrateQueues(record.url, config.redisUrl));
   progress(
-    applied.length === 0 ? 'Migrations: up to date' : `Migrations: applied ${applied.join(', ')}`,
+    applied.length === 0
+      ? 'Migrations: up to date'
+      : `Migrations: applied ${applied.length > 3 ? `${applied.length}, the last ${applied.at(-1)}` : applied.join(', ')}`,
   );
 };

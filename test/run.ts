@@ -140,6 +140,16 @@ const logsAreClean = (folder: string, whole: boolean): boolean => {
   return leaks.length === 0 && (!whole || lines > 100);
 };
 
+const help = `npm test -- [--no-skips] [--whole-fleet] [folder or file ...]
+
+Runs \`npm run check\` and every test; with folders or files, the tests in them alone.
+
+  --no-skips      a test that is skipped, or a program that is missing, fails the run (NO_SKIPS=1)
+  --whole-fleet   each role of the fleet is a process of its own (npm run test:cluster)
+  --help          this text
+
+TEST_LOG=debug prints what the services log. The last lines are counts in the form of TAP.`;
+
 /** Runs what was asked for and gives the exit code. */
 const main = async (args: readonly string[], stopped: AbortSignal): Promise<number> => {
   const named = args.filter((argument) => !argument.startsWith('--'));
@@ -147,13 +157,15 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
   const whole = named.length === 0;
   const wholeFleet = args.includes('--whole-fleet');
   if (wholeFleet) process.env['FLEET'] = 'whole';
+  if (args.includes('--help')) {
+    print(help);
+    return 0;
+  }
   const misread = args.filter(
     (argument) => argument.startsWith('--') && !['--no-skips', '--whole-fleet'].includes(argument),
   );
   if (misread.length > 0) {
-    print(
-      `there is no option ${misread.join(', ')}; use: npm test -- [--no-skips] [--whole-fleet] [folder or file ...]`,
-    );
+    print(`there is no option ${misread.join(', ')}\n\n${help}`);
     return 1;
   }
   const unknown = named.filter((path) => !existsSync(resolve(root, path)));

