@@ -5,8 +5,8 @@
  * them.
  */
 import {
-  claimPatience_ms,
   isSameRequest,
+  waitForKey,
   type ClaimingCaller,
   type IdempotencyClaim,
 } from './idempotency.ts';
@@ -24,7 +24,7 @@ const claimAll: Statement = {
   text: `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at)
     select $1, $2, row.key, row.fingerprint, $3, row.resource_id, $4
     from rows from (jsonb_to_recordset($5::jsonb) as (key text, fingerprint text, "resourceId" uuid)) with ordinality as row(key, fingerprint, resource_id, place)
-    where set_config('lock_timeout', '${claimPatience_ms}', true) is not null
+    where ${waitForKey({ merchantId: '$1', mode: '$2', key: 'row.key' })}
     order by row.place on conflict do nothing returning key`,
 };
 

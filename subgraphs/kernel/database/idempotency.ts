@@ -48,6 +48,8 @@ export interface Created<Made> {
 const idempotencyKey_max_chars = 64;
 /** Decision D-21: how long a call waits for an earlier one with the same key. */
 export const claimPatience_ms = 5_000;
+/** How long a batch waits for a row that somebody holds: its calls are then tried one by one. */
+const batchPatience_ms = 100;
 
 /**
  * Reads the argument of a mutation; the fingerprint is made of the input when the caller gave none.
@@ -79,27 +81,57 @@ export const claimOf = (
   };
 };
 
+/** SQL of the parts of a claim. */
+export interface ClaimParts {
+  readonly merchantId: string;
+  readonly mode: string;
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly shopId: string;
+  readonly resourceId: string;
+  readonly at: string;
+}
+
 /**
- * SQL: claims the key in `key` (null: no claim) when `condition` (a query) has a row. It waits for
- * another claim that is not committed yet, and has no row when the key is taken. The patience is
- * set by the statement itself, for its own transaction, so that it costs no round trip.
+ * SQL: the advisory lock that every claim of a key takes before its row, until its transaction
+ * ends. A batch finds by it, without waiting, that another call is about to claim the key. Null
+ * without a key.
+ */
+const lockOf = ({ merchantId, mode, key }: Pick<ClaimParts, 'merchantId' | 'mode' | 'key'>) =>
+  `hashtextextended('idempotency/' || ${merchantId}::text || ${mode}::text || ${key}::text, 0)`;
+
+/**
+ * SQL: true when the key's lock is this transaction's. It waits as long as a call may, which it
+ * sets for its own transaction, so that it costs no round trip.
+ */
+export const waitForKey = (p: Pick<ClaimParts, 'merchantId' | 'mode' | 'key'>): string =>
+  `case when set_config('lock_timeout', '${claimPatience_ms}', true) is not null then pg_advisory_xact_lock(${lockOf(p)}) is not null end`;
+
+/** SQL: true when the key's lock is this transaction's; it does not wait. */
+export const tryKey = (p: Pick<ClaimParts, 'merchantId' | 'mode' | 'key'>): string =>
+  `case when set_config('lock_timeout', '${batchPatience_ms}', true) is not null then pg_try_advisory_xact_lock(${lockOf(p)}) end`;
+
+/** Where the claims of an insert come from. */
+interface ClaimSource {
+  /** SQL from `from` on, when the parts are columns; without it they are parameters. */
+  readonly from?: string;
+  /** A query that has a row where the claim may be made. */
+  readonly condition?: string;
+  readonly held?: typeof waitForKey;
+}
+
+/**
+ * SQL: claims the key in `key` (null: no claim) when `condition` has a row. It gives no row when
+ * the key is taken.
  */
 export const insertClaim = (
-  p: {
-    merchantId: string;
-    mode: string;
-    key: string;
-    fingerprint: string;
-    shopId: string;
-    resourceId: string;
-    at: string;
-  },
-  condition = 'select 1',
+  p: ClaimParts,
+  { from = '', condition = 'select 1', held = waitForKey }: ClaimSource = {},
 ): string =>
   `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at)
    select ${p.merchantId}::uuid, ${p.mode}::text, ${p.key}::text, ${p.fingerprint}::text, ${p.shopId}::uuid, ${p.resourceId}::uuid, ${p.at}::timestamptz
-   where ${p.key}::text is not null and exists (${condition}) and set_config('lock_timeout', '${claimPatience_ms}', true) is not null
-   on conflict do nothing returning 1`;
+   ${from} where ${p.key}::text is not null and exists (${condition}) and ${held(p)}
+   on conflict do nothing returning resource_id`;
 
 const find: Statement = {
   name: 'idempotency.find',

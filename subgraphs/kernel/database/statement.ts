@@ -5,7 +5,7 @@
  */
 import pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { currentSpan, spanned } from '../service/tracing/tracing.ts';
+import { currentSpan, spanned, type SpanStart } from '../service/tracing/tracing.ts';
 
 export interface Statement {
   /** Unique in the program: PostgreSQL keeps the plan under it. */
@@ -41,6 +41,7 @@ const types: pg.CustomTypesConfig = {
 
 const parameter = (value: unknown): unknown => {
   if (value instanceof Temporal.Instant) return rfc3339(value);
+  if (Array.isArray(value)) return value.map(parameter);
   return typeof value === 'bigint' ? value.toString() : value;
 };
 
@@ -62,17 +63,19 @@ export const run = <Found extends object>(
   values: readonly unknown[],
 ): Promise<Found[]> => {
   if (!currentSpan()) return send<Found>(runner, statement, values);
-  // Neither the values nor the rows: they may be anybody's data.
-  const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': statement.name };
-  return spanned(
-    { kind: 'client', name: `sql ${statement.name}`, values: attributes },
-    async (span) => {
-      const rows = await send<Found>(runner, statement, values);
-      span?.note({ 'db.response.returned_rows': rows.length });
-      return rows;
-    },
-  );
+  return spanned(spanOf(statement), async (span) => {
+    const rows = await send<Found>(runner, statement, values);
+    span?.note({ 'db.response.returned_rows': rows.length });
+    return rows;
+  });
 };
+
+/** The span of a statement: neither values nor rows, which may be anybody's data. */
+export const spanOf = ({ name }: Pick<Statement, 'name'>): SpanStart => ({
+  kind: 'client',
+  name: `sql ${name}`,
+  values: { 'db.system.name': 'postgresql', 'db.query.summary': name },
+});
 
 const send = async <Found extends object>(
   runner: Runner,

@@ -1,0 +1,210 @@
+/** Payments that are created at the same moment share one statement; nobody notices. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { claimPatience_ms, createOnce } from '../../subgraphs/kernel/database/idempotency.ts';
+import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { isRefused, refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
+import { PaymentEntity, type Payment } from '../../subgraphs/payments/entities.ts';
+import { countStatements } from '../support/count-statements.ts';
+import { codeOf, granted } from '../support/granted.ts';
+import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+import { poison } from '../support/poison.ts';
+
+let migrated: MigratedDatabase;
+before(async () => void (migrated = await startMigratedDatabase()));
+after(() => migrated.close());
+
+const start = Temporal.Instant.from('2026-11-21T10:00:00.123Z');
+
+const create = (key: KeyPrincipal, amount: bigint, idempotencyKey?: string) =>
+  recordPayment(
+    migrated.database,
+    noPolicies,
+    key,
+    {
+      input: { amount, orderId: `order ${amount}`, metadata: { text: `{"a", NULL} \\ ${amount}` } },
+      idempotency: idempotencyKey ? { key: idempotencyKey } : null,
+    },
+    start.add({ milliseconds: Number(amount % 1_000n) }),
+  );
+
+const amounts = (count: number): readonly bigint[] =>
+  Array.from({ length: count }, (_, index) => BigInt(index + 1));
+
+const stored = async ({ merchantId, id }: Payment): Promise<object> => {
+  const entity = await migrated.database.fork().findOneOrFail(PaymentEntity, { merchantId, id });
+  return Object.fromEntries(
+    propertyNames(PaymentEntity).map((name) => [name, entity[name as keyof typeof entity] ?? null]),
+  );
+};
+
+/** What was written for a merchant: payments, events, claims. */
+const writtenOf = async ({ merchantId }: KeyPrincipal): Promise<readonly number[]> => {
+  const { rows } = await migrated.database.pool.query<{ counts: number[] }>(
+    `select array[(select count(*) from payment where merchant_id = $1),
+      (select count(*) from event where merchant_id = $1),
+      (select count(*) from idempotency_key where merchant_id = $1)]::int[] as counts`,
+    [merchantId],
+  );
+  return rows[0]?.counts ?? [];
+};
+
+test('a hundred calls of two merchants are a few statements, and each writes and returns what a single one does', async () => {
+  const [one, other] = [await migrated.merchant(), await migrated.merchant()];
+  const counted = countStatements(migrated.database.pool);
+  const made = await Promise.all(
+    amounts(100).map((amount) =>
+      create(
+        amount % 2n === 0n ? one : other,
+        amount,
+        amount % 3n === 0n ? `${amount}` : undefined,
+      ),
+    ),
+  );
+  assert.equal(counted.texts.length, 2, counted.texts.join('\n'));
+  const payments = made.map((created) => granted(created).payment);
+  assert.deepEqual(
+    payments.map(({ amount }) => amount),
+    amounts(100),
+  );
+  for (const payment of payments.slice(0, 10))
+    assert.deepEqual(await stored(payment), { ...payment });
+  const single = granted(await create(one, 10n)).payment;
+  const shape = (payment: Payment): object => ({ ...payment, id: '', publicId: '' });
+  assert.deepEqual(payments[9] && shape(payments[9]), shape(single));
+  assert.deepEqual(
+    [await writtenOf(one), await writtenOf(other)],
+    [
+      [51, 51, 16],
+      [50, 50, 17],
+    ],
+  );
+});
+
+test('numbers and events of one merchant follow the order of its calls', async () => {
+  const key = await migrated.merchant();
+  await Promise.all(amounts(50).map((amount) => create(key, amount)));
+  const { rows } = await migrated.database.pool.query<{ amounts: bigint[]; events: string[] }>(
+    `select (select array_agg(amount::text order by substr(public_id, 3)::int) from payment where merchant_id = $1) as amounts,
+      (select array_agg(payload ->> 'amount' order by position) from event where merchant_id = $1) as events`,
+    [key.merchantId],
+  );
+  const expected = amounts(50).map(String);
+  assert.deepEqual(rows[0], { amounts: expected, events: expected });
+});
+
+test('equal keys of one moment are one effect: replays for the same request, a conflict for another', async () => {
+  const [key, other] = [await migrated.merchant(), await migrated.merchant()];
+  const [mine, theirs] = [
+    await Promise.all(Array.from({ length: 40 }, () => create(key, 5n, 'same'))),
+    await Promise.all([create(key, 6n, 'same'), create(key, 7n), create(other, 5n, 'same')]),
+  ];
+  const made = mine.map(granted);
+  assert.equal(new Set(made.map(({ payment }) => payment.id)).size, 1);
+  assert.equal(made.filter(({ replayed }) => !replayed).length, 1);
+  assert.deepEqual(theirs.map(codeOf), ['idempotent_conflict', 'not refused', 'not refused']);
+  assert.deepEqual(await writtenOf(key), [2, 2, 1]);
+});
+
+test('a key that another operation holds is waited for alone: the calls beside it are not held up (D-21)', async () => {
+  const key = await migrated.merchant();
+  const others = await Promise.all([migrated.merchant(), migrated.merchant()]);
+  const held = Promise.withResolvers<void>();
+  const holding = Promise.withResolvers<void>();
+  const claim = { key: 'held', fingerprint: 'another' };
+  const creation = {
+    caller: key,
+    claim,
+    find: async () => null,
+    resourceId: randomUUID(),
+    at: start,
+  };
+  const holder = createOnce(migrated.database.pool, creation, async () => {
+    held.resolve();
+    await holding.promise;
+    return refused('insufficient_balance', 'not today');
+  });
+  await held.promise;
+  const began = performance.now();
+  const waiting = create(key, 1n, 'held');
+  const beside = await Promise.all(
+    [key, ...others].flatMap((caller) =>
+      amounts(10).map((amount) => create(caller, amount, `${amount}`)),
+    ),
+  );
+  const besideTook_ms = performance.now() - began;
+  assert.ok(beside.every((created) => !isRefused(created) && !created.replayed));
+  assert.ok(besideTook_ms < claimPatience_ms / 5, `${besideTook_ms} ms`);
+  assert.equal(codeOf(await waiting), 'idempotent_in_progress');
+  const took_ms = performance.now() - began;
+  assert.ok(took_ms >= claimPatience_ms && took_ms < claimPatience_ms + 2_000, `${took_ms} ms`);
+  holding.resolve();
+  assert.equal(codeOf(await holder), 'insufficient_balance');
+  const free = granted(await create(key, 1n, 'held'));
+  assert.equal(free.replayed, false, 'the holder was refused: its key is free');
+});
+
+test('a stranger whose rows cannot be written fails alone, and makes no second batch fail', async () => {
+  const [stranger, key] = [await migrated.merchant(), await migrated.merchant()];
+  const { pool } = migrated.database;
+  const heal = await poison(pool, 'payment', 'insert', stranger.merchantId);
+  const mixed = () =>
+    Promise.allSettled(
+      amounts(20).flatMap((amount) => [create(stranger, amount), create(key, amount)]),
+    );
+  const counted = countStatements(pool);
+  for (const round of [1, 2]) {
+    const ended = await mixed();
+    assert.deepEqual(
+      new Set(ended.filter((_, place) => place % 2 === 0).map(({ status }) => status)),
+      new Set(['rejected']),
+    );
+    assert.deepEqual(
+      new Set(ended.filter((_, place) => place % 2 === 1).map(({ status }) => status)),
+      new Set(['fulfilled']),
+    );
+    assert.deepEqual(await writtenOf(stranger), [0, 0, 0]);
+    assert.deepEqual((await writtenOf(key)).slice(0, 2), [20 * round, 20 * round]);
+  }
+  await heal();
+  const many = counted.texts.filter((text) => text.includes('unnest'));
+  assert.equal(many.length, 2, 'one with the stranger, one without');
+});
+
+test('connections that are lost in the middle of batches lose no payment and make none twice', async () => {
+  const keys = await Promise.all(Array.from({ length: 4 }, () => migrated.merchant()));
+  const { pool } = migrated.database;
+  let isOver = false;
+  const killing = (async () => {
+    let killed = 0;
+    while (!isOver) {
+      const { rows } = await pool.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid() and query like 'with sent%' and state = 'active'`,
+      );
+      killed += rows.length;
+      await sleep(5);
+    }
+    return killed;
+  })();
+  // Each caller repeats under the same key until it is answered, as the contract has it.
+  const repeat = async (key: KeyPrincipal, amount: bigint): Promise<[lost: number, id: string]> => {
+    for (let lost = 0; ; lost += 1) {
+      const made = await create(key, amount, `key ${amount}`).catch(() => null);
+      if (made) return [lost, granted(made).payment.id];
+    }
+  };
+  const answered = await Promise.all(
+    keys.flatMap((key) => amounts(250).map((amount) => repeat(key, amount))),
+  );
+  isOver = true;
+  const killed = await killing;
+  assert.ok(killed > 0 && answered.some(([lost]) => lost > 0), `${killed} connections were lost`);
+  assert.equal(new Set(answered.map(([, id]) => id)).size, 1_000);
+  for (const key of keys) assert.deepEqual(await writtenOf(key), [250, 250, 250]);
+});
