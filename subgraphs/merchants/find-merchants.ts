@@ -1,5 +1,7 @@
 /** Reading the merchants subgraph's rows: by reference, by key digest, by payment. */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type pg from 'pg';
+import { gathered } from '../kernel/database/gather-calls.ts';
 import { ShopEntity, type Shop } from '../kernel/database/entities.ts';
 import { loadByKey } from '../kernel/database/load-by-key.ts';
 import { isUuid } from '../kernel/rules/uuid.ts';
@@ -123,17 +125,31 @@ export interface KeyHolder {
   readonly rateBurst: number | null;
 }
 
-const holderOf: Statement = {
-  name: 'api_key.holder',
+const holderOf = (name: string, isDigest: string): Statement => ({
+  name,
   text: `select api_key.id as "keyId", api_key.merchant_id as "merchantId", api_key.shop_id as "shopId", api_key.mode, api_key.scopes, merchant.live_enabled as "liveEnabled",
       shop.require_signature as "requireSignature", coalesce(shop.require_bound_signature, false) as "requireBoundSignature", shop.signing_secret_sealed as "signingSecretSealed", shop.allow_list as "allowList",
-      merchant.rate_per_second as "ratePerSecond", merchant.rate_burst as "rateBurst"
+      merchant.rate_per_second as "ratePerSecond", merchant.rate_burst as "rateBurst", api_key.digest
     from api_key join merchant on merchant.id = api_key.merchant_id join shop on shop.merchant_id = api_key.merchant_id and shop.id = api_key.shop_id
-    where api_key.digest = $1 and api_key.revoked_at is null`,
-};
+    where api_key.digest ${isDigest} and api_key.revoked_at is null`,
+});
+
+const holder = holderOf('api_key.holder', '= $1');
+const holders = holderOf('api_key.holders', '= any ((select $1::text[]))');
+
+type FoundHolder = KeyHolder & { readonly digest: string };
+
+const findGathered = gathered<string, KeyHolder | null>({
+  name: holder.name,
+  callerOf: (digest) => digest,
+  alone: async (pool, digest) => (await run<FoundHolder>(pool, holder, [digest]))[0] ?? null,
+  together: async (pool, digests) => {
+    const rows = await run<FoundHolder>(pool, holders, [digests]);
+    const found = new Map(rows.map((row) => [row.digest, row]));
+    return digests.map((digest) => found.get(digest) ?? null);
+  },
+});
 
 /** Who the key with this digest speaks for; null when it is unknown or revoked. */
-export const findKeyHolder = async (runner: Runner, digest: string): Promise<KeyHolder | null> => {
-  const [holder] = await run<KeyHolder>(runner, holderOf, [digest]);
-  return holder ?? null;
-};
+export const findKeyHolder = (pool: pg.Pool, digest: string): Promise<KeyHolder | null> =>
+  findGathered(pool, digest);

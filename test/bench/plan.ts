@@ -6,6 +6,8 @@ import { measureInRounds } from './rounds.ts';
 
 /** Connections of the busy rounds, of the service's pool and of the baseline's. */
 export const connections = 16;
+/** Connections at which calls of the same moment are many. */
+export const crowd = 64;
 
 /**
  * Sizes that the command line may set: minutes of the soak, payments of the registry, and so on.
@@ -103,6 +105,16 @@ export interface Bench {
   /** Says what is going on. */
   readonly progress: Progress;
 }
+
+/** Measures subjects, warm by now, with a crowd of connections. */
+export const measureCrowd = (
+  subjects: readonly Subject[],
+  { plan, progress }: Bench,
+  title: string,
+): Promise<Samples> =>
+  measureInRounds(subjects, { ...plan.many, connections: crowd, warmUp: null }, (text) =>
+    progress(`${title}: ${text}`),
+  );
 
 /** Measures subjects with many connections, then with one. */
 export const measureBoth = async (

@@ -52,16 +52,40 @@ export interface Comparison {
   readonly aim: Aim | null;
 }
 
+const perSecond = (sample: Sample): number => sample.perSecond;
+const speed = (samples: readonly Sample[]): string => `${rounded(medianOf(samples, perSecond))}/s`;
+const wait = (samples: readonly Sample[]): string =>
+  `${rounded(medianOf(samples, ({ p50_us }) => p50_us))} us`;
+
+/** The row of one comparison's throughput with so many connections. */
+export const throughputRow = (
+  { what, subject, baseline, aim }: Comparison,
+  samples: Samples,
+  connections: number,
+): Row => {
+  const [ours, base] = [samples.get(subject), samples.get(baseline)];
+  if (!ours || !base) throw new Error(`${what} was not measured`);
+  return {
+    what: `${what}, ${connections} connections`,
+    against: baseline.name,
+    ratio: medianRatio(ours, base, perSecond),
+    aim,
+    rounds: ours.length,
+    figures: `${speed(ours)} to ${speed(base)}, half within ${wait(ours)} to ${wait(base)}`,
+  };
+};
+
 /**
  * The rows of one comparison: throughput with many connections and with one, and CPU time, which
  * other work on the machine disturbs least.
  */
 export const comparisonRows = (
-  { what, subject, baseline, aim }: Comparison,
+  comparison: Comparison,
   many: Samples,
   one: Samples,
   connections: number,
 ): readonly Row[] => {
+  const { what, subject, baseline, aim } = comparison;
   const [busy, busyBase, single, singleBase] = [
     many.get(subject),
     many.get(baseline),
@@ -69,22 +93,10 @@ export const comparisonRows = (
     one.get(baseline),
   ].map((samples) => samples ?? []);
   if (!busy || !busyBase || !single || !singleBase) throw new Error(`${what} was not measured`);
-  const perSecond = (sample: Sample): number => sample.perSecond;
   const against = baseline.name;
-  const speed = (samples: readonly Sample[]): string =>
-    `${rounded(medianOf(samples, perSecond))}/s`;
-  const wait = (samples: readonly Sample[]): string =>
-    `${rounded(medianOf(samples, ({ p50_us }) => p50_us))} us`;
   const cpuRatio = medianRatio(busyBase, busy, cpuOf);
   return [
-    {
-      what: `${what}, ${connections} connections`,
-      against,
-      ratio: medianRatio(busy, busyBase, perSecond),
-      aim,
-      rounds: busy.length,
-      figures: `${speed(busy)} to ${speed(busyBase)}`,
-    },
+    throughputRow(comparison, many, connections),
     {
       what: `${what}, 1 connection`,
       against,

@@ -1,7 +1,9 @@
 /**
  * Rows by their keys, in the order of the keys: what entity references are loaded with, one
- * statement for all.
+ * statement for all. Reads of one row that are under way at the same moment share one, too.
  */
+import pg from 'pg';
+import { gathered } from './gather-calls.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 import { isUuid } from '../rules/uuid.ts';
 
@@ -9,6 +11,8 @@ export interface RowKey {
   readonly merchantId: string;
   readonly id: string;
 }
+
+const nameOf = ({ merchantId, id }: RowKey): string => `${merchantId}/${id}`.toLowerCase();
 
 /**
  * A loader of a table with the key (merchant_id, id); `columns` is what `columns()` of statement.ts
@@ -19,26 +23,32 @@ export const loadByKey = <Found extends RowKey>(table: string, columns: string) 
     name: `${table}.load_one`,
     text: `select ${columns} from ${table} where merchant_id = $1 and id = $2`,
   };
+  // As subqueries the arrays say nothing to the planner, so that the plan is made once.
   const many: Statement = {
     name: `${table}.load`,
-    text: `select ${columns} from ${table} where (merchant_id, id) in (select * from unnest($1::uuid[], $2::uuid[]))`,
+    text: `select ${columns} from ${table} where (merchant_id, id) in (select * from unnest((select $1::uuid[]), (select $2::uuid[])))`,
   };
-  // PostgreSQL plans the statement with lists anew each time, which costs it four times as much as
-  // reading one row.
-  const find = (runner: Runner, keys: readonly RowKey[]): Promise<Found[]> => {
-    const [first] = keys;
-    if (first && keys.length === 1) return run<Found>(runner, one, [first.merchantId, first.id]);
-    return run<Found>(runner, many, [
-      keys.map(({ merchantId }) => merchantId),
-      keys.map(({ id }) => id),
-    ]);
-  };
-  return async (runner: Runner, keys: readonly RowKey[]): Promise<(Found | null)[]> => {
+  const findOne = async (runner: Runner, { merchantId, id }: RowKey): Promise<Found | null> =>
+    (await run<Found>(runner, one, [merchantId, id]))[0] ?? null;
+  const findMany = async (runner: Runner, keys: readonly RowKey[]): Promise<(Found | null)[]> => {
     const sane = keys.filter(({ merchantId, id }) => isUuid(merchantId) && isUuid(id));
-    const rows = await find(runner, sane);
-    const found = new Map(rows.map((row) => [`${row.merchantId}/${row.id}`, row]));
-    return keys.map(
-      ({ merchantId, id }) => found.get(`${merchantId.toLowerCase()}/${id.toLowerCase()}`) ?? null,
-    );
+    const rows = await run<Found>(runner, many, [
+      sane.map(({ merchantId }) => merchantId),
+      sane.map(({ id }) => id),
+    ]);
+    const found = new Map(rows.map((row) => [nameOf(row), row]));
+    return keys.map((key) => found.get(nameOf(key)) ?? null);
+  };
+  const findGathered = gathered<RowKey, Found | null>({
+    name: one.name,
+    callerOf: ({ merchantId }) => merchantId,
+    alone: findOne,
+    together: findMany,
+  });
+  return async (runner: Runner, keys: readonly RowKey[]): Promise<(Found | null)[]> => {
+    const [key] = keys;
+    if (!key || keys.length > 1) return findMany(runner, keys);
+    if (!isUuid(key.merchantId) || !isUuid(key.id)) return [null];
+    return [await (runner instanceof pg.Pool ? findGathered(runner, key) : findOne(runner, key))];
   };
 };

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { createRequest, paymentBody, readRequest } from '../payment-requests.ts';
 import { hasPgbench, pgbenchSubject } from '../pgbench.ts';
-import { measureBoth, connections, type Bench } from '../plan.ts';
-import { comparisonRows, type Row } from '../report.ts';
+import { connections, crowd, measureBoth, measureCrowd, type Bench } from '../plan.ts';
+import { comparisonRows, throughputRow, type Row } from '../report.ts';
 import { createStatement, freshIds } from '../sent-statement.ts';
 import { serverSubject } from '../subject.ts';
 import type { Fixture } from '../fixture.ts';
@@ -76,14 +76,17 @@ export const createRows = async (fixture: Fixture, bench: Bench): Promise<readon
     ? pgbenchSubject(sent, freshIds(sent, shop), databaseUrl, directory, postgres)
     : null;
   const subjects = [baseline, route, ...(database ? [database] : [])];
-  const { many, one } = await measureBoth(subjects, bench, 'create');
-  const rows = comparisonRows(
-    { what: 'create', subject: route, baseline, aim: { least: 0.9 } },
-    many,
-    one,
-    connections,
-  );
   const what = 'create';
+  const { many, one } = await measureBoth(subjects, bench, what);
+  const compared = { what, subject: route, baseline };
+  const rows = [
+    ...comparisonRows({ ...compared, aim: { least: 1.3 } }, many, one, connections),
+    throughputRow(
+      { ...compared, aim: { least: 1.7 } },
+      await measureCrowd([baseline, route], bench, what),
+      crowd,
+    ),
+  ];
   if (database)
     return [
       ...rows,
@@ -114,11 +117,15 @@ export const readRows = async (fixture: Fixture, bench: Bench): Promise<readonly
   const requests = (await paymentIds(fixture)).map((id) => readRequest(merchant.key, id));
   const baseline = serverSubject({ name: bareName, ...bare, requests, postgres }, bench.load);
   const route = serverSubject({ name: 'REST route', ...service, requests, postgres }, bench.load);
-  const { many, one } = await measureBoth([baseline, route], bench, 'read');
-  return comparisonRows(
-    { what: 'read', subject: route, baseline, aim: { least: 0.85 } },
-    many,
-    one,
-    connections,
-  );
+  const what = 'read';
+  const { many, one } = await measureBoth([baseline, route], bench, what);
+  const compared = { what, subject: route, baseline };
+  return [
+    ...comparisonRows({ ...compared, aim: { least: 1.1 } }, many, one, connections),
+    throughputRow(
+      { ...compared, aim: { least: 1.3 } },
+      await measureCrowd([baseline, route], bench, what),
+      crowd,
+    ),
+  ];
 };
