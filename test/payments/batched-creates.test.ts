@@ -179,10 +179,10 @@ test('a stranger whose rows cannot be written fails alone, and makes no second b
 test('connections that are lost in the middle of batches lose no payment and make none twice', async () => {
   const keys = await Promise.all(Array.from({ length: 4 }, () => migrated.merchant()));
   const { pool } = migrated.database;
-  let isOver = false;
+  const over = new AbortController();
   const killing = (async () => {
     let killed = 0;
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const { rows } = await pool.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
           where datname = current_database() and pid <> pg_backend_pid() and query like 'with sent%' and state = 'active'`,
@@ -202,7 +202,7 @@ test('connections that are lost in the middle of batches lose no payment and mak
   const answered = await Promise.all(
     keys.flatMap((key) => amounts(250).map((amount) => repeat(key, amount))),
   );
-  isOver = true;
+  over.abort();
   const killed = await killing;
   assert.ok(killed > 0 && answered.some(([lost]) => lost > 0), `${killed} connections were lost`);
   assert.equal(new Set(answered.map(([, id]) => id)).size, 1_000);

@@ -37,95 +37,119 @@ interface Waiting<Call, Result> {
 // A batch belongs to no call, so it runs in no call's trace.
 const outsideOfCalls = AsyncLocalStorage.snapshot();
 
+/** Calls that wait, with their callers in the order of their turns. */
+const openQueue = <One>() => {
+  const waiting = new Map<string, One[]>();
+  return {
+    isEmpty: () => waiting.size === 0,
+    add: (caller: string, one: One): void => {
+      const ofCaller = waiting.get(caller);
+      if (ofCaller) ofCaller.push(one);
+      else waiting.set(caller, [one]);
+    },
+    take: (): readonly One[] => {
+      const batch: One[] = [];
+      for (const [caller, ones] of waiting) {
+        if (batch.length === batch_max) break;
+        batch.push(...ones.splice(0, 1));
+        // A map is walked in the order of insertion: the caller's next turn is behind all others.
+        waiting.delete(caller);
+        if (ones.length > 0) waiting.set(caller, ones);
+      }
+      return batch;
+    },
+  };
+};
+
+/** Callers that made a batch fail, for a while. */
+const openApart = () => {
+  const until_ms = new Map<string, number>();
+  return {
+    add: (caller: string): void => void until_ms.set(caller, performance.now() + apart_ms),
+    has: (caller: string): boolean => {
+      const until = until_ms.get(caller) ?? 0;
+      if (performance.now() < until) return true;
+      until_ms.delete(caller);
+      return false;
+    },
+  };
+};
+
+/** Runs the calls of a batch that has failed, each by itself. `failed`: what fails then, too. */
+const runEach = async <Call, Result>(
+  batch: readonly Waiting<Call, Result>[],
+  run: (call: Call) => Promise<Result>,
+  failed: (call: Call) => void,
+): Promise<void> => {
+  const left = batch.values();
+  const runNext = async (): Promise<void> => {
+    for (const { call, answer } of left) {
+      try {
+        answer.resolve(await run(call));
+      } catch (error) {
+        if (!isDatabaseLost(error)) failed(call);
+        answer.reject(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: retries_max }, runNext));
+};
+
 /** The calls of one operation on one pool. */
 const openGathering = <Call, Result>(
   pool: pg.Pool,
   { callerOf, alone, together }: Gathered<Call, Result>,
 ): ((call: Call) => Promise<Result>) => {
-  /** Calls that wait, by caller; the callers in the order of their turns. */
-  const waiting = new Map<string, Waiting<Call, Result>[]>();
-  const apartUntil = new Map<string, number>();
+  const queue = openQueue<Waiting<Call, Result>>();
+  const apart = openApart();
   let inFlight = 0;
-  let isSending = false;
+  let isDue = false;
 
-  const isApart = (caller: string): boolean => {
-    const until = apartUntil.get(caller);
-    if (until === undefined) return false;
-    if (performance.now() < until) return true;
-    apartUntil.delete(caller);
-    return false;
-  };
-
-  const take = (): readonly Waiting<Call, Result>[] => {
-    const batch: Waiting<Call, Result>[] = [];
-    for (const [caller, calls] of waiting) {
-      if (batch.length === batch_max) break;
-      batch.push(...calls.splice(0, 1));
-      // A map is walked in the order of insertion: the caller's next turn is behind all others.
-      waiting.delete(caller);
-      if (calls.length > 0) waiting.set(caller, calls);
-    }
-    return batch;
-  };
-
-  const runAlone = ({ call, answer }: Waiting<Call, Result>): Promise<void> =>
-    alone(pool, call).then(answer.resolve, answer.reject);
-
-  /** Whose call fails by itself, too, makes no other batch fail for a while. */
-  const runEach = async (batch: readonly Waiting<Call, Result>[]): Promise<void> => {
-    const left = batch.values();
-    const runNext = async (): Promise<void> => {
-      for (const one of left) {
-        one.answer.promise.catch((error: unknown) => {
-          if (!isDatabaseLost(error))
-            apartUntil.set(callerOf(one.call), performance.now() + apart_ms);
-        });
-        await runAlone(one);
-      }
-    };
-    await Promise.all(Array.from({ length: retries_max }, runNext));
-  };
-
-  const runTogether = async (batch: readonly Waiting<Call, Result>[]): Promise<void> => {
+  const runBatch = async (batch: readonly Waiting<Call, Result>[]): Promise<void> => {
+    const [first] = batch;
     try {
-      const results = await together(
-        pool,
-        batch.map(({ call }) => call),
-      );
+      const results =
+        first && batch.length === 1
+          ? [await alone(pool, first.call)]
+          : await together(
+              pool,
+              batch.map(({ call }) => call),
+            );
       for (const [place, result] of results.entries()) batch[place]?.answer.resolve(result);
     } catch (error) {
       // What was sent on a lost connection may have taken effect: only its caller may repeat it.
-      if (isDatabaseLost(error)) for (const { answer } of batch) answer.reject(error);
-      else await runEach(batch);
+      if (batch.length === 1 || isDatabaseLost(error))
+        for (const { answer } of batch) answer.reject(error);
+      else
+        await runEach(
+          batch,
+          (call) => alone(pool, call),
+          (call) => apart.add(callerOf(call)),
+        );
     }
   };
 
-  const send = (): void => {
-    while (inFlight < batchesInFlight_max && waiting.size > 0) {
-      const batch = take();
-      const [first] = batch;
-      inFlight += 1;
-      void (first && batch.length === 1 ? runAlone(first) : runTogether(batch)).then(() => {
-        inFlight -= 1;
-        send();
-      });
-    }
+  /** Works batch after batch until nothing waits. */
+  const work = async (): Promise<void> => {
+    inFlight += 1;
+    while (!queue.isEmpty()) await runBatch(queue.take());
+    inFlight -= 1;
+  };
+
+  const begin = (): void => {
+    isDue = false;
+    for (let slots = batchesInFlight_max - inFlight; slots > 0; slots -= 1) void work();
   };
 
   return (call) => {
     const caller = callerOf(call);
-    if (isApart(caller)) return outsideOfCalls(alone, pool, call);
+    if (apart.has(caller)) return outsideOfCalls(alone, pool, call);
     const answer = Promise.withResolvers<Result>();
-    const ofCaller = waiting.get(caller);
-    if (ofCaller) ofCaller.push({ call, answer });
-    else waiting.set(caller, [{ call, answer }]);
+    queue.add(caller, { call, answer });
     // Behind all that this turn of the event loop brings.
-    if (!isSending && inFlight < batchesInFlight_max) {
-      isSending = true;
-      outsideOfCalls(setImmediate, () => {
-        isSending = false;
-        send();
-      });
+    if (!isDue && inFlight < batchesInFlight_max) {
+      isDue = true;
+      outsideOfCalls(setImmediate, begin);
     }
     return answer.promise;
   };
