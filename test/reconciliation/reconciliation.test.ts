@@ -15,7 +15,10 @@ import {
   resolveDifference,
 } from '../../subgraphs/merchants/reconciliation/list-reconciliation.ts';
 import { matchNext } from '../../subgraphs/merchants/reconciliation/match-report.ts';
-import { registryHeader } from '../../subgraphs/merchants/reconciliation/report-csv.ts';
+import {
+  readRegistry,
+  registryHeader,
+} from '../../subgraphs/merchants/reconciliation/report-csv.ts';
 import {
   addRegistryPart,
   matchReconciliation,
@@ -70,7 +73,7 @@ const fetched = async (
   const { pool } = migrated.database;
   const bank = simulatorReport(pool, mistakes);
   const taken = await fetchRegistry(
-    pool,
+    migrated.database,
     bank,
     { connector: bank.connector, mode: bank.mode, reference, ...day },
     now,
@@ -201,11 +204,59 @@ test('an upload comes in parts that may be repeated, tells its mistakes by line,
   const other = await addRegistryPart(database, acting, { runId: run.id, part: 1, csv: second });
   assert.ok(isRefused(other) && other.code === 'idempotent_conflict');
   assert.equal(granted(await matchReconciliation(database, acting, run.id)).lines, 2);
+  const { rows: entries } = await database.pool.query(
+    `select action, before ->> 'status' as status, (before ->> 'lines')::int as from_lines, (after ->> 'lines')::int as lines,
+       after ->> 'status' as becomes, coalesce(after ->> 'runId', subject_id) = $1 as same
+     from audit_entry where action like 'reconciliation.%' order by id`,
+    [run.id],
+  );
+  const adding = ['reconciliation.add', 'open'];
+  assert.deepEqual(entries.map(Object.values), [
+    ['reconciliation.open', null, null, 0, 'open', true],
+    ['reconciliation.open', null, null, 0, 'open', true],
+    [...adding, 0, 1, 'open', true],
+    [...adding, 1, 2, 'open', true],
+    [...adding, 2, 2, 'open', true],
+    ['reconciliation.match', 'open', 2, 2, 'ready', true],
+  ]);
   const late = await addRegistryPart(database, acting, { runId: run.id, part: 3, csv: first });
   assert.ok(isRefused(late) && late.code === 'bad_request');
   const matched = await matchNext(database.pool, afterwards);
   assert.deepEqual([matched?.id, matched?.matched], [run.id, 1]);
   assert.deepEqual(await differencesOf(run.id), [`amount_differs payment ${two}`]);
+});
+
+test('a registry is CSV: quoted fields, either end of line, a mark of byte order; mistakes by line', () => {
+  const id = randomUUID();
+  const rest = `${id},payment,1000,RUB,succeeded,2026-11-21T10:00:00Z,12`;
+  const of = (...texts: readonly string[]) => {
+    const { lines, mistakes } = readRegistry([registryHeader, ...texts].join('\r\n'));
+    return {
+      references: lines.map(({ reference }) => reference),
+      mistakes: mistakes.map(({ line, message }) => `${line}: ${message}`),
+    };
+  };
+  const quotes = 'expected fields without quotes';
+  const header = `expected the header ${registryHeader}`;
+  assert.deepEqual(of(`"a, b",${rest}`, '', `c,"${id}"${rest.slice(id.length)}`), {
+    references: ['a, b', 'c'],
+    mistakes: [],
+  });
+  const wrong = [`a"b,${rest}`, `"c",${rest}`, `"d"e,${rest}`, `f,${rest},`, 'g', `"h,${rest}`];
+  assert.deepEqual(of(...wrong, `i,${rest}`), {
+    references: ['c'],
+    mistakes: [
+      `2: ${quotes}`,
+      `4: ${quotes}`,
+      '5: expected 8 fields, got 9',
+      '6: expected 8 fields, got 1',
+      `7: ${quotes}`,
+    ],
+  });
+  assert.equal(readRegistry(`\u{feff}${registryHeader}\na,${rest}\r\nb,${rest}`).lines.length, 2);
+  const headers = ['', '\n', `x${registryHeader}`, `\n${registryHeader}`, `"${registryHeader}`];
+  for (const csv of headers)
+    assert.deepEqual(readRegistry(csv), { lines: [], mistakes: [{ line: 1, message: header }] });
 });
 
 test('a difference is resolved once, with a note, and leaves its audit entry', async () => {

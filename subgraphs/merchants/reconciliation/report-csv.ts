@@ -2,6 +2,7 @@
  * A registry as an operator uploads it: CSV with a header, one line for each operation. Nothing of
  * it is guessed: a text with a mistake is refused whole, line by line.
  */
+import { parse } from 'csv-parse/sync';
 import {
   reportedKinds,
   reportedStatuses,
@@ -32,9 +33,11 @@ const momentOf = (text: string): Temporal.Instant | null => {
   }
 };
 
+/** Around a field they are none of it. */
+const noQuotes = 'expected fields without quotes';
+
 /** The line, or what is wrong with it in words. */
-const readLine = (text: string): ReportLine | string => {
-  const fields = text.split(',');
+const readLine = (fields: readonly string[]): ReportLine | string => {
   const [
     reference = '',
     operation = '',
@@ -46,7 +49,7 @@ const readLine = (text: string): ReportLine | string => {
     feeText = '',
   ] = fields;
   if (fields.length !== 8) return `expected 8 fields, got ${fields.length}`;
-  if (text.includes('"')) return 'expected fields without quotes';
+  if (fields.some((field) => field.includes('"'))) return noQuotes;
   if (reference === '' || reference.length > reference_max_chars)
     return `reference: expected 1 to ${reference_max_chars} characters`;
   if (operation !== '' && !isUuid(operation)) return 'operation_id: expected a UUID or nothing';
@@ -77,16 +80,32 @@ const readLine = (text: string): ReportLine | string => {
 export const readRegistry = (
   csv: string,
 ): { readonly lines: readonly ReportLine[]; readonly mistakes: readonly LineMistake[] } => {
-  const [header = '', ...texts] = csv.replace(/^\u{feff}/u, '').split(/\r?\n/);
-  if (header !== registryHeader)
-    return { lines: [], mistakes: [{ line: 1, message: `expected the header ${registryHeader}` }] };
   const lines: ReportLine[] = [];
   const mistakes: LineMistake[] = [];
-  for (const [index, text] of texts.entries()) {
-    if (text === '') continue;
-    const read = readLine(text);
-    if (typeof read === 'string') mistakes.push({ line: index + 2, message: read });
-    else lines.push(read);
-  }
-  return { lines, mistakes };
+  let header: string | null = null;
+  let last = 0;
+  parse(csv, {
+    bom: true,
+    record_delimiter: ['\r\n', '\n'],
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_records_with_error: true,
+    // A quote that nothing closes takes all that is behind it for one field.
+    on_skip: () => void mistakes.push({ line: last + 1, message: noQuotes }),
+    on_record: (fields: string[], { lines: line }) => {
+      last = line;
+      if (header === null) {
+        header = fields.join(',');
+        return null;
+      }
+      if (fields.length === 1 && fields[0] === '') return null;
+      const read = readLine(fields);
+      if (typeof read === 'string') mistakes.push({ line, message: read });
+      else lines.push(read);
+      return null;
+    },
+  });
+  return header === registryHeader
+    ? { lines, mistakes }
+    : { lines: [], mistakes: [{ line: 1, message: `expected the header ${registryHeader}` }] };
 };
