@@ -70,7 +70,7 @@ export const backgroundJobs = (
   };
   return [
     ...booksJobs(walking),
-    ...reconciliationJobs({ ...walking, registries: [simulatorReport(database.pool)] }),
+    ...reconciliationJobs({ ...walking, database, registries: [simulatorReport(walking.pool)] }),
     ...alertJobs({ pool: database.pool, bus: parts.bus, now }),
     ...retentionJobs({ ...walking, eventsKept_days: parts.eventsKept_days }),
     ...paymentJobs({ database, banks, clocks, now, stopping, ...page }),

@@ -57,7 +57,7 @@ export const ReconciliationRunEntity = defineEntity({
 export type ReconciliationRun = Row<InferEntity<typeof ReconciliationRunEntity>>;
 
 /** A part of a registry that was stored, by the digest of its text. */
-const ReconciliationPartEntity = defineEntity({
+export const ReconciliationPartEntity = defineEntity({
   name: 'ReconciliationPart',
   tableName: 'reconciliation_part',
   properties: {

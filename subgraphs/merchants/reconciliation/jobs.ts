@@ -3,16 +3,17 @@
  * fetched from the banks that give one.
  */
 import { createHash } from 'node:crypto';
-import type pg from 'pg';
 import type { SettlementBank } from '../../kernel/banks/settlement-bank.ts';
-import { inTransaction, run, type Statement } from '../../kernel/database/statement.ts';
+import { forUpdate } from '../../kernel/database/orm-connections.ts';
+import type { Database } from '../../kernel/database/orm.ts';
 import { done, type Job } from '../../kernel/queue/run-job.ts';
 import type { Logger } from '../../kernel/service/tracing/telemetry.ts';
+import { ReconciliationRunEntity } from './entities.ts';
 import { matchNext } from './match-report.ts';
 import { openRun, storePart, type RegistryName } from './upload-report.ts';
 
 export interface ReconciliationParts {
-  readonly pool: pg.Pool;
+  readonly database: Pick<Database, 'pool' | 'fork'>;
   readonly now: () => Temporal.Instant;
   readonly log: Logger;
   readonly stopping: AbortSignal;
@@ -22,19 +23,6 @@ export interface ReconciliationParts {
 const matchEvery_ms = 2_000;
 /** Fetching a registry that is there already costs one statement. */
 const fetchEvery_ms = 600_000;
-
-const lockOpen: Statement = {
-  name: 'reconciliation.lock_open',
-  text: `select 1 from reconciliation_run where id = $1 and status = 'open' for update`,
-};
-const makeReady: Statement = {
-  name: 'reconciliation.fetched',
-  text: `update reconciliation_run set status = 'ready' where id = $1`,
-};
-const isKnown: Statement = {
-  name: 'reconciliation.is_known',
-  text: `select 1 from reconciliation_run where connector = $1 and mode = $2 and reference = $3 and status <> 'open'`,
-};
 
 /** The registry of a bank's last whole UTC day. */
 const yesterdayOf = ({ connector, mode }: SettlementBank, now: Temporal.Instant): RegistryName => {
@@ -54,32 +42,39 @@ const yesterdayOf = ({ connector, mode }: SettlementBank, now: Temporal.Instant)
  * half way leaves nothing. False when it was there.
  */
 export const fetchRegistry = async (
-  pool: pg.Pool,
+  database: Pick<Database, 'fork'>,
   bank: SettlementBank,
   name: RegistryName,
   now: Temporal.Instant,
 ): Promise<boolean> => {
-  if ((await run(pool, isKnown, [name.connector, name.mode, name.reference])).length > 0)
-    return false;
-  return inTransaction(pool, async (client) => {
-    const opened = await openRun(client, name, 'reconciliation', now);
-    if (!opened || (await run(client, lockOpen, [opened.id])).length === 0) return false;
+  const em = database.fork();
+  const { connector, mode, reference } = name;
+  const known = { connector, mode, reference, status: { $ne: 'open' } } as const;
+  if ((await em.count(ReconciliationRunEntity, known)) > 0) return false;
+  return em.transactional(async (inside) => {
+    const { id } = await openRun(inside, name, 'reconciliation', now);
+    const opened = await inside.findOne(
+      ReconciliationRunEntity,
+      { id, status: 'open' },
+      { ...forUpdate, refresh: true },
+    );
+    if (!opened) return false;
     let part = 0;
     for await (const lines of bank.settlementReport(name)) {
       part += 1;
       const digest = createHash('sha256')
-        .update(lines.map(({ reference }) => reference).join('\n'))
+        .update(lines.map((line) => line.reference).join('\n'))
         .digest('hex');
-      await storePart(client, opened.id, part, digest, lines);
+      await storePart(inside, opened, part, digest, lines);
     }
-    await run(client, makeReady, [opened.id]);
+    opened.status = 'ready';
     return true;
   });
 };
 
 /** The jobs of reconciliation. */
 export const reconciliationJobs = ({
-  pool,
+  database,
   now,
   log,
   stopping,
@@ -91,7 +86,7 @@ export const reconciliationJobs = ({
     every_ms: matchEvery_ms,
     run: async () => {
       for (;;) {
-        const matched = stopping.aborted ? null : await matchNext(pool, now());
+        const matched = stopping.aborted ? null : await matchNext(database.pool, now());
         if (!matched) return done;
         const { connector, reference, lines, differences } = matched;
         log.info({ connector, reference, lines, differences }, 'a registry was matched');
@@ -105,7 +100,7 @@ export const reconciliationJobs = ({
     run: async () => {
       for (const bank of registries) {
         try {
-          await fetchRegistry(pool, bank, yesterdayOf(bank, now()), now());
+          await fetchRegistry(database, bank, yesterdayOf(bank, now()), now());
         } catch (error) {
           log.error(
             { connector: bank.connector, err: error },

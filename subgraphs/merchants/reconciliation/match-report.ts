@@ -7,11 +7,17 @@
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
 import { notSetAside, workBatch, type Subject } from '../../kernel/alerts/set-aside.ts';
-import { inTransaction, run, type Statement } from '../../kernel/database/statement.ts';
+import {
+  columns,
+  inTransaction,
+  propertyNames,
+  run,
+  type Statement,
+} from '../../kernel/database/statement.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
-import type { ReconciliationRun } from './entities.ts';
-import { runColumns } from './upload-report.ts';
+import { ReconciliationRunEntity, type ReconciliationRun } from './entities.ts';
 
+const runColumns = columns(propertyNames(ReconciliationRunEntity));
 /** What succeeded less than this ago may come in the bank's next registry. */
 const youngest_h = 24;
 /**

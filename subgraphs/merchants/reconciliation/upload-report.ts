@@ -3,25 +3,23 @@
  * to the job that matches. Each step may be repeated.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import type pg from 'pg';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ReportLine } from '../../kernel/banks/settlement-bank.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
+import { clientOf, forUpdate } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import {
-  columns,
-  propertyNames,
-  run,
-  type Runner,
-  type Statement,
-} from '../../kernel/database/statement.ts';
+import { run, type Statement } from '../../kernel/database/statement.ts';
 import { isPlainText } from '../../kernel/rules/block.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { actorOf, changeWithAudit, type Acting } from '../../kernel/database/audit.ts';
-import { ReconciliationRunEntity, type ReconciliationRun } from './entities.ts';
+import { actorOf, changeEntities, type Acting } from '../../kernel/database/audit.ts';
+import {
+  ReconciliationPartEntity,
+  ReconciliationRunEntity,
+  type ReconciliationRun,
+} from './entities.ts';
 import { readRegistry } from './report-csv.ts';
 
-export const runColumns = columns(propertyNames(ReconciliationRunEntity));
 const reference_max_chars = 100;
 /** So many mistakes are listed at once. */
 const mistakesListed_max = 20;
@@ -35,37 +33,10 @@ export interface RegistryName {
   readonly until: Temporal.Instant;
 }
 
-const open: Statement = {
-  name: 'reconciliation.open',
-  text: `insert into reconciliation_run (id, connector, mode, reference, since, until, status, lines, matched, differences, created_at, created_by)
-    values ($1, $2, $3, $4, $5, $6, 'open', 0, 0, 0, $7, $8) on conflict (connector, mode, reference) do nothing`,
-};
-const byName: Statement = {
-  name: 'reconciliation.by_name',
-  text: `select ${runColumns} from reconciliation_run where connector = $1 and mode = $2 and reference = $3`,
-};
-const lock: Statement = {
-  name: 'reconciliation.lock',
-  text: `select ${runColumns} from reconciliation_run where id = $1 for update`,
-};
-const readPart: Statement = {
-  name: 'reconciliation.part',
-  text: 'select digest from reconciliation_part where run_id = $1 and part = $2',
-};
-const addPart: Statement = {
-  name: 'reconciliation.add_part',
-  text: 'insert into reconciliation_part (run_id, part, digest) values ($1, $2, $3)',
-};
 const addLines: Statement = {
   name: 'reconciliation.add_lines',
-  text: `with added as (insert into reconciliation_line (run_id, part, line, reference, operation_id, kind, amount, currency, status, at, fee)
-      select $1, $2, row.* from unnest($3::int[], $4::text[], $5::uuid[], $6::text[], $7::int8[], $8::text[], $9::text[], $10::timestamptz[], $11::int8[]) as row
-      returning 1)
-    update reconciliation_run set lines = lines + (select count(*) from added) where id = $1 returning ${runColumns}`,
-};
-const makeReady: Statement = {
-  name: 'reconciliation.ready',
-  text: `update reconciliation_run set status = 'ready' where id = $1 returning ${runColumns}`,
+  text: `insert into reconciliation_line (run_id, part, line, reference, operation_id, kind, amount, currency, status, at, fee)
+    select $1, $2, row.* from unnest($3::int[], $4::text[], $5::uuid[], $6::text[], $7::int8[], $8::text[], $9::text[], $10::timestamptz[], $11::int8[]) as row`,
 };
 
 const nameMistake = ({ connector, reference, since, until }: RegistryName): Refused | null => {
@@ -88,31 +59,36 @@ const auditState = ({ connector, mode, reference, status, lines }: Reconciliatio
   lines,
 });
 
-/**
- * Opens a run, or gives the one that is there under the same connector, mode and reference. Null
- * when there is none although it was opened.
- */
+/** Opens a run, or gives the one that is there under the same connector, mode and reference. */
 export const openRun = async (
-  runner: Runner,
+  em: EntityManager,
   name: RegistryName,
-  by: string,
-  now: Temporal.Instant,
-): Promise<ReconciliationRun | null> => {
+  createdBy: string,
+  createdAt: Temporal.Instant,
+): Promise<ReconciliationRun> => {
   const { connector, mode, reference, since, until } = name;
-  await run(runner, open, [randomUUID(), connector, mode, reference, since, until, now, by]);
-  const [found] = await run<ReconciliationRun>(runner, byName, [connector, mode, reference]);
-  return found ?? null;
+  const counts = { lines: 0, matched: 0, differences: 0 };
+  const empty = { id: randomUUID(), status: 'open', ...counts, matchedAt: null } as const;
+  await em
+    .createQueryBuilder(ReconciliationRunEntity)
+    .insert({ connector, mode, reference, since, until, ...empty, createdAt, createdBy })
+    .onConflict(['connector', 'mode', 'reference'])
+    .ignore()
+    .execute();
+  return em.findOneOrFail(ReconciliationRunEntity, { connector, mode, reference });
 };
 
-/** Stores a part's lines once; gives the run, or null when this very part is there already. */
+/** Stores a part's lines. */
 export const storePart = async (
-  client: pg.PoolClient,
-  runId: string,
+  em: EntityManager,
+  opened: ReconciliationRun,
   part: number,
   digest: string,
   lines: readonly ReportLine[],
-) => {
-  await run(client, addPart, [runId, part, digest]);
+): Promise<void> => {
+  em.create(ReconciliationPartEntity, { runId: opened.id, part, digest });
+  opened.lines += lines.length;
+  await em.flush();
   const of = <Value>(value: (line: ReportLine) => Value): Value[] => lines.map(value);
   const values = [
     lines.map((_, index) => index + 1),
@@ -125,11 +101,10 @@ export const storePart = async (
     of(({ at }) => at.toString()),
     of(({ fee }) => fee?.toString() ?? null),
   ];
-  const [stored] = await run<ReconciliationRun>(client, addLines, [runId, part, ...values]);
-  return stored ?? null;
+  await run(await clientOf(em), addLines, [opened.id, part, ...values]);
 };
 
-type Uploading = Pick<Database, 'pool'>;
+type Uploading = Pick<Database, 'emOf'>;
 
 /**
  * Opens a run for a registry. Its reference, such as the file's digest, is its idempotency key.
@@ -145,11 +120,10 @@ export const openReconciliation = (
     merchantId: null,
     subject: { kind: 'registry', id: `${name.connector}/${name.reference}` },
   };
-  return changeWithAudit<ReconciliationRun>(database, acting, action, async (client) => {
+  return changeEntities(database, acting, action, async (em, notes) => {
     const mistake = nameMistake(name);
     if (mistake) return mistake;
-    const opened = await openRun(client, name, actorOf(acting.principal).actor, acting.now());
-    if (!opened) throw new Error('a run was opened and is not there');
+    const opened = await openRun(em, name, actorOf(acting.principal).actor, acting.now());
     const same =
       Temporal.Instant.compare(opened.since, name.since) === 0 &&
       Temporal.Instant.compare(opened.until, name.until) === 0;
@@ -158,33 +132,33 @@ export const openReconciliation = (
         'idempotent_conflict',
         'reference: a registry of another span was opened under it',
       );
-    return { before: null, after: { ...auditState(opened), runId: opened.id }, result: opened };
+    notes.after = { ...auditState(opened), runId: opened.id };
+    return opened;
   });
 };
 
 const none = refused('not_found', 'there is no such reconciliation');
 
+/** Locks a run and changes it, with the change's entry. */
 const changeRun = async (
   database: Uploading,
   acting: Acting,
   { action, id }: { readonly action: string; readonly id: string },
-  change: (
-    client: pg.PoolClient,
-    before: ReconciliationRun,
-  ) => Promise<ReconciliationRun | Refused>,
+  change: (em: EntityManager, opened: ReconciliationRun) => Promise<ReconciliationRun | Refused>,
 ): Promise<ReconciliationRun | Refused> => {
   if (!isUuid(id)) return none;
-  return changeWithAudit<ReconciliationRun>(
+  const subject = { kind: 'reconciliation', id };
+  return changeEntities(
     database,
     acting,
-    { action, merchantId: null, subject: { kind: 'reconciliation', id } },
-    async (client) => {
-      const [before] = await run<ReconciliationRun>(client, lock, [id]);
-      if (!before) return none;
-      const after = await change(client, before);
-      return '__typename' in after
-        ? after
-        : { before: auditState(before), after: auditState(after), result: after };
+    { action, merchantId: null, subject },
+    async (em, notes) => {
+      const opened = await em.findOne(ReconciliationRunEntity, { id }, forUpdate);
+      if (!opened) return none;
+      notes.before = auditState(opened);
+      const changed = await change(em, opened);
+      notes.after = auditState(opened);
+      return changed;
     },
   );
 };
@@ -199,33 +173,29 @@ export const addRegistryPart = (
   acting: Acting,
   { runId, part, csv }: { readonly runId: string; readonly part: number; readonly csv: string },
 ): Promise<ReconciliationRun | Refused> =>
-  changeRun(
-    database,
-    acting,
-    { action: 'reconciliation.add', id: runId },
-    async (client, before) => {
-      const digest = createHash('sha256').update(csv).digest('hex');
-      const [known] = await run<{ digest: string }>(client, readPart, [runId, part]);
-      if (known)
-        return known.digest === digest
-          ? before
-          : refused('idempotent_conflict', `part: another text is there as part ${part}`);
-      if (before.status !== 'open')
-        return refused('bad_request', 'runId: the run takes no more lines');
-      const { lines, mistakes } = readRegistry(csv);
-      const shown = mistakes
-        .slice(0, mistakesListed_max)
-        .map(({ line, message }) => `line ${line}: ${message}`);
-      if (shown.length > 0)
-        return refused(
-          'bad_request',
-          `csv: lines with mistakes: ${mistakes.length}; ${shown.join('; ')}`,
-        );
-      if (lines.length === 0)
-        return refused('bad_request', 'csv: expected lines, got the header alone');
-      return (await storePart(client, runId, part, digest, lines)) ?? none;
-    },
-  );
+  changeRun(database, acting, { action: 'reconciliation.add', id: runId }, async (em, opened) => {
+    const digest = createHash('sha256').update(csv).digest('hex');
+    const known = await em.findOne(ReconciliationPartEntity, { runId, part });
+    if (known)
+      return known.digest === digest
+        ? opened
+        : refused('idempotent_conflict', `part: another text is there as part ${part}`);
+    if (opened.status !== 'open')
+      return refused('bad_request', 'runId: the run takes no more lines');
+    const { lines, mistakes } = readRegistry(csv);
+    const shown = mistakes
+      .slice(0, mistakesListed_max)
+      .map(({ line, message }) => `line ${line}: ${message}`);
+    if (shown.length > 0)
+      return refused(
+        'bad_request',
+        `csv: lines with mistakes: ${mistakes.length}; ${shown.join('; ')}`,
+      );
+    if (lines.length === 0)
+      return refused('bad_request', 'csv: expected lines, got the header alone');
+    await storePart(em, opened, part, digest, lines);
+    return opened;
+  });
 
 /**
  * Closes a run to more lines and gives it to the job that matches, which takes it within seconds. A
@@ -240,9 +210,8 @@ export const matchReconciliation = (
     database,
     acting,
     { action: 'reconciliation.match', id: runId },
-    async (client, before) => {
-      if (before.status !== 'open') return before;
-      const [after] = await run<ReconciliationRun>(client, makeReady, [runId]);
-      return after ?? none;
+    async (_em, opened) => {
+      if (opened.status === 'open') opened.status = 'ready';
+      return opened;
     },
   );
