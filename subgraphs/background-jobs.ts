@@ -10,7 +10,7 @@ import { reconciliationJobs } from './merchants/reconciliation/jobs.ts';
 import { resealJobs } from './merchants/reseal-secrets.ts';
 import { webhookClockParticipant } from './merchants/webhooks/clock-participant.ts';
 import { deliverJob, webhookJobs } from './merchants/webhooks/jobs.ts';
-import { askBankJob, paymentJobs, paymentClockParticipant } from './payments/jobs.ts';
+import { askBanksJob, paymentJobs, paymentClockParticipant } from './payments/jobs.ts';
 import { refundJobs, refundClockParticipant, sendRefundJob } from './payments/refunds/jobs.ts';
 import { payoutJobs, payoutClockParticipant, sendPayoutsJob } from './payouts/jobs.ts';
 import { openPayments } from './recurring/ask-payments.ts';
@@ -22,7 +22,7 @@ import { paymentsOf, type SubgraphsParts } from './open-subgraphs.ts';
 
 /** What other processes may ask the workers for. */
 export const wakeableJobs = [
-  { name: askBankJob, queue: 'bank' },
+  { name: askBanksJob, queue: 'schedules' },
   { name: sendRefundJob, queue: 'bank' },
   { name: sendPayoutsJob, queue: 'bank' },
   { name: deliverJob, queue: 'webhooks' },
@@ -73,7 +73,7 @@ export const backgroundJobs = (
     ...reconciliationJobs({ ...walking, database, registries: [simulatorReport(walking.pool)] }),
     ...alertJobs({ pool: database.pool, bus: parts.bus, now }),
     ...retentionJobs({ ...walking, eventsKept_days: parts.eventsKept_days }),
-    ...paymentJobs({ database, banks, clocks, now, stopping, ...page }),
+    ...paymentJobs({ database, banks, now, stopping, ...page }),
     ...refundJobs({ database, banks, clocks, now }),
     ...clockJobs({
       ...walking,

@@ -28,10 +28,8 @@ import { reconciliationEntities } from './merchants/reconciliation/entities.ts';
 import { merchantsSubgraph, type MerchantsParts } from './merchants/resolvers.ts';
 import { wakeLanes } from './merchants/webhooks/jobs.ts';
 import { paymentsEntities } from './payments/entities.ts';
-import { askBankJob } from './payments/jobs.ts';
-import { sendRefundJob } from './payments/refunds/jobs.ts';
+import { openQuestions } from './payments/plan-questions.ts';
 import { paymentsSubgraph } from './payments/resolvers.ts';
-import type { PaymentsParts } from './payments/parts.ts';
 import { payoutsEntities } from './payouts/entities.ts';
 import { sendPayoutsJob } from './payouts/jobs.ts';
 import { payoutsSubgraph } from './payouts/resolvers.ts';
@@ -133,30 +131,6 @@ const openSenders = ({ queues, log }: Pick<SubgraphsParts, 'queues' | 'log'>): (
         log.warn({ error }, 'the senders of payouts were not woken; the sweep sends'),
       ),
   );
-
-/** Questions to banks at a known moment. One that is not enqueued is asked by the sweep. */
-const openQuestions = ({
-  queues,
-  log,
-}: Pick<SubgraphsParts, 'queues' | 'log'>): Pick<PaymentsParts, 'askLater' | 'sendRefundLater'> => {
-  const enqueue = (
-    job: string,
-    payload: Readonly<Record<string, string>>,
-    delay_ms: number,
-  ): void => {
-    queues
-      .add(job, payload, { delay_ms })
-      .catch((error: unknown) =>
-        log.warn({ error, job, ...payload }, 'asking the bank was not enqueued; the sweep asks'),
-      );
-  };
-  return {
-    askLater: ({ merchantId, paymentId }, delay_ms) =>
-      enqueue(askBankJob, { merchantId, paymentId }, delay_ms),
-    sendRefundLater: ({ merchantId, refundId }, delay_ms) =>
-      enqueue(sendRefundJob, { merchantId, refundId }, delay_ms),
-  };
-};
 
 /** What the cabinet wakes: the workers of webhooks, and those of test clocks. */
 const openCabinetWakes = ({

@@ -34,6 +34,12 @@ class CheckoutUnanswered extends Error {
   }
 }
 
+/** What a buyer answers at the simulated bank; `coded`: with a code. */
+export interface BankFormAnswer {
+  readonly approve: boolean;
+  readonly coded: boolean;
+}
+
 export interface CheckoutCalls {
   /** Null when the payment is gone. */
   readonly read: (call: Call) => Promise<Checkout | null>;
@@ -44,7 +50,7 @@ export interface CheckoutCalls {
     outcome: SimulatorOutcome,
     failureCode: string | null,
   ) => Promise<CheckoutAnswer>;
-  readonly confirm: (call: Call, approve: boolean) => Promise<CheckoutAnswer>;
+  readonly confirm: (call: Call, answer: BankFormAnswer) => Promise<CheckoutAnswer>;
 }
 
 /** What every operation's result gives; throws when the graph did not answer it. */
@@ -71,7 +77,7 @@ export const prepareCheckoutCalls = (graph: Pick<Supergraph, 'operation'>): Chec
     pay: async (call, card) => answered(pay.name, await pay.run({ card }, call)).checkoutPay,
     plan: async (call, outcome, failureCode) =>
       answered(plan.name, await plan.run({ outcome, failureCode }, call)).checkoutOutcomePlan,
-    confirm: async (call, approve) =>
-      answered(confirm.name, await confirm.run({ approve }, call)).checkoutSimulatorConfirm,
+    confirm: async (call, answer) =>
+      answered(confirm.name, await confirm.run(answer, call)).checkoutSimulatorConfirm,
   };
 };

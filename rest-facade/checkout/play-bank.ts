@@ -3,9 +3,16 @@
  * answer there.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Checkout } from './call-checkout.ts';
 import { rememberSwitch } from './choose-language.ts';
-import { findCheckout, pageAddress, type PageContext, type TokenRoute } from './page-context.ts';
+import {
+  findCheckout,
+  pageAddress,
+  visitOf,
+  type PageContext,
+  type TokenRoute,
+} from './page-context.ts';
 import { guardPage } from './page-headers.ts';
 import { isSameOrigin } from './same-origin.ts';
 import { bankPage } from './views/bank.ts';
@@ -55,17 +62,17 @@ export const playBank = (app: FastifyInstance, context: PageContext): void => {
 
   app.post<TokenRoute>('/:token/bank', { bodyLimit: bodyLimit_bytes }, async (request, reply) => {
     guardPage(reply, 'own form');
-    const { words, found } = await findCheckout(context, request);
-    if (found?.checkout.mode !== 'test' || !isSameOrigin(request, true))
-      return sendUnknown(context, reply, words);
-    if (!awaitsBuyer(found.checkout)) return reply.redirect(pageAddress(request), 303);
+    const { words, call } = visitOf(context, request);
+    if (!call || !isSameOrigin(request, true)) return sendUnknown(context, reply, words);
     const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
     const approve = form.get('answer') !== 'decline';
-    const needsCode = approve && found.checkout.step === 'three_d_secure';
-    if (needsCode && !/^\d{6}$/.test((form.get('code') ?? '').trim()))
-      return showBank(context, reply, found.checkout, words, true);
-    // A refusal means that the payment moved on meanwhile; the hosted page shows where it stands.
-    await context.calls.confirm(found.call, approve);
+    const coded = /^\d{6}$/.test((form.get('code') ?? '').trim());
+    const answer = await context.calls.confirm(call, { approve, coded });
+    const refusedCheckout = isRefused(answer) ? await context.calls.read(call) : null;
+    if (isRefused(answer) && refusedCheckout?.mode !== 'test')
+      return sendUnknown(context, reply, words);
+    if (refusedCheckout && awaitsBuyer(refusedCheckout))
+      return showBank(context, reply, refusedCheckout, words, true);
     return reply.redirect(pageAddress(request), 303);
   });
 };

@@ -316,6 +316,7 @@ export type PlanCheckoutOutcomeMutation = { checkoutOutcomePlan:
 
 export type ConfirmCheckoutSimulatorMutationVariables = Exact<{
   approve: boolean;
+  coded: boolean;
 }>;
 
 

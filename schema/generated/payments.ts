@@ -643,7 +643,10 @@ export type Mutation = {
   checkoutPay: CheckoutResult;
   /** Test mode: the tester picks another outcome while the payment is pending. */
   checkoutOutcomePlan: CheckoutResult;
-  /** Test mode: what a buyer would do at the bank (enter the 3-D Secure code, confirm in the app). False declines. */
+  /**
+   * Test mode: what a buyer would do at the bank (enter the 3-D Secure code, confirm in the app). False declines.
+   * Without a code where the bank asks for one, refuses with bad_request.
+   */
   checkoutSimulatorConfirm: CheckoutResult;
 };
 
@@ -701,6 +704,7 @@ export type MutationcheckoutOutcomePlanArgs = {
 
 export type MutationcheckoutSimulatorConfirmArgs = {
   approve: Scalars['Boolean']['input'];
+  coded?: Scalars['Boolean']['input'];
 };
 
 
@@ -1143,7 +1147,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   checkoutMethodChoose?: Resolver<ResolversTypes['CheckoutResult'], ParentType, ContextType, RequireFields<MutationcheckoutMethodChooseArgs, 'method'>>;
   checkoutPay?: Resolver<ResolversTypes['CheckoutResult'], ParentType, ContextType, Partial<MutationcheckoutPayArgs>>;
   checkoutOutcomePlan?: Resolver<ResolversTypes['CheckoutResult'], ParentType, ContextType, RequireFields<MutationcheckoutOutcomePlanArgs, 'outcome'>>;
-  checkoutSimulatorConfirm?: Resolver<ResolversTypes['CheckoutResult'], ParentType, ContextType, RequireFields<MutationcheckoutSimulatorConfirmArgs, 'approve'>>;
+  checkoutSimulatorConfirm?: Resolver<ResolversTypes['CheckoutResult'], ParentType, ContextType, RequireFields<MutationcheckoutSimulatorConfirmArgs, 'approve' | 'coded'>>;
 };
 
 export type Resolvers<ContextType = SubgraphContext> = {

@@ -23,21 +23,28 @@ export type Decision = PaymentChange | Refused | 'unchanged';
 
 const races_max = 20;
 
-/** The payment as it is after the decision was carried out, or the refusal. */
+/**
+ * The payment as it is after the decision was carried out, or the refusal. `known` is the payment
+ * as it was read or written before. A change is decided from it, since the statement proves its
+ * version; that nothing changes is decided from the row as it is.
+ */
 export const changePayment = async (
   database: Database,
   key: PaymentKey,
   now: Temporal.Instant,
   decide: (inHand: PaymentInHand) => Decision,
+  known: PaymentInHand | null = null,
 ): Promise<Payment | Refused> => {
+  let seen = known;
   for (let race = 0; race < races_max; race++) {
-    const inHand = await findPayment(database.pool, key, now);
+    const inHand = seen ?? (await findPayment(database.pool, key, now));
     if (!inHand) return refused('not_found', 'there is no such payment');
     const decision = decide(inHand);
-    if (decision === 'unchanged') return inHand.payment;
-    if (isRefused(decision)) return decision;
-    const stored = await storePayment(database.pool, inHand.payment, decision, now);
-    if (stored) return stored;
+    if (decision !== 'unchanged' && !isRefused(decision)) {
+      const stored = await storePayment(database.pool, inHand.payment, decision, now);
+      if (stored) return stored;
+    } else if (!seen) return decision === 'unchanged' ? inHand.payment : decision;
+    seen = null;
   }
   throw new Error(`payment ${key.paymentId} was written by others ${races_max} times in a row`);
 };

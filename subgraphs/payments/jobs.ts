@@ -2,17 +2,16 @@
  * What the payments subgraph does in the background. The sweeps find everything by themselves; the
  * wake-ups only make it prompt.
  */
-import { object, pipe, string, uuid } from 'valibot';
 import type { Banks } from '../kernel/banks/route.ts';
 import { earliest, type ClockParticipant } from '../kernel/clock/keep-clocks.ts';
 import type { TestClocks } from '../kernel/clock/test-clocks.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { foldBacklog } from '../kernel/ledger/fold.ts';
-import { done, type Job, jobWithPayload } from '../kernel/queue/run-job.ts';
+import { done, type Job } from '../kernel/queue/run-job.ts';
 import { paymentAsks } from './bank-answers/ask-bank.ts';
 import { expirePayments, linkEnds, sessionEnds } from './expire-payments.ts';
 import { receiveCallbacks } from './bank-answers/receive-callbacks.ts';
-import { askDue, askOrOrder, type OrderingParts } from './bank-answers/order-again.ts';
+import { askDue, type OrderingParts } from './bank-answers/order-again.ts';
 import { pageAddress, type PageParts } from './checkout/page-address.ts';
 
 export interface PaymentJobs extends PageParts {
@@ -25,15 +24,8 @@ export interface PaymentJobs extends PageParts {
   readonly stopping: AbortSignal;
 }
 
-const paymentKey = object({
-  merchantId: pipe(string(), uuid()),
-  paymentId: pipe(string(), uuid()),
-});
-
-/**
- * The job that asks a bank about one payment: enqueued when an answer is expected at a known time.
- */
-export const askBankJob = 'ask-bank';
+/** The job that asks the banks what is due: added when an answer is expected at a known time. */
+export const askBanksJob = 'sweep-bank-answers';
 
 /** Work that finds by itself what is due. */
 const everySecond = (name: string, work: () => Promise<unknown>): Job => ({
@@ -58,26 +50,11 @@ const orderingOf = (
 export const paymentJobs = ({
   database,
   banks,
-  clocks,
   now,
   stopping,
   ...page
-}: PaymentJobs): readonly Job[] => [
-  jobWithPayload({
-    name: askBankJob,
-    queue: 'bank',
-    payload: paymentKey,
-    run: async (key) => {
-      await askOrOrder(
-        orderingOf({ database, banks, ...page }),
-        key,
-        await clocks.timeOf({ kind: 'payment', merchantId: key.merchantId, id: key.paymentId }),
-        'planned',
-      );
-      return done;
-    },
-  }),
-  everySecond('sweep-bank-answers', () => askDue(orderingOf({ database, banks, ...page }), now)),
+}: Omit<PaymentJobs, 'clocks'>): readonly Job[] => [
+  everySecond(askBanksJob, () => askDue(orderingOf({ database, banks, ...page }), now)),
   everySecond('hear-simulator-callbacks', () => receiveCallbacks(database, banks, now())),
   everySecond('expire-payments', () => expirePayments(database, banks, now)),
   everySecond('fold-balances', () => foldBacklog(database.pool, stopping)),

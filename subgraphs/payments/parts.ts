@@ -6,7 +6,8 @@ import type { Policies } from '../kernel/policies/policies.ts';
 import type { Refresh } from './bank-answers/refresh-payment.ts';
 import type { PageParts } from './checkout/page-address.ts';
 import type { RefundKey } from './refunds/send-refund.ts';
-import type { PaymentKey } from './store-payment.ts';
+import type { Lru } from '../kernel/service/lru.ts';
+import type { PaymentInHand } from './store-payment.ts';
 
 export interface PaymentsParts extends PageParts {
   readonly database: Database;
@@ -16,11 +17,17 @@ export interface PaymentsParts extends PageParts {
   readonly clocks: Pick<TestClocks, 'timeOf' | 'stands'>;
   /** Notifies the relay that the outbox has something. */
   readonly wakeRelay: () => void;
-  /** Asks for the bank's answer at a moment; a lost wish is found by the sweep. */
-  readonly askLater: (key: PaymentKey, delay_ms: number) => void;
+  /** Asks the banks at a moment what is due then; a lost wish is found by the sweep. */
+  readonly askLater: (delay_ms: number) => void;
   /** The same for a refund. */
   readonly sendRefundLater: (key: RefundKey, delay_ms: number) => void;
 }
 
-/** The same with what asks the bank when somebody reads a payment. */
-export type ReadingParts = PaymentsParts & { readonly refresh: Refresh };
+/**
+ * The same with what asks the bank when somebody reads a payment, and with the payments that hosted
+ * pages of this process showed last.
+ */
+export type ReadingParts = PaymentsParts & {
+  readonly refresh: Refresh;
+  readonly shown: Lru<string, PaymentInHand>;
+};

@@ -12,6 +12,7 @@ import type { Principal } from '../kernel/service/access/principal.ts';
 import { reachOf } from '../kernel/database/reach.ts';
 import { keyOf, merchantOf, orThrow } from '../kernel/service/access/reach.ts';
 import { mayReadOfShop, ownOnly } from '../kernel/service/entities.ts';
+import { Lru } from '../kernel/service/lru.ts';
 import { perCall } from '../kernel/service/graph/per-call.ts';
 import type { SubgraphParts } from '../kernel/service/graph/build-subgraph.ts';
 import { openRefresh } from './bank-answers/refresh-payment.ts';
@@ -41,11 +42,18 @@ const mayReadOfPayment = (principal: Principal, row: Payment | Refund): boolean 
   );
 };
 
+/** Pages that are open at the same time, in this process. */
+const shown_max = 2_000;
+
 /** The resolvers and the entity loaders of the payments subgraph. */
 export const paymentsSubgraph = (
   opened: PaymentsParts,
 ): SubgraphParts & { name: 'payments'; resolvers: Resolvers } => {
-  const parts: ReadingParts = { ...opened, refresh: openRefresh(opened) };
+  const parts: ReadingParts = {
+    ...opened,
+    refresh: openRefresh(opened),
+    shown: new Lru(shown_max),
+  };
   return {
     name: 'payments',
     resolvers: {

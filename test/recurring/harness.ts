@@ -101,7 +101,9 @@ const payAt = async (
     }),
   );
   if (token.mode === 'test')
-    return granted(await confirmSimulator(database, banks, key, approve, clock.now));
+    return granted(
+      await confirmSimulator(database, banks, key, { approve, coded: true }, clock.now),
+    );
   // A live buyer confirms by himself, a moment later.
   clock.now = clock.now.add({ seconds: 5 });
   return granted(await askBank(database, banks, key, clock.now));

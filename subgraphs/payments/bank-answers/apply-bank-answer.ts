@@ -4,13 +4,13 @@
  * no state; decision D-33: a success that comes too late is returned; decision D-36: the fee is
  * taken on success. This is the only code that makes a payment succeed or fail.
  */
-import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import type { BankAnswer, FoundSession } from '../../kernel/banks/bank-answer.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
 import { paymentSucceeded } from '../../kernel/rules/postings.ts';
 import type { FailureCode } from '../../kernel/rules/failure-code.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import { alertOfContradiction } from './alert-of-contradiction.ts';
 import { approvalPatch, bankRefMetadata, type Approval } from './approval.ts';
 import type { Payment } from '../entities.ts';
 import { changePayment, statusEvents, type Decision } from '../change-payment.ts';
@@ -182,29 +182,6 @@ const decide = (
 };
 
 /**
- * The merchant was notified that it is paid, and the bank says now that it is not: nothing moves by
- * itself, a person must ask the bank.
- */
-const alertOfContradiction = (
-  database: Database,
-  { merchantId, shopId, mode, id, publicId, status }: Payment,
-  connector: string,
-  bankCode: string,
-  at: Temporal.Instant,
-): Promise<boolean> => {
-  const detail = `${connector} refused ${publicId} (${bankCode}) after it had approved it; the payment stays ${status}`;
-  return raiseAlert(database.pool, {
-    kind: 'bank_answer_contradicts',
-    merchantId,
-    shopId,
-    mode,
-    subjectId: id,
-    detail,
-    at,
-  });
-};
-
-/**
  * What the answer to an order is worth once another order was given: that one may have arrived,
  * whatever became of the first.
  */
@@ -226,10 +203,12 @@ const apply = async (
     connector,
     received,
     order,
+    known,
   }: {
     readonly connector: string;
     readonly received: BankAnswer;
     readonly order: Temporal.Instant | null;
+    readonly known: PaymentInHand | null;
   },
   now: Temporal.Instant,
 ): Promise<Payment | Refused> => {
@@ -239,11 +218,17 @@ const apply = async (
     key,
     { connector, answer: received, now },
     (applied, isHeld) =>
-      changePayment(database, key, now, (inHand) => {
-        answer = worthOf(applied, inHand.payment, order);
-        const decision = decide(inHand, connector, answer, now);
-        return isHeld ? heldDecision(decision) : decision;
-      }),
+      changePayment(
+        database,
+        key,
+        now,
+        (inHand) => {
+          answer = worthOf(applied, inHand.payment, order);
+          const decision = decide(inHand, connector, answer, now);
+          return isHeld ? heldDecision(decision) : decision;
+        },
+        known,
+      ),
   );
   if (isRefused(payment)) return payment;
   if (answer.kind === 'approved' && endedUnpaid(payment.status) && !isVoided(payment))
@@ -263,7 +248,25 @@ export const applyBankAnswer = (
   connector: string,
   received: BankAnswer,
   now: Temporal.Instant,
-): Promise<Payment | Refused> => apply(database, key, { connector, received, order: null }, now);
+): Promise<Payment | Refused> =>
+  apply(database, key, { connector, received, order: null, known: null }, now);
+
+/** The same for a payment that the call has read. */
+export const applyAnswerTo = (
+  database: Database,
+  known: PaymentInHand,
+  connector: string,
+  received: BankAnswer,
+  now: Temporal.Instant,
+): Promise<Payment | Refused> => {
+  const { merchantId, id: paymentId } = known.payment;
+  return apply(
+    database,
+    { merchantId, paymentId },
+    { connector, received, order: null, known },
+    now,
+  );
+};
 
 /**
  * Applies the answer to the order that was given at `now`: another one may have been given since.
@@ -274,4 +277,5 @@ export const applyOrderAnswer = (
   connector: string,
   received: BankAnswer,
   now: Temporal.Instant,
-): Promise<Payment | Refused> => apply(database, key, { connector, received, order: now }, now);
+): Promise<Payment | Refused> =>
+  apply(database, key, { connector, received, order: now, known: null }, now);

@@ -11,14 +11,14 @@ import { inTraceOf } from '../../kernel/database/subject-trace.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
 import { isBinding, isCharge } from '../../kernel/rules/recurring.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { applyBankAnswer } from './apply-bank-answer.ts';
+import { applyAnswerTo } from './apply-bank-answer.ts';
 import type { Payment } from '../entities.ts';
 import { orderCharge } from '../recurring/charge.ts';
 import { isVoided } from '../recurring/verification.ts';
 import { buyerMethod, pageMethod } from '../checkout/rules.ts';
 import { isUnderWay, orderState } from '../rules/order.ts';
 import { endedUnpaid, sessionLength_min, sessionTtl_min } from '../rules/payment.ts';
-import { findPayment, type PaymentKey } from '../store-payment.ts';
+import { findPayment, type PaymentInHand, type PaymentKey } from '../store-payment.ts';
 
 /**
  * Why the bank is asked: somebody says that something has happened or needs to know, or a moment
@@ -101,17 +101,21 @@ const answerOf = async (
   bank: Bank,
   payment: Payment,
   now: Temporal.Instant,
+  ask: Ask,
 ): Promise<BankAnswer> => {
   if (isOrderedAgain(payment, now)) return orderCharge(bank, payment, false, now);
   const question = questionAbout(payment, bank, now);
   if (endedUnpaid(payment.status) && bank.cancelOrder) return bank.cancelOrder(question);
-  const answer = await bank.ask(question);
+  const answer = await ask(question);
   return answer.kind === 'unseen' &&
     payment.status === 'processing' &&
     isUnderWay(payment.orderedAt, now)
     ? { kind: 'unknown' }
     : answer;
 };
+
+/** How a bank is asked. */
+type Ask = Bank['ask'];
 
 /**
  * The bank has answered something else than was ordered since the question was planned: a person
@@ -130,35 +134,36 @@ export const askBank = (
   key: PaymentKey,
   now: Temporal.Instant,
   occasion: Occasion = 'notified',
-): Promise<Payment | Refused> => {
-  const { merchantId, paymentId: subjectId } = key;
-  return inTraceOf(
+): Promise<Payment | Refused> =>
+  inTraceOf(
     database.pool,
-    { merchantId, subjectId },
+    { merchantId: key.merchantId, subjectId: key.paymentId },
     { kind: 'internal', name: 'ask bank' },
-    () => askAndApply(database, banks, key, now, occasion),
+    async () => {
+      const found = await findPayment(database.pool, key, now);
+      if (!found) return refused('not_found', 'there is no such payment');
+      return askAbout(database, banks, found, now, { occasion });
+    },
   );
-};
 
-const askAndApply = async (
+/** The same about a payment that the call has read; `ask` may take the place of the question. */
+export const askAbout = async (
   database: Database,
   banks: Banks,
-  key: PaymentKey,
+  known: PaymentInHand,
   now: Temporal.Instant,
-  occasion: Occasion,
+  { occasion = 'notified', ask }: { readonly occasion?: Occasion; readonly ask?: Ask } = {},
 ): Promise<Payment | Refused> => {
-  const found = await findPayment(database.pool, key, now);
-  if (!found) return refused('not_found', 'there is no such payment');
-  const { payment } = found;
+  const { payment } = known;
   if (!isOpenQuestion(payment, occasion) || (occasion === 'planned' && isStopped(payment)))
     return payment;
   const bank = banks.bankOf(payment);
   if (isRefused(bank)) return bank;
-  const answer = await answerOf(bank, payment, now);
+  const answer = await answerOf(bank, payment, now, ask ?? ((question) => bank.ask(question)));
   // An order whose buyer has not gone on yet may end at the bank, which says nothing of the link
   // here; that it is paid counts.
   if (payment.status === 'pending' && answer.kind !== 'approved') return payment;
-  return applyBankAnswer(database, key, bank.connector, answer, now);
+  return applyAnswerTo(database, known, bank.connector, answer, now);
 };
 
 /** Payments that the bank is to be asked about at a known moment. */

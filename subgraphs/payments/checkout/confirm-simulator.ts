@@ -4,20 +4,27 @@
  */
 import type { Banks } from '../../kernel/banks/route.ts';
 import type { Database } from '../../kernel/database/orm.ts';
+import { inTraceOf } from '../../kernel/database/subject-trace.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { askBank } from '../bank-answers/ask-bank.ts';
+import { askAbout } from '../bank-answers/ask-bank.ts';
 import type { Payment } from '../entities.ts';
 import { findPayment, type PaymentKey } from '../store-payment.ts';
 
+/** What a buyer answers there; `coded`: with the code that a bank asks for (3-D Secure). */
+interface BankFormAnswer {
+  readonly approve: boolean;
+  readonly coded: boolean;
+}
+
 /**
- * Confirms or declines at the simulated bank, then asks it. A payment that is final already is
- * given back as it is.
+ * Confirms or declines at the simulated bank, and applies its answer. A payment that does not wait
+ * for its buyer is given back as it is.
  */
 export const confirmSimulator = async (
   database: Database,
   banks: Banks,
   key: PaymentKey,
-  approve: boolean,
+  { approve, coded }: BankFormAnswer,
   now: Temporal.Instant,
 ): Promise<Payment | Refused> => {
   const found = await findPayment(database.pool, key, now);
@@ -27,10 +34,18 @@ export const confirmSimulator = async (
     return refused('bad_request', 'only a test payment is confirmed here');
   if (payment.status === 'pending')
     return refused('bad_request', 'the buyer has not gone on to the bank yet');
-  await banks.simulator.confirm(
-    { merchantId: key.merchantId, operationId: key.paymentId, now },
-    approve,
+  // The bank shows its page only to a buyer who has something to do there.
+  if (payment.step === null || payment.step === 'wait') return payment;
+  if (approve && !coded && payment.step === 'three_d_secure')
+    return refused('bad_request', 'the bank asks for its code');
+  const asked = await inTraceOf(
+    database.pool,
+    { merchantId: key.merchantId, subjectId: key.paymentId },
+    { kind: 'internal', name: 'ask bank' },
+    () =>
+      askAbout(database, banks, found, now, {
+        ask: (question) => banks.simulator.confirm(question, approve),
+      }),
   );
-  const asked = await askBank(database, banks, key, now);
   return isRefused(asked) ? payment : asked;
 };

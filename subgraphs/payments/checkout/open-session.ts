@@ -13,14 +13,14 @@ import type { PolicyLists } from '../../kernel/policies/policies.ts';
 import { isBinding } from '../../kernel/rules/recurring.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { applyOrderAnswer } from '../bank-answers/apply-bank-answer.ts';
-import { changePayment, statusEvents } from '../change-payment.ts';
+import { changePayment, statusEvents, type Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { cardFlaw, orderAgain } from '../bank-answers/order-again.ts';
 import { buyerMethod, pageMethod } from './rules.ts';
 import { isLastOrder, order_max_s } from '../rules/order.ts';
 import { paymentMove, sessionEnd } from '../rules/payment.ts';
 import { recordSession, sessionOrder, type SessionRequest } from './session-order.ts';
-import { findPayment, type PaymentKey } from '../store-payment.ts';
+import { findPayment, type PaymentInHand, type PaymentKey } from '../store-payment.ts';
 
 /** When a session that is opened now at a bank ends. */
 const endAt = (
@@ -29,13 +29,19 @@ const endAt = (
   now: Temporal.Instant,
 ): Temporal.Instant => sessionEnd(now, expiresAt, sessionTtl_min);
 
+/** The payment as it was read, and who is to serve it how. */
+interface Beginning {
+  readonly known: PaymentInHand;
+  readonly bank: Bank;
+  readonly method: BuyerMethod;
+}
+
 const begin = (
   database: Database,
-  bank: Bank,
-  method: BuyerMethod,
+  { known, bank, method }: Beginning,
   { key, card, now }: SessionRequest,
-): Promise<Payment | Refused> =>
-  changePayment(database, key, now, ({ payment }) => {
+): Promise<Payment | Refused> => {
+  const decide = ({ payment }: PaymentInHand): Decision => {
     const status = paymentMove(payment.status, 'session_opened');
     if (!status) return refused('not_pending', `the payment is ${payment.status}`);
     if (Temporal.Instant.compare(payment.expiresAt, now) <= 0)
@@ -68,7 +74,9 @@ const begin = (
       postings: [],
       events: (after) => statusEvents(after, [], now),
     };
-  });
+  };
+  return changePayment(database, key, now, decide, known);
+};
 
 /**
  * Another bank serves than the one that the order was registered with: that one's reference, whose
@@ -154,6 +162,10 @@ const alike = ([first, ...others]: Candidates, card: Card | null): Candidates =>
   ];
 };
 
+/** Whether a session may be begun from what was shown; else the row is read first. */
+const isPayable = (shown: PaymentInHand | undefined): shown is PaymentInHand =>
+  shown?.payment.status === 'pending' && buyerMethod(pageMethod(shown.payment)) !== null;
+
 /**
  * Opens the session; refuses with `not_pending`, `bad_request`, `aml_blocked` (a card on a block
  * list, decision D-40), `method_unsupported` or `route_not_configured`. A bank without an answer
@@ -165,8 +177,8 @@ export const openSession = async (
   policies: PolicyLists,
   request: SessionRequest,
 ): Promise<Payment | Refused> => {
-  const { key, card, pageUrl, now } = request;
-  const found = await findPayment(database.pool, key, now);
+  const { key, card, pageUrl, now, shown } = request;
+  const found = isPayable(shown) ? shown : await findPayment(database.pool, key, now);
   if (!found) return refused('not_found', 'there is no such payment');
   if (found.payment.status === 'processing')
     return orderAgain({ database, banks, policies }, request);
@@ -186,21 +198,25 @@ export const openSession = async (
   });
   if (isRefused(serving)) return serving;
   const candidates = alike(serving, card);
-  const payment = await begin(database, candidates[0], method, request);
+  const bank = candidates[0];
+  const payment = await begin(database, { known: found, bank, method }, request);
+  // What was shown has moved since.
+  if (isRefused(payment) && shown)
+    return openSession(database, banks, policies, { ...request, shown: undefined });
   if (isRefused(payment)) return payment;
   const order = sessionOrder(payment, {
     method,
-    card: candidates[0].cardsOn === 'our_page' ? card : null,
+    card: bank.cardsOn === 'our_page' ? card : null,
     pageUrl,
     now,
   });
-  const { bank, answer } = await orderSession(database, key, candidates, order);
+  const { bank: last, answer } = await orderSession(database, key, candidates, order);
   switch (answer.kind) {
     case 'opened':
-      return recordSession(database, key, answer, now);
+      return recordSession(database, key, answer, now, { ...found, payment });
     case 'declined':
     case 'pending':
     case 'unknown':
-      return applyOrderAnswer(database, key, bank.connector, answer, now);
+      return applyOrderAnswer(database, key, last.connector, answer, now);
   }
 };

@@ -5,7 +5,7 @@ import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts'
 import type { BuyerPrincipal, Principal } from '../../kernel/service/access/principal.ts';
 import { refusal } from '../../kernel/service/access/reach.ts';
 import type { Payment } from '../entities.ts';
-import type { PaymentsParts } from '../parts.ts';
+import type { PaymentsParts, ReadingParts } from '../parts.ts';
 import { mayHaveRefunds } from '../refunds/rules.ts';
 import { findPayment, findRefunds, type PaymentKey } from '../store-payment.ts';
 import { checkoutView } from './checkout-view.ts';
@@ -27,29 +27,29 @@ const viewOf = async (
   payment: Payment,
   now: Temporal.Instant,
 ) => {
-  const { merchantId, id, mode } = payment;
-  const view = await checkoutView(
-    payment,
-    mayHaveRefunds(payment) ? await findRefunds(pool, [payment]) : [],
-    banks,
-  );
+  const { merchantId, id, mode, finalizedAt } = payment;
+  // What this call has ended was not given back yet.
+  const hasEndedNow = finalizedAt !== null && Temporal.Instant.compare(finalizedAt, now) === 0;
+  const refunds = mayHaveRefunds(payment) && !hasEndedNow ? await findRefunds(pool, [payment]) : [];
+  const view = await checkoutView(payment, refunds, banks);
   const clockStands = mode === 'test' && (await clocks.stands({ kind: 'payment', merchantId, id }));
   return { ...view, now, clockStands };
 };
 
 /** What the page shows. */
-export const checkoutQueries = (parts: PaymentsParts): Pick<QueryResolvers, 'checkout'> => ({
+export const checkoutQueries = (parts: ReadingParts): Pick<QueryResolvers, 'checkout'> => ({
   checkout: async (_, __, { principal, now }) => {
     const at = now();
     const found = await findPayment(parts.database.pool, buyerOf(principal), at);
     if (!found) throw refusal('not_found', 'there is no such payment');
+    parts.shown.set(found.payment.id, found);
     return viewOf(parts, found.payment, at);
   },
 });
 
 /** What a buyer does on the page. */
 export const checkoutMutations = (
-  parts: PaymentsParts,
+  parts: ReadingParts,
 ): Pick<
   MutationResolvers,
   'checkoutMethodChoose' | 'checkoutOutcomePlan' | 'checkoutPay' | 'checkoutSimulatorConfirm'
@@ -88,17 +88,20 @@ export const checkoutMutations = (
           card: card ?? null,
           pageUrl: pageAddress(parts, key),
           now: now(),
+          shown: parts.shown.get(key.paymentId),
         });
         wakeRelay();
         if (!isRefused(opened) && opened.askAt)
-          askLater(key, Math.max(0, opened.askAt.epochMilliseconds - now().epochMilliseconds));
+          askLater(Math.max(0, opened.askAt.epochMilliseconds - now().epochMilliseconds));
         return view(opened, now());
       });
     },
-    checkoutSimulatorConfirm: async (_, { approve }, { principal, now }) => {
-      const confirmed = await confirmSimulator(database, banks, buyerOf(principal), approve, now());
+    checkoutSimulatorConfirm: async (_, answer, { principal, now }) => {
+      const key = buyerOf(principal);
+      const at = now();
+      const confirmed = await confirmSimulator(database, banks, key, answer, at);
       wakeRelay();
-      return view(confirmed, now());
+      return view(confirmed, at);
     },
   };
 };

@@ -9,10 +9,10 @@ import { minorUnits } from '../../kernel/rules/money.ts';
 import { isBinding } from '../../kernel/rules/recurring.ts';
 import type { Refused } from '../../kernel/rules/refusal.ts';
 import { bankRefMetadata } from '../bank-answers/approval.ts';
-import { changePayment } from '../change-payment.ts';
+import { changePayment, type Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { callbacksOf, timedPlan } from '../rules/plan.ts';
-import type { PaymentKey } from '../store-payment.ts';
+import type { PaymentInHand, PaymentKey } from '../store-payment.ts';
 
 /** What the buyer sends by pressing Pay. */
 export interface SessionRequest {
@@ -21,6 +21,8 @@ export interface SessionRequest {
   /** The hosted page of the payment. */
   readonly pageUrl: string;
   readonly now: Temporal.Instant;
+  /** The payment as the page showed it, where that is remembered. It may have moved since. */
+  readonly shown?: PaymentInHand | undefined;
 }
 
 /** The order of a payment that is processing. */
@@ -59,15 +61,17 @@ export const sessionOrder = (
 
 /**
  * Records an open session; the payment as it is afterwards. Of two orders that were both answered,
- * one is recorded: the buyer is sent to one address, in every tab.
+ * one is recorded: the buyer is sent to one address, in every tab. `known` is the payment as the
+ * call has written it.
  */
 export const recordSession = (
   database: Database,
   key: PaymentKey,
   answer: SessionAnswer & { kind: 'opened' },
   now: Temporal.Instant,
-): Promise<Payment | Refused> =>
-  changePayment(database, key, now, ({ payment }) => {
+  known: PaymentInHand | null = null,
+): Promise<Payment | Refused> => {
+  const record = ({ payment }: PaymentInHand): Decision => {
     const { reference, step, stepUrl, askAt, traits } = answer;
     const isOther = payment.stepUrl !== null && payment.bankRef !== reference;
     if (payment.status !== 'processing' || isOther) return 'unchanged';
@@ -84,4 +88,6 @@ export const recordSession = (
       postings: [],
       events: () => [],
     };
-  });
+  };
+  return changePayment(database, key, now, record, known);
+};

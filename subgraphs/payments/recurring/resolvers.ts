@@ -77,12 +77,8 @@ export const recurringMutations = (
     if (isRefused(made)) return made;
     const { payment, replayed } = made;
     if (!replayed) wakeRelay();
-    const { id: paymentId, askAt } = payment;
-    if (!replayed && askAt)
-      askLater(
-        { merchantId, paymentId },
-        Math.max(0, askAt.epochMilliseconds - now.epochMilliseconds),
-      );
+    const { askAt } = payment;
+    if (!replayed && askAt) askLater(Math.max(0, askAt.epochMilliseconds - now.epochMilliseconds));
     return answer(parts, payment, replayed);
   },
   recurringPaymentCancel: async (_, { reference }) => {

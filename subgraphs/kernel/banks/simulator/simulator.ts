@@ -38,20 +38,23 @@ const open: Statement = {
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict (merchant_id, operation_id) do nothing`,
 };
 
+const found = `reference, outcome, failure_code as "failureCode", answer_at as "answerAt", card_brand as "cardBrand", card_mask as "cardMask", card_holder as "cardHolder",
+      silent_until as "silentUntil"`;
+
 const find: Statement = {
   name: 'simulator.find',
-  text: `select reference, outcome, failure_code as "failureCode", answer_at as "answerAt", card_brand as "cardBrand", card_mask as "cardMask", card_holder as "cardHolder",
-      silent_until as "silentUntil" from simulator_operation where merchant_id = $1 and operation_id = $2`,
+  text: `select ${found} from simulator_operation where merchant_id = $1 and operation_id = $2`,
 };
 
 // The first confirmation decides; an operation that would answer by itself answers now; one planned
-// as pending never does.
+// as pending never does. The row is given in any case: it is what the bank answers.
+const undecided = `outcome <> 'pending' and (answer_at is null or answer_at > $3)`;
 const confirm: Statement = {
   name: 'simulator.confirm',
-  text: `update simulator_operation set answer_at = $3,
-      outcome = case when $4 then case outcome when 'failed' then 'failed' else 'succeeded' end else 'failed' end,
-      failure_code = case when $4 then failure_code else 'authentication_failed' end
-    where merchant_id = $1 and operation_id = $2 and outcome <> 'pending' and (answer_at is null or answer_at > $3) returning 1`,
+  text: `update simulator_operation set answer_at = case when ${undecided} then $3 else answer_at end,
+      outcome = case when not (${undecided}) or ($4 and outcome = 'failed') then outcome when $4 then 'succeeded' else 'failed' end,
+      failure_code = case when $4 or not (${undecided}) then failure_code else 'authentication_failed' end
+    where merchant_id = $1 and operation_id = $2 returning ${found}`,
 };
 
 const brands: readonly (readonly [RegExp, string])[] = [
@@ -148,6 +151,16 @@ const decision = (operation: Found, operationId: string, isApproved: boolean): B
   return { kind: 'declined', failureCode, bankCode: failureCode };
 };
 
+/** What is answered to a question about an operation. */
+const answerTo = ({ operationId, now }: Question, operation: Found | undefined): BankAnswer => {
+  if (!operation) return { kind: 'unseen' };
+  const { silentUntil: silence, answerAt, outcome } = operation;
+  if (silence && Temporal.Instant.compare(silence, now) > 0) return { kind: 'unknown' };
+  if (answerAt === null) return { kind: 'pending', askAt: null };
+  if (Temporal.Instant.compare(answerAt, now) > 0) return { kind: 'pending', askAt: answerAt };
+  return decision(operation, operationId, outcome !== 'failed');
+};
+
 /** What a callback reports of an operation. */
 const callbackAnswer = (
   operation: Found | undefined,
@@ -179,10 +192,10 @@ export interface Simulator extends Bank {
   /** It knows its own orders: the operation's id is enough. */
   ask(question: Question): Promise<BankAnswer>;
   /**
-   * What a buyer does at the bank: confirms (or refuses) now. False when there is nothing to
-   * confirm any more.
+   * What a buyer does at the bank: confirms (or refuses) now, where there is something to confirm.
+   * Gives what the bank answers from then on.
    */
-  confirm(question: Question, approve: boolean): Promise<boolean>;
+  confirm(question: Question, approve: boolean): Promise<BankAnswer>;
   /** The callbacks that it sends, as planned. */
   readonly callbacks: Callbacks;
   /** What a callback reports. */
@@ -249,15 +262,12 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
 
   openSession: (order) => openSession(database.pool, order),
 
-  async ask({ merchantId, operationId, now }): Promise<BankAnswer> {
-    const [operation] = await run<Found>(database.pool, find, [merchantId, operationId]);
-    if (!operation) return { kind: 'unseen' };
-    if (operation.silentUntil && Temporal.Instant.compare(operation.silentUntil, now) > 0)
-      return { kind: 'unknown' };
-    if (operation.answerAt === null) return { kind: 'pending', askAt: null };
-    if (Temporal.Instant.compare(operation.answerAt, now) > 0)
-      return { kind: 'pending', askAt: operation.answerAt };
-    return decision(operation, operationId, operation.outcome !== 'failed');
+  async ask(question): Promise<BankAnswer> {
+    const { merchantId, operationId } = question;
+    return answerTo(
+      question,
+      (await run<Found>(database.pool, find, [merchantId, operationId]))[0],
+    );
   },
 
   async refund({ merchantId, operationId, planned, now }): Promise<RefundAnswer> {
@@ -278,8 +288,9 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
     return operation ? refundAnswer(operation, now) : { kind: 'unknown' };
   },
 
-  async confirm({ merchantId, operationId, now }, approve): Promise<boolean> {
-    const confirmed = await run(database.pool, confirm, [merchantId, operationId, now, approve]);
-    return confirmed.length > 0;
+  async confirm(question, approve): Promise<BankAnswer> {
+    const { merchantId, operationId, now } = question;
+    const values = [merchantId, operationId, now, approve];
+    return answerTo(question, (await run<Found>(database.pool, confirm, values))[0]);
   },
 });
