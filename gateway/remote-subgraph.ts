@@ -4,6 +4,19 @@
  */
 import { GraphQLError, print, type ExecutionResult } from 'graphql';
 import { Pool, type Dispatcher } from 'undici';
+import {
+  array,
+  check,
+  fallback,
+  nullish,
+  number,
+  object,
+  optional,
+  pipe,
+  string,
+  transform,
+  union,
+} from 'valibot';
 import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
 import {
   answerRoomHeader,
@@ -17,6 +30,7 @@ import {
   requestIdHeader,
   type PrincipalKeys,
 } from '../subgraphs/kernel/service/access/principal-header.ts';
+import { fields, readAs } from '../subgraphs/kernel/service/read-as.ts';
 import { liveEventHeader } from '../subgraphs/kernel/service/graph/event-loads.ts';
 import type { SubgraphExecutor } from '../subgraphs/kernel/service/graph/subgraph.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
@@ -75,7 +89,7 @@ export const remoteExecutor = (
         await textOf(pool, { method: 'POST', path, headers, body }),
       );
       if (call.meter) takeUsed(received, call.meter);
-      return readResult(received);
+      return readAs(resultSchema, received, url);
     });
   return {
     prepare: (document) => {
@@ -157,27 +171,18 @@ const takeUsed = (received: unknown, meter: AnswerMeter): void => {
   }
 };
 
-/**
- * Reads a subgraph's answer. Its data has been shaped by its own schema; its errors become errors
- * again.
- */
-const readResult = (value: unknown): ExecutionResult => {
-  if (typeof value !== 'object' || value === null || !('data' in value || 'errors' in value))
-    throw new Error('answered something that is no result');
-  const { data = null, errors } = value as {
-    data?: Record<string, unknown> | null;
-    errors?: readonly unknown[];
-  };
-  return errors ? { data, errors: errors.map(readError) } : { data };
-};
+const errorSchema = pipe(
+  object({
+    message: fallback(string(), 'the subgraph failed'),
+    path: fallback(optional(array(union([string(), number()]))), undefined),
+    extensions: fallback(optional(fields), undefined),
+  }),
+  transform(({ message, ...rest }) => new GraphQLError(message, rest)),
+);
 
-const readError = (value: unknown): GraphQLError => {
-  const fields = new Map<string, unknown>(Object.entries(value ?? {}));
-  const message = fields.get('message');
-  const path = fields.get('path');
-  const extensions = fields.get('extensions');
-  return new GraphQLError(typeof message === 'string' ? message : 'the subgraph failed', {
-    ...(Array.isArray(path) ? { path } : {}),
-    ...(typeof extensions === 'object' ? { extensions: { ...extensions } } : {}),
-  });
-};
+/** A result. Its data has been shaped by the subgraph's own schema. */
+const resultSchema = pipe(
+  object({ data: nullish(fields), errors: optional(array(errorSchema)) }),
+  check(({ data, errors }) => data !== undefined || errors !== undefined),
+  transform(({ data = null, errors }) => (errors ? { data, errors } : { data })),
+);

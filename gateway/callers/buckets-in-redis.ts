@@ -6,7 +6,9 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter } from 'prom-client';
+import { number, tuple } from 'valibot';
 import { connectRedis } from '../../subgraphs/kernel/service/connect-redis.ts';
+import { readAs } from '../../subgraphs/kernel/service/read-as.ts';
 import { metrics, type Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { takeResult, token_us, type Buckets } from './token-bucket.ts';
 
@@ -88,11 +90,13 @@ export const openBucketsInRedis = async ({
     take: async (name, limit, tokens = 1) => {
       if (!outage.mayCall()) return passUnlimited();
       try {
-        const [granted, debt_us] = readAnswer(
+        const [granted, debt_us] = readAs(
+          scriptAnswer,
           await withTimeout(
             runScript(`rate:${name}`, { token: token_us(limit), burst: limit.burst, tokens }),
             wait_ms,
           ),
+          'Redis',
         );
         outage.answered();
         return takeResult(granted === 1, debt_us, limit, tokens);
@@ -108,6 +112,9 @@ export const openBucketsInRedis = async ({
   };
 };
 
+/** Whether the tokens were granted, and the debt in microseconds. */
+const scriptAnswer = tuple([number(), number()]);
+
 interface Price {
   /** What a token is worth, in microseconds. */
   readonly token: number;
@@ -118,14 +125,6 @@ interface Price {
 const passUnlimited = (): null => {
   unavailable.inc();
   return null;
-};
-
-const readAnswer = (answer: unknown): readonly [granted: number, debt_us: number] => {
-  const fields = new Map<string, unknown>(Object.entries(answer ?? {}));
-  const [granted, debt_us] = [fields.get('0'), fields.get('1')];
-  if (typeof granted !== 'number' || typeof debt_us !== 'number')
-    throw new Error('Redis answered something else than the script does');
-  return [granted, debt_us];
 };
 
 /**

@@ -12,7 +12,9 @@ import {
   type JWTPayload,
   type JWTVerifyGetKey,
 } from 'jose';
+import { object, pipe, string, url as isUrl } from 'valibot';
 import { refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { readAs } from '../../subgraphs/kernel/service/read-as.ts';
 import { roles, type Role } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { OidcConfig } from '../../subgraphs/kernel/service/config/config.ts';
 import type { Authenticated, BearerReader } from './caller.ts';
@@ -87,6 +89,8 @@ const openKeys = async (
   });
 };
 
+const discoveryDocument = object({ issuer: string(), jwks_uri: pipe(string(), isUrl()) });
+
 /**
  * OpenID Connect Discovery 1.0, section 4: the address of the issuer's keys. The document must name
  * the very issuer that it was fetched from.
@@ -99,12 +103,8 @@ const discoverKeys = async (issuer: string, deadline_ms: number): Promise<string
     headers: { accept: 'application/json' },
   });
   if (!response.ok) throw new Error(`${url} answered ${response.status}`);
-  const found: unknown = await response.json();
-  if (typeof found !== 'object' || found === null || !('issuer' in found) || !('jwks_uri' in found))
-    throw new Error(`${url} is no discovery document`);
+  const found = readAs(discoveryDocument, await response.json(), url);
   if (found.issuer !== issuer) throw new Error(`${url} speaks for another issuer`);
-  if (typeof found.jwks_uri !== 'string' || !URL.canParse(found.jwks_uri))
-    throw new Error(`${url} has no address of keys`);
   return found.jwks_uri;
 };
 

@@ -9,6 +9,17 @@
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { decodeProtectedHeader, errors, SignJWT, jwtVerify, type JWTPayload } from 'jose';
+import {
+  array,
+  literal,
+  nullable,
+  object,
+  picklist,
+  safeParse,
+  string,
+  variant,
+  type GenericSchema,
+} from 'valibot';
 import { allKeys, currentKey, type Keys } from './keys.ts';
 import { Lru } from '../lru.ts';
 import { modes } from '../../rules/mode.ts';
@@ -147,12 +158,33 @@ const verifyByAny = async (
   }
 };
 
+/** A principal in a verified header; a process of another version may put something else there. */
+const principalSchema: GenericSchema<unknown, Principal> = variant('kind', [
+  object({
+    kind: literal('key'),
+    keyId: string(),
+    merchantId: string(),
+    shopId: string(),
+    mode: picklist(modes),
+    scopes: array(picklist(scopes)),
+  }),
+  object({
+    kind: literal('operator'),
+    subject: string(),
+    role: picklist(roles),
+    merchantId: nullable(string()),
+  }),
+  object({ kind: literal('buyer'), merchantId: string(), paymentId: string() }),
+  object({ kind: literal('service'), name: string() }),
+  object({ kind: literal('edge'), name: string() }),
+]);
+
 const asRead = (
   payload: JWTPayload,
   admit: (principal: Principal) => Principal | null,
 ): Verified | null => {
-  const parsed = parsePrincipal(payload['principal']);
-  const principal = parsed && admit(parsed);
+  const { success, output } = safeParse(principalSchema, payload['principal']);
+  const principal = success ? admit(output) : null;
   return principal && payload.exp !== undefined
     ? { principal, until_ms: payload.exp * 1_000 }
     : null;
@@ -167,46 +199,3 @@ const ofShared = (principal: Principal): Principal =>
 
 const ofService = (principal: Principal): Principal | null =>
   principal.kind === 'service' ? principal : null;
-
-/**
- * A principal out of a verified header; null when a process of another version put something else
- * there.
- */
-const parsePrincipal = (value: unknown): Principal | null => {
-  if (typeof value !== 'object' || value === null) return null;
-  const fields = new Map<string, unknown>(Object.entries(value));
-  const text = (name: string): boolean => typeof fields.get(name) === 'string';
-  const among = (name: string, values: readonly unknown[]): boolean =>
-    values.includes(fields.get(name));
-  const wellFormed = (): boolean => {
-    switch (fields.get('kind')) {
-      case 'key': {
-        const granted = fields.get('scopes');
-        const known: readonly unknown[] = scopes;
-        return (
-          text('keyId') &&
-          text('merchantId') &&
-          text('shopId') &&
-          among('mode', modes) &&
-          Array.isArray(granted) &&
-          granted.every((scope) => known.includes(scope))
-        );
-      }
-      case 'operator':
-        return (
-          text('subject') &&
-          among('role', roles) &&
-          (text('merchantId') || fields.get('merchantId') === null)
-        );
-      case 'buyer':
-        return text('merchantId') && text('paymentId');
-      case 'service':
-      case 'edge':
-        return text('name');
-      default:
-        return false;
-    }
-  };
-  // A parse border: the shape has just been checked.
-  return wellFormed() ? (value as Principal) : null;
-};

@@ -3,6 +3,7 @@
  * beforehand cannot know how long a list is; this can, and ends the answer where it is too large.
  */
 import { GraphQLError } from 'graphql';
+import { is, number, object } from 'valibot';
 
 /** Objects, their fields, and items of lists of scalars. */
 export const answerValues_max = 40_000;
@@ -51,17 +52,13 @@ export const withUsed = <Result extends object>(
   },
 });
 
-/** What a result that was sent so took; null when it is not in there. */
-export const usedIn = (sent: unknown): AnswerRoom | null => {
-  const used = inside(inside(sent, 'extensions'), 'answer');
-  const [values, characters] = [inside(used, 'values'), inside(used, 'characters')];
-  return typeof values === 'number' && typeof characters === 'number'
-    ? { values, characters }
-    : null;
-};
+const counted = object({
+  extensions: object({ answer: object({ values: number(), characters: number() }) }),
+});
 
-const inside = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+/** What a result that was sent so took; null when it is not in there. */
+export const usedIn = (sent: unknown): AnswerRoom | null =>
+  is(counted, sent) ? sent.extensions.answer : null;
 
 const wholeRoom: AnswerRoom = { values: answerValues_max, characters: answerCharacters_max };
 

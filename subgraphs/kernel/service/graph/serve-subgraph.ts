@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { GraphQLError, parse, type ExecutionResult } from 'graphql';
+import { object, optional, safeParse, string } from 'valibot';
 import type { SubgraphName } from '../../../../schema/sources.ts';
 import { Lru } from '../lru.ts';
 import { AnswerMeter, answerRoomHeader, readAnswerRoom, withUsed } from './answer-meter.ts';
@@ -14,6 +15,7 @@ import {
   requestIdHeader,
   type PrincipalKeys,
 } from '../access/principal-header.ts';
+import { fields } from '../read-as.ts';
 import type { PreparedDocument, SubgraphExecutor } from './subgraph.ts';
 import { requestIdOf } from '../tracing/telemetry.ts';
 
@@ -53,8 +55,9 @@ export const serveSubgraph = (
       return reply
         .code(401)
         .send(failure('this address is for processes of the service', 'UNAUTHENTICATED'));
-    const asked = readBody(request.body);
-    if (!asked) return reply.code(400).send(failure('expected {query, variables}', 'BAD_REQUEST'));
+    const { success, output: asked } = safeParse(askedSchema, request.body);
+    if (!success)
+      return reply.code(400).send(failure('expected {query, variables}', 'BAD_REQUEST'));
     try {
       const liveEvent = request.headers[liveEventHeader];
       const call = {
@@ -78,20 +81,4 @@ const failure = (message: string, code: string): ExecutionResult => ({
   errors: [new GraphQLError(message, { extensions: { code } })],
 });
 
-interface Asked {
-  readonly query: string;
-  readonly variables: Readonly<Record<string, unknown>>;
-}
-
-const readBody = (body: unknown): Asked | null => {
-  if (
-    typeof body !== 'object' ||
-    body === null ||
-    !('query' in body) ||
-    typeof body.query !== 'string'
-  )
-    return null;
-  const variables = 'variables' in body ? body.variables : {};
-  if (typeof variables !== 'object' || variables === null || Array.isArray(variables)) return null;
-  return { query: body.query, variables: { ...variables } };
-};
+const askedSchema = object({ query: string(), variables: optional(fields, {}) });
