@@ -235,7 +235,8 @@ const run = (node, { program, drains }, args) => {
     process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'compiled');
   const child = spawn(node, [...program, ...args], {
     cwd: root,
-    env: { ...process.env, PATH: path, NODE_COMPILE_CACHE: compiled },
+    // The C library keeps the memory of a burst in each of its arenas: two are enough.
+    env: { MALLOC_ARENA_MAX: '2', ...process.env, PATH: path, NODE_COMPILE_CACHE: compiled },
     detached: hasGroups,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
