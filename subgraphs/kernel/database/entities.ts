@@ -10,7 +10,7 @@ import type { LiveKind, WebhookEvent } from '../rules/event.ts';
 import type { Consumer } from '../rules/consumer.ts';
 
 /** Something that happened. The outbox is the part of the table that has no sequence yet. */
-const Event = defineEntity({
+export const EventEntity = defineEntity({
   name: 'Event',
   tableName: 'event',
   properties: {
@@ -189,7 +189,7 @@ const SubjectTrace = defineEntity({
 });
 
 export const kernelEntities = [
-  Event,
+  EventEntity,
   ConsumerOffset,
   ConsumerRetry,
   SetAside,

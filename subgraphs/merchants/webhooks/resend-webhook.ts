@@ -3,12 +3,20 @@
  * resent by hand. Decision D-72: the same bytes and id, a fresh `t` and signature. A resend begins
  * the schedule of retries anew; the numbers of the attempts go on.
  */
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { isUuid } from '../../kernel/rules/uuid.ts';
+import { EventEntity } from '../../kernel/database/entities.ts';
+import { clientOf, forUpdate } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import { columns, propertyNames, run, type Statement } from '../../kernel/database/statement.ts';
+import { run, type Statement } from '../../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { changeWithAudit, type Acting } from '../audit.ts';
-import { WebhookDeliveryEntity, type WebhookDelivery } from '../entities.ts';
+import { changeEntities, type Acting } from '../audit.ts';
+import {
+  MerchantEntity,
+  WebhookDeliveryEntity,
+  WebhookEndpointEntity,
+  type WebhookDelivery,
+} from '../entities.ts';
 
 /** So many deliveries are made due in one transaction. */
 const resendBatch_rows = 1_000;
@@ -21,22 +29,7 @@ export interface ResendParts {
   readonly wakeLanes: (lanes: readonly string[]) => void;
 }
 
-const deliveryColumns = columns(propertyNames(WebhookDeliveryEntity), 'delivery');
-const eventKept = `exists (select from event where event.merchant_id = delivery.merchant_id and event.id = delivery.event_id)`;
-const endpointOn = `(delivery.endpoint_id is null or exists (select from webhook_endpoint as endpoint
-  where endpoint.merchant_id = delivery.merchant_id and endpoint.id = delivery.endpoint_id and endpoint.active))`;
-
-const lockDelivery: Statement = {
-  name: 'resend.lock',
-  text: `select ${deliveryColumns}, ${eventKept} as kept, ${endpointOn} as "on" from webhook_delivery as delivery
-    where delivery.merchant_id = $1 and delivery.id = $2 for update of delivery`,
-};
 // Due now, and on the clock of a shop that has its own: there its event lies behind.
-const makeDue: Statement = {
-  name: 'resend.make_due',
-  text: `update webhook_delivery as delivery set status = 'pending', next_attempt_at = least($3, created_at), delivered_at = null, attempts_before = attempts
-    where merchant_id = $1 and id = $2 returning ${deliveryColumns}`,
-};
 const makeBatchDue: Statement = {
   name: 'resend.make_batch_due',
   text: `
@@ -44,7 +37,9 @@ const makeBatchDue: Statement = {
       select merchant_id, id from webhook_delivery as delivery
       where merchant_id = $1 and status = 'failed' and created_at >= $2 and ($3::uuid is null or endpoint_id = $3)
         and (created_at, id) > (coalesce($4::timestamptz, '-infinity'), coalesce($5::uuid, '00000000-0000-0000-0000-000000000000'))
-        and ${eventKept} and ${endpointOn}
+        and exists (select from event where event.merchant_id = delivery.merchant_id and event.id = delivery.event_id)
+        and (endpoint_id is null or exists (select from webhook_endpoint as endpoint
+          where endpoint.merchant_id = delivery.merchant_id and endpoint.id = delivery.endpoint_id and endpoint.active))
       order by created_at, id limit ${resendBatch_rows} for update skip locked
     ), resent as (
       update webhook_delivery as delivery set status = 'pending', next_attempt_at = least($6, delivery.created_at), attempts_before = attempts
@@ -53,9 +48,18 @@ const makeBatchDue: Statement = {
     )
     select created_at as "createdAt", id, lane from resent order by created_at, id`,
 };
-const merchantExists: Statement = {
-  name: 'resend.merchant_exists',
-  text: 'select id from merchant where id = $1',
+
+/** What keeps a delivery from being sent again; null when nothing does. */
+const obstacle = async (
+  em: EntityManager,
+  { merchantId, eventId, endpointId }: WebhookDelivery,
+): Promise<Refused | null> => {
+  if ((await em.count(EventEntity, { merchantId, id: eventId })) === 0)
+    return refused('not_found', 'the event is no longer kept');
+  const on = { merchantId, id: endpointId, active: true };
+  return endpointId === null || (await em.count(WebhookEndpointEntity, on)) > 0
+    ? null
+    : refused('not_found', 'its webhook endpoint is disabled or deleted');
 };
 
 const auditState = ({ status, attempts, eventId }: WebhookDelivery) => ({
@@ -81,17 +85,22 @@ export const resendDelivery = async (
     merchantId,
     subject: { kind: 'webhook_delivery', id },
   };
-  const resent = await changeWithAudit(database, acting, action, async (client) => {
-    const [before] = await run<WebhookDelivery & { readonly kept: boolean; readonly on: boolean }>(
-      client,
-      lockDelivery,
-      [merchantId, id],
-    );
-    if (!before) return none;
-    if (!before.kept) return refused('not_found', 'the event is no longer kept');
-    if (!before.on) return refused('not_found', 'its webhook endpoint is disabled or deleted');
-    const [after] = await run<WebhookDelivery>(client, makeDue, [merchantId, id, acting.now()]);
-    return after ? { before: auditState(before), after: auditState(after), result: after } : none;
+  const resent = await changeEntities(database, acting, action, async (em, notes) => {
+    const delivery = await em.findOne(WebhookDeliveryEntity, { merchantId, id }, forUpdate);
+    if (!delivery) return none;
+    const refusal = await obstacle(em, delivery);
+    if (refusal) return refusal;
+    notes.before = auditState(delivery);
+    const { attempts, createdAt } = delivery;
+    const now = acting.now();
+    em.assign(delivery, {
+      status: 'pending',
+      nextAttemptAt: Temporal.Instant.compare(now, createdAt) < 0 ? now : createdAt,
+      deliveredAt: null,
+      attemptsBefore: attempts,
+    });
+    notes.after = auditState(delivery);
+    return delivery;
   });
   if (!isRefused(resent)) wakeLanes([resent.lane]);
   return resent;
@@ -131,17 +140,13 @@ export const resendFailed = async (
   let last: Resent | undefined;
   for (let batch = 0; batch < resendBatches_max; batch += 1) {
     const position = [last?.createdAt ?? null, last?.id ?? null];
-    const resent = await changeWithAudit(database, acting, action, async (client) => {
-      const [merchant] = await run(client, merchantExists, [merchantId]);
-      if (!merchant) return refused('not_found', 'there is no such merchant');
-      const rows = await run<Resent>(client, makeBatchDue, [
-        merchantId,
-        since,
-        endpointId,
-        ...position,
-        acting.now(),
-      ]);
-      return { before: null, after: { since, endpointId, resent: rows.length }, result: rows };
+    const resent = await changeEntities(database, acting, action, async (em, notes) => {
+      if ((await em.count(MerchantEntity, { id: merchantId })) === 0)
+        return refused('not_found', 'there is no such merchant');
+      const values = [merchantId, since, endpointId, ...position, acting.now()];
+      const rows = await run<Resent>(await clientOf(em), makeBatchDue, values);
+      notes.after = { since, endpointId, resent: rows.length };
+      return rows;
     });
     if (isRefused(resent)) return resent;
     wakeLanes([...new Set(resent.map(({ lane }) => lane))]);
