@@ -106,7 +106,7 @@ const openShared = async (
   const targets = await openDevelopmentTargets({
     setting: config.webhookPrivateTargets,
     publicUrl,
-    pool,
+    database,
     bus,
   });
   stack.defer(() => targets.close());

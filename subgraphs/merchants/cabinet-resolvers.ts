@@ -117,12 +117,12 @@ export const cabinetMutations = (parts: CabinetParts) =>
   }) satisfies MutationResolvers;
 
 /** Fields of the cabinet's types, to be joined with the other fields of these types. */
-export const cabinetFields = ({ database, database: { pool } }: Pick<CabinetParts, 'database'>) => {
+export const cabinetFields = ({ database }: Pick<CabinetParts, 'database'>) => {
   const endpointsOf = perCall<Shop, WebhookEndpoint[]>((shops, context) =>
     findEndpoints(database.emOf(context), shops),
   );
-  const attemptsOf = perCall<WebhookDelivery, WebhookAttempt[]>((deliveries) =>
-    findAttempts(pool, deliveries),
+  const attemptsOf = perCall<WebhookDelivery, WebhookAttempt[]>((deliveries, context) =>
+    findAttempts(database.emOf(context), deliveries),
   );
   return {
     Shop: {

@@ -27,7 +27,6 @@ import {
 /** What is found is as the database has it, whatever the call read before. */
 const readOnly = { disableIdentityMap: true } as const;
 const shopColumns = columns(propertyNames(ShopEntity));
-const deliveryColumns = columns(propertyNames(WebhookDeliveryEntity));
 
 export const loadShops = loadByKey<Shop>('shop', shopColumns);
 export const loadWebhookEndpoints = loadByKey<WebhookEndpoint>(
@@ -36,7 +35,7 @@ export const loadWebhookEndpoints = loadByKey<WebhookEndpoint>(
 );
 export const loadWebhookDeliveries = loadByKey<WebhookDelivery>(
   'webhook_delivery',
-  deliveryColumns,
+  columns(propertyNames(WebhookDeliveryEntity)),
 );
 
 /** Merchants by id, in the order of the ids; null where there is none. */
@@ -89,20 +88,19 @@ export const findPaymentPlaces = async (
 
 const nameOf = ({ merchantId, id }: EntityReference): string => `${merchantId}/${id}`.toLowerCase();
 
-const deliveriesBySubject: Statement = {
-  name: 'delivery.by_subject',
-  text: `select ${deliveryColumns} from webhook_delivery where (merchant_id, subject_id) in (select * from unnest($1::uuid[], $2::uuid[])) order by created_at, id`,
-};
-
 /** The webhook deliveries of each payment or payout, oldest first. */
 export const findDeliveries = async (
-  runner: Runner,
+  em: EntityManager,
   subjects: readonly EntityReference[],
 ): Promise<WebhookDelivery[][]> => {
-  const rows = await run<WebhookDelivery>(runner, deliveriesBySubject, [
-    subjects.map(({ merchantId }) => merchantId),
-    subjects.map(({ id }) => id),
-  ]);
+  const rows = await em.find(
+    WebhookDeliveryEntity,
+    {
+      merchantId: { $in: [...new Set(subjects.map(({ merchantId }) => merchantId))] },
+      subjectId: { $in: subjects.map(({ id }) => id) },
+    },
+    { ...readOnly, orderBy: { createdAt: 'asc', id: 'asc' } },
+  );
   const bySubject = Map.groupBy(rows, ({ merchantId, subjectId }) =>
     nameOf({ merchantId, id: subjectId }),
   );

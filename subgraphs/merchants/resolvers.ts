@@ -150,12 +150,11 @@ const closedLists = {
 };
 
 const typeFields = ({ database, bus }: MerchantsParts) => {
-  const { pool } = database;
   const shopsOf = perCall<Merchant, Shop[]>((merchants, context) =>
     findShops(database.emOf(context), merchants),
   );
   const deliveriesOf = perCall<EntityReference, WebhookDelivery[], string>(
-    (payments) => findDeliveries(pool, payments),
+    (payments, context) => findDeliveries(database.emOf(context), payments),
     nameOfReference,
   );
   const merchantOfShop = perCall<string, Merchant>(async (ids, context) => {

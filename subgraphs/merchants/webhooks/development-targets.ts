@@ -4,17 +4,13 @@
  * on for no merchant. An installation that others reach must not call the machine that it runs on
  * for a merchant.
  */
-import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import type { Database } from '../../kernel/database/orm.ts';
 import type { Bus } from '../../kernel/service/bus.ts';
 import type { Config } from '../../kernel/service/config/config.ts';
+import { MerchantEntity } from '../entities.ts';
 
 /** A change is announced on the bus, which may lose it. */
 const lookAgain_ms = 5_000;
-
-const someoneLive: Statement = {
-  name: 'merchant.someone_live',
-  text: 'select exists (select from merchant where live_enabled) as "isLive"',
-};
 
 /** Whether an address is http on loopback. */
 export const isLocalAddress = (url: string): boolean => {
@@ -25,7 +21,7 @@ export const isLocalAddress = (url: string): boolean => {
 export interface DevelopmentTargetsParts {
   readonly setting: Config['webhookPrivateTargets'];
   readonly publicUrl: string;
-  readonly pool: Runner;
+  readonly database: Pick<Database, 'fork'>;
   readonly bus: Pick<Bus, 'subscribe'>;
 }
 
@@ -39,7 +35,7 @@ export interface DevelopmentTargets {
 export const openDevelopmentTargets = async ({
   setting,
   publicUrl,
-  pool,
+  database,
   bus,
 }: DevelopmentTargetsParts): Promise<DevelopmentTargets> => {
   if (setting !== 'development' || !isLocalAddress(publicUrl))
@@ -49,9 +45,12 @@ export const openDevelopmentTargets = async ({
   const look = async (): Promise<void> => {
     looks += 1;
     const mine = looks;
-    const [found] = await run<{ isLive: boolean }>(pool, someoneLive, []).catch(() => []);
+    const live = await database
+      .fork()
+      .findOne(MerchantEntity, { liveEnabled: true }, { fields: ['id'] })
+      .catch(() => undefined);
     // An older look that comes late is out of date.
-    if (mine === looks) allowed = found?.isLive === false;
+    if (mine === looks) allowed = live === null;
   };
   await look();
   // Live mode is switched with the message that keys have changed.
