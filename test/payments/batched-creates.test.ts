@@ -1,8 +1,12 @@
 /** Payments that are created at the same moment share one statement; nobody notices. */
 import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { claimPatience_ms, createOnce } from '../../subgraphs/kernel/database/idempotency.ts';
 import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
@@ -10,9 +14,11 @@ import { isRefused, refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { PaymentEntity, type Payment } from '../../subgraphs/payments/entities.ts';
+import { loadPayments } from '../../subgraphs/payments/find-payments.ts';
 import { countStatements } from '../support/count-statements.ts';
 import { codeOf, granted } from '../support/granted.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+import { eventually } from '../support/merchant.ts';
 import { poison } from '../support/poison.ts';
 
 let migrated: MigratedDatabase;
@@ -174,6 +180,88 @@ test('a stranger whose rows cannot be written fails alone, and makes no second b
   await heal();
   const many = counted.texts.filter((text) => text.includes('unnest'));
   assert.equal(many.length, 2, 'one with the stranger, one without');
+});
+
+/** Creates in another process, which is killed when it has reported so many; gives those. */
+const createInDoomed = async (
+  { merchantId, shopId }: KeyPrincipal,
+  first: number,
+  most: number,
+): Promise<ReadonlyMap<number, string>> => {
+  const reported = new Map<number, string>();
+  const program = join(import.meta.dirname, 'doomed-creator.ts');
+  const child = fork(program, [migrated.database.url, merchantId, shopId, `${first}`]);
+  child.on('message', (message) => {
+    // Messages over the channel are of our own making on both sides.
+    const { number, id } = message as { readonly number: number; readonly id: string };
+    reported.set(number, id);
+    if (reported.size >= most) child.kill('SIGKILL');
+  });
+  const [, signal] = (await once(child, 'exit')) as [unknown, NodeJS.Signals | null];
+  assert.equal(signal, 'SIGKILL');
+  return reported;
+};
+
+test('a process that is killed in the middle of batches leaves each payment whole or not at all', async () => {
+  const key = await migrated.merchant();
+  const reported = new Map<number, string>();
+  for (const most of [50, 133, 400])
+    for (const [number, id] of await createInDoomed(key, reported.size, most))
+      reported.set(number, id);
+  const { pool } = migrated.database;
+  const sessions = async (): Promise<number> =>
+    (
+      await pool.query(
+        `select from pg_stat_activity where datname = current_database() and query like 'with sent%' and state = 'active'`,
+      )
+    ).rows.length;
+  await eventually(async () => (await sessions()) === 0, 'the end of what the dead process sent');
+  const [payments = 0, ...others] = await writtenOf(key);
+  assert.deepEqual(others, [payments, payments], 'each with its event and its claim');
+  assert.ok(payments >= reported.size && reported.size > 500, `${payments}, ${reported.size}`);
+  const numbers = [...reported.keys()];
+  const repeated = await Promise.all(
+    numbers.map((number) =>
+      recordPayment(
+        migrated.database,
+        noPolicies,
+        key,
+        { input: { amount: 100n }, idempotency: { key: `key ${number}` } },
+        start,
+      ),
+    ),
+  );
+  assert.deepEqual(
+    repeated.map((created) => granted(created).payment.id),
+    [...reported.values()],
+    'what was reported is there',
+  );
+  assert.deepEqual(await writtenOf(key), [payments, payments, payments]);
+});
+
+test('PostgreSQL keeps one plan for batches of every size', async () => {
+  const key = await migrated.merchant();
+  const pool = new pg.Pool({ connectionString: migrated.database.url, max: 1 });
+  const database = { ...migrated.database, pool };
+  for (let size = 2; size < 18; size += 1) {
+    const made = await Promise.all(
+      amounts(size).map((amount) =>
+        recordPayment(database, noPolicies, key, { input: { amount } }, start),
+      ),
+    );
+    await loadPayments(
+      pool,
+      made.map((created) => granted(created).payment),
+    );
+  }
+  const { rows } = await pool.query<{ name: string; custom: string; generic: string }>(
+    `select name, custom_plans as custom, generic_plans as generic from pg_prepared_statements order by name`,
+  );
+  await pool.end();
+  assert.deepEqual(rows, [
+    { name: 'payment.create_many', custom: '5', generic: '11' },
+    { name: 'payment.load', custom: '5', generic: '11' },
+  ]);
 });
 
 test('connections that are lost in the middle of batches lose no payment and make none twice', async () => {

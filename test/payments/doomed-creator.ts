@@ -1,0 +1,26 @@
+/**
+ * A process that creates payments 64 at a time, each under a key of its own, and reports them,
+ * until it is killed: `node doomed-creator.ts <database> <merchant> <shop> <first number>`.
+ */
+import { openDatabase } from '../../subgraphs/kernel/database/orm.ts';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
+import { entities } from '../../subgraphs/open-subgraphs.ts';
+import { granted } from '../support/granted.ts';
+
+const [, , url = '', merchantId = '', shopId = '', first = ''] = process.argv;
+const database = await openDatabase({ url, entities, pool: 8 });
+const key = { kind: 'key', keyId: 'k', merchantId, shopId, mode: 'test', scopes: [] } as const;
+
+let next = Number(first);
+const create = async (): Promise<never> => {
+  for (;;) {
+    const number = next++;
+    const request = { input: { amount: 100n }, idempotency: { key: `key ${number}` } };
+    const { payment } = granted(
+      await recordPayment(database, noPolicies, key, request, Temporal.Now.instant()),
+    );
+    process.send?.({ number, id: payment.id });
+  }
+};
+await Promise.all(Array.from({ length: 64 }, create));
