@@ -4,7 +4,7 @@
 import type { GraphQLDataSource } from '@apollo/gateway';
 import type { GatewayGraphQLResponse } from '@apollo/server-gateway-interface';
 import { parse, type DocumentNode } from 'graphql';
-import { Lru } from '../subgraphs/kernel/service/lru.ts';
+import { LRUCache } from 'lru-cache';
 import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
 import type {
   PreparedDocument,
@@ -15,7 +15,7 @@ const preparedDocuments = 1_000;
 
 /** Opens a data source over the executor. The context of the gateway's request is the `Call`. */
 export const subgraphSource = (executor: SubgraphExecutor): GraphQLDataSource<Call> => {
-  const prepared = new Lru<string, PreparedDocument>(preparedDocuments);
+  const prepared = new LRUCache<string, PreparedDocument>({ max: preparedDocuments });
   const prepare = (query: string, document: DocumentNode | undefined): PreparedDocument => {
     const known = prepared.get(query);
     if (known) return known;

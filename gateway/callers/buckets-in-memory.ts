@@ -1,5 +1,5 @@
 /** Token buckets of one process, for an installation without Redis. */
-import { Lru } from '../../subgraphs/kernel/service/lru.ts';
+import { LRUCache } from 'lru-cache';
 import { takeResult, token_us, type Buckets } from './token-bucket.ts';
 
 /** The least recently used buckets are dropped, which refills them. */
@@ -9,7 +9,7 @@ const buckets_max = 100_000;
 export const openBucketsInMemory = (
   now_us: () => number = () => performance.now() * 1_000,
 ): Buckets => {
-  const fullAt = new Lru<string, number>(buckets_max);
+  const fullAt = new LRUCache<string, number>({ max: buckets_max });
   return {
     take: (name, limit, tokens = 1) => {
       const now = now_us();

@@ -2,8 +2,8 @@
  * A cache of the holders of API keys. A change of keys empties it at once in every process, through
  * the bus topic `keys`.
  */
+import { LRUCache } from 'lru-cache';
 import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
-import { Lru } from '../../subgraphs/kernel/service/lru.ts';
 import type { ApiKeyHolder } from './caller.ts';
 
 export const knownKey_ms = 30_000;
@@ -48,16 +48,17 @@ export const openKeyHolders = ({
   bus,
   now_ms = () => performance.now(),
 }: KeyHoldersParts): KeyHolders => {
-  const known = new Lru<string, { readonly holder: ApiKeyHolder; readonly until_ms: number }>(
-    knownKeys_max,
-  );
-  const unknown = new Lru<string, number>(unknownKeys_max);
+  const known = new LRUCache<string, { readonly holder: ApiKeyHolder; readonly until_ms: number }>({
+    max: knownKeys_max,
+  });
+  const unknown = new LRUCache<string, number>({ max: unknownKeys_max });
   const pending = new Map<string, Promise<ApiKeyHolder | null>>();
   const listeners = new Set<(merchantId: string) => void>();
 
   const unsubscribe = bus.subscribe('keys', ({ merchantId }) => {
-    known.deleteWhere(({ holder }) => holder.merchantId === merchantId);
-    unknown.deleteWhere(() => true);
+    for (const [digest, { holder }] of [...known.entries()])
+      if (holder.merchantId === merchantId) known.delete(digest);
+    unknown.clear();
     // A lookup in flight may have been answered before the change: its result is not cached, and no
     // new caller joins it.
     pending.clear();

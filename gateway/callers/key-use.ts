@@ -2,7 +2,7 @@
  * Records when keys were last used: collected in memory, reported to the merchants subgraph every
  * few seconds, and at most once a minute for each key.
  */
-import { Lru } from '../../subgraphs/kernel/service/lru.ts';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 
 export const keyUseInterval_ms = 60_000;
@@ -33,7 +33,7 @@ export interface KeyUseParts {
 
 /** Opens the recorder. After a failed report, a key is reported with its next use. */
 export const openKeyUse = ({ report, log, now_ms }: KeyUseParts): KeyUse => {
-  const reportedAt_ms = new Lru<string, number>(rememberedKeys_max);
+  const reportedAt_ms = new LRUCache<string, number>({ max: rememberedKeys_max });
   const pending = new Map<string, UsedKey>();
   const flush = async (): Promise<void> => {
     if (pending.size === 0) return;

@@ -4,7 +4,7 @@
  * memory of the one.
  */
 import type { IncomingMessage } from 'node:http';
-import { Lru } from '../../subgraphs/kernel/service/lru.ts';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { openBucketsInMemory } from './buckets-in-memory.ts';
 import { openBucketsInRedis } from './buckets-in-redis.ts';
@@ -79,8 +79,8 @@ export const openRateLimiter = async ({
 
 /** Opens a limiter over these buckets. */
 export const limitBy = (buckets: Buckets, addressOf: AddressOf): RateLimiter => {
-  const blockedUntil_ms = new Lru<string, number>(failedAddresses_max);
-  const clearedAt_ms = new Lru<string, number>(failedAddresses_max);
+  const blockedUntil_ms = new LRUCache<string, number>({ max: failedAddresses_max });
+  const clearedAt_ms = new LRUCache<string, number>({ max: failedAddresses_max });
   const nameOf = (request: IncomingMessage, keyId = ''): string =>
     `address:${networkOf(addressOf(request))}:${keyId}`;
   const token_ms = token_us(failedAuthentication) / 1_000;

@@ -4,8 +4,8 @@
  */
 import type { FetchNode, PlanNode, SubscriptionNode } from '@apollo/query-planner';
 import { GraphQLError, isObjectType, parse, type DocumentNode, type GraphQLSchema } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import { answerValues_max } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
-import { Lru } from '../../subgraphs/kernel/service/lru.ts';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
 import type {
   PreparedDocument,
@@ -97,7 +97,7 @@ const collectErrors =
 
 /** How many parsed fetches are cached, by text. */
 const fetchDocuments_max = 2_000;
-const documents = new Lru<string, DocumentNode>(fetchDocuments_max);
+const documents = new LRUCache<string, DocumentNode>({ max: fetchDocuments_max });
 
 /** The document of a fetch: the same object for the same text. */
 export const fetchDocument = (fetch: FetchNode): DocumentNode => {

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { parse, type DocumentNode, type GraphQLError } from 'graphql';
-import { Lru } from '../../subgraphs/kernel/service/lru.ts';
+import { LRUCache } from 'lru-cache';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { rateOwner } from '../callers/quota.ts';
 import type { Supergraph } from '../supergraph.ts';
@@ -30,7 +30,7 @@ export const openDocumentReader = (
   { mistakesIn }: Pick<Supergraph, 'mistakesIn'>,
   introspection = true,
 ): DocumentReader => {
-  const known = new Lru<string, ReadText>(remembered);
+  const known = new LRUCache<string, ReadText>({ max: remembered });
   return {
     read: async (text, principal) => {
       const hash = createHash('sha256').update(text).digest('hex');

@@ -17,8 +17,8 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import { AnswerMeter, stockAnswerRoom } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
-import { Lru } from '../../subgraphs/kernel/service/lru.ts';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
 import { presentInputError } from '../../subgraphs/kernel/service/graph/present-errors.ts';
 import type { PreparedDocument } from '../../subgraphs/kernel/service/graph/subgraph.ts';
@@ -55,7 +55,7 @@ type Run = (context: GatewayGraphQLRequestContext) => Promise<ExecutionResult>;
 /** Opens an executor for Apollo Server. It never rejects. */
 export const runDocuments = (parts: DocumentParts): GatewayExecutor => {
   const { apiSchema } = parts;
-  const ready = new Lru<string, Promise<Run>>(ready_max);
+  const ready = new LRUCache<string, Promise<Run>>({ max: ready_max });
   const nameOf = namer();
   const prepared = (
     key: string,

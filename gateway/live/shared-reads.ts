@@ -4,12 +4,12 @@
  */
 import { createHash } from 'node:crypto';
 import { execute, print, type ExecutionResult } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import {
   eventTypeOf,
   graphKindOf,
   type StreamedEvent,
 } from '../../subgraphs/kernel/rules/event.ts';
-import { Lru } from '../../subgraphs/kernel/service/lru.ts';
 import type { Call, Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { LiveSelection } from './selection.ts';
 import type { Supergraph } from '../supergraph.ts';
@@ -39,7 +39,7 @@ export interface SharedReads {
 
 interface Group {
   members: number;
-  readonly results: Lru<string, Promise<ExecutionResult>>;
+  readonly results: LRUCache<string, Promise<ExecutionResult>>;
 }
 
 /** Opens the sharing of reads. */
@@ -52,7 +52,7 @@ export const openSharedReads = (
       const name = groupName(selection, call.principal);
       const group = groups.get(name) ?? {
         members: 0,
-        results: new Lru<string, Promise<ExecutionResult>>(sharedResults_max),
+        results: new LRUCache<string, Promise<ExecutionResult>>({ max: sharedResults_max }),
       };
       groups.set(name, group);
       group.members += 1;

@@ -1,4 +1,5 @@
 /** The payouts subgraph's resolvers. */
+import { LRUCache } from 'lru-cache';
 import type {
   MutationResolvers,
   QueryResolvers,
@@ -11,7 +12,6 @@ import type { Policies } from '../kernel/policies/policies.ts';
 import { timedPlanOfAmount } from '../kernel/rules/plan.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
 import { mayReadOfShop, ownOnly } from '../kernel/service/entities.ts';
-import { Lru } from '../kernel/service/lru.ts';
 import { keyOf, merchantOf, orThrow } from '../kernel/service/access/reach.ts';
 import { reachOf } from '../kernel/database/reach.ts';
 import type { SubgraphParts } from '../kernel/service/graph/build-subgraph.ts';
@@ -43,7 +43,7 @@ const readPause_ms = 3_000;
  * left.
  */
 const openWorthAsking = (): ((payout: Payout) => boolean) => {
-  const askedAt_ms = new Lru<string, number>(10_000);
+  const askedAt_ms = new LRUCache<string, number>({ max: 10_000 });
   return ({ id, mode, status }) => {
     if (
       mode !== 'live' ||

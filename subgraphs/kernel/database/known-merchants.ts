@@ -2,7 +2,7 @@
  * Whether merchants are there. One that was found is never looked for again: merchants are not
  * deleted.
  */
-import { Lru } from '../service/lru.ts';
+import { LRUCache } from 'lru-cache';
 import { isUuid } from '../rules/uuid.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
@@ -17,7 +17,7 @@ const found: Statement = {
 export const openKnownMerchants = (
   runner: Runner,
 ): ((ids: readonly string[]) => Promise<boolean>) => {
-  const known = new Lru<string, true>(remembered);
+  const known = new LRUCache<string, true>({ max: remembered });
   return async (ids) => {
     const unknown = [...new Set(ids.map((id) => id.toLowerCase()))].filter((id) => !known.get(id));
     if (unknown.length === 0) return true;

@@ -5,11 +5,11 @@
  * pause.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { Banks } from '../../kernel/banks/route.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
-import { Lru } from '../../kernel/service/lru.ts';
 import { askBank } from './ask-bank.ts';
 import type { Payment } from '../entities.ts';
 import type { Refund } from '../refunds/entities.ts';
@@ -72,7 +72,7 @@ export type Refresh = (payment: Payment, now: Temporal.Instant) => Promise<Payme
  * there is nothing to ask.
  */
 export const openRefresh = (parts: RefreshingParts): Refresh => {
-  const askedAt_ms = new Lru<string, number>(remembered);
+  const askedAt_ms = new LRUCache<string, number>({ max: remembered });
   return async (payment, now) => {
     if (payment.mode !== 'live' || !(isOpen(payment) || mayHaveRefunds(payment))) return payment;
     if (performance.now() - (askedAt_ms.get(payment.id) ?? -Infinity) < pause_ms) return payment;

@@ -9,6 +9,7 @@
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { decodeProtectedHeader, errors, SignJWT, jwtVerify, type JWTPayload } from 'jose';
+import { LRUCache } from 'lru-cache';
 import {
   array,
   literal,
@@ -21,7 +22,6 @@ import {
   type GenericSchema,
 } from 'valibot';
 import { allKeys, currentKey, type Keys } from './keys.ts';
-import { Lru } from '../lru.ts';
 import { modes } from '../../rules/mode.ts';
 import { roles, scopes, type Principal } from './principal.ts';
 
@@ -63,7 +63,7 @@ export const principalSigner = (
   now_ms: () => number = Date.now,
 ): ((principal: Principal) => Promise<string>) => {
   const shared = createSecretKey(currentKey(keys.shared));
-  const tokens = new Lru<string, Token>(remembered);
+  const tokens = new LRUCache<string, Token>({ max: remembered });
   const sign = async (principal: Principal, issued_s: number): Promise<string> => {
     if (principal.kind !== 'service') return signPrincipal(shared, principal, issued_s);
     if (!keys.service) throw new Error('a process of the edge does not speak as a service');
@@ -108,7 +108,7 @@ export const principalReader = (
   now_ms: () => number = Date.now,
 ): ((header: unknown) => Promise<Principal | null>) => {
   const shared = allKeys(keys.shared).map((key) => createSecretKey(key));
-  const verified = new Lru<string, Verified>(remembered);
+  const verified = new LRUCache<string, Verified>({ max: remembered });
   const read = async (header: string): Promise<Verified | null> => {
     try {
       const { kid } = decodeProtectedHeader(header);

@@ -4,9 +4,9 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { GraphQLError, parse, type ExecutionResult } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import { object, optional, safeParse, string } from 'valibot';
 import type { SubgraphName } from '../../../../schema/sources.ts';
-import { Lru } from '../lru.ts';
 import { AnswerMeter, answerRoomHeader, readAnswerRoom, withUsed } from './answer-meter.ts';
 import { liveEventHeader } from './event-loads.ts';
 import {
@@ -41,7 +41,7 @@ export const serveSubgraph = (
   { name, executor, keys }: ServedSubgraph,
 ): void => {
   const readPrincipal = principalReader(keys);
-  const prepared = new Lru<string, PreparedDocument>(preparedDocuments);
+  const prepared = new LRUCache<string, PreparedDocument>({ max: preparedDocuments });
   const prepare = (query: string): PreparedDocument => {
     const known = prepared.get(query);
     if (known) return known;
