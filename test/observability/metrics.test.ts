@@ -108,6 +108,7 @@ describe('metrics', () => {
       ['no_such_metric', '{nobody}', '{queue}'],
       'the check sees',
     );
+    assert.throws(() => namesIn('sum(rate(webhook_backlog[5m])'), /no PromQL/);
   });
 
   test('every metric and label of a panel is one that a running service has', () => {
@@ -121,12 +122,11 @@ describe('metrics', () => {
   test('a value that an alert compares a label with is one that the service gives it, where it always gives all of them', () => {
     const always = ['webhook_backlog', 'money_unsettled'];
     const asked = rules
-      .flatMap(({ expr }) => [...expr.matchAll(/(\w+)\{([^}]*)\}/g)])
-      .filter(([, name = '']) => always.includes(name));
+      .flatMap(({ expr }) => namesIn(expr).wanted)
+      .filter(({ metric }) => always.includes(metric));
     assert.ok(asked.length >= 4);
-    for (const [, name = '', selected = ''] of asked)
-      for (const [, label = '', value = ''] of selected.matchAll(/(\w+)="(\w+)"/g))
-        assert.ok(exposed.get(name)?.values.get(label)?.has(value), `${name} ${label}=${value}`);
+    for (const { metric, label, value } of asked)
+      assert.ok(exposed.get(metric)?.values.get(label)?.has(value), `${metric} ${label}=${value}`);
   });
 
   test('a payout that its bank has not answered is money without an end, with its amount', () => {

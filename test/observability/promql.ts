@@ -1,6 +1,5 @@
-/**
- * Just enough of Prometheus' text format and of its query language to hold rules against metrics.
- */
+/** Prometheus' text format, and what its queries name, to hold rules against metrics. */
+import { parser } from '@prometheus-io/lezer-promql';
 
 export interface Exposed {
   /** counter, gauge, histogram or summary. */
@@ -34,42 +33,32 @@ export const readExposition = (text: string): ReadonlyMap<string, Exposed> => {
 const baseOf = (sample: string, kinds: ReadonlyMap<string, string>): string =>
   kinds.has(sample) ? sample : sample.replace(/_(?:bucket|sum|count)$/, '');
 
-/** What of an expression is the language's own. */
-const words = new Set([
-  'sum',
-  'max',
-  'min',
-  'by',
-  'rate',
-  'increase',
-  'time',
-  'absent',
-  'or',
-  'and',
-  'histogram_quantile',
-  'min_over_time',
-  'max_over_time',
-]);
+export interface Names {
+  /** Without the suffixes of histograms. */
+  readonly metrics: readonly string[];
+  readonly labels: readonly string[];
+  /** The values that labels of a metric must be equal to. */
+  readonly wanted: readonly { metric: string; label: string; value: string }[];
+}
 
-/** The metrics (without the suffixes of histograms) and the labels that an expression names. */
-export const namesIn = (
-  expr: string,
-): { readonly metrics: readonly string[]; readonly labels: readonly string[] } => {
-  const grouped = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) =>
-    list.split(',').map((label) => label.trim()),
-  );
-  const selected = [...expr.matchAll(/\{([^}]*)\}/g)].flatMap(([, list = '']) =>
-    [...list.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = '']) => label),
-  );
-  const bare = expr
-    .replaceAll(/\{[^}]*\}/g, '')
-    .replaceAll(/\[[^\]]*\]/g, '')
-    .replaceAll(/\bby \([^)]*\)/g, 'by');
-  const named = [...bare.matchAll(/(?<![\w.])[a-z_]\w*/g)]
-    .map(([name]) => name)
-    .filter((name) => !words.has(name));
-  return {
-    metrics: [...new Set(named.map((name) => name.replace(/_(?:bucket|sum|count)$/, '')))],
-    labels: [...new Set([...grouped, ...selected])],
-  };
+/** What an expression names. Throws where it is none of the language. */
+export const namesIn = (expr: string): Names => {
+  const metrics = new Set<string>();
+  const labels = new Set<string>();
+  const wanted: Names['wanted'][number][] = [];
+  let metric = '';
+  parser.parse(expr).iterate({
+    enter: ({ name, type, from, to, node }) => {
+      const text = expr.slice(from, to);
+      if (type.isError) throw new Error(`no PromQL at ${from}: ${expr}`);
+      if (name === 'VectorSelector') metric = '';
+      if (name === 'Identifier') metrics.add((metric = text.replace(/_(?:bucket|sum|count)$/, '')));
+      if (name === 'LabelName') labels.add(text);
+      if (name === 'UnquotedLabelMatcher' && node.getChild('MatchOp')?.getChild('EqlSingle')) {
+        const [, label = '', value = ''] = /^(\w+)\s*=\s*["'](.*)["']$/.exec(text) ?? [];
+        wanted.push({ metric, label, value });
+      }
+    },
+  });
+  return { metrics: [...metrics], labels: [...labels], wanted };
 };
