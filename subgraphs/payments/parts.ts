@@ -1,4 +1,5 @@
 /** What the resolvers of the payments subgraph work with. */
+import type { LRUCache } from 'lru-cache';
 import type { Banks } from '../kernel/banks/route.ts';
 import type { TestClocks } from '../kernel/clock/test-clocks.ts';
 import type { Database } from '../kernel/database/orm.ts';
@@ -6,7 +7,6 @@ import type { Policies } from '../kernel/policies/policies.ts';
 import type { Refresh } from './bank-answers/refresh-payment.ts';
 import type { PageParts } from './checkout/page-address.ts';
 import type { RefundKey } from './refunds/send-refund.ts';
-import type { Lru } from '../kernel/service/lru.ts';
 import type { PaymentInHand } from './store-payment.ts';
 
 export interface PaymentsParts extends PageParts {
@@ -29,5 +29,5 @@ export interface PaymentsParts extends PageParts {
  */
 export type ReadingParts = PaymentsParts & {
   readonly refresh: Refresh;
-  readonly shown: Lru<string, PaymentInHand>;
+  readonly shown: LRUCache<string, PaymentInHand>;
 };

@@ -1,4 +1,5 @@
 /** The payments subgraph's resolvers: from GraphQL to a verb, and back. */
+import { LRUCache } from 'lru-cache';
 import type {
   MutationResolvers,
   PaymentResolvers,
@@ -12,7 +13,6 @@ import type { Principal } from '../kernel/service/access/principal.ts';
 import { reachOf } from '../kernel/database/reach.ts';
 import { keyOf, merchantOf, orThrow } from '../kernel/service/access/reach.ts';
 import { mayReadOfShop, ownOnly } from '../kernel/service/entities.ts';
-import { Lru } from '../kernel/service/lru.ts';
 import { perCall } from '../kernel/service/graph/per-call.ts';
 import type { SubgraphParts } from '../kernel/service/graph/build-subgraph.ts';
 import { openRefresh } from './bank-answers/refresh-payment.ts';
@@ -52,7 +52,7 @@ export const paymentsSubgraph = (
   const parts: ReadingParts = {
     ...opened,
     refresh: openRefresh(opened),
-    shown: new Lru(shown_max),
+    shown: new LRUCache({ max: shown_max }),
   };
   return {
     name: 'payments',
