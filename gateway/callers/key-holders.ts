@@ -56,8 +56,10 @@ export const openKeyHolders = ({
   const listeners = new Set<(merchantId: string) => void>();
 
   const unsubscribe = bus.subscribe('keys', ({ merchantId }) => {
-    for (const [digest, { holder }] of [...known.entries()])
-      if (holder.merchantId === merchantId) known.delete(digest);
+    const changedKeys = [...known.keys()].filter(
+      (digest) => known.peek(digest)?.holder.merchantId === merchantId,
+    );
+    for (const digest of changedKeys) known.delete(digest);
     unknown.clear();
     // A lookup in flight may have been answered before the change: its result is not cached, and no
     // new caller joins it.
