@@ -90,7 +90,7 @@ const openShared = async (
     drain_ms: config.drain_ms / 2,
   });
   stack.defer(() => queues.close());
-  const kept = await openKeptKeys({ pool, secrets: config.secrets, log });
+  const kept = await openKeptKeys({ database, secrets: config.secrets, log });
   stack.defer(() => kept.close());
   const secrets = { ...config.secrets, fingerprint: kept.fingerprint };
   const banks = await openEveryBank(
@@ -168,7 +168,7 @@ const startWorker = async (
   stack.defer(async () => {
     await Promise.race([Promise.all(attempts), delay(patience_ms, undefined, { ref: false })]);
   });
-  stack.defer(watchWorker({ pool: database.pool, queues }));
+  stack.defer(watchWorker({ database, queues }));
   stack.defer(watchWebhookBacklog(database.pool));
   const relay = startRelay({
     pool: database.sessions,

@@ -148,7 +148,7 @@ const mutations = (parts: PayoutsParts, directory: SbpDirectory): MutationResolv
 /** The resolvers and the entity loaders of the payouts subgraph. */
 export const payoutsSubgraph = (
   parts: PayoutsParts,
-  directory = openSbpDirectory(parts.database.pool),
+  directory = openSbpDirectory(parts.database),
 ): SubgraphParts & { name: 'payouts'; resolvers: Resolvers } => ({
   name: 'payouts',
   resolvers: {

@@ -1,19 +1,19 @@
 /** How many alerts nobody has resolved, for the metrics. */
 import { Gauge } from 'prom-client';
-import { run, type Runner, type Statement } from '../database/statement.ts';
+import type { Database } from '../database/orm.ts';
 import { alertKinds, type AlertKind } from '../rules/alert.ts';
+import { AlertEntity } from './entities.ts';
 import { metrics } from '../service/tracing/telemetry.ts';
 
-const count: Statement = {
-  name: 'alert.count',
-  text: 'select kind, count(*)::int as count from alert where resolved_at is null group by kind',
-};
-
 /** Unresolved alerts by kind, a zero for each kind that has none. */
-export const countAlerts = async (runner: Runner): Promise<ReadonlyMap<AlertKind, number>> => {
-  const rows = await run<{ kind: AlertKind; count: number }>(runner, count, []);
-  const none = Object.keys(alertKinds).map((kind) => [kind as AlertKind, 0] as const);
-  return new Map([...none, ...rows.map((row) => [row.kind, row.count] as const)]);
+export const countAlerts = async (
+  database: Pick<Database, 'fork'>,
+): Promise<ReadonlyMap<AlertKind, number>> => {
+  const unresolved = { where: { resolvedAt: null } };
+  const counts = await database.fork().countBy(AlertEntity, 'kind', unresolved);
+  return new Map(
+    Object.keys(alertKinds).map((kind) => [kind as AlertKind, counts[kind] ?? 0] as const),
+  );
 };
 
 /**
@@ -21,13 +21,13 @@ export const countAlerts = async (runner: Runner): Promise<ReadonlyMap<AlertKind
  * so every process that has it reports the same: take the maximum over processes. While the
  * database is away it keeps its last value. Gives what takes the gauge off again.
  */
-export const watchAlerts = (runner: Runner): (() => void) => {
+export const watchAlerts = (database: Pick<Database, 'fork'>): (() => void) => {
   const gauge = new Gauge({
     name: 'alerts_unresolved',
     help: 'Alerts that nobody has resolved, by kind.',
     labelNames: ['kind'],
     async collect() {
-      const counts = await countAlerts(runner).catch(() => new Map<AlertKind, number>());
+      const counts = await countAlerts(database).catch(() => new Map<AlertKind, number>());
       for (const [kind, unresolved] of counts) this.set({ kind }, unresolved);
     },
     registers: [],

@@ -118,7 +118,7 @@ export const BankAccountEntity = defineEntity({
 export type BankAccount = Row<InferEntity<typeof BankAccountEntity>>;
 
 /** A participant of SBP as an acquirer last named it; the service's own list stands under these. */
-const SbpBankEntity = defineEntity({
+export const SbpBankEntity = defineEntity({
   name: 'SbpBank',
   tableName: 'sbp_bank',
   properties: {

@@ -3,7 +3,8 @@
  * allow-list. What an acquirer has listed stands over the list that comes with the service;
  * participants that it does not name stay.
  */
-import { columns, run, type Runner, type Statement } from '../database/statement.ts';
+import type { Database } from '../database/orm.ts';
+import { SbpBankEntity } from './entities.ts';
 import participants from './sbp-banks.json' with { type: 'json' };
 
 export interface SbpBank {
@@ -24,11 +25,6 @@ const sortedWith = (listed: readonly SbpBank[]): readonly SbpBank[] =>
     (a, b) => byName.compare(a.name, b.name),
   );
 
-const readAll: Statement = {
-  name: 'sbp_bank.read',
-  text: `select ${columns(['memberId', 'name', 'nameEn'])} from sbp_bank`,
-};
-
 export interface SbpDirectory {
   /** Every participant, sorted by its name in Russian; at most a minute old. */
   current(): Promise<readonly SbpBank[]>;
@@ -39,11 +35,11 @@ export interface SbpDirectory {
 const kept_ms = 60_000;
 
 /** The directory of this process. Nothing is read until it is asked for. */
-export const openSbpDirectory = (pool: Runner): SbpDirectory => {
+export const openSbpDirectory = (database: Pick<Database, 'fork'>): SbpDirectory => {
   let reading: Promise<readonly SbpBank[]> | null = null;
   let readAt_ms = -Infinity;
   const read = (): Promise<readonly SbpBank[]> => {
-    const began = run<SbpBank>(pool, readAll, []).then(sortedWith);
+    const began = database.fork().find(SbpBankEntity, {}).then(sortedWith);
     reading = began;
     readAt_ms = performance.now();
     began.catch(() => {

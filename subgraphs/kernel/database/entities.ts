@@ -108,7 +108,7 @@ const IdempotencyKey = defineEntity({
 });
 
 /** A key that lives longer than a secret key, sealed (`kept-keys.ts`). */
-const KeptKey = defineEntity({
+export const KeptKeyEntity = defineEntity({
   name: 'KeptKey',
   tableName: 'kept_key',
   properties: {
@@ -194,7 +194,7 @@ export const kernelEntities = [
   ConsumerRetry,
   SetAside,
   IdempotencyKey,
-  KeptKey,
+  KeptKeyEntity,
   ShopEntity,
   SubjectTrace,
 ];

@@ -16,7 +16,8 @@ import { allKeys, currentKey, type Keys } from '../service/access/keys.ts';
 import type { ServiceKeys } from '../service/access/principal-header.ts';
 import type { Logger } from '../service/tracing/telemetry.ts';
 import { keyIdOf, seal, sealedWith, unseal } from '../service/access/vault.ts';
-import { run, type Runner, type Statement } from './statement.ts';
+import { KeptKeyEntity } from './entities.ts';
+import type { Database } from './orm.ts';
 
 /** The kept keys of a process. */
 export interface KeptKeys {
@@ -31,7 +32,7 @@ export interface KeptKeys {
 }
 
 export interface KeptKeysParts {
-  readonly pool: Runner;
+  readonly database: Pick<Database, 'fork'>;
   readonly secrets: Pick<Secrets, 'vault' | 'fingerprint'>;
   readonly log: Logger;
 }
@@ -41,15 +42,6 @@ const key_bytes = 32;
 const retry_ms = 500;
 /** An unknown generation is looked up again after this: the table may have it since. */
 const lookAgain_ms = 1_000;
-
-const keep: Statement = {
-  name: 'kept_key.keep',
-  text: `insert into kept_key (purpose, generation, sealed) values ('fingerprint', $1, $2), ('service', $1, $3) on conflict do nothing`,
-};
-const readAll: Statement = {
-  name: 'kept_key.read',
-  text: 'select purpose, generation, sealed from kept_key order by purpose, generation',
-};
 
 interface Row {
   readonly purpose: string;
@@ -102,12 +94,16 @@ class ReadKeys implements KeptKeys {
 
   /** Keeps this generation's keys unless they are kept already, and reads those of all. */
   async #read(): Promise<void> {
-    const { pool, secrets } = this.#parts;
-    const sealed = [currentKey(secrets.fingerprint), randomBytes(key_bytes)].map((key) =>
-      seal(secrets.vault, key.toString('base64')),
-    );
-    await run(pool, keep, [this.#generation, ...sealed]);
-    for (const row of await run<Row>(pool, readAll, [])) this.#add(row);
+    const { database, secrets } = this.#parts;
+    const em = database.fork();
+    const made = { fingerprint: currentKey(secrets.fingerprint), service: randomBytes(key_bytes) };
+    for (const purpose of ['fingerprint', 'service'] as const) {
+      const sealed = seal(secrets.vault, made[purpose].toString('base64'));
+      const row = { purpose, generation: this.#generation, sealed };
+      await em.createQueryBuilder(KeptKeyEntity).insert(row).onConflict().ignore().execute();
+    }
+    const orderBy = { purpose: 'asc', generation: 'asc' } as const;
+    for (const row of await em.find(KeptKeyEntity, {}, { orderBy })) this.#add(row);
     this.#isRead = true;
   }
 

@@ -3,7 +3,7 @@
  * queues.
  */
 import { Gauge } from 'prom-client';
-import type { Runner } from '../database/statement.ts';
+import type { Database } from '../database/orm.ts';
 import { watchBooks } from '../ledger/books/watch-books.ts';
 import type { Queues } from '../queue/queues.ts';
 import { queueNames } from '../queue/run-job.ts';
@@ -11,7 +11,7 @@ import { metrics } from '../service/tracing/telemetry.ts';
 import { watchUnsettledMoney } from './unsettled-money.ts';
 
 export interface WatchedWorker {
-  readonly pool: Runner;
+  readonly database: Pick<Database, 'pool' | 'fork'>;
   readonly queues: Pick<Queues, 'depths'>;
 }
 
@@ -38,7 +38,7 @@ const watchQueues = (queues: Pick<Queues, 'depths'>): (() => void) => {
  * Adds the gauges of the books, of alerts, of unsettled money and of the queues to the metrics of
  * this process. Gives what takes them off again.
  */
-export const watchWorker = ({ pool, queues }: WatchedWorker): (() => void) => {
-  const forgotten = [watchBooks(pool), watchUnsettledMoney(pool), watchQueues(queues)];
+export const watchWorker = ({ database, queues }: WatchedWorker): (() => void) => {
+  const forgotten = [watchBooks(database), watchUnsettledMoney(database.pool), watchQueues(queues)];
   return () => forgotten.forEach((forget) => forget());
 };

@@ -5,7 +5,7 @@ import type { Walk } from './check.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
-const BooksWalkEntity = defineEntity({
+export const BooksWalkEntity = defineEntity({
   name: 'BooksWalk',
   tableName: 'books_walk',
   properties: {

@@ -1,18 +1,16 @@
 /** What the checks of the books have come to, for the metrics. */
 import { Gauge } from 'prom-client';
 import { watchAlerts } from '../../alerts/count-alerts.ts';
+import type { Database } from '../../database/orm.ts';
 import { run, type Runner, type Statement } from '../../database/statement.ts';
 import { metrics } from '../../service/tracing/telemetry.ts';
-import { checkNames, type CheckName, type Walk } from './check.ts';
+import { checkNames, type CheckName } from './check.ts';
+import { BooksWalkEntity } from './entities.ts';
 
 const differences: Statement = {
   name: 'books.count_differences',
   text: `select split_part(subject_id, ':', 1) as check, count(*)::int as count from alert
     where kind in ('books_differ', 'event_without_delivery') and resolved_at is null group by 1`,
-};
-const passes: Statement = {
-  name: 'books.passes',
-  text: 'select name, checked_at as "checkedAt" from books_walk where checked_at is not null',
 };
 
 /** Differences that nobody has resolved, a zero for each check that has none. */
@@ -24,22 +22,21 @@ export const countDifferences = async (runner: Runner): Promise<ReadonlyMap<Chec
   ]);
 };
 
-const readPasses = (runner: Runner) =>
-  run<{ name: Walk; checkedAt: Temporal.Instant }>(runner, passes, []);
-
 /**
  * Adds the gauges of the books and of the alerts to the metrics of this process. They are read when
  * they are scraped, so every process that has them reports the same. While the database is away
  * they keep their last values. Gives what takes them off again.
  */
-export const watchBooks = (runner: Runner): (() => void) => {
+export const watchBooks = (database: Pick<Database, 'pool' | 'fork'>): (() => void) => {
   const found = new Gauge({
     name: 'books_differences',
     help: 'Differences in the books that nobody has resolved, by check.',
     labelNames: ['check'],
     registers: [],
     async collect() {
-      const counts = await countDifferences(runner).catch(() => new Map<CheckName, number>());
+      const counts = await countDifferences(database.pool).catch(
+        () => new Map<CheckName, number>(),
+      );
       for (const [check, count] of counts) this.set({ check }, count);
     },
   });
@@ -49,12 +46,16 @@ export const watchBooks = (runner: Runner): (() => void) => {
     labelNames: ['walk'],
     registers: [],
     async collect() {
-      for (const { name, checkedAt } of await readPasses(runner).catch(() => []))
-        this.set({ walk: name }, checkedAt.epochMilliseconds / 1_000);
+      const walks = await database
+        .fork()
+        .find(BooksWalkEntity, {})
+        .catch(() => []);
+      for (const { name, checkedAt } of walks)
+        if (checkedAt) this.set({ walk: name }, checkedAt.epochMilliseconds / 1_000);
     },
   });
   for (const gauge of [found, checked]) metrics.registerMetric(gauge);
-  const forgetAlerts = watchAlerts(runner);
+  const forgetAlerts = watchAlerts(database);
   return () => {
     forgetAlerts();
     metrics.removeSingleMetric('books_differences');
