@@ -12,7 +12,7 @@ import type {
 import { errorJson } from '../../schema/wire.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { refusalHttp } from '../refusal-http.ts';
-import type { Checkout, CheckoutAnswer } from './call-checkout.ts';
+import type { CheckoutAnswer } from './call-checkout.ts';
 import {
   findCheckout,
   visitOf,
@@ -22,7 +22,7 @@ import {
 } from './page-context.ts';
 import { guardPage } from './page-headers.ts';
 import { isSameOrigin } from './same-origin.ts';
-import { stateJson, stateTag } from './state-json.ts';
+import { drawState, type Drawing } from './state-json.ts';
 import { refusalWords, type Words } from './words/words.ts';
 
 /** A card is the largest thing that is sent here. */
@@ -36,10 +36,8 @@ export const sendError = (
   words: Words,
 ): FastifyReply => reply.code(status).send(errorJson(code, refusalWords(words, code)));
 
-const sendState = (reply: FastifyReply, checkout: Checkout, words: Words): FastifyReply => {
-  const { body, tag } = stateJson(checkout, words);
-  return reply.header('etag', `"${tag}"`).type('application/json; charset=utf-8').send(body);
-};
+const sendState = (reply: FastifyReply, { tag, json }: Drawing): FastifyReply =>
+  reply.header('etag', `"${tag}"`).type('application/json; charset=utf-8').send(json());
 
 type Act = (call: BuyerCall) => Promise<CheckoutAnswer>;
 
@@ -60,7 +58,7 @@ const act = async (
   const answer = await does(call);
   return isRefused(answer)
     ? sendError(reply, refusalHttp[answer.code].status, answer.code, words)
-    : sendState(reply, answer, words);
+    : sendState(reply, drawState(answer, words));
 };
 
 const word = (longest: number) => ({ type: 'string', minLength: 1, maxLength: longest }) as const;
@@ -111,8 +109,9 @@ export const answerJson = (app: FastifyInstance, context: PageContext): void => 
     if (!found) return sendError(reply, 404, 'not_found', words);
     // Who has seen the state still learns the time: a test clock may have been advanced.
     void reply.header('page-time', found.checkout.now);
-    const seen = request.headers['if-none-match'] === `"${stateTag(found.checkout, words)}"`;
-    return seen ? reply.code(304).send() : sendState(reply, found.checkout, words);
+    const drawing = drawState(found.checkout, words);
+    const seen = request.headers['if-none-match'] === `"${drawing.tag}"`;
+    return seen ? reply.code(304).send() : sendState(reply, drawing);
   });
 
   const options = (body: object) => ({ bodyLimit: bodyLimit_bytes, schema: { body } });

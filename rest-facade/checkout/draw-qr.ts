@@ -5,11 +5,16 @@ import { html, type Html } from './html.ts';
 /** Light modules around the code, which scanners need. */
 const quietModules = 3;
 
-/**
- * The code that holds `content`; `label` is what a screen reader reads. Always dark on light,
- * whatever the page's colours are.
- */
-export const drawQr = (content: string, label: string): Html => {
+interface Code {
+  readonly side: number;
+  readonly path: string;
+}
+
+/** A code takes longer to make than the rest of its page, and its page is drawn several times. */
+const codes = new Map<string, Code>();
+const codes_max = 200;
+
+const makeCode = (content: string): Code => {
   const { modules } = QRCode.create(content, { errorCorrectionLevel: 'M' });
   const side = modules.size + 2 * quietModules;
   const rows: string[] = [];
@@ -18,6 +23,23 @@ export const drawQr = (content: string, label: string): Html => {
       if (modules.get(y, x)) rows.push(`M${x + quietModules} ${y + quietModules}h1v1h-1z`);
     }
   }
+  return { side, path: rows.join('') };
+};
+
+const codeOf = (content: string): Code => {
+  const code = codes.get(content) ?? makeCode(content);
+  codes.set(content, code);
+  const [oldest] = codes.keys();
+  if (codes.size > codes_max && oldest !== undefined) codes.delete(oldest);
+  return code;
+};
+
+/**
+ * The code that holds `content`; `label` is what a screen reader reads. Always dark on light,
+ * whatever the page's colours are.
+ */
+export const drawQr = (content: string, label: string): Html => {
+  const { side, path } = codeOf(content);
   return html`<svg
     class="qr"
     role="img"
@@ -26,6 +48,6 @@ export const drawQr = (content: string, label: string): Html => {
     shape-rendering="crispEdges"
   >
     <path fill="#fff" d="M0 0h${side}v${side}H0z" />
-    <path fill="#111418" d="${rows.join('')}" />
+    <path fill="#111418" d="${path}" />
   </svg>`;
 };

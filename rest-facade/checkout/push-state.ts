@@ -11,7 +11,7 @@ import { sendError } from './answer-json.ts';
 import { streamRetry_s, type PageLimiter } from './limit-page.ts';
 import { findCheckout, type BuyerCall, type PageContext, type TokenRoute } from './page-context.ts';
 import { guardPage } from './page-headers.ts';
-import { stateJson } from './state-json.ts';
+import { drawState } from './state-json.ts';
 import type { Words } from './words/words.ts';
 
 /** As on the merchants' stream: proxies close what is silent for longer. */
@@ -49,8 +49,8 @@ const pushChanges = async (
   const push = async (): Promise<void> => {
     const checkout = await context.calls.read(call);
     if (!checkout || response.writableEnded) return;
-    const state = stateJson(checkout, words);
-    if (state.tag !== tag) response.write(`event: state\ndata: ${state.body}\n\n`);
+    const state = drawState(checkout, words);
+    if (state.tag !== tag) response.write(`event: state\ndata: ${state.json()}\n\n`);
     tag = state.tag;
   };
   // The payment may have moved since the page was drawn.

@@ -4,7 +4,7 @@ import { chooseLanguage, rememberSwitch } from './choose-language.ts';
 import { findCheckout, pageAddress, type PageContext, type TokenRoute } from './page-context.ts';
 import { guardPage } from './page-headers.ts';
 import { moduleNames } from './serve-assets.ts';
-import { stateTag } from './state-json.ts';
+import { drawState } from './state-json.ts';
 import { unknownPage } from './views/message.ts';
 import { checkoutPage } from './views/page.ts';
 import { wordsOf } from './words/words-of.ts';
@@ -23,7 +23,7 @@ export const showPage = (app: FastifyInstance, context: PageContext): void => {
     void reply.type(htmlType).header('content-language', words.language);
     if (!found) return reply.code(404).send(unknownPage(words, context.assets));
     const { checkout } = found;
-    const parts = { tag: stateTag(checkout, words), assets: context.assets, moduleNames };
+    const parts = { ...drawState(checkout, words), assets: context.assets, moduleNames };
     return reply.send(checkoutPage(checkout, words, parts));
   });
 

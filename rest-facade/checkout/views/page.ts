@@ -84,10 +84,13 @@ const panelView = (checkout: Checkout, words: Words): Html => {
 };
 
 /** The parts of the page that follow the payment. */
-export const regionViews = (
-  checkout: Checkout,
-  words: Words,
-): { readonly ribbon: Html; readonly summary: Html; readonly panel: Html } => ({
+export interface Regions {
+  readonly ribbon: Html;
+  readonly summary: Html;
+  readonly panel: Html;
+}
+
+export const regionViews = (checkout: Checkout, words: Words): Regions => ({
   ribbon: html`${ribbonView(checkout, words)}`,
   summary: summaryView(checkout, words),
   panel: panelView(checkout, words),
@@ -120,8 +123,8 @@ const withoutScript = ({ status }: Checkout, words: Words): Piece =>
       <a href="?lang=${words.language}">${words.reload}</a>.
     </p>`;
 
-const bodyView = (checkout: Checkout, words: Words, tag: string): Html => {
-  const { ribbon, summary, panel } = regionViews(checkout, words);
+const bodyView = (checkout: Checkout, words: Words, { tag, regions }: PageParts): Html => {
+  const { ribbon, summary, panel } = regions;
   const { now, clockStands, status } = checkout;
   const { refusals, refused, browser } = words;
   return html`<body
@@ -155,6 +158,8 @@ const bodyView = (checkout: Checkout, words: Words, tag: string): Html => {
 };
 
 export interface PageParts {
+  readonly title: string;
+  readonly regions: Regions;
   /** The digest of what is shown. */
   readonly tag: string;
   readonly assets: Assets;
@@ -162,15 +167,11 @@ export interface PageParts {
 }
 
 /** The hosted page of a payment. */
-export const checkoutPage = (
-  checkout: Checkout,
-  words: Words,
-  { tag, assets, moduleNames }: PageParts,
-): string =>
+export const checkoutPage = (checkout: Checkout, words: Words, parts: PageParts): string =>
   documentView({
     words,
-    title: pageTitle(checkout, words),
-    assets,
-    head: modules(assets, moduleNames),
-    body: bodyView(checkout, words, tag),
+    title: parts.title,
+    assets: parts.assets,
+    head: modules(parts.assets, parts.moduleNames),
+    body: bodyView(checkout, words, parts),
   });
