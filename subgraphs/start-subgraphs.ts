@@ -20,7 +20,7 @@ import type { SubgraphExecutor } from './kernel/service/graph/subgraph.ts';
 import type { Logger } from './kernel/service/tracing/telemetry.ts';
 import { ensureDemoMerchant, type DemoMerchant } from './merchants/demo-merchant.ts';
 import { openDevelopmentTargets } from './merchants/webhooks/development-targets.ts';
-import { makeDeliveries } from './merchants/webhooks/make-deliveries.ts';
+import { deliveriesOf } from './merchants/webhooks/make-deliveries.ts';
 import { watchWebhookBacklog } from './merchants/webhooks/webhook-backlog.ts';
 import { wakeLanes } from './merchants/webhooks/jobs.ts';
 import { backgroundJobs, consumeRecurringPayments, wakeableJobs } from './background-jobs.ts';
@@ -174,7 +174,7 @@ const startWorker = async (
     pool: database.sessions,
     bus,
     log,
-    makeDeliveries,
+    deliveriesOf,
     wake: (lanes) => wakeLanes(queues, lanes),
   });
   stack.defer(() => relay.stop());

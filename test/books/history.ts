@@ -12,7 +12,7 @@ import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
 import { adjustmentRecorded } from '../../subgraphs/kernel/rules/postings.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { makeDeliveries } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
+import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
@@ -124,12 +124,11 @@ export const openHistory = ({ database }: MigratedDatabase) => {
     ).refund.id;
   /** What the relay does: a number for each event, and its deliveries. */
   const relay = async (): Promise<void> => {
-    await inTransaction(pool, async (client) => {
-      await client.query(
-        `update event set sequence = nextval('event_sequence_seq') where sequence is null`,
-      );
-      await makeDeliveries(client, 1n, 9_000_000n);
-    });
+    await pool.query(
+      `with numbered as (
+        update event set sequence = nextval('event_sequence_seq') where sequence is null returning *
+      ), ${deliveriesOf('numbered')} select`,
+    );
   };
   return {
     pay,

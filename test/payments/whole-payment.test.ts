@@ -9,7 +9,7 @@ import { startService, type Service } from '../support/service.ts';
 import { openStatementProxy, type StatementProxy } from '../support/statement-proxy.ts';
 
 /** What a whole payment may cost of PostgreSQL, begins and commits included. */
-const whole_max = 40;
+const whole_max = 32;
 /** The same by step, of what the step alone causes. */
 const steps_max = { create: 1, read: 1, page: 1, pay: 3, approval: 3 } as const;
 type Step = keyof typeof steps_max;

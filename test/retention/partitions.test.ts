@@ -9,7 +9,7 @@ import { insertEvents, eventRow } from '../../subgraphs/kernel/events/outbox.ts'
 import { makePartitions, partitionedTables } from '../../subgraphs/kernel/database/partitions.ts';
 import { dropPartitions } from '../../subgraphs/kernel/retention/drop-partitions.ts';
 import { keepEvents } from '../../subgraphs/kernel/retention/jobs.ts';
-import { makeDeliveries } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
+import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
@@ -56,8 +56,10 @@ const happen = async (
   numbers += 1;
   const number = numbers;
   await pool().query('update event set sequence = $2 where id = $1', [id, number]);
-  const client = await pool().connect();
-  await makeDeliveries(client, BigInt(number), BigInt(number)).finally(() => client.release());
+  await pool().query(
+    `with numbered as (select * from event where sequence = $1), ${deliveriesOf('numbered')} select`,
+    [number],
+  );
   await pool().query('update webhook_delivery set status = $2 where event_id = $1', [id, status]);
   await pool().query(
     `insert into webhook_attempt (merchant_id, delivery_id, number, at, duration_ms, created_at)

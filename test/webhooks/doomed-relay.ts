@@ -5,7 +5,7 @@
 import pg from 'pg';
 import { startRelay } from '../../subgraphs/kernel/events/relay.ts';
 import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
-import { makeDeliveries } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
+import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import { log } from './harness.ts';
 
 const [, , connectionString = ''] = process.argv;
@@ -24,6 +24,6 @@ startRelay({
   pool: new pg.Pool({ connectionString }),
   bus: lastWords,
   log,
-  makeDeliveries,
+  deliveriesOf,
   wake: async () => {},
 });

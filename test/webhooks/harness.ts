@@ -13,7 +13,7 @@ import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { seal } from '../../subgraphs/kernel/service/access/vault.ts';
 import type { DeliveryLimits } from '../../subgraphs/merchants/webhooks/claim-deliveries.ts';
-import { makeDeliveries } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
+import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import type { SignatureFormat } from '../../subgraphs/merchants/webhooks/rules.ts';
 import { deliverJob, sweepJob, webhookJobs } from '../../subgraphs/merchants/webhooks/jobs.ts';
 import { entities } from '../../subgraphs/open-subgraphs.ts';
@@ -201,7 +201,7 @@ export const startTestRelay = (
     pool: harness.pool,
     bus: new RecordingBus(published),
     log,
-    makeDeliveries,
+    deliveriesOf,
     wake,
   });
   harness.open.push(() => relay.stop());

@@ -92,6 +92,8 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     schemaGenerator: {
       disableForeignKeys: false,
       ignoreSchema: ['bullmq', 'partitions'],
+      // Functions are written by hand, in migrations.
+      ignoreRoutines: true,
       // They serve the version before, until it runs no more.
       skipViews: ['follower_position', 'followed_later'],
     },

@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { notSetAside, workBatch, type Subject } from '../alerts/set-aside.ts';
-import { run } from '../database/statement.ts';
+import { run, type Statement } from '../database/statement.ts';
 import type { StreamedEvent, LiveKind } from '../rules/event.ts';
 import type { Bus, StreamStretch } from '../service/bus.ts';
 import type { Mode } from '../rules/mode.ts';
@@ -47,14 +47,10 @@ export interface RelayParts {
   readonly bus: Bus;
   readonly log: Logger;
   /**
-   * Makes the deliveries of the events with these numbers, inclusive, in the relay's transaction;
-   * gives the lanes that have something new.
+   * SQL: makes the deliveries of the events in the query's part with this name, by parts of its
+   * own; the part `made` holds the lanes that have something new.
    */
-  readonly makeDeliveries: (
-    client: pg.PoolClient,
-    fromSequence: bigint,
-    toSequence: bigint,
-  ) => Promise<readonly string[]>;
+  readonly deliveriesOf: (events: string) => string;
   /** Notifies the queue that these lanes have deliveries that are due. */
   readonly wake: (lanes: readonly string[]) => Promise<void>;
 }
@@ -145,11 +141,12 @@ const relayBatches = async (
   client: pg.PoolClient,
   wakeSignal: WakeSignal,
 ): Promise<void> => {
+  const numberOldest = numbering(parts.deliveriesOf);
   let wait_ms: number = poll_ms.shortest;
   let last = await newestNumber(client);
   let publishedAt_ms = -Infinity;
   while (!stopping.aborted) {
-    const batch = await relayBatch(parts, client);
+    const batch = await relayBatch(client, numberOldest);
     if (batch || performance.now() - publishedAt_ms >= standing_ms) {
       const { lanes, events } = batch ?? nothing;
       const behind = last;
@@ -177,40 +174,30 @@ const nothing: Pick<Batch, 'lanes' | 'events'> = { lanes: [], events: [] };
  * One batch; null when the outbox is empty. An event that makes its batch fail is set aside, and
  * gets a later number when it does not any more.
  */
-const relayBatch = async (parts: RelayParts, client: pg.PoolClient): Promise<Batch | null> => {
-  if (!(await hasWork(client))) return null;
-  const first = async () => (await run<Subject>(client, oldestWaiting, []))[0] ?? null;
+const relayBatch = async (
+  client: pg.PoolClient,
+  numberOldest: Statement,
+): Promise<Batch | null> => {
   const { result } = await workBatch(client, {
     task,
     limit: batch_max,
-    work: (limit) => relayEvents(parts, client, limit),
-    first,
+    work: (limit) => relayEvents(client, numberOldest, limit),
+    first: async () => (await run<Subject>(client, oldestWaiting, []))[0] ?? null,
   });
   return result;
 };
 
-/**
- * Numbers up to so many events and makes their deliveries, in one transaction. A session that
- * cannot roll back is lost, and the relay with it.
- */
+/** Numbers up to so many events and makes their deliveries, in one statement. */
 const relayEvents = async (
-  parts: RelayParts,
   client: pg.PoolClient,
+  numberOldest: Statement,
   limit: number,
 ): Promise<Batch | null> => {
-  await client.query('begin');
-  try {
-    const rows = await run<NumberedRow>(client, numberOldest, [limit]);
-    const [first, last] = [rows[0], rows.at(-1)];
-    const lanes =
-      first && last ? await parts.makeDeliveries(client, first.sequence, last.sequence) : [];
-    const events = rows.flatMap(streamed);
-    await client.query('commit');
-    return last ? { isFull: rows.length === limit, last: last.sequence, lanes, events } : null;
-  } catch (error) {
-    await client.query('rollback');
-    throw error;
-  }
+  const rows = await run<NumberedRow>(client, numberOldest, [limit]);
+  const last = rows.at(-1)?.sequence;
+  if (last === undefined) return null;
+  const lanes = rows[0]?.lanes ?? [];
+  return { isFull: rows.length === limit, last, lanes, events: rows.flatMap(streamed) };
 };
 
 /**
@@ -237,11 +224,6 @@ const newestNumber = async (client: pg.PoolClient): Promise<bigint> => {
   return row?.newest ?? 0n;
 };
 
-const hasWork = async (client: pg.PoolClient): Promise<boolean> => {
-  const [row] = await run<{ waiting: boolean }>(client, outboxHasRows, []);
-  return row?.waiting === true;
-};
-
 interface NumberedRow {
   readonly sequence: bigint;
   readonly kind: LiveKind | null;
@@ -251,13 +233,18 @@ interface NumberedRow {
   readonly subjectId: string;
   readonly at: Temporal.Instant;
   readonly payload: Record<string, unknown> | null;
+  /** Of the first row: the lanes that have something new, of the whole batch. */
+  readonly lanes: readonly string[] | null;
 }
 
 /** The event as the stream publishes it; nothing when it is not on the stream. */
-const streamed = ({ sequence, kind, payload, at, ...rest }: NumberedRow): StreamedEvent[] =>
-  kind === null
+const streamed = ({ kind, sequence, payload, at, ...row }: NumberedRow): StreamedEvent[] => {
+  const { merchantId, shopId, mode, subjectId } = row;
+  const about = { merchantId, shopId, mode, subjectId };
+  return kind === null
     ? []
-    : [{ ...rest, sequence: sequence.toString(), kind, payload: payload ?? {}, at: rfc3339(at) }];
+    : [{ ...about, sequence: sequence.toString(), kind, payload: payload ?? {}, at: rfc3339(at) }];
+};
 
 // Where every event has reached its age and is gone, the sequence itself knows.
 const newestSequence = {
@@ -269,11 +256,6 @@ const newestSequence = {
 const task = 'relay';
 const inOutbox = `event.sequence is null and ${notSetAside(task, 'event.merchant_id', 'event.id::text')}`;
 
-const outboxHasRows = {
-  name: 'relay.outboxHasRows',
-  text: `select exists (select from event where ${inOutbox}) as waiting`,
-};
-
 const oldestWaiting = {
   name: 'relay.oldestWaiting',
   text: `select merchant_id as "merchantId", id::text as "subjectId" from event where ${inOutbox} order by position limit 1`,
@@ -281,7 +263,7 @@ const oldestWaiting = {
 
 // The inner limit fixes the order before `nextval` is called, so the numbers ascend in the order of
 // writing.
-const numberOldest = {
+const numbering = (deliveriesOf: RelayParts['deliveriesOf']): Statement => ({
   name: 'relay.numberOldest',
   text: `
     with batch as materialized (
@@ -291,7 +273,8 @@ const numberOldest = {
       update event set sequence = batch.sequence from batch where event.merchant_id = batch.merchant_id and event.id = batch.id
         and event.created_at = batch.created_at
       returning event.*
-    )
-    select sequence, stream_kind as kind, merchant_id as "merchantId", shop_id as "shopId", mode, subject_id as "subjectId", created_at as at, payload
+    ), ${deliveriesOf('numbered')}
+    select sequence, stream_kind as kind, merchant_id as "merchantId", shop_id as "shopId", mode, subject_id as "subjectId", created_at as at, payload,
+      case when row_number() over (order by sequence) = 1 then (select array_agg(distinct lane) from made) end as lanes
     from numbered order by sequence`,
-};
+});

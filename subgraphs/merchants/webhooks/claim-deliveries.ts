@@ -8,7 +8,7 @@
 import type pg from 'pg';
 import type { Timeline } from '../../kernel/clock/due.ts';
 import { notSetAside, setAside, workBatch, type Subject } from '../../kernel/alerts/set-aside.ts';
-import { inTransaction, run } from '../../kernel/database/statement.ts';
+import { inTransaction, run, type Runner } from '../../kernel/database/statement.ts';
 import { type SignatureFormat, webhooksInFlightPerLane_max } from './rules.ts';
 
 /** The limits of delivery; those of `rules/webhook.ts`, save in tests that cannot wait so long. */
@@ -61,27 +61,22 @@ export interface Asking {
 
 /**
  * Claims due deliveries of lanes, each named once, oldest first: at most `limit` of each, and at
- * most so many that a lane never has more than its share in flight, whoever claimed them. The
- * lanes' locks come first and the claim in a statement of its own, so that it sees what the last
- * holders claimed.
+ * most so many that a lane never has more than its share in flight, whoever claimed them.
  */
-export const claimDeliveries = (
+export const claimDeliveries = async (
   parts: ClaimParts,
   asking: readonly Asking[],
-): Promise<readonly ClaimedDelivery[]> =>
-  inTransaction(parts.pool, async (client) => {
-    const lanes = asking.map(({ lane }) => lane);
-    const limit = asking.map((asked) => asked.limit);
-    await run(client, lockLanes, [lanes]);
-    const rows = await run<ClaimedRow>(client, claimDue, [
-      lanes,
-      parts.now(),
-      limit,
-      webhooksInFlightPerLane_max,
-      leaseOf(parts),
-    ]);
-    return rows.map(claimed);
-  });
+  runner: Runner = parts.pool,
+): Promise<readonly ClaimedDelivery[]> => {
+  const rows = await run<ClaimedRow>(runner, claimDue, [
+    asking.map(({ lane }) => lane),
+    parts.now(),
+    asking.map(({ limit }) => limit),
+    webhooksInFlightPerLane_max,
+    leaseOf(parts),
+  ]);
+  return rows.map(claimed);
+};
 
 /** Claims due deliveries of one lane. One that makes the claim fail is set aside. */
 export const claimLane = async (
@@ -93,7 +88,10 @@ export const claimLane = async (
   const { result } = await workBatch(parts.pool, {
     task,
     limit,
-    work: (some) => claimDeliveries(parts, [{ lane, limit: some }]),
+    work: (some) =>
+      inTransaction(parts.pool, (client) =>
+        claimDeliveries(parts, [{ lane, limit: some }], client),
+      ),
     first,
   });
   return result;
@@ -174,17 +172,18 @@ const claimed = ({
       : null,
 });
 
-// In one order, so that two processes never wait for each other. A claim that a crash of PostgreSQL
-// loses is made again, so nobody waits for the disk; and the claim's plan does not depend on its
-// values, but would be made anew for each of them.
-const lockLanes = {
-  name: 'webhook.lockLanes',
-  text: `
-    with setting as materialized (select set_config('synchronous_commit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true))
-    select pg_advisory_xact_lock(key) from setting, (
-      select distinct hashtextextended('webhook-lane/' || lane, 0) as key from unnest($1::text[]) as lane order by key
-    ) as keys`,
-};
+// Lanes are locked in one order, so that two processes never wait for each other. Behind the locks,
+// `webhooks_in_flight` sees what the last holders claimed, and rows that they changed are read
+// anew. A claim that a crash of PostgreSQL loses is made again, so nobody waits for the disk. The
+// lanes are taken from subqueries, since a plan must not depend on them: it would be made for each
+// claim.
+const lockedLanes = `(
+      select lane, max_rows, locks from unnest((select $1::text[]), (select $3::int[])) as asked (lane, max_rows), (
+        select count(pg_advisory_xact_lock(key)) as locks from set_config('synchronous_commit', 'off', true), (
+          select distinct hashtextextended('webhook-lane/' || lane, 0) as key from unnest((select $1::text[])) as lane order by key
+        ) as keys
+      ) as locked
+    ) as asking`;
 
 /** The task under which deliveries are set aside. */
 const task = 'deliver-webhooks';
@@ -204,7 +203,7 @@ const claim = (asking: string, whose: string, inFlight: string): string => `
             and ${notAside('webhook_delivery')}
           order by next_attempt_at limit ${webhooksInFlightPerLane_max} for update skip locked
         ) as oldest_due
-        limit greatest(0, least(asking.max_rows, $4::int - (select count(*) from webhook_delivery where ${inFlight} and lease_until > statement_timestamp())))
+        limit greatest(0, least(asking.max_rows, $4::int - ${inFlight}))
       ) as oldest
     ), claimed as (
       update webhook_delivery as delivery set lease_until = statement_timestamp() + $5::int * interval '1 millisecond'
@@ -237,14 +236,14 @@ const byTestClock = (delivery: string): string => `case
   when exists (select from test_clock where test_clock.merchant_id = ${delivery}.merchant_id and test_clock.shop_id = ${delivery}.shop_id)
   then exists (select from event where event.merchant_id = ${delivery}.merchant_id and event.id = ${delivery}.event_id and event.mode = 'test')
   else false end`;
-const ofLane = 'lane = asking.lane';
 const ofShop = 'merchant_id = $6 and shop_id = $1';
 const claimDue = {
   name: 'webhook.claimDue',
   text: claim(
-    'unnest($1::text[], $3::int[]) as asking (lane, max_rows)',
-    `${ofLane} and not ${byTestClock('webhook_delivery')}`,
-    ofLane,
+    lockedLanes,
+    `lane = asking.lane and not ${byTestClock('webhook_delivery')}`,
+    // The locks, which count nothing, make it wait for them.
+    'webhooks_in_flight(asking.lane) - 0 * asking.locks',
   ),
 };
 const claimDueOfShop = {
@@ -252,7 +251,7 @@ const claimDueOfShop = {
   text: claim(
     '(select $3::int as max_rows) as asking',
     `${ofShop} and ${byTestClock('webhook_delivery')}`,
-    ofShop,
+    `(select count(*) from webhook_delivery where ${ofShop} and lease_until > statement_timestamp())`,
   ),
 };
 

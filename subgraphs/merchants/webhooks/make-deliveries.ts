@@ -2,29 +2,15 @@
  * From events to deliveries. Contract "Webhooks": events of one shop go to that shop's endpoints
  * whose filter is empty or holds the event; a payment's own `webhook_url` replaces them.
  */
-import type pg from 'pg';
-import { run } from '../../kernel/database/statement.ts';
 
 /**
- * Makes the deliveries of the events numbered `fromSequence` to `toSequence`, inclusive, in the
- * caller's transaction. An event that already has its delivery to a lane gets no second one. Gives
- * the lanes that have something new: an endpoint's id, or the origin of a payment's own address.
+ * SQL: makes the deliveries of the events in the query's part `events`, for the relay. An event
+ * that already has its delivery to a lane gets no second one. `made` holds the lanes that have
+ * something new: an endpoint's id, or the origin of a payment's own address. They are due at once
+ * on the event's own clock. uuidv7 keeps the primary key's inserts together.
  */
-export const makeDeliveries = async (
-  client: pg.PoolClient,
-  fromSequence: bigint,
-  toSequence: bigint,
-): Promise<readonly string[]> => {
-  const rows = await run<{ lane: string }>(client, insertDeliveries, [fromSequence, toSequence]);
-  return rows.map(({ lane }) => lane);
-};
-
-// Due at once on the event's own clock. uuidv7 keeps the primary key's inserts together.
-const insertDeliveries = {
-  name: 'webhook.insertDeliveries',
-  text: String.raw`
-    with fresh as (
-      select * from event where sequence between $1 and $2 and webhook_event is not null
+export const deliveriesOf = (events: string): string => String.raw`fresh as (
+      select * from ${events} where webhook_event is not null
     ), target as (
       select fresh.*, null::uuid as endpoint_id, lower(substring(webhook_url from '^[A-Za-z]+://[^/?#\\]+')) as lane, webhook_url as url
       from fresh where webhook_url is not null
@@ -39,6 +25,4 @@ const insertDeliveries = {
       from target
       on conflict (merchant_id, event_id, lane, created_at) do nothing
       returning lane
-    )
-    select distinct lane from made`,
-};
+    )`;
