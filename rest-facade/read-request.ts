@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import { is, object, string } from 'valibot';
 import type { Idempotency } from '../schema/generated/operations.ts';
 import type { KeyPrincipal } from '../subgraphs/kernel/service/access/principal.ts';
 import { isCompressed, identityOnly } from '../gateway/graphql/raw-body.ts';
@@ -94,15 +95,9 @@ const readIdempotency = (
   return { key, fingerprint: fingerprint(route.method, route.path.replace('{id}', id), body) };
 };
 
-const idOf = (request: FastifyRequest): string => {
-  const { params } = request;
-  return typeof params === 'object' &&
-    params !== null &&
-    'id' in params &&
-    typeof params.id === 'string'
-    ? params.id.toLowerCase()
-    : '';
-};
+const withId = object({ id: string() });
+const idOf = ({ params }: FastifyRequest): string =>
+  is(withId, params) ? params.id.toLowerCase() : '';
 
 /**
  * Compiles a route's rules; the reader also checks the scope that a body decides, as soon as the

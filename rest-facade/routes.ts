@@ -3,6 +3,7 @@
  * route, the root field whose access row holds the scopes, how a request becomes variables, and how
  * data becomes an answer. What a request may hold is in `schema/openapi.yaml`.
  */
+import { nullish, object, picklist, safeParse } from 'valibot';
 import type { OperationMap, OperationName } from '../schema/generated/operation-map.ts';
 import type {
   Idempotency,
@@ -228,17 +229,15 @@ const payments = [
   }),
 ];
 
+const ofPayoutMethod = object({
+  method: nullish(picklist(['payouts_sbp', 'payouts_card', 'payouts_account']), 'payouts_sbp'),
+});
 /**
  * The scope of the payout's method; null when the method is not one, which validation reports.
  */
 const payoutScope = (body: unknown): Scope | null => {
-  const method =
-    typeof body === 'object' && body !== null && 'method' in body && body.method !== null
-      ? body.method
-      : 'payouts_sbp';
-  return method === 'payouts_sbp' || method === 'payouts_card' || method === 'payouts_account'
-    ? payoutScopes[method]
-    : null;
+  const { success, output } = safeParse(ofPayoutMethod, Object(body));
+  return success ? payoutScopes[output.method] : null;
 };
 
 type BatchItem = Omit<PayoutCreateInput, 'amount'> & { readonly amount?: number };

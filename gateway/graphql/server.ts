@@ -2,6 +2,7 @@
 import { HeaderMap, type ApolloServer, type HTTPGraphQLRequest } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError } from 'graphql';
+import { is, object, string } from 'valibot';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { admitCaller, takeCost, takeToken } from '../callers/admit-caller.ts';
 import { authorizationOf } from '../callers/authenticate.ts';
@@ -69,15 +70,12 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
   app.addHook('onClose', () => apollo.stop());
 };
 
+const withQuery = object({ query: string() });
+
 /** The text of a request's document; null when there is none, or it cannot be read. */
 const textOf = ({ method, url }: FastifyRequest, body: unknown): string | null => {
   if (method === 'GET') return new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('query');
-  return typeof body === 'object' &&
-    body !== null &&
-    'query' in body &&
-    typeof body.query === 'string'
-    ? body.query
-    : null;
+  return is(withQuery, body) ? body.query : null;
 };
 
 const mistakesIn = async (

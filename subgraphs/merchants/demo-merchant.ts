@@ -5,6 +5,7 @@
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fallback, object, parse, string } from 'valibot';
 import type { Database } from '../kernel/database/orm.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
 import { unseal } from '../kernel/service/access/vault.ts';
@@ -25,20 +26,17 @@ export interface DemoMerchant {
   readonly webhookSecret: string;
 }
 
+const textOrNone = fallback(string(), '');
+const keptMerchant = object({
+  merchantId: textOrNone,
+  shopId: textOrNone,
+  key: textOrNone,
+  webhookSecret: textOrNone,
+});
+
 const read = (path: string): DemoMerchant | null => {
   if (!existsSync(path)) return null;
-  const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
-  const fields = new Map<string, unknown>(Object.entries(value ?? {}));
-  const text = (name: string): string => {
-    const field = fields.get(name);
-    return typeof field === 'string' ? field : '';
-  };
-  return {
-    merchantId: text('merchantId'),
-    shopId: text('shopId'),
-    key: text('key'),
-    webhookSecret: text('webhookSecret'),
-  };
+  return parse(keptMerchant, JSON.parse(readFileSync(path, 'utf8')));
 };
 
 /**

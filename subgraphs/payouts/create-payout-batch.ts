@@ -9,7 +9,7 @@ import type pg from 'pg';
 import { isBeyondBound } from '../kernel/ledger/bound.ts';
 import { claimPage, releaseKeys } from '../kernel/database/claim-page.ts';
 import { claimOf } from '../kernel/database/idempotency.ts';
-import { inTransaction } from '../kernel/database/statement.ts';
+import { inTransaction, isLockTimeout } from '../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { failureOf, readItems, type Batch, type Failure, type Item } from './batch-items.ts';
 import { payoutBank } from './check-draft.ts';
@@ -144,10 +144,6 @@ const isPayout = (made: Made | undefined): made is { readonly payout: Payout } =
  */
 const isKept = (page: Page | Refused): boolean => !isRefused(page) && page.made.some(isPayout);
 
-/** PostgreSQL's lock_not_available: an equal batch is at work at this page. */
-const waitedInVain = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === '55P03';
-
 const makePage = async (batch: Batch, items: readonly Item[]): Promise<Page | Refused> => {
   const at = batch.creating.now();
   try {
@@ -157,7 +153,8 @@ const makePage = async (batch: Batch, items: readonly Item[]): Promise<Page | Re
       isKept,
     );
   } catch (error) {
-    if (batch.claim && waitedInVain(error))
+    // An equal batch is at work at this page.
+    if (batch.claim && isLockTimeout(error))
       return refused(
         'idempotent_in_progress',
         'an earlier call with this Idempotency-Key is still running',

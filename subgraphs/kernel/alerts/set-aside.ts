@@ -5,10 +5,12 @@
  * a database that is away, sets nothing aside.
  */
 import { Counter } from 'prom-client';
+import { is, literal, object } from 'valibot';
 import { raiseAlert } from './raise-alert.ts';
 import { metrics } from '../service/tracing/telemetry.ts';
 import { isDatabaseLost } from '../service/database-lost.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
+import { errorCode } from '../service/error-code.ts';
 
 /** What a task failed at. */
 export interface Subject {
@@ -70,22 +72,15 @@ export const forgetSetAside = async (
  */
 const passingStates: ReadonlySet<string> = new Set(['40P01', '40001', '55P03', '57014']);
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+const unavailable = object({ extensions: object({ code: literal('unavailable') }) });
 
 /**
  * Whether an error says nothing about the row: the database or a subgraph is away, or somebody else
  * was in the way.
  */
 export const isPassing = (error: unknown): boolean => {
-  if (isDatabaseLost(error) || passingStates.has(codeOf(error))) return true;
-  const extensions = error instanceof Error && 'extensions' in error ? error.extensions : null;
-  return (
-    typeof extensions === 'object' &&
-    extensions !== null &&
-    'code' in extensions &&
-    extensions.code === 'unavailable'
-  );
+  if (isDatabaseLost(error) || passingStates.has(errorCode(error))) return true;
+  return error instanceof Error && is(unavailable, error);
 };
 
 /**
@@ -98,7 +93,7 @@ const described = (error: unknown): string => {
     const value: unknown = Object.getOwnPropertyDescriptor(error, name)?.value;
     return typeof value === 'string' ? [`${name} ${value}`] : [];
   });
-  return [error.name, codeOf(error), ...names].filter((part) => part !== '').join(' ');
+  return [error.name, errorCode(error), ...names].filter((part) => part !== '').join(' ');
 };
 
 /**

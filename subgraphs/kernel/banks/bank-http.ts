@@ -1,5 +1,6 @@
 /** What calls to acquirers over HTTP have in common. */
 import { Pool } from 'undici';
+import { errorCode } from '../service/error-code.ts';
 
 const connect_ms = 3_000;
 const keepAlive_ms = 30_000;
@@ -44,9 +45,4 @@ const unconnected: ReadonlySet<string> = new Set([
 
 /** Why a failed call surely sent nothing; null when it may have. */
 export const unsentBecause = (error: unknown): string | null =>
-  error instanceof Error &&
-  'code' in error &&
-  typeof error.code === 'string' &&
-  unconnected.has(error.code)
-    ? error.code
-    : null;
+  unconnected.has(errorCode(error)) ? errorCode(error) : null;

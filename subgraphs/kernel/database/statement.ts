@@ -6,6 +6,7 @@
 import pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { currentSpan, spanned, type SpanStart } from '../service/tracing/tracing.ts';
+import { errorCode } from '../service/error-code.ts';
 
 export interface Statement {
   /** Unique in the program: PostgreSQL keeps the plan under it. */
@@ -155,5 +156,4 @@ export const rowJson = (names: readonly string[], row: object): object => {
 };
 
 /** PostgreSQL's lock_not_available: the statement waited for a lock as long as it may. */
-export const isLockTimeout = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === '55P03';
+export const isLockTimeout = (error: unknown): boolean => errorCode(error) === '55P03';

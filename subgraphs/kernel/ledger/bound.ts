@@ -7,6 +7,7 @@
 import { largestAmount } from '../rules/money.ts';
 import type { Refused } from '../rules/refusal.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
+import { errorCode } from '../service/error-code.ts';
 
 const beyondBound = 'PSB01';
 
@@ -14,8 +15,7 @@ const beyondBound = 'PSB01';
  * Whether an error is PostgreSQL's refusal of a booking that would pass a bound. Nothing of the
  * booking's statement has happened then.
  */
-export const isBeyondBound = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === beyondBound;
+export const isBeyondBound = (error: unknown): boolean => errorCode(error) === beyondBound;
 
 /**
  * What a booking comes to, or `refusal` when it would pass a bound. The booking's transaction must

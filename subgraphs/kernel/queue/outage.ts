@@ -3,6 +3,7 @@
  * many calls fail in between.
  */
 import type { Logger } from '../service/tracing/telemetry.ts';
+import { errorCode } from '../service/error-code.ts';
 
 export interface Outage {
   /**
@@ -24,9 +25,7 @@ const settle_ms = 1_000;
 
 /** PostgreSQL answered that others stood in the way (class 40, with deadlocks): it is there. */
 export const isConflict = (error: unknown): boolean =>
-  error instanceof Error &&
-  (('code' in error && typeof error.code === 'string' && error.code.startsWith('40')) ||
-    isConflict(error.cause));
+  error instanceof Error && (errorCode(error).startsWith('40') || isConflict(error.cause));
 
 /** Watches what is named `what`, and calls `onReturn` each time it is back. */
 export const watchOutage = (what: string, log: Logger, onReturn: () => void = () => {}): Outage => {

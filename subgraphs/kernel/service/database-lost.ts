@@ -1,3 +1,4 @@
+import { errorCode } from './error-code.ts';
 /** Whether an error means that the database is away, and not that a statement is wrong. */
 
 /**
@@ -25,7 +26,7 @@ const lostWords =
  */
 export const isDatabaseLost = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = errorCode(error);
   return (
     lostStates.test(code) ||
     lostSockets.has(code) ||

@@ -4,6 +4,7 @@
  */
 import type { Dispatcher } from 'undici';
 import { webhookAnswerKept_max_chars, webhookAnswerRead_max_bytes } from './rules.ts';
+import { errorCode } from '../../kernel/service/error-code.ts';
 
 /** What a receiver answered, or why there is nothing. */
 export interface Answer {
@@ -134,6 +135,6 @@ const keptOf = (chunks: readonly Buffer[]): string =>
 const inWords = (error: unknown, deadline_ms: number): string => {
   if (!(error instanceof Error)) return 'unknown error';
   if (error.name === 'TimeoutError') return `no complete answer within ${deadline_ms} ms`;
-  const code = 'code' in error && typeof error.code === 'string' ? `${error.code}: ` : '';
-  return `${code}${error.message || error.name}`.slice(0, 300);
+  const code = errorCode(error);
+  return `${code && `${code}: `}${error.message || error.name}`.slice(0, 300);
 };

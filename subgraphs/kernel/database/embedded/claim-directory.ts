@@ -7,6 +7,7 @@ import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { birthMark } from './running-process.ts';
+import { errorCode } from '../../service/error-code.ts';
 
 const lockFile = 'service.lock';
 const look_ms = 50;
@@ -94,7 +95,7 @@ const linked = (draft: string, path: string): boolean => {
     linkSync(draft, path);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if (errorCode(error) === 'EEXIST') return false;
     throw error;
   }
 };

@@ -4,6 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { errorCode } from '../../service/error-code.ts';
 
 const proc = existsSync('/proc/self/stat');
 
@@ -19,7 +20,7 @@ const alive = (pid: number): boolean => {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
 };
 

@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { errorCode } from '../error-code.ts';
 
 /** Where a process listens. */
 export interface ListenAddress {
@@ -24,12 +25,9 @@ const reasons: Readonly<Record<string, (address: ListenAddress) => string>> = {
     `no address belongs to that name; set ${settings.host} to an address of this machine`,
 };
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-
 /** What kept a server from listening, as one sentence; an error of another kind as it is. */
 export const explainListening = (error: unknown, address: ListenAddress): unknown => {
-  const reason = reasons[codeOf(error)];
+  const reason = reasons[errorCode(error)];
   if (!reason) return error;
   return new Error(
     `The service cannot listen on ${address.host}:${address.port}: ${reason(address)}.`,
