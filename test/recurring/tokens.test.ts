@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
 import { run } from '../../subgraphs/kernel/database/statement.ts';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { recurringPaymentId } from '../../subgraphs/kernel/rules/recurring.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { findRefunds, findPayment } from '../../subgraphs/payments/store-payment.ts';
@@ -19,26 +20,11 @@ import { findTokens } from '../../subgraphs/recurring/find-recurring.ts';
 import { endUnboundTokens } from '../../subgraphs/recurring/jobs.ts';
 import { insertToken } from '../../subgraphs/recurring/tokens/store-token.ts';
 import { granted } from '../support/granted.ts';
+import { faltering, orders, routeToFaltering } from './faltering-bank.ts';
 import { openHarness, refusedWith, type Harness } from './harness.ts';
 
-/** What the bank does with the next charge, instead of answering it. */
-let fault: 'before' | 'after' | null = null;
 const blocked = new Set<string>();
 let harness: Harness;
-
-/** A live connector that may fail before it took the order, or after. */
-const faltering = (simulator: Bank): Bank => ({
-  ...simulator,
-  connector: 'faltering',
-  bankName: 'Faltering Bank',
-  charge: async (order) => {
-    const failing = fault;
-    fault = null;
-    if (failing === 'before') throw new Error('the process was killed');
-    const answer = await simulator.charge(order);
-    return failing === 'after' ? { kind: 'unknown' } : answer;
-  },
-});
 
 before(async () => {
   const lists = {
@@ -53,12 +39,8 @@ after(async () => {
   await harness.close();
 });
 
-const addRoute = (key: { merchantId: string; shopId: string }, method: string) =>
-  harness.database.pool.query(
-    `insert into bank_route (merchant_id, id, shop_id, mode, operation, method, connector, priority, active, created_at)
-      values ($1, gen_random_uuid(), $2, 'live', 'recurrent', $3, 'faltering', 1, true, now())`,
-    [key.merchantId, key.shopId, method],
-  );
+const addRoute = (key: KeyPrincipal, method: string) =>
+  routeToFaltering(harness.database.pool, key, method);
 
 describe('binding', () => {
   test('a card is verified with 1 RUB: the payment is given back, nothing is booked, and the token has the last 4 digits', async () => {
@@ -297,6 +279,38 @@ describe('charging', () => {
     assert.deepEqual((await harness.read(token)).lastChargedAt, ended[5]?.capturedAt);
   });
 
+  test('the call that owns a key has the outcome when a replay was quicker to ask for it (D-20)', async () => {
+    const key = await harness.merchant('live');
+    await addRoute(key, 'cards');
+    const token = await harness.active(key);
+    const { promise, resolve: answer } = Promise.withResolvers<void>();
+    orders.answering = promise;
+    const { payments } = harness.parts;
+    const quicker: Promise<unknown>[] = [];
+    const parts: typeof harness.parts = {
+      ...harness.parts,
+      payments: {
+        ...payments,
+        askCharge: async (request, requestId) => {
+          quicker.push(payments.askCharge(request, requestId));
+          const id = recurringPaymentId(key.merchantId, 'live', request.idempotencyKey);
+          while (!(await payments.read([{ merchantId: key.merchantId, id }]))[0]);
+          setTimeout(answer, 120);
+          return payments.askCharge(request, requestId);
+        },
+      },
+    };
+    const terms = { tokenId: token.id, amount: 1_000n, orderId: null, description: null };
+    const owner = granted(
+      await chargeToken(parts, key, { ...terms, idempotency: { key: 'may' } }, harness.call()),
+    );
+    assert.deepEqual([owner.payment.status, owner.replayed], ['succeeded', false]);
+    assert.ok(owner.payment.capturedAt);
+    assert.equal((await harness.read(token)).lastChargedAt?.equals(owner.payment.capturedAt), true);
+    await Promise.all(quicker);
+    assert.equal((await harness.books(key)).ledger.length, 2, 'one payment and its fee');
+  });
+
   test('a charge that was cut off before or after the bank took it is ordered again under its own id, and made once (D-32)', async () => {
     const key = await harness.merchant('live');
     await addRoute(key, 'cards');
@@ -306,7 +320,7 @@ describe('charging', () => {
       ['before', 1_000n],
       ['after', 2_000n],
     ] as const) {
-      fault = cut;
+      orders.fault = cut;
       const first = await harness.charge(key, token, amount, cut).catch((error: unknown) => error);
       if (cut === 'after')
         assert.equal(
