@@ -22,7 +22,7 @@ export interface PageClaim extends IdempotencyClaim {
 const claimAll: Statement = {
   name: 'idempotency.claim_page',
   text: `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at)
-    select $1, $2, row.key, row.fingerprint, $3, row.resource_id, $4
+    select $1::uuid, $2::text, row.key, row.fingerprint, $3, row.resource_id, $4
     from rows from (jsonb_to_recordset($5::jsonb) as (key text, fingerprint text, "resourceId" uuid)) with ordinality as row(key, fingerprint, resource_id, place)
     where ${waitForKey({ merchantId: '$1', mode: '$2', key: 'row.key' })}
     order by row.place on conflict do nothing returning key`,
@@ -48,7 +48,7 @@ interface TakenRow {
 /**
  * Claims the keys, in their order, until the transaction ends. Gives those that were taken before:
  * with the id of what an earlier call made, or null when the key was used for something else.
- * Throws what `waitedInVain` knows when an earlier call still holds one of them after five seconds.
+ * Throws what `isLockTimeout` finds when an earlier call holds one of them for five seconds.
  */
 export const claimPage = async (
   client: Runner,
