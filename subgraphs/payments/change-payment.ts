@@ -10,13 +10,8 @@ import type { Payment } from './entities.ts';
 import type { Refund } from './refunds/entities.ts';
 import { publicPayment } from './payment-view.ts';
 import { webhookOf } from './rules/payment.ts';
-import {
-  findPayment,
-  storePayment,
-  type PaymentChange,
-  type PaymentInHand,
-  type PaymentKey,
-} from './store-payment.ts';
+import type { PaymentChange } from './payment-change.ts';
+import { findPayment, storePayment, type PaymentInHand, type PaymentKey } from './store-payment.ts';
 
 /** A decision: what changes, a refusal, or `unchanged` when there is nothing to do. */
 export type Decision = PaymentChange | Refused | 'unchanged';

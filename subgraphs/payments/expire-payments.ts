@@ -23,12 +23,8 @@ import {
   earlyOrderAskAt,
   type PaymentTrigger,
 } from './rules/payment.ts';
-import {
-  paymentNames,
-  storePayments,
-  type MoneylessChange,
-  type PaymentKey,
-} from './store-payment.ts';
+import type { PaymentChange } from './payment-change.ts';
+import { paymentNames, storePayments, type PaymentKey } from './store-payment.ts';
 
 /** How many payments one round takes. */
 const round_max = 500;
@@ -72,12 +68,12 @@ const expired = (
   before: Payment,
   { trigger, failureCode, askAt }: Ending,
   now: Temporal.Instant,
-): MoneylessChange => {
+): PaymentChange => {
   const status = paymentMove(before.status, trigger);
   if (!status) throw new Error(`payment ${before.id} is ${before.status} and was found as due`);
   const metadata = { ...before.metadata, failure_code: failureCode };
   return {
-    before,
+    postings: [],
     patch: {
       status,
       failureCode,
@@ -99,7 +95,8 @@ const expire = (
 ): Promise<number> =>
   storePayments(
     client,
-    due.map((payment) => expired(payment, ending, now)),
+    due.map((before) => ({ before, change: expired(before, ending, now) })),
+    now,
   );
 
 /** One round of links, at most so many; gives how many were due. */

@@ -7,13 +7,8 @@ import type pg from 'pg';
 import { run, type Statement } from '../kernel/database/statement.ts';
 import type { Payment } from './entities.ts';
 import type { Refund } from './refunds/entities.ts';
-import {
-  findPayment,
-  findRefunds,
-  storePayment,
-  type PaymentChange,
-  type PaymentKey,
-} from './store-payment.ts';
+import type { PaymentChange } from './payment-change.ts';
+import { findPayment, findRefunds, storePayment, type PaymentKey } from './store-payment.ts';
 
 /**
  * A payment that nobody else can change until the transaction ends, and all its refunds, oldest

@@ -3,6 +3,8 @@
  * statement moves the payment, books its postings and publishes its events, or does nothing when
  * somebody else wrote the payment in between (its version has grown).
  */
+import pg from 'pg';
+import { gathered } from '../kernel/database/gather-calls.ts';
 import {
   columnNames,
   columns,
@@ -12,12 +14,12 @@ import {
   type Runner,
   type Statement,
 } from '../kernel/database/statement.ts';
-import { eventRow, insertEvents, type OutboxEvent } from '../kernel/events/outbox.ts';
+import { insertEvents } from '../kernel/events/outbox.ts';
 import type { Subject } from '../kernel/alerts/set-aside.ts';
 import { effectiveRate } from '../kernel/ledger/rate.ts';
-import { deltaRows, insertDeltas, insertPostings, postingRows } from '../kernel/ledger/post.ts';
-import type { Posting } from '../kernel/rules/postings.ts';
+import { insertDeltas, insertPostings } from '../kernel/ledger/post.ts';
 import { type Payment, PaymentEntity } from './entities.ts';
+import { mutable, storingOf, type PaymentChange, type Storing } from './payment-change.ts';
 import { type Refund, RefundEntity } from './refunds/entities.ts';
 
 export const paymentNames = propertyNames(PaymentEntity);
@@ -81,53 +83,6 @@ export const findRefunds = (
     limit,
   ]);
 
-/** The columns that change during a payment's life. */
-const mutable = [
-  'status',
-  'method',
-  'metadata',
-  'amountRefunded',
-  'rrn',
-  'bankName',
-  'connector',
-  'bankRef',
-  'processingUntil',
-  'capturedAt',
-  'finalizedAt',
-  'askAt',
-  'orderedAt',
-  'customerCardBrand',
-  'customerCardMask',
-  'customerCardHolder',
-  'customerPhoneMask',
-  'customerPayerBank',
-  'fee',
-  'feeRateBps',
-  'step',
-  'stepUrl',
-  'failureCode',
-  'plannedOutcome',
-  'plannedFailureCode',
-  'savedReference',
-] as const satisfies readonly (keyof Payment)[];
-
-/** What may change of a payment. */
-export type PaymentPatch = Partial<Pick<Payment, (typeof mutable)[number]>>;
-
-/** A change of a payment: what it becomes, what is booked, what is published. */
-export interface PaymentChange {
-  readonly patch: PaymentPatch;
-  readonly postings: readonly Posting[];
-  /** What happened, from the payment as it becomes. */
-  readonly events: (payment: Payment) => readonly OutboxEvent[];
-  /** Present: an adjustment of the merchant's account that the same fact makes. */
-  readonly adjustment?: { readonly postings: readonly Posting[]; readonly description: string };
-  /**
-   * A refund of it that the same fact makes or moves, as it becomes, with what is booked for it.
-   */
-  readonly refund?: { readonly row: Refund; readonly postings: readonly Posting[] };
-}
-
 const moved = 'select 1 from moved';
 const mutableColumns = mutable.map((name) => columnNames([name]));
 const assignments = mutableColumns.map((column, index) => `${column} = $${index + 4}`);
@@ -154,92 +109,104 @@ const storeWithRefund: Statement = {
         bank_ref = excluded.bank_ref, ask_at = excluded.ask_at)`),
 };
 
+/** SQL: a list of the rows that come with the payments which were moved, as one JSON array. */
+const ofMoved = (list: 'postings' | 'deltas' | 'events'): string =>
+  `(select coalesce(jsonb_agg(each.value order by sent.place, each.place), '[]') from moved
+      join sent on sent.merchant_id = moved.merchant_id and sent.id = moved.id
+      cross join jsonb_array_elements(sent.${list}) with ordinality as each (value, place))`;
+
+/**
+ * The statement of one change for several payments, each once. It waits for nobody: a payment that
+ * somebody else has locked is left alone, like one whose version is another.
+ */
 const storeMany: Statement = {
   name: 'payment.store_many',
-  text: `with moved as (update payment set version = payment.version + 1, ${mutableColumns.map((column) => `${column} = after.${column}`).join(', ')}
-      from json_populate_recordset(null::payment, $1::json) as after
-      where payment.merchant_id = after.merchant_id and payment.id = after.id and payment.version = after.version returning payment.merchant_id, payment.id),
-    published as (${insertEvents('$2', 'select 1 from moved where moved.merchant_id = row.merchant_id and moved.id = row.subject_id')})
-    select count(*)::int as count from moved`,
+  text: `with sent as materialized (select * from rows from (jsonb_to_recordset($2::jsonb)
+        as (merchant_id uuid, id uuid, postings jsonb, deltas jsonb, events jsonb))
+        with ordinality as sent (merchant_id, id, postings, deltas, events, place)),
+    after as materialized (select * from json_populate_recordset(null::payment, $1::json)),
+    free as materialized (select payment.merchant_id, payment.id from after join payment
+      on payment.merchant_id = after.merchant_id and payment.id = after.id and payment.version = after.version
+      for update of payment skip locked),
+    moved as (update payment set version = payment.version + 1, ${mutableColumns.map((column) => `${column} = after.${column}`).join(', ')}
+      from free join after on after.merchant_id = free.merchant_id and after.id = free.id
+      where payment.merchant_id = free.merchant_id and payment.id = free.id and payment.version = after.version
+      returning payment.merchant_id, payment.id),
+    booked as (${insertPostings(ofMoved('postings'), 'select 1')}),
+    balanced as (${insertDeltas(ofMoved('deltas'), 'select 1')}),
+    published as (${insertEvents(ofMoved('events'), 'select 1')})
+    select id from moved`,
 };
 
-/** A change of one of many payments, which moves no money. */
-export interface MoneylessChange {
-  readonly before: Payment;
-  readonly patch: PaymentPatch;
-  readonly events: (payment: Payment) => readonly OutboxEvent[];
-}
+const parametersOf = ({ before, after, postings, deltas, events }: Storing): unknown[] => [
+  after.merchantId,
+  after.id,
+  before.version,
+  ...mutable.map((name) => (name === 'metadata' ? JSON.stringify(after.metadata) : after[name])),
+  JSON.stringify(postings),
+  JSON.stringify(deltas),
+  JSON.stringify(events),
+];
+
+const storeAlone = async (runner: Runner, storing: Storing): Promise<Payment | null> =>
+  (await run(runner, store, parametersOf(storing))).length === 0 ? null : storing.after;
+
+const sentNames = ['merchantId', 'id', 'version', ...mutable];
+
+/** Writes changes of several payments, one of each; gives the ids of those that were written. */
+const storeTogether = async (
+  runner: Runner,
+  storings: readonly Storing[],
+): Promise<ReadonlySet<string>> => {
+  const moved = await run<{ id: string }>(runner, storeMany, [
+    JSON.stringify(
+      storings.map(({ before: { version }, after }) => rowJson(sentNames, { ...after, version })),
+    ),
+    JSON.stringify(
+      storings.map(({ after: { merchantId, id }, postings, deltas, events }) => ({
+        merchant_id: merchantId,
+        id,
+        postings,
+        deltas,
+        events,
+      })),
+    ),
+  ]);
+  return new Set(moved.map(({ id }) => id));
+};
 
 /**
  * Writes changes of many payments in one statement, for what time does to thousands of them in the
- * same minute. Each is written if nobody else has written the payment since it was read, else left
- * alone. Gives how many were written.
+ * same minute. Each is written if nobody else has written the payment since it was read, or has it
+ * locked, else left alone. Gives how many were written.
  */
 export const storePayments = async (
   runner: Runner,
-  changes: readonly MoneylessChange[],
+  changes: readonly { readonly before: Payment; readonly change: PaymentChange }[],
+  now: Temporal.Instant,
 ): Promise<number> => {
-  const after = changes.map(({ before, patch }) => ({ ...before, ...patch }));
-  const events = changes.flatMap(({ before, patch, events: eventsOf }) =>
-    eventsOf({ ...before, ...patch, version: before.version + 1 }),
-  );
-  const [row] = await run<{ count: number }>(runner, storeMany, [
-    JSON.stringify(after.map((payment) => rowJson(paymentNames, payment))),
-    JSON.stringify(events.map(eventRow)),
-  ]);
-  return row?.count ?? 0;
+  const storings = changes.map(({ before, change }) => storingOf(before, change, now));
+  return (await storeTogether(runner, storings)).size;
 };
 
-/** What every posting of a payment's change has in common. */
-const sourceOf = (
-  { merchantId, shopId, mode, currency, id, publicId }: Payment,
-  now: Temporal.Instant,
-) => ({
-  merchantId,
-  shopId,
-  mode,
-  currency,
-  paymentId: id,
-  payoutId: null,
-  description: publicId,
-  at: now,
-});
-
-/** What a change books: for the payment, for an adjustment and for a refund, each by its source. */
-const factsOf = (
-  common: ReturnType<typeof sourceOf>,
-  { postings, adjustment, refund }: PaymentChange,
-) => [
-  {
-    source: { ...common, sourceKind: 'payment' as const, sourceId: common.paymentId },
-    postings,
+/** Gives `left` for what a batch did not write: its version is another, or somebody has it locked. */
+const storeGathered = gathered<Storing, Payment | 'left' | null>({
+  name: store.name,
+  callerOf: ({ after }) => after.merchantId,
+  alone: storeAlone,
+  together: async (pool, storings) => {
+    const first = new Map(storings.toReversed().map((storing) => [storing.after.id, storing]));
+    const moved = await storeTogether(pool, [...first.values()].toReversed());
+    return storings.map((storing) => {
+      const { id } = storing.after;
+      return moved.has(id) && first.get(id) === storing ? storing.after : 'left';
+    });
   },
-  ...(adjustment
-    ? [
-        {
-          source: {
-            ...common,
-            description: adjustment.description,
-            sourceKind: 'adjustment' as const,
-            sourceId: common.paymentId,
-          },
-          postings: adjustment.postings,
-        },
-      ]
-    : []),
-  ...(refund
-    ? [
-        {
-          source: { ...common, sourceKind: 'refund' as const, sourceId: refund.row.id },
-          postings: refund.postings,
-        },
-      ]
-    : []),
-];
+});
 
 /**
  * Writes a change; null when the payment was written by somebody else since it was read, and then
- * nothing has happened.
+ * nothing has happened. Changes of the same moment share a statement.
  */
 export const storePayment = async (
   runner: Runner,
@@ -247,25 +214,13 @@ export const storePayment = async (
   change: PaymentChange,
   now: Temporal.Instant,
 ): Promise<Payment | null> => {
-  const after: Payment = { ...before, ...change.patch, version: before.version + 1 };
-  const { refund } = change;
-  const common = sourceOf(after, now);
-  const facts = factsOf(common, change);
-  const written = await run(runner, refund ? storeWithRefund : store, [
-    after.merchantId,
-    after.id,
-    before.version,
-    ...mutable.map((name) => (name === 'metadata' ? JSON.stringify(after.metadata) : after[name])),
-    JSON.stringify(facts.flatMap(({ source, postings }) => postingRows(source, postings))),
-    // What cancels out within the fact moves no balance.
-    JSON.stringify(
-      deltaRows(
-        common,
-        facts.flatMap(({ postings }) => postings),
-      ),
-    ),
-    JSON.stringify(change.events(after).map(eventRow)),
-    ...(refund ? [JSON.stringify([rowJson(refundNames, refund.row)])] : []),
-  ]);
-  return written.length === 0 ? null : after;
+  const storing = storingOf(before, change, now);
+  if (change.refund) {
+    const refund = JSON.stringify([rowJson(refundNames, change.refund.row)]);
+    const written = await run(runner, storeWithRefund, [...parametersOf(storing), refund]);
+    return written.length === 0 ? null : storing.after;
+  }
+  const stored = runner instanceof pg.Pool ? await storeGathered(runner, storing) : 'left';
+  // Outside of the batches, which go on, it may wait for whoever has the row.
+  return stored === 'left' ? storeAlone(runner, storing) : stored;
 };

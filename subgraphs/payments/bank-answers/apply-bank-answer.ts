@@ -26,7 +26,8 @@ import {
   paymentMove,
   type PaymentStatus,
 } from '../rules/payment.ts';
-import type { PaymentInHand, PaymentKey, PaymentPatch } from '../store-payment.ts';
+import type { PaymentPatch } from '../payment-change.ts';
+import type { PaymentInHand, PaymentKey } from '../store-payment.ts';
 
 /** How long we wait before asking again a bank that gave no answer. */
 const askAgain_s = 10;

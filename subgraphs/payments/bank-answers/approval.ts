@@ -2,7 +2,7 @@
 import type { BankAnswer } from '../../kernel/banks/bank-answer.ts';
 import { isBinding, savedText } from '../../kernel/rules/recurring.ts';
 import type { Payment } from '../entities.ts';
-import type { PaymentPatch } from '../store-payment.ts';
+import type { PaymentPatch } from '../payment-change.ts';
 
 /** A bank's answer that the buyer has paid. */
 export type Approval = BankAnswer & { readonly kind: 'approved' };

@@ -14,7 +14,8 @@ import { adjustmentRecorded } from '../../kernel/rules/postings.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
-import type { PaymentChange, PaymentKey } from '../store-payment.ts';
+import type { PaymentChange } from '../payment-change.ts';
+import type { PaymentKey } from '../store-payment.ts';
 
 /** The failure of a simulated payment whose success would pass the bound. */
 const turnedDownAs = 'limit_exceeded';

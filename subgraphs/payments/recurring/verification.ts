@@ -14,7 +14,7 @@ import type { Payment } from '../entities.ts';
 import type { Refund } from '../refunds/entities.ts';
 import { newRefund } from '../refunds/new-refund.ts';
 import { refundCreated } from '../refunds/events.ts';
-import type { PaymentChange } from '../store-payment.ts';
+import type { PaymentChange } from '../payment-change.ts';
 
 /**
  * Whether an approval of this payment has moved no money: the bank gave the authorisation up again.

@@ -25,7 +25,7 @@ import { lockPayment, storeLocked, type LockedPayment } from '../lock-payment.ts
 import { refundedEvents } from './events.ts';
 import { endedUnpaid, paymentMove, type PaymentStatus } from '../rules/payment.ts';
 import { isLastOf, refundMove } from './rules.ts';
-import type { PaymentPatch } from '../store-payment.ts';
+import type { PaymentPatch } from '../payment-change.ts';
 
 /** How long we wait before asking again a bank that gave no answer. */
 const askAgain_s = 10;

@@ -22,7 +22,8 @@ import { newRefund } from './new-refund.ts';
 import { recordRefund } from './record-refund.ts';
 import { refundCreated } from './events.ts';
 import { endedUnpaid } from '../rules/payment.ts';
-import type { PaymentChange, PaymentKey } from '../store-payment.ts';
+import type { PaymentChange } from '../payment-change.ts';
+import type { PaymentKey } from '../store-payment.ts';
 
 /** The automatic refund: of everything, due at the bank at once. */
 const automaticRefund = (payment: Payment, now: Temporal.Instant): Refund => {

@@ -1,0 +1,133 @@
+/**
+ * What a change of a payment is: the columns that may change, what is booked and published beside
+ * them, and the rows of all that.
+ */
+import { eventRow, type OutboxEvent } from '../kernel/events/outbox.ts';
+import { deltaRows, postingRows } from '../kernel/ledger/post.ts';
+import type { Posting } from '../kernel/rules/postings.ts';
+import type { Payment } from './entities.ts';
+import type { Refund } from './refunds/entities.ts';
+
+/** The columns that change during a payment's life. */
+export const mutable = [
+  'status',
+  'method',
+  'metadata',
+  'amountRefunded',
+  'rrn',
+  'bankName',
+  'connector',
+  'bankRef',
+  'processingUntil',
+  'capturedAt',
+  'finalizedAt',
+  'askAt',
+  'orderedAt',
+  'customerCardBrand',
+  'customerCardMask',
+  'customerCardHolder',
+  'customerPhoneMask',
+  'customerPayerBank',
+  'fee',
+  'feeRateBps',
+  'step',
+  'stepUrl',
+  'failureCode',
+  'plannedOutcome',
+  'plannedFailureCode',
+  'savedReference',
+] as const satisfies readonly (keyof Payment)[];
+
+/** What may change of a payment. */
+export type PaymentPatch = Partial<Pick<Payment, (typeof mutable)[number]>>;
+
+/** A change of a payment: what it becomes, what is booked, what is published. */
+export interface PaymentChange {
+  readonly patch: PaymentPatch;
+  readonly postings: readonly Posting[];
+  /** What happened, from the payment as it becomes. */
+  readonly events: (payment: Payment) => readonly OutboxEvent[];
+  /** Present: an adjustment of the merchant's account that the same fact makes. */
+  readonly adjustment?: { readonly postings: readonly Posting[]; readonly description: string };
+  /**
+   * A refund of it that the same fact makes or moves, as it becomes, with what is booked for it.
+   */
+  readonly refund?: { readonly row: Refund; readonly postings: readonly Posting[] };
+}
+
+/** What every posting of a payment's change has in common. */
+const sourceOf = (
+  { merchantId, shopId, mode, currency, id, publicId }: Payment,
+  now: Temporal.Instant,
+) => ({
+  merchantId,
+  shopId,
+  mode,
+  currency,
+  paymentId: id,
+  payoutId: null,
+  description: publicId,
+  at: now,
+});
+
+/** What a change books: for the payment, for an adjustment and for a refund, each by its source. */
+const factsOf = (
+  common: ReturnType<typeof sourceOf>,
+  { postings, adjustment, refund }: PaymentChange,
+) => [
+  {
+    source: { ...common, sourceKind: 'payment' as const, sourceId: common.paymentId },
+    postings,
+  },
+  ...(adjustment
+    ? [
+        {
+          source: {
+            ...common,
+            description: adjustment.description,
+            sourceKind: 'adjustment' as const,
+            sourceId: common.paymentId,
+          },
+          postings: adjustment.postings,
+        },
+      ]
+    : []),
+  ...(refund
+    ? [
+        {
+          source: { ...common, sourceKind: 'refund' as const, sourceId: refund.row.id },
+          postings: refund.postings,
+        },
+      ]
+    : []),
+];
+
+/** A payment as it becomes, and what is written beside it. */
+export interface Storing {
+  readonly before: Payment;
+  readonly after: Payment;
+  readonly postings: readonly object[];
+  readonly deltas: readonly object[];
+  readonly events: readonly object[];
+}
+
+export const storingOf = (
+  before: Payment,
+  change: PaymentChange,
+  now: Temporal.Instant,
+): Storing => {
+  const after: Payment = { ...before, ...change.patch, version: before.version + 1 };
+  const common = sourceOf(after, now);
+  const facts = factsOf(common, change);
+  return {
+    before,
+    after,
+    postings: facts.flatMap(({ source, postings }) => postingRows(source, postings)),
+    // What cancels out within the fact moves no balance.
+    deltas: deltaRows(
+      common,
+      facts.flatMap(({ postings }) => postings),
+    ),
+    events: change.events(after).map(eventRow),
+  };
+};
