@@ -158,7 +158,7 @@ const storeTogether = async (
   runner: Runner,
   storings: readonly Storing[],
 ): Promise<ReadonlySet<string>> => {
-  const moved = await run<{ id: string }>(runner, storeMany, [
+  const written = await run<{ id: string }>(runner, storeMany, [
     JSON.stringify(
       storings.map(({ before: { version }, after }) => rowJson(sentNames, { ...after, version })),
     ),
@@ -172,7 +172,7 @@ const storeTogether = async (
       })),
     ),
   ]);
-  return new Set(moved.map(({ id }) => id));
+  return new Set(written.map(({ id }) => id));
 };
 
 /**
@@ -189,17 +189,17 @@ export const storePayments = async (
   return (await storeTogether(runner, storings)).size;
 };
 
-/** Gives `left` for what a batch did not write: its version is another, or somebody has it locked. */
+/** Gives `left` for what a batch did not write: its version is another, or it is locked. */
 const storeGathered = gathered<Storing, Payment | 'left' | null>({
   name: store.name,
   callerOf: ({ after }) => after.merchantId,
   alone: storeAlone,
   together: async (pool, storings) => {
     const first = new Map(storings.toReversed().map((storing) => [storing.after.id, storing]));
-    const moved = await storeTogether(pool, [...first.values()].toReversed());
+    const written = await storeTogether(pool, [...first.values()].toReversed());
     return storings.map((storing) => {
       const { id } = storing.after;
-      return moved.has(id) && first.get(id) === storing ? storing.after : 'left';
+      return written.has(id) && first.get(id) === storing ? storing.after : 'left';
     });
   },
 });

@@ -75,6 +75,26 @@ export const throughputRow = (
   };
 };
 
+/** The row of one comparison's CPU time; none where it cannot be known. */
+export const cpuRows = (
+  { what, subject, baseline, aim }: Comparison,
+  samples: Samples,
+): readonly Row[] => {
+  const [ours, base] = [samples.get(subject) ?? [], samples.get(baseline) ?? []];
+  const ratio = medianRatio(base, ours, cpuOf);
+  if (ratio === null) return [];
+  return [
+    {
+      what: `${what}, CPU per request`,
+      against: baseline.name,
+      ratio,
+      aim,
+      rounds: ours.length,
+      figures: `${cpuFigures(ours)} us to ${cpuFigures(base)} us`,
+    },
+  ];
+};
+
 /**
  * The rows of one comparison: throughput with many connections and with one, and CPU time, which
  * other work on the machine disturbs least.
@@ -85,16 +105,10 @@ export const comparisonRows = (
   one: Samples,
   connections: number,
 ): readonly Row[] => {
-  const { what, subject, baseline, aim } = comparison;
-  const [busy, busyBase, single, singleBase] = [
-    many.get(subject),
-    many.get(baseline),
-    one.get(subject),
-    one.get(baseline),
-  ].map((samples) => samples ?? []);
-  if (!busy || !busyBase || !single || !singleBase) throw new Error(`${what} was not measured`);
+  const { what, subject, baseline } = comparison;
+  const [single, singleBase] = [one.get(subject), one.get(baseline)];
+  if (!single || !singleBase) throw new Error(`${what} was not measured`);
   const against = baseline.name;
-  const cpuRatio = medianRatio(busyBase, busy, cpuOf);
   return [
     throughputRow(comparison, many, connections),
     {
@@ -105,18 +119,7 @@ export const comparisonRows = (
       rounds: single.length,
       figures: `half within ${wait(single)} to ${wait(singleBase)}`,
     },
-    ...(cpuRatio === null
-      ? []
-      : [
-          {
-            what: `${what}, CPU per request`,
-            against,
-            ratio: cpuRatio,
-            aim,
-            rounds: busy.length,
-            figures: `${cpuFigures(busy)} us to ${cpuFigures(busyBase)} us`,
-          },
-        ]),
+    ...cpuRows(comparison, many),
   ];
 };
 

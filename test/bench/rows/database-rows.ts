@@ -6,7 +6,8 @@ import assert from 'node:assert/strict';
 import { createRequest, paymentBody, readRequest } from '../payment-requests.ts';
 import { hasPgbench, pgbenchSubject } from '../pgbench.ts';
 import { connections, crowd, measureBoth, measureCrowd, type Bench } from '../plan.ts';
-import { comparisonRows, throughputRow, type Row } from '../report.ts';
+import { comparisonRows, cpuRows, throughputRow, type Comparison, type Row } from '../report.ts';
+import type { Samples } from '../rounds.ts';
 import { createStatement, freshIds } from '../sent-statement.ts';
 import { serverSubject } from '../subject.ts';
 import type { Fixture } from '../fixture.ts';
@@ -63,6 +64,12 @@ const paymentIds = async ({ merchant }: Fixture): Promise<readonly string[]> => 
 
 const bareName = 'bare fastify, same SQL';
 
+/** What a crowd's calls of the same moment gain: in throughput, and in CPU time. */
+const crowdRows = (comparison: Comparison, samples: Samples): readonly Row[] => [
+  throughputRow(comparison, samples, crowd),
+  ...cpuRows({ ...comparison, what: `${comparison.what}, ${crowd} connections` }, samples),
+];
+
 /** Creating payments. */
 export const createRows = async (fixture: Fixture, bench: Bench): Promise<readonly Row[]> => {
   await holdEqual(fixture);
@@ -81,10 +88,9 @@ export const createRows = async (fixture: Fixture, bench: Bench): Promise<readon
   const compared = { what, subject: route, baseline };
   const rows = [
     ...comparisonRows({ ...compared, aim: { least: 1.3 } }, many, one, connections),
-    throughputRow(
+    ...crowdRows(
       { ...compared, aim: { least: 1.7 } },
       await measureCrowd([baseline, route], bench, what),
-      crowd,
     ),
   ];
   if (database)
@@ -122,10 +128,9 @@ export const readRows = async (fixture: Fixture, bench: Bench): Promise<readonly
   const compared = { what, subject: route, baseline };
   return [
     ...comparisonRows({ ...compared, aim: { least: 1.1 } }, many, one, connections),
-    throughputRow(
+    ...crowdRows(
       { ...compared, aim: { least: 1.3 } },
       await measureCrowd([baseline, route], bench, what),
-      crowd,
     ),
   ];
 };
