@@ -18,6 +18,7 @@ import { spreadRows } from './rows/spread-rows.ts';
 import { startRows } from './rows/start-rows.ts';
 import { succeedRows } from './rows/succeed-rows.ts';
 import { traceRows } from './rows/trace-rows.ts';
+import { wholePaymentRows } from './rows/whole-payment-rows.ts';
 import { openFixture, type Fixture } from './fixture.ts';
 
 interface Part {
@@ -42,6 +43,13 @@ const parts = {
     whole_min: () => 4,
     overFixture: createRows,
     alone: [(bench) => constantRows('create', bench)],
+  },
+  whole: {
+    says: () =>
+      'whole payments, from their creation to their webhook, against payments that are created',
+    quick_min: 0.4,
+    whole_min: () => 2,
+    alone: [wholePaymentRows],
   },
   read: {
     says: () =>
