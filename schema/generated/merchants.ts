@@ -1299,8 +1299,10 @@ export type QueryforbiddenPurposesArgs = {
 
 export type QueryexchangeRatesArgs = {
   currency: InputMaybe<Scalars['String']['input']>;
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
 };
 
 export type Mutation = {
@@ -3034,7 +3036,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   bankAccounts?: Resolver<Array<ResolversTypes['BankAccount']>, ParentType, ContextType, Partial<QuerybankAccountsArgs>>;
   blockEntries?: Resolver<ResolversTypes['BlockEntryConnection'], ParentType, ContextType, Partial<QueryblockEntriesArgs>>;
   forbiddenPurposes?: Resolver<ResolversTypes['ForbiddenPurposeConnection'], ParentType, ContextType, Partial<QueryforbiddenPurposesArgs>>;
-  exchangeRates?: Resolver<ResolversTypes['ExchangeRateConnection'], ParentType, ContextType, RequireFields<QueryexchangeRatesArgs, 'first'>>;
+  exchangeRates?: Resolver<ResolversTypes['ExchangeRateConnection'], ParentType, ContextType, Partial<QueryexchangeRatesArgs>>;
 };
 
 export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {

@@ -315,8 +315,10 @@ export type QuerypayoutsArgs = {
 export type QuerypayoutSearchArgs = {
   search: PayoutSearchInput;
   merchantId: InputMaybe<Scalars['ID']['input']>;
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
 };
 
 export type Mutation = {
@@ -650,7 +652,7 @@ export type PayoutBatchCreateResultResolvers<ContextType = SubgraphContext, Pare
 export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
   payout?: Resolver<Maybe<ResolversTypes['Payout']>, ParentType, ContextType, RequireFields<QuerypayoutArgs, 'id'>>;
   payouts?: Resolver<ResolversTypes['PayoutConnection'], ParentType, ContextType, Partial<QuerypayoutsArgs>>;
-  payoutSearch?: Resolver<ResolversTypes['PayoutConnection'], ParentType, ContextType, RequireFields<QuerypayoutSearchArgs, 'search' | 'first'>>;
+  payoutSearch?: Resolver<ResolversTypes['PayoutConnection'], ParentType, ContextType, RequireFields<QuerypayoutSearchArgs, 'search'>>;
   sbpBanks?: Resolver<Array<ResolversTypes['SbpBank']>, ParentType, ContextType>;
 };
 

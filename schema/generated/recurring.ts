@@ -349,14 +349,14 @@ export type Query = {
    * more than 10,000: read billingSubscriptionsConnection then.
    */
   billingSubscriptions: Array<BillingSubscription>;
-  /** The same subscriptions in pages of 1 to 500. A subscription that is made while pages are read is on none of those that follow. */
+  /** The same subscriptions in pages of 1 to 500. A subscription that is made while pages are read forwards is on none of those that follow. */
   billingSubscriptionsConnection: BillingSubscriptionConnection;
   /**
    * The caller's merchant's tokens, newest first: in the key's mode, for an operator, who names the merchant, in both; those of one customer when it is named.
    * Refuses with bad_request when there are more than 10,000: read tokensConnection then.
    */
   tokens: Array<Token>;
-  /** The same tokens in pages of 1 to 500. A token that is made while pages are read is on none of those that follow. */
+  /** The same tokens in pages of 1 to 500. A token that is made while pages are read forwards is on none of those that follow. */
   tokensConnection: TokenConnection;
 };
 
@@ -374,8 +374,10 @@ export type QuerybillingSubscriptionsArgs = {
 
 export type QuerybillingSubscriptionsConnectionArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
 };
 
 
@@ -388,8 +390,10 @@ export type QuerytokensArgs = {
 export type QuerytokensConnectionArgs = {
   customerRef: InputMaybe<Scalars['String']['input']>;
   merchantId: InputMaybe<Scalars['ID']['input']>;
-  first?: Scalars['Int']['input'];
+  first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
 };
 
 export type Mutation = {
@@ -838,9 +842,9 @@ export type TokenCancelResultResolvers<ContextType = SubgraphContext, ParentType
 export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
   billingSubscription?: Resolver<Maybe<ResolversTypes['BillingSubscription']>, ParentType, ContextType, RequireFields<QuerybillingSubscriptionArgs, 'id'>>;
   billingSubscriptions?: Resolver<Array<ResolversTypes['BillingSubscription']>, ParentType, ContextType, Partial<QuerybillingSubscriptionsArgs>>;
-  billingSubscriptionsConnection?: Resolver<ResolversTypes['BillingSubscriptionConnection'], ParentType, ContextType, RequireFields<QuerybillingSubscriptionsConnectionArgs, 'first'>>;
+  billingSubscriptionsConnection?: Resolver<ResolversTypes['BillingSubscriptionConnection'], ParentType, ContextType, Partial<QuerybillingSubscriptionsConnectionArgs>>;
   tokens?: Resolver<Array<ResolversTypes['Token']>, ParentType, ContextType, Partial<QuerytokensArgs>>;
-  tokensConnection?: Resolver<ResolversTypes['TokenConnection'], ParentType, ContextType, RequireFields<QuerytokensConnectionArgs, 'first'>>;
+  tokensConnection?: Resolver<ResolversTypes['TokenConnection'], ParentType, ContextType, Partial<QuerytokensConnectionArgs>>;
 };
 
 export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {

@@ -5,15 +5,9 @@
  */
 import { isUuid } from '../kernel/rules/uuid.ts';
 import { spanOf } from '../kernel/database/keyset.ts';
-import {
-  behindCursor,
-  newestFirst,
-  readPage,
-  type Page,
-  type PageQuery,
-} from '../kernel/database/page.ts';
+import { pagedList, readPage, type Page, type PageQuery } from '../kernel/database/page.ts';
 import type { Reach } from '../kernel/database/reach.ts';
-import { columns, type Runner, type Statement } from '../kernel/database/statement.ts';
+import { columns, type Runner } from '../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { Payout } from './entities.ts';
 import { payoutNames } from './find-payouts.ts';
@@ -41,23 +35,29 @@ const found = columns(payoutNames, 'payout');
 
 // The primary key begins with the merchant: an id is looked up under each, which spares an index
 // over random ids.
-const byId: Statement = {
-  name: 'payout.search_id',
-  text: `select ${found} from merchant cross join lateral (select * from payout where payout.merchant_id = merchant.id and payout.id = $4) payout
-    where ${behindCursor('payout.created_at', 'payout.id')} and ($5::uuid is null or merchant.id = $5) and ($6::uuid[] is null or payout.shop_id = any ($6))
-      and ($7::text[] is null or payout.mode = any ($7)) ${newestFirst('payout.created_at', 'payout.id')}`,
-};
+const byId = pagedList(
+  'payout.search_id',
+  ({
+    behind,
+    inOrder,
+  }) => `select ${found} from merchant cross join lateral (select * from payout where payout.merchant_id = merchant.id and payout.id = $4) payout
+    where ${behind('payout.created_at', 'payout.id')} and ($5::uuid is null or merchant.id = $5) and ($6::uuid[] is null or payout.shop_id = any ($6))
+      and ($7::text[] is null or payout.mode = any ($7)) ${inOrder('payout.created_at', 'payout.id')}`,
+);
 
-const byDays: Statement = {
-  name: 'payout.search_days',
-  text: `select page.* from unnest($5::uuid[]) as s(shop_id) cross join unnest($6::text[]) as m(mode) cross join lateral (
+const byDays = pagedList(
+  'payout.search_days',
+  ({
+    behind,
+    inOrder,
+  }) => `select page.* from unnest($5::uuid[]) as s(shop_id) cross join unnest($6::text[]) as m(mode) cross join lateral (
       select ${found} from payout where payout.merchant_id = $4 and payout.shop_id = s.shop_id and payout.mode = m.mode
-        and payout.created_at >= $7::timestamptz and payout.created_at < $8::timestamptz and ${behindCursor('payout.created_at', 'payout.id')}
+        and payout.created_at >= $7::timestamptz and payout.created_at < $8::timestamptz and ${behind('payout.created_at', 'payout.id')}
         and ($9::text is null or payout.bank_ref = $9) and ($10::text is null or payout.recipient_phone = $10)
         and ($11::text is null or payout.recipient_account = $11) and ($12::text is null or payout.recipient_card_mask = $12)
         and ($13::int8 is null or payout.amount = $13) and ($14::text[] is null or payout.status = any ($14))
-      ${newestFirst('payout.created_at', 'payout.id')}) page ${newestFirst('page."createdAt"', 'page.id')}`,
-};
+      ${inOrder('payout.created_at', 'payout.id')}) page ${inOrder('page."createdAt"', 'page.id')}`,
+);
 
 /**
  * A page of what is found within the caller's reach; `reach` null: all merchants, by id alone.

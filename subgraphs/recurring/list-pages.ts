@@ -2,9 +2,7 @@
  * The merchant's lists of tokens and subscriptions, in pages by keyset (decision D-13), or as a
  * whole while they are short.
  */
-import type { Page, PageQuery } from '../kernel/database/page.ts';
-import { behindCursor, newestFirst } from '../kernel/database/page.ts';
-import type { Statement } from '../kernel/database/statement.ts';
+import { pagedList, type Page, type PagedList, type PageQuery } from '../kernel/database/page.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 
 /** Rows of a page at most. The REST API reads its whole lists in such pages. */
@@ -13,7 +11,7 @@ export const recurringPage_max = 500;
 const wholeList_max = 10_000;
 
 /**
- * The statement of a list's pages for `readPage`: `$4` is the merchant, `$5` the modes, `$6` the
+ * A list for `readPage`: `$4` is the merchant, `$5` the modes, `$6` the
  * value of `filter` when there is one. One range of the table's index for each mode, merged: over
  * an array of modes PostgreSQL would sort the whole list for each page.
  */
@@ -22,14 +20,18 @@ export const listOfModes = (
   table: string,
   columns: string,
   filter?: string,
-): Statement => ({
-  name: `recurring.page_${name}`,
-  text: `select page.* from unnest($5::text[]) as wanted(mode) cross join lateral (
+): PagedList =>
+  pagedList(
+    `recurring.page_${name}`,
+    ({
+      behind,
+      inOrder,
+    }) => `select page.* from unnest($5::text[]) as wanted(mode) cross join lateral (
       select ${columns} from ${table}
-      where merchant_id = $4 and mode = wanted.mode ${filter ? `and ${filter} = $6` : ''} and ${behindCursor('created_at', 'id')}
-      ${newestFirst('created_at', 'id')}) page
-    ${newestFirst('page."createdAt"', 'page.id')}`,
-});
+      where merchant_id = $4 and mode = wanted.mode ${filter ? `and ${filter} = $6` : ''} and ${behind('created_at', 'id')}
+      ${inOrder('created_at', 'id')}) page
+    ${inOrder('page."createdAt"', 'page.id')}`,
+  );
 
 /**
  * All rows of a list, page after page; `bad_request`, which names the field to ask instead, when

@@ -203,6 +203,46 @@ export const plant = async (
   return plot;
 };
 
+/**
+ * Rows that hang on a payment are copied with it, so that each payment has its own; the others
+ * stand for themselves.
+ */
+const copies: Readonly<Record<string, string>> = {
+  payment: `'id', copy.id, 'public_id', 'P-' || copy.number`,
+  event: `'id', copy.id, 'subject_id', copy.id, 'position', 1000 + copy.number, 'sequence', 1000 + copy.number`,
+  refund: `'id', copy.id, 'payment_id', copy.id`,
+  posting: `'id', copy.id, 'payment_id', copy.id, 'source_id', copy.id`,
+  webhook_delivery: `'id', copy.id, 'event_id', copy.id, 'subject_id', copy.id`,
+  webhook_attempt: `'delivery_id', copy.id`,
+  payout: `'id', copy.id`,
+  token: `'id', copy.id`,
+  subscription: `'id', copy.id, 'token_id', copy.id`,
+  subscription_charge: `'subscription_id', copy.id, 'payment_id', copy.id`,
+};
+
+/** Plants a merchant's rows and copies those of lists until there are so many. */
+export const plantMany = async (
+  pool: pg.Pool,
+  name: string,
+  rows: number,
+  firstNumber: number,
+): Promise<Planted> => {
+  const plot = await plant(pool, name, { merchant: randomUUID(), shop: randomUUID() });
+  // A shop with a test clock asks what it shows, at every call: that is not what is counted here.
+  await pool.query('delete from test_clock where merchant_id = $1', [plot.id('merchant')]);
+  const ids = Array.from({ length: rows - 1 }, () => randomUUID());
+  for (const [table, changes] of Object.entries(copies)) {
+    await pool.query(
+      `insert into ${table} select changed.* from ${table} as original, unnest($2::uuid[]) with ordinality as copy(id, place),
+         lateral (select copy.id, $3 + copy.place as number) as numbered,
+         lateral jsonb_populate_record(original, jsonb_build_object(${changes.replaceAll('copy.number', 'numbered.number')})) as changed
+       where original.merchant_id = $1`,
+      [plot.id('merchant'), ids, firstNumber],
+    );
+  }
+  return plot;
+};
+
 /** Names of all tables that hold a merchant's data. */
 export const merchantTables = async (pool: pg.Pool): Promise<readonly string[]> => {
   const { rows } = await pool.query<Column>(columnsOf);

@@ -1,6 +1,5 @@
 import { after, before, describe, test, type TestContext } from 'node:test';
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { parse, type DocumentNode } from 'graphql';
 import { openLiveEvents } from '../../gateway/live/events.ts';
 import { openLiveSubscriptions } from '../../gateway/live/subscriptions.ts';
@@ -12,7 +11,7 @@ import {
 } from '../../subgraphs/kernel/service/access/principal.ts';
 import { askAnsweredPart } from './answered-part.ts';
 import { askEverything } from './every-field.ts';
-import { plant, type Planted } from './planted-rows.ts';
+import { plantMany, type Planted } from './planted-rows.ts';
 import { isOfCall, log, openGraphHarness } from './harness.ts';
 
 type Harness = Awaited<ReturnType<typeof openGraphHarness>>;
@@ -21,46 +20,10 @@ let harness: Harness;
 let few: Planted;
 let many: Planted;
 
-/**
- * Rows that hang on a payment are copied with it, so that each payment has its own; the others
- * stand for themselves.
- */
-const copies: Readonly<Record<string, string>> = {
-  payment: `'id', copy.id, 'public_id', 'P-' || copy.number`,
-  event: `'id', copy.id, 'subject_id', copy.id, 'position', 1000 + copy.number, 'sequence', 1000 + copy.number`,
-  refund: `'id', copy.id, 'payment_id', copy.id`,
-  posting: `'id', copy.id, 'payment_id', copy.id, 'source_id', copy.id`,
-  webhook_delivery: `'id', copy.id, 'event_id', copy.id, 'subject_id', copy.id`,
-  webhook_attempt: `'delivery_id', copy.id`,
-  payout: `'id', copy.id`,
-  token: `'id', copy.id`,
-  subscription: `'id', copy.id, 'token_id', copy.id`,
-  subscription_charge: `'subscription_id', copy.id, 'payment_id', copy.id`,
-};
-
-/** Plants a merchant's rows and copies those of lists until there are so many. */
-const plantMany = async (name: string, rows: number, firstNumber: number): Promise<Planted> => {
-  const { pool } = harness.database;
-  const plot = await plant(pool, name, { merchant: randomUUID(), shop: randomUUID() });
-  // A shop with a test clock asks what it shows, at every call: that is not what is counted here.
-  await pool.query('delete from test_clock where merchant_id = $1', [plot.id('merchant')]);
-  const ids = Array.from({ length: rows - 1 }, () => randomUUID());
-  for (const [table, changes] of Object.entries(copies)) {
-    await pool.query(
-      `insert into ${table} select changed.* from ${table} as original, unnest($2::uuid[]) with ordinality as copy(id, place),
-         lateral (select copy.id, $3 + copy.place as number) as numbered,
-         lateral jsonb_populate_record(original, jsonb_build_object(${changes.replaceAll('copy.number', 'numbered.number')})) as changed
-       where original.merchant_id = $1`,
-      [plot.id('merchant'), ids, firstNumber],
-    );
-  }
-  return plot;
-};
-
 before(async () => {
   harness = await openGraphHarness();
-  few = await plantMany('few', 5, 0);
-  many = await plantMany('many', 50, 100);
+  few = await plantMany(harness.database.pool, 'few', 5, 0);
+  many = await plantMany(harness.database.pool, 'many', 50, 100);
 });
 after(() => harness?.close());
 

@@ -1,6 +1,6 @@
 /**
  * Pages of whatever grows, newest first, by keyset (decision D-13): for lists that are not a shop's
- * registry. One statement per list; its first three parameters are the page's.
+ * registry. One statement per list and direction.
  */
 import { isRefused, type Refused } from '../rules/refusal.ts';
 import { pageOf, pageRange, type Page, type PageQuery, type Position } from './keyset.ts';
@@ -8,37 +8,51 @@ import { run, type Runner, type Statement } from './statement.ts';
 
 export type { Page, PageQuery } from './keyset.ts';
 
-/**
- * SQL: the rows of a page by their columns for moment and id. The statement's parameters `$1` to
- * `$3` are the page's, its own begin with `$4`.
- */
-export const behindCursor = (at: string, id: string): string =>
-  `(${at}, ${id}) < (coalesce($1::timestamptz, 'infinity'), coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`;
+/** SQL of one direction. `$1` to `$3` are the page's parameters; those of the statement follow. */
+export interface PageText {
+  /** The rows of a page by their columns for moment and id. */
+  readonly behind: (at: string, id: string) => string;
+  /** Their order in this direction, and how many they are. */
+  readonly inOrder: (at: string, id: string) => string;
+}
 
-/** SQL: the order and the size that go with `behindCursor`. */
-export const newestFirst = (at: string, id: string): string =>
-  `order by ${at} desc, ${id} desc limit $3`;
+const forwards: PageText = {
+  behind: (at, id) =>
+    `(${at}, ${id}) < (coalesce($1::timestamptz, 'infinity'), coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`,
+  inOrder: (at, id) => `order by ${at} desc, ${id} desc limit $3`,
+};
+const backwards: PageText = {
+  behind: (at, id) =>
+    `(${at}, ${id}) > (coalesce($1::timestamptz, '-infinity'), coalesce($2::uuid, '00000000-0000-0000-0000-000000000000'))`,
+  inOrder: (at, id) => `order by ${at}, ${id} limit $3`,
+};
+
+export interface PagedList {
+  readonly forwards: Statement;
+  readonly backwards: Statement;
+}
+
+/** The statements of a list; they give the columns `createdAt` and `id`. */
+export const pagedList = (name: string, textOf: (page: PageText) => string): PagedList => ({
+  forwards: { name, text: textOf(forwards) },
+  backwards: { name: `${name}_backwards`, text: textOf(backwards) },
+});
 
 /**
- * One page of `statement`, which is made with `behindCursor` and `newestFirst` and gives the
- * columns `createdAt` and `id`; `values` are its parameters from `$4` on, and a cursor belongs to
+ * One page of a list; `values` are its statements' parameters from `$4` on, and a cursor belongs to
  * them. `bad_request` for a size outside 1 to `limit`, or a wrong cursor.
  */
 export const readPage = async <Row extends Position>(
   runner: Runner,
-  statement: Statement,
+  list: PagedList,
   values: readonly unknown[],
   query: PageQuery,
   limit?: number,
 ): Promise<Page<Row> | Refused> => {
-  const range = pageRange(query, [statement.name, values], limit);
+  const range = pageRange(query, [list.forwards.name, values], limit);
   if (isRefused(range)) return range;
   const { position, size } = range;
-  const rows = await run<Row>(runner, statement, [
-    position?.createdAt ?? null,
-    position?.id ?? null,
-    size + 1,
-    ...values,
-  ]);
-  return pageOf(rows, range);
+  const cursor = [position?.createdAt ?? null, position?.id ?? null];
+  const statement = range.backwards ? list.backwards : list.forwards;
+  return pageOf(await run<Row>(runner, statement, [...cursor, size + 1, ...values]), range);
 };
