@@ -11,6 +11,7 @@ import { type Backend, type JobPayload, openReady, type StoredQueue } from './ba
 import { migratePostgresBackend, openPostgresBackend } from './backend-postgres.ts';
 import { openRedisBackend } from './backend-redis.ts';
 import { type KeptWorker, keepWorker } from './keep-worker.ts';
+import { type LocalRuns, openLocalRuns } from './local-runs.ts';
 import { type Outage, watchOutage } from './outage.ts';
 import { type Job, type QueueName, queueNames } from './run-job.ts';
 import { keepSchedules, type Schedules } from './schedules.ts';
@@ -18,15 +19,15 @@ import { openWorker, type PatientWorker } from './work.ts';
 
 export interface Queues {
   /**
-   * Adds one job. Every call adds one, whatever is already there. When the store is away the wake
-   * is dropped and logged: a sweep finds the row. Throws for an unknown job.
+   * Adds one job. Every call adds one, whatever is already there. A process that works the job and
+   * has room runs it itself. When the store is away the wake is dropped and logged: a sweep finds
+   * the row. Throws for an unknown job.
    */
   add(job: string, payload: JobPayload, options?: { readonly delay_ms?: number }): Promise<void>;
   /**
    * Adds many, so that each job and payload added here waits at most once: where one waits already,
    * nothing is added, and where one runs, one more run follows when it ends. A sweep may therefore
-   * add what it finds each time, and no wake is missed. When the store is away the wakes are
-   * dropped, as with `add`.
+   * add what it finds each time, and no wake is missed. Otherwise as `add`.
    */
   addMany(job: string, payloads: readonly JobPayload[]): Promise<void>;
   /**
@@ -69,6 +70,11 @@ const concurrencyOf: Readonly<Record<QueueName, number>> = {
   bank: 50,
   schedules: 10,
 };
+/**
+ * The share of its places that a process has for the jobs that it adds itself. What exceeds it is
+ * left to the store, which gives it to whoever has room.
+ */
+const localShare = 0.5;
 const lockDefault_ms = 10_000;
 const drainDefault_ms = 8_000;
 const readyPatience_ms = 2_000;
@@ -114,11 +120,28 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
     : await openPostgresBackend(databaseUrl, outage);
   const queues = await openEach(backend, outage);
   const workers: KeptWorker[] = [];
+  const concurrency = { ...concurrencyOf, ...options.concurrency };
+  const queueOf = new Map(options.jobs.map((job) => [job.name, job.queue]));
+  const storing = openStoring(queues, queueOf, outage);
+  const here = {
+    webhooks: Math.floor(concurrency.webhooks * localShare),
+    bank: Math.floor(concurrency.bank * localShare),
+    schedules: Math.floor(concurrency.schedules * localShare),
+  };
+  const local = openLocalRuns({
+    log,
+    most: here,
+    store: ({ job, payload, delay_ms, traceparent }) =>
+      storing.add(job, payload, delay_ms, traceparent),
+  });
   let closing: Promise<void> | null = null;
   const shut = async (): Promise<void> => {
     schedules?.close();
     const deadline = delay(drain_ms, undefined, { ref: false });
-    const closed = await Promise.allSettled(workers.map((worker) => worker.close(deadline)));
+    const closed = await Promise.allSettled([
+      local.close(deadline),
+      ...workers.map((worker) => worker.close(deadline)),
+    ]);
     outage.silence();
     if (closed.some((result) => result.status === 'rejected' || !result.value))
       log.warn({ drain_ms }, 'jobs still run at the end of the drain; others take them over');
@@ -126,17 +149,17 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
     await backend.close();
   };
   return {
-    ...openAdding(queues, new Map(options.jobs.map((job) => [job.name, job.queue])), outage),
+    ...openAdding(storing, local),
     work: async (jobs) => {
+      for (const { name, queue } of jobs) queueOf.set(name, queue);
       for (const queue of queueNames) {
         const its = jobs.filter((job) => job.queue === queue);
-        const concurrency = options.concurrency?.[queue] ?? concurrencyOf[queue];
         const { lock_ms = lockDefault_ms } = options;
         const open = (): Promise<PatientWorker> =>
           openWorker({
             queue,
             jobs: its,
-            concurrency,
+            concurrency: concurrency[queue] - here[queue],
             lock_ms,
             factory: backend.factory,
             outage,
@@ -144,6 +167,7 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
           });
         if (its.length > 0) workers.push(await keepWorker({ open, ask: () => backend.ask(), log }));
       }
+      local.work(jobs);
       schedules = keepSchedules(queues, jobs);
       await schedules.renew();
     },
@@ -195,11 +219,17 @@ const openEach = async (
 const depthOf = async (queue: StoredQueue): Promise<number> =>
   (await queue.getJobCounts('waiting'))['waiting'] ?? 0;
 
-const openAdding = (
+/** Adds jobs to the store; never rejects because of it. */
+interface Storing {
+  add(job: string, payload: JobPayload, delay_ms: number, traceparent?: string): Promise<void>;
+  addOnce(job: string, payloads: readonly JobPayload[]): Promise<void>;
+}
+
+const openStoring = (
   queues: Record<QueueName, StoredQueue>,
   queueOf: ReadonlyMap<string, QueueName>,
   outage: Outage,
-): Pick<Queues, 'add' | 'addMany'> => {
+): Storing => {
   const find = (job: string): StoredQueue => {
     const name = queueOf.get(job);
     if (!name) throw new Error(`no job is called ${job}`);
@@ -215,12 +245,11 @@ const openAdding = (
   };
   return {
     // The trace goes beside the payload, and the job's run is in it (`work.ts`).
-    add: async (job, payload, { delay_ms = 0 } = {}) =>
-      spanned({ kind: 'producer', name: `add ${job}` }, (span) => {
-        const traced = span ? { telemetry: { metadata: span.traceparent } } : {};
-        return wake(find(job).add(job, payload, { delay: delay_ms, ...traced }));
-      }),
-    addMany: async (job, payloads) => {
+    add: async (job, payload, delay_ms, traceparent) => {
+      const traced = traceparent ? { telemetry: { metadata: traceparent } } : {};
+      return wake(find(job).add(job, payload, { delay: delay_ms, ...traced }));
+    },
+    addOnce: async (job, payloads) => {
       const queue = find(job);
       const added = payloads.map((payload) => ({
         name: job,
@@ -232,6 +261,20 @@ const openAdding = (
     },
   };
 };
+
+const openAdding = (storing: Storing, local: LocalRuns): Pick<Queues, 'add' | 'addMany'> => ({
+  add: async (job, payload, { delay_ms = 0 } = {}) =>
+    spanned({ kind: 'producer', name: `add ${job}` }, async (span) => {
+      const traceparent = span?.traceparent;
+      if (!local.take({ job, payload, delay_ms, id: null, traceparent }))
+        await storing.add(job, payload, delay_ms, traceparent);
+    }),
+  addMany: async (job, payloads) => {
+    const isLeft = (payload: JobPayload): boolean =>
+      !local.take({ job, payload, delay_ms: 0, id: idOf(job, payload) });
+    await storing.addOnce(job, payloads.filter(isLeft));
+  },
+});
 
 /** The same job and payload have the same id. */
 const idOf = (job: string, payload: JobPayload): string => {
