@@ -9,6 +9,7 @@ import type pg from 'pg';
 import {
   consumeRetry,
   consumeBatch,
+  isWaiting,
   readRetries,
   readBatch,
   retryLater,
@@ -140,12 +141,19 @@ export const startConsuming = (
 ): RunningConsumer => {
   const stopping = new AbortController();
   const wakeSignal = new WakeSignal();
-  const unsubscribe = parts.bus.subscribe('events', () => wakeSignal.wake());
+  let newest = '';
+  const unsubscribe = parts.bus.subscribe('events', ({ last }) => {
+    // The position of a stream that stands still is published, too.
+    if (last !== newest) wakeSignal.wake();
+    newest = last;
+  });
   const ended = (async () => {
     while (!stopping.signal.aborted) {
       try {
-        if ((await consumePayments(parts)) > 0) continue;
-        await retryPayments(parts);
+        if (await isWaiting(parts.pool, 'recurring')) {
+          if ((await consumePayments(parts)) > 0) continue;
+          await retryPayments(parts);
+        }
       } catch (error) {
         parts.log.error(
           { err: error },

@@ -41,6 +41,20 @@ export interface ConsumerBatch {
   readonly events: readonly ConsumedEvent[];
 }
 
+const anyWaiting: Statement = {
+  name: 'consumer.waiting',
+  text: `
+    select exists (select from consumer_retry where consumer = $1 and due_at <= now())
+      or exists (select from event where follower = $1
+        and sequence > (select sequence from consumer_offset where consumer = $1)) as waiting`,
+};
+
+/** Whether an event or a retry waits for a consumer. */
+export const isWaiting = async (runner: Runner, consumer: Consumer): Promise<boolean> => {
+  const [row] = await run<{ waiting: boolean }>(runner, anyWaiting, [consumer]);
+  return row?.waiting === true;
+};
+
 /** The next events of a consumer, oldest first, up to `max`. */
 export const readBatch = async (
   runner: Runner,

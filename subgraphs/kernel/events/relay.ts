@@ -25,10 +25,10 @@ import { WakeSignal } from '../queue/wake-signal.ts';
 
 const batch_max = 500;
 /**
- * How soon the outbox is looked at again: after a batch, growing to the longest while nothing
- * comes.
+ * How soon the outbox is looked at again without a wake-up: after a batch, growing to the longest
+ * while nothing comes.
  */
-const poll_ms = { shortest: 25, longest: 250 } as const;
+const poll_ms = { shortest: 25, longest: 1_000 } as const;
 /**
  * The least time between two batches that were not full: under load many events share one
  * transaction.
@@ -61,17 +61,15 @@ export interface Relay {
 }
 
 /**
- * Starts relaying, or standing by while another process relays. The bus topic `outbox` makes the
- * relayer look at once.
+ * Starts relaying, or standing by while another process relays. The one that relays subscribes to
+ * the bus topic `outbox`, whose messages make it look at once.
  */
 export const startRelay = (parts: RelayParts): Relay => {
   const stopping = new AbortController();
   const wakeSignal = new WakeSignal();
-  const unsubscribe = parts.bus.subscribe('outbox', () => wakeSignal.wake());
   const ended = relayUntil(stopping.signal, parts, wakeSignal);
   return {
     stop: async () => {
-      unsubscribe();
       stopping.abort();
       wakeSignal.wake();
       await ended;
@@ -110,9 +108,11 @@ const relayAsHolder = async (
   const noteLost = (error: unknown): void =>
     parts.log.warn({ err: error }, 'the relay lost its connection');
   client.on('error', noteLost);
+  let unsubscribe = (): void => {};
   try {
     held = await takeLock(client);
     if (!held) return;
+    unsubscribe = parts.bus.subscribe('outbox', () => wakeSignal.wake());
     parts.log.info('relaying events');
     // A statement that was under way when the session ended may never be answered: the end itself
     // is what is reported.
@@ -121,6 +121,7 @@ const relayAsHolder = async (
     );
     await Promise.race([relayBatches(stopping, parts, client, wakeSignal), lost]);
   } finally {
+    unsubscribe();
     // Who stands by is given the same client again and again.
     client.off('error', noteLost);
     // Closing the session gives the lock back, whatever state it is in.

@@ -64,6 +64,8 @@ export const openBus = async ({
     publish: async (topic, message) => {
       try {
         const text = writeMessage(message);
+        if (singleReceiver.has(topic) && subscriptions[topic].listeners.size > 0)
+          return subscriptions[topic].receive(text);
         if (forgetting.has(topic)) subscriptions[topic].receive(text);
         await wire.send(channelOf(topic), text);
         outage.ended();
@@ -88,6 +90,9 @@ export const openBus = async ({
  * before.
  */
 const forgetting: ReadonlySet<BusTopic> = new Set<BusTopic>(['keys', 'policies', 'clocks']);
+
+/** Topics that one process of the installation receives: no other need be asked when it is this. */
+const singleReceiver: ReadonlySet<BusTopic> = new Set<BusTopic>(['outbox']);
 
 /** Also begins the name after LISTEN. */
 const channelPrefix = 'payments_bus_';

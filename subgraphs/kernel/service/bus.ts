@@ -38,7 +38,10 @@ export interface BusMessages {
    * give the position of the stream.
    */
   events: StreamStretch;
-  /** The outbox has something: the relay need not wait for its next poll. */
+  /**
+   * The outbox has something: the relay need not wait for its next poll. A message that is
+   * published in the relay's own process goes no further.
+   */
   outbox: null;
   /** A key, its shop or its merchant changed: forget what was cached of them. */
   keys: { readonly merchantId: string };
