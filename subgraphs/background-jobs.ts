@@ -5,6 +5,7 @@ import { clockJobs, keepClockJob } from './kernel/clock/keep-clocks.ts';
 import { booksJobs } from './kernel/ledger/books/walk-books.ts';
 import { retentionJobs } from './kernel/retention/jobs.ts';
 import type { Job } from './kernel/queue/run-job.ts';
+import { gatherSweeps } from './kernel/queue/sweeps.ts';
 import { keyIdOf } from './kernel/service/access/vault.ts';
 import { reconciliationJobs } from './merchants/reconciliation/jobs.ts';
 import { resealJobs } from './merchants/reseal-secrets.ts';
@@ -68,7 +69,7 @@ export const backgroundJobs = (
     privateTargets: parts.privateTargets,
     log,
   };
-  return [
+  return gatherSweeps({ pool: database.pool, now, log, queues }, [
     ...booksJobs(walking),
     ...reconciliationJobs({ ...walking, database, registries: [simulatorReport(walking.pool)] }),
     ...alertJobs({ pool: database.pool, bus: parts.bus, now }),
@@ -96,5 +97,5 @@ export const backgroundJobs = (
     ...subscriptionJobs({ ...charging, now, stopping }),
     ...payoutJobs({ database, banks, log, now, stopping }),
     ...webhookJobs({ ...receivers, now, wake: sweepLanes, stopping }),
-  ];
+  ]);
 };

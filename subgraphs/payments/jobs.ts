@@ -6,7 +6,7 @@ import type { Banks } from '../kernel/banks/route.ts';
 import { earliest, type ClockParticipant } from '../kernel/clock/keep-clocks.ts';
 import type { TestClocks } from '../kernel/clock/test-clocks.ts';
 import type { Database } from '../kernel/database/orm.ts';
-import { foldBacklog } from '../kernel/ledger/fold.ts';
+import { foldBacklog, isFoldDue } from '../kernel/ledger/fold.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
 import { paymentAsks } from './bank-answers/ask-bank.ts';
 import { expirePayments, linkEnds, sessionEnds } from './expire-payments.ts';
@@ -27,11 +27,12 @@ export interface PaymentJobs extends PageParts {
 /** The job that asks the banks what is due: added when an answer is expected at a known time. */
 export const askBanksJob = 'sweep-bank-answers';
 
-/** Work that finds by itself what is due. */
-const everySecond = (name: string, work: () => Promise<unknown>): Job => ({
+/** Work that finds by itself what is due; `due` is SQL that asks whether anything is. */
+const everySecond = (name: string, due: string, work: () => Promise<unknown>): Job => ({
   name,
   queue: 'schedules',
   every_ms: 1_000,
+  due,
   run: async () => {
     await work();
     return done;
@@ -54,10 +55,16 @@ export const paymentJobs = ({
   stopping,
   ...page
 }: Omit<PaymentJobs, 'clocks'>): readonly Job[] => [
-  everySecond(askBanksJob, () => askDue(orderingOf({ database, banks, ...page }), now)),
-  everySecond('hear-simulator-callbacks', () => receiveCallbacks(database, banks, now())),
-  everySecond('expire-payments', () => expirePayments(database, banks, now)),
-  everySecond('fold-balances', () => foldBacklog(database.pool, stopping)),
+  everySecond(askBanksJob, paymentAsks.isDue, () =>
+    askDue(orderingOf({ database, banks, ...page }), now),
+  ),
+  everySecond('hear-simulator-callbacks', banks.simulator.callbacks.isDue, () =>
+    receiveCallbacks(database, banks, now()),
+  ),
+  everySecond('expire-payments', `${linkEnds.isDue} or ${sessionEnds.isDue}`, () =>
+    expirePayments(database, banks, now),
+  ),
+  everySecond('fold-balances', isFoldDue, () => foldBacklog(database.pool, stopping)),
 ];
 
 /** How payments follow a shop's test clock. */
@@ -66,6 +73,9 @@ export const paymentClockParticipant = ({
   banks,
   ...page
 }: Pick<PaymentJobs, 'database' | 'banks' | keyof PageParts>): ClockParticipant => ({
+  due: [banks.simulator.callbacks, paymentAsks, linkEnds, sessionEnds].map(
+    ({ byClock }) => byClock,
+  ),
   next: async (shop, now) => {
     const waiting = [paymentAsks, linkEnds, sessionEnds].map((due) =>
       due.next(database.pool, shop, now),

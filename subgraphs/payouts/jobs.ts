@@ -27,6 +27,7 @@ export const payoutJobs = ({ now, stopping, ...parts }: PayoutJobs): readonly Jo
     name: sendPayoutsJob,
     queue: 'bank',
     every_ms: 1_000,
+    due: payoutAsks.isDue,
     run: async () => {
       while (!stopping.aborted && (await sendDuePayouts(parts, now)) > 0);
       return done;
@@ -36,6 +37,7 @@ export const payoutJobs = ({ now, stopping, ...parts }: PayoutJobs): readonly Jo
 
 /** How payouts follow a shop's test clock. */
 export const payoutClockParticipant = (parts: SendingParts): ClockParticipant => ({
+  due: [payoutAsks.byClock],
   next: (shop, now) => payoutAsks.next(parts.database.pool, shop, now),
   work: (shop, now) => sendDuePayouts(parts, () => now, shop),
 });

@@ -26,6 +26,7 @@ test('what comes out of the way between a look and the next is done at its own m
   let state: 'under way' | 'due' | 'done' = 'under way';
   const doneAt: string[] = [];
   const participant: ClockParticipant = {
+    due: [],
     next: async () => null,
     isUnderWay: async () => state === 'under way',
     work: async (_, now) => {

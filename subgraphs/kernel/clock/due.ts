@@ -38,6 +38,10 @@ export interface Due<Found> {
   due(runner: Runner, timeline: Timeline, now: Temporal.Instant, limit: number): Promise<Found[]>;
   /** The name under which rows are set aside (`database/set-aside`): `due` passes over these. */
   readonly task: string;
+  /** SQL: whether something is due by `$1` in the real time. */
+  readonly isDue: string;
+  /** SQL: the clocks by which something is due, as `clock` in `ClockParticipant.due`. */
+  readonly byClock: string;
   /** SQL: the row was not set aside. `row` is an alias of the table. */
   notAside(row: string): string;
   /**
@@ -117,6 +121,9 @@ export const dueOn = <Found extends object>({
     due: (runner, timeline, now, limit) =>
       read<Found>(runner, [everybody, oneShop], timeline, [now, limit]),
     task: name,
+    byClock: `from clock join ${table} as waiting on waiting.merchant_id = clock.merchant_id and waiting.shop_id = clock.shop_id
+      and waiting.mode = 'test' where ${where} and ${at} <= clock.at and ${notAside('waiting')}`,
+    isDue: `exists (${select('')} and ${inRealTime('waiting')})`,
     notAside,
     first: async (runner, timeline, now) =>
       (await read<Subject>(runner, [firstOfAll, firstOfShop], timeline, [now, 1]))[0] ?? null,

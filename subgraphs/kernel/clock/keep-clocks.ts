@@ -19,6 +19,11 @@ type Shop = NonNullable<Timeline>;
 /** One part of the service that lets things wait for a moment. */
 export interface ClockParticipant {
   /**
+   * SQL: each a `from` with its `where`, over the table `clock` of all clocks (`merchant_id`,
+   * `shop_id`, and `at`, which it shows), that keeps those by which something is due.
+   */
+  readonly due: readonly string[];
+  /**
    * The earliest moment after `now` for which something of the shop waits; null when nothing does.
    */
   next(shop: Shop, now: Temporal.Instant): Promise<Temporal.Instant | null>;
@@ -58,8 +63,8 @@ const run_ms = 5_000;
 /**
  * How long the run of a clock that advances waits for what is under way. What takes longer, such as
  * a receiver of webhooks that hangs, keeps this clock alone waiting: the run gives its place and
- * its connection back, and looks again later. A clock that does not advance is looked at every
- * second anyway.
+ * its connection back, and looks again later. A clock that does not advance is kept again when
+ * something is due by it.
  */
 const patience_ms = 1_000;
 const lookAgain_ms = 250;
@@ -81,10 +86,13 @@ const arrive: Statement = {
   name: 'test_clock.arrive',
   text: `update test_clock set target_at = null, set_at = $4 where merchant_id = $1 and shop_id = $2 and target_at = $3 and clock_at = $3`,
 };
-const kept: Statement = {
-  name: 'test_clock.all',
-  text: 'select merchant_id as "merchantId", shop_id as "shopId" from test_clock',
-};
+/** The clocks that advance, and those by which something is due: joined, however many there are. */
+const withWork = (participants: readonly ClockParticipant[]): Statement => ({
+  name: 'test_clock.with_work',
+  text: `with clock as materialized (select merchant_id, shop_id, target_at, ${shownAt('$1')} as at from test_clock)
+    select merchant_id as "merchantId", shop_id as "shopId" from clock where target_at is not null
+    ${participants.flatMap(({ due }) => due.map((from) => `union select clock.merchant_id, clock.shop_id ${from}`)).join('\n    ')}`,
+});
 const unrelayed: Statement = {
   name: 'test_clock.unrelayed',
   text: 'select exists (select from event where sequence is null and merchant_id = $1 and shop_id = $2) as waiting',
@@ -198,9 +206,11 @@ const keepAlone = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => 
 export const keepClockJob = 'keep-test-clock';
 
 /**
- * The jobs of test clocks. The sweep keeps every clock by itself; the wake-up only makes it prompt.
+ * The jobs of test clocks. The sweep finds every clock that has work by itself; the wake-up only
+ * makes it prompt.
  */
 export const clockJobs = (parts: ClockParts): readonly Job[] => {
+  const found = withWork(parts.participants);
   let keptNow = 0;
   return [
     jobWithPayload({
@@ -221,8 +231,9 @@ export const clockJobs = (parts: ClockParts): readonly Job[] => {
       name: 'sweep-test-clocks',
       queue: 'schedules',
       every_ms: 1_000,
+      due: `exists (${found.text})`,
       run: async () => {
-        await parts.wake(await run<Shop>(parts.pool, kept, []));
+        await parts.wake(await run<Shop>(parts.pool, found, [parts.now()]));
         return done;
       },
     },

@@ -80,6 +80,9 @@ export const foldBalances = async (runner: Runner, limit = 5_000): Promise<numbe
   }
 };
 
+/** SQL: whether there are deltas to fold. */
+export const isFoldDue = `exists (select from balance_delta as waiting where ${notAside})`;
+
 /**
  * One run of the fold: rounds of `limit` deltas until one finds nothing, `rounds` have been, or
  * `stopping`. So a run ends while deltas keep coming, and 200,000 of them in about a second are

@@ -34,7 +34,7 @@ const retryWhenLost_ms = 1_000;
 /** How many times a job may lose its process before it is suspected of killing them. */
 const stalls_max = 5;
 const closePatience_ms = 1_000;
-const idlePoll_s = 5;
+const idlePoll_s = 10;
 const idlePoll_max_s = 10;
 
 /**

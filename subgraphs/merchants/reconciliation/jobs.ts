@@ -9,7 +9,7 @@ import type { Database } from '../../kernel/database/orm.ts';
 import { done, type Job } from '../../kernel/queue/run-job.ts';
 import type { Logger } from '../../kernel/service/tracing/telemetry.ts';
 import { ReconciliationRunEntity } from './entities.ts';
-import { matchNext } from './match-report.ts';
+import { isMatchDue, matchNext } from './match-report.ts';
 import { openRun, storePart, type RegistryName } from './upload-report.ts';
 
 export interface ReconciliationParts {
@@ -84,6 +84,7 @@ export const reconciliationJobs = ({
     name: 'match-registries',
     queue: 'schedules',
     every_ms: matchEvery_ms,
+    due: isMatchDue,
     run: async () => {
       for (;;) {
         const matched = stopping.aborted ? null : await matchNext(database.pool, now());

@@ -285,3 +285,11 @@ const dueLanes = {
       where delivery.lane = lane_with_work.lane and status = 'pending' and next_attempt_at <= $1 and (lease_until is null or lease_until <= now())
         and ${notAside('delivery')} and not ${byTestClock('delivery')})`,
 };
+
+/** SQL: whether a lane has a delivery that is due by `$1` in the real time and nobody's. */
+export const isAnyLaneDue = `exists (${dueLanes.text})`;
+
+/** SQL: the clocks by which a delivery is due that is nobody's (`ClockParticipant.due`). */
+export const dueByClock = `from clock join webhook_delivery as delivery on delivery.merchant_id = clock.merchant_id and delivery.shop_id = clock.shop_id
+    join event on event.merchant_id = delivery.merchant_id and event.id = delivery.event_id and event.created_at = delivery.created_at and event.mode = 'test'
+  where delivery.status = 'pending' and next_attempt_at <= clock.at and (lease_until is null or lease_until <= now()) and ${notAside('delivery')}`;

@@ -5,7 +5,7 @@
 import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
 import { shownTo } from '../../kernel/clock/test-clocks.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
-import { claimDeliveriesOf } from './claim-deliveries.ts';
+import { claimDeliveriesOf, dueByClock } from './claim-deliveries.ts';
 import { attemptDelivery, deliveryLimits, type DeliveryParts } from './deliver-webhook.ts';
 import { openAttemptStore } from './store-attempts.ts';
 import { openTargets, type TargetSwitch } from './webhook-target.ts';
@@ -46,6 +46,7 @@ export const webhookClockParticipant = ({
   const targets = openTargets({ privateTargets });
   const storeAttempt = openAttemptStore(given.pool);
   return {
+    due: [dueByClock],
     next: async ({ merchantId, shopId }, now) => {
       const [row] = await run<{ at: Temporal.Instant | null }>(given.pool, next, [
         merchantId,

@@ -7,7 +7,7 @@ import { object, string } from 'valibot';
 import { WakeSignal } from '../../kernel/queue/wake-signal.ts';
 import type { Queues } from '../../kernel/queue/queues.ts';
 import { done, type Job, jobWithPayload } from '../../kernel/queue/run-job.ts';
-import { type ClaimParts, findDueLanes } from './claim-deliveries.ts';
+import { type ClaimParts, findDueLanes, isAnyLaneDue } from './claim-deliveries.ts';
 import { attemptDelivery, deliveryLimits, type DeliveryParts } from './deliver-webhook.ts';
 import { webhooksInFlightPerLane_max, webhookSweep_ms } from './rules.ts';
 import { type ClaimLane, openClaims } from './open-claims.ts';
@@ -78,6 +78,7 @@ export const webhookJobs = ({
     name: sweepJob,
     queue: 'webhooks',
     every_ms: webhookSweep_ms,
+    due: isAnyLaneDue,
     run: async () => {
       const lanes = await findDueLanes(parts);
       if (lanes.length > 0) await wake(lanes);

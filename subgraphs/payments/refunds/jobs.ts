@@ -45,6 +45,7 @@ export const refundJobs = ({
     name: 'sweep-refunds',
     queue: 'schedules',
     every_ms: 1_000,
+    due: refundAsks.isDue,
     run: async () => {
       await sendDueRefunds(database, banks, now);
       return done;
@@ -57,6 +58,7 @@ export const refundClockParticipant = ({
   database,
   banks,
 }: Pick<PaymentJobs, 'database' | 'banks'>): ClockParticipant => ({
+  due: [refundAsks.byClock],
   next: (shop, now) => refundAsks.next(database.pool, shop, now),
   work: (shop, now) => sendDueRefunds(database, banks, () => now, shop),
 });

@@ -6,7 +6,7 @@ import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import { done, type Job } from '../../kernel/queue/run-job.ts';
 import { chargeDue, type ChargingParts } from './charge-due.ts';
-import { nextDueOfShop } from './store-subscription.ts';
+import { dueAsks, dueSubscriptions, nextDueOfShop } from './store-subscription.ts';
 
 export interface SubscriptionJobs extends ChargingParts {
   readonly now: () => Temporal.Instant;
@@ -20,6 +20,7 @@ export const subscriptionJobs = ({ now, stopping, ...parts }: SubscriptionJobs):
     name: 'charge-subscriptions',
     queue: 'schedules',
     every_ms: 1_000,
+    due: `${dueSubscriptions.isDue} or ${dueAsks.isDue}`,
     run: async () => {
       await chargeDue(parts, now, { stopping });
       return done;
@@ -35,6 +36,7 @@ const unfollowed: Statement = {
 
 /** How subscriptions follow a shop's test clock. */
 export const subscriptionClockParticipant = (parts: ChargingParts): ClockParticipant => ({
+  due: [dueSubscriptions.byClock, dueAsks.byClock],
   next: (shop, now) => nextDueOfShop(parts.pool, shop, now),
   work: (shop, now) => chargeDue(parts, () => now, { timeline: shop }),
   isUnderWay: async ({ merchantId, shopId }) => {

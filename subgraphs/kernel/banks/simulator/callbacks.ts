@@ -117,6 +117,10 @@ const forget: Statement = {
 export interface Callbacks {
   /** The task under which a payment is set aside whose callbacks cannot be applied. */
   readonly task: string;
+  /** SQL: whether one has arrived by `$1` in the real time. */
+  readonly isDue: string;
+  /** SQL: the clocks by which one has arrived (`ClockParticipant.due`). */
+  readonly byClock: string;
   /** Up to `limit` that arrive by now, in the order in which they do. */
   due(
     timeline: Timeline,
@@ -135,6 +139,8 @@ export interface Callbacks {
 /** The callbacks that are on their way. */
 export const openCallbacks = (pool: pg.Pool): Callbacks => ({
   task: waiting.task,
+  isDue: waiting.isDue,
+  byClock: waiting.byClock,
   due: (timeline, now, limit) => waiting.due(pool, timeline, now, limit),
   next: (shop, now) => waiting.next(pool, shop, now),
   markReceived: async ({ merchantId, operationId, number }) => {

@@ -188,6 +188,7 @@ export const booksJobs = (parts: BooksParts): readonly Job[] => [
     name: 'check-books',
     queue: 'schedules',
     every_ms,
+    due: 'exists (select from books_walk where due_at <= $1)',
     run: async () => {
       while (!parts.stopping.aborted && (await walkOn(parts)));
       return done;
