@@ -43,8 +43,8 @@ export interface ConsumerParts {
 }
 
 const batch_max = 200;
-/** How soon the log is read again without a wake-up, and after a failure. */
-const poll_ms = 1_000;
+/** How soon the log is read again without a wake-up, which may be lost, and after a failure. */
+const poll_ms = 3_000;
 
 /** The effects of events, on payments as they are now. */
 const effectsOf = async (
@@ -133,8 +133,8 @@ export interface RunningConsumer {
 }
 
 /**
- * Consumes until it is stopped: at once when the bus publishes events, and once a second in any
- * case.
+ * Consumes until it is stopped: at once when the bus publishes events, and every few seconds in
+ * any case.
  */
 export const startConsuming = (
   parts: ConsumerParts & { readonly bus: Pick<Bus, 'subscribe'> },
