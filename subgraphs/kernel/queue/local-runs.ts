@@ -46,70 +46,88 @@ const wait_max_ms = 60_000;
 const retry_ms = 1_000;
 const tries_max = 8;
 
-/** Nothing is run before `work`. */
-export const openLocalRuns = ({ log, most, store }: LocalRunsOptions): LocalRuns => {
-  const jobs = new Map<string, Job>();
-  const closing = new AbortController();
-  const running: Record<QueueName, number> = { webhooks: 0, bank: 0, schedules: 0 };
-  const taken = new Map<LocalRun, Promise<void>>();
-  const shared = new Map<string, 'waits' | 'runs' | 'runs again'>();
+class RunsHere implements LocalRuns {
+  readonly #options: LocalRunsOptions;
+  readonly #jobs = new Map<string, Job>();
+  readonly #closing = new AbortController();
+  readonly #running: Record<QueueName, number> = { webhooks: 0, bank: 0, schedules: 0 };
+  readonly #taken = new Map<LocalRun, Promise<void>>();
+  readonly #shared = new Map<string, 'waits' | 'runs' | 'runs again'>();
 
-  /** Runs a job once; gives how long to wait before the next try, or null when it is over. */
-  const runOnce = async (job: Job, run: LocalRun, tries: number): Promise<number | null> => {
-    running[job.queue] += 1;
-    if (run.id) shared.set(run.id, 'runs');
-    try {
-      const start = { kind: 'consumer', name: `job ${job.name}` } as const;
-      const result = await continued(run.traceparent, start, () => runJob(job, run.payload, log));
-      if (result.outcome === 'retry') return result.in_ms;
-      // What a sweep has left, the next one finds.
-      if (result.outcome === 'threw' && tries < tries_max && job.due === undefined)
-        return retry_ms * 2 ** (tries - 1) * (0.5 + Math.random() / 2);
-      return run.id && shared.get(run.id) === 'runs again' ? 0 : null;
-    } finally {
-      running[job.queue] -= 1;
-      if (run.id) shared.set(run.id, 'waits');
+  constructor(options: LocalRunsOptions) {
+    this.#options = options;
+  }
+
+  work(jobs: readonly Job[]): void {
+    for (const job of jobs) this.#jobs.set(job.name, job);
+  }
+
+  take(run: LocalRun): boolean {
+    const job = this.#jobs.get(run.job);
+    if (!job || this.#closing.signal.aborted || run.delay_ms > wait_max_ms) return false;
+    const state = run.id === null ? undefined : this.#shared.get(run.id);
+    if (run.id !== null && state !== undefined) {
+      if (state === 'runs') this.#shared.set(run.id, 'runs again');
+      return true;
     }
-  };
+    if (run.delay_ms === 0 && !this.#hasRoom(job)) return false;
+    this.#mark(run, 'waits');
+    const end = this.#runUntilOver(job, run).finally(() => {
+      this.#taken.delete(run);
+      if (run.id !== null) this.#shared.delete(run.id);
+    });
+    this.#taken.set(run, end);
+    return true;
+  }
 
-  const runUntilOver = async (job: Job, run: LocalRun): Promise<void> => {
+  async close(deadline: Promise<unknown>): Promise<boolean> {
+    this.#closing.abort();
+    const ends = Promise.all(this.#taken.values()).then(() => true);
+    const inTime = await Promise.race([ends, deadline.then(() => false)]);
+    const left = inTime ? [] : [...this.#taken.keys()];
+    await Promise.all(left.map((run) => this.#options.store({ ...run, delay_ms: 0 })));
+    return inTime;
+  }
+
+  #hasRoom({ queue }: Job): boolean {
+    return this.#running[queue] < this.#options.most[queue];
+  }
+
+  #mark({ id }: LocalRun, state: 'waits' | 'runs'): void {
+    if (id !== null) this.#shared.set(id, state);
+  }
+
+  async #runUntilOver(job: Job, run: LocalRun): Promise<void> {
+    const { signal } = this.#closing;
     let wait_ms: number | null = run.delay_ms;
     for (let tries = 1; wait_ms !== null; tries += 1) {
       const at_ms = performance.now() + wait_ms;
-      if (wait_ms > 0)
-        await delay(wait_ms, undefined, { signal: closing.signal, ref: false }).catch(() => {});
-      if (closing.signal.aborted || running[job.queue] >= most[job.queue])
-        return store({ ...run, delay_ms: Math.max(0, Math.ceil(at_ms - performance.now())) });
-      wait_ms = await runOnce(job, run, tries);
-    }
-  };
-
-  return {
-    take: (run) => {
-      const job = jobs.get(run.job);
-      if (!job || closing.signal.aborted || run.delay_ms > wait_max_ms) return false;
-      const state = run.id && shared.get(run.id);
-      if (run.id && state) {
-        if (state === 'runs') shared.set(run.id, 'runs again');
-        return true;
+      if (wait_ms > 0) await delay(wait_ms, undefined, { signal, ref: false }).catch(() => {});
+      if (signal.aborted || !this.#hasRoom(job)) {
+        const left_ms = Math.max(0, Math.ceil(at_ms - performance.now()));
+        return this.#options.store({ ...run, delay_ms: left_ms });
       }
-      if (run.delay_ms === 0 && running[job.queue] >= most[job.queue]) return false;
-      if (run.id) shared.set(run.id, 'waits');
-      const end = runUntilOver(job, run).finally(() => {
-        taken.delete(run);
-        if (run.id) shared.delete(run.id);
-      });
-      taken.set(run, end);
-      return true;
-    },
-    work: (given) => given.forEach((job) => jobs.set(job.name, job)),
-    close: async (deadline) => {
-      closing.abort();
-      const ends = Promise.all(taken.values()).then(() => true);
-      const inTime = await Promise.race([ends, deadline.then(() => false)]);
-      if (!inTime)
-        await Promise.all([...taken.keys()].map((run) => store({ ...run, delay_ms: 0 })));
-      return inTime;
-    },
-  };
-};
+      wait_ms = await this.#runOnce(job, run, tries);
+    }
+  }
+
+  /** Runs a job once; gives how long to wait before the next run, or null when it is over. */
+  async #runOnce(job: Job, run: LocalRun, tries: number): Promise<number | null> {
+    const { log } = this.#options;
+    const start = { kind: 'consumer', name: `job ${job.name}` } as const;
+    this.#running[job.queue] += 1;
+    this.#mark(run, 'runs');
+    const result = await continued(run.traceparent, start, () => runJob(job, run.payload, log));
+    this.#running[job.queue] -= 1;
+    const again = run.id !== null && this.#shared.get(run.id) === 'runs again';
+    this.#mark(run, 'waits');
+    if (result.outcome === 'retry') return result.in_ms;
+    // What a sweep has left, the next one finds.
+    if (result.outcome === 'threw' && tries < tries_max && job.due === undefined)
+      return retry_ms * 2 ** (tries - 1) * (0.5 + Math.random() / 2);
+    return again ? 0 : null;
+  }
+}
+
+/** Nothing is run before `work`. */
+export const openLocalRuns = (options: LocalRunsOptions): LocalRuns => new RunsHere(options);

@@ -123,11 +123,7 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
   const concurrency = { ...concurrencyOf, ...options.concurrency };
   const queueOf = new Map(options.jobs.map((job) => [job.name, job.queue]));
   const storing = openStoring(queues, queueOf, outage);
-  const here = {
-    webhooks: Math.floor(concurrency.webhooks * localShare),
-    bank: Math.floor(concurrency.bank * localShare),
-    schedules: Math.floor(concurrency.schedules * localShare),
-  };
+  const here = sharesOf(concurrency);
   const local = openLocalRuns({
     log,
     most: here,
@@ -171,14 +167,7 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
       schedules = keepSchedules(queues, jobs);
       await schedules.renew();
     },
-    depths: async () => {
-      const [ofWebhooks, ofBank, ofSchedules] = await Promise.all([
-        depthOf(queues.webhooks),
-        depthOf(queues.bank),
-        depthOf(queues.schedules),
-      ]);
-      return { webhooks: ofWebhooks, bank: ofBank, schedules: ofSchedules };
-    },
+    depths: () => depthsOf(queues),
     ready: () => answers(backend),
     close: () => (closing ??= shut()),
   };
@@ -212,6 +201,24 @@ const openEach = async (
     open('webhooks'),
     open('bank'),
     open('schedules'),
+  ]);
+  return { webhooks, bank, schedules };
+};
+
+/** The places of a process for the jobs that it adds itself. */
+const sharesOf = (places: Readonly<Record<QueueName, number>>): Record<QueueName, number> => ({
+  webhooks: Math.floor(places.webhooks * localShare),
+  bank: Math.floor(places.bank * localShare),
+  schedules: Math.floor(places.schedules * localShare),
+});
+
+const depthsOf = async (
+  queues: Readonly<Record<QueueName, StoredQueue>>,
+): Promise<Record<QueueName, number>> => {
+  const [webhooks, bank, schedules] = await Promise.all([
+    depthOf(queues.webhooks),
+    depthOf(queues.bank),
+    depthOf(queues.schedules),
   ]);
   return { webhooks, bank, schedules };
 };

@@ -4,8 +4,8 @@
  * have work, and runs those.
  */
 import type pg from 'pg';
-import { isPassing } from '../alerts/set-aside.ts';
 import { run } from '../database/statement.ts';
+import { isDatabaseLost } from '../service/database-lost.ts';
 import type { Logger } from '../service/tracing/telemetry.ts';
 import type { Queues } from './queues.ts';
 import { done, type Job } from './run-job.ts';
@@ -22,7 +22,7 @@ interface Sweep extends Job {
 }
 
 /** What is due is found within a second. */
-export const look_ms = 1_000;
+const look_ms = 1_000;
 
 const isSweep = (job: Job): job is Sweep => job.due !== undefined;
 
@@ -44,7 +44,7 @@ export const gatherSweeps = (
       const rows = await run<{ name: string }>(pool, look, [now()]);
       return rows.map(({ name }) => name);
     } catch (error) {
-      if (isPassing(error)) throw error;
+      if (isDatabaseLost(error)) throw error;
       // One whose tables are not as expected must not keep the others from their work.
       log.error({ err: error }, 'it cannot be found which sweeps have work; all of them run');
       return sweeps.map(({ name }) => name);
