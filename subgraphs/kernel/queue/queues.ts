@@ -11,7 +11,7 @@ import { type Backend, type JobPayload, openReady, type StoredQueue } from './ba
 import { migratePostgresBackend, openPostgresBackend } from './backend-postgres.ts';
 import { openRedisBackend } from './backend-redis.ts';
 import { type KeptWorker, keepWorker } from './keep-worker.ts';
-import { type LocalRuns, openLocalRuns } from './local-runs.ts';
+import { type LocalRun, type LocalRuns, openLocalRuns } from './local-runs.ts';
 import { type Outage, watchOutage } from './outage.ts';
 import { type Job, type QueueName, queueNames } from './run-job.ts';
 import { keepSchedules, type Schedules } from './schedules.ts';
@@ -113,6 +113,7 @@ export const migrateQueues = async (
  */
 export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
   const { log, redisUrl, databaseUrl, drain_ms = drainDefault_ms } = options;
+  const { lock_ms = lockDefault_ms } = options;
   let schedules: Schedules | null = null;
   const outage = watchOutage('queue store', log, () => void schedules?.renew().catch(() => {}));
   const backend = redisUrl
@@ -124,12 +125,7 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
   const queueOf = new Map(options.jobs.map((job) => [job.name, job.queue]));
   const storing = openStoring(queues, queueOf, outage);
   const here = sharesOf(concurrency);
-  const local = openLocalRuns({
-    log,
-    most: here,
-    store: ({ job, payload, delay_ms, traceparent }) =>
-      storing.add(job, payload, delay_ms, traceparent),
-  });
+  const local = openLocalRuns({ log, most: here, store: storing.addRun });
   let closing: Promise<void> | null = null;
   const shut = async (): Promise<void> => {
     schedules?.close();
@@ -150,7 +146,6 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
       for (const { name, queue } of jobs) queueOf.set(name, queue);
       for (const queue of queueNames) {
         const its = jobs.filter((job) => job.queue === queue);
-        const { lock_ms = lockDefault_ms } = options;
         const open = (): Promise<PatientWorker> =>
           openWorker({
             queue,
@@ -228,7 +223,7 @@ const depthOf = async (queue: StoredQueue): Promise<number> =>
 
 /** Adds jobs to the store; never rejects because of it. */
 interface Storing {
-  add(job: string, payload: JobPayload, delay_ms: number, traceparent?: string): Promise<void>;
+  readonly addRun: (run: LocalRun) => Promise<void>;
   addOnce(job: string, payloads: readonly JobPayload[]): Promise<void>;
 }
 
@@ -252,7 +247,7 @@ const openStoring = (
   };
   return {
     // The trace goes beside the payload, and the job's run is in it (`work.ts`).
-    add: async (job, payload, delay_ms, traceparent) => {
+    addRun: async ({ job, payload, delay_ms, traceparent }) => {
       const traced = traceparent ? { telemetry: { metadata: traceparent } } : {};
       return wake(find(job).add(job, payload, { delay: delay_ms, ...traced }));
     },
@@ -273,8 +268,8 @@ const openAdding = (storing: Storing, local: LocalRuns): Pick<Queues, 'add' | 'a
   add: async (job, payload, { delay_ms = 0 } = {}) =>
     spanned({ kind: 'producer', name: `add ${job}` }, async (span) => {
       const traceparent = span?.traceparent;
-      if (!local.take({ job, payload, delay_ms, id: null, traceparent }))
-        await storing.add(job, payload, delay_ms, traceparent);
+      const run = { job, payload, delay_ms, id: null, traceparent };
+      if (!local.take(run)) await storing.addRun(run);
     }),
   addMany: async (job, payloads) => {
     const isLeft = (payload: JobPayload): boolean =>
