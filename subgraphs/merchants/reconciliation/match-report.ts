@@ -93,17 +93,17 @@ const missing: Statement = {
 /** The task under which runs are set aside that cannot be matched. A run is the platform's. */
 const task = 'match-registries';
 const notAside = notSetAside(task, `'${platformMerchantId}'`, 'reconciliation_run.id::text');
-const ready = `from reconciliation_run where status = 'ready' and ${notAside}`;
+const ofReady = `from reconciliation_run where status = 'ready' and ${notAside}`;
 /** SQL: whether a run is ready to be matched. */
-export const isMatchDue = `exists (select ${ready})`;
+export const isMatchDue = `exists (select ${ofReady})`;
 
 const oldestReady: Statement = {
   name: 'reconciliation.oldest_ready',
-  text: `select '${platformMerchantId}' as "merchantId", id::text as "subjectId" ${ready} order by created_at limit 1`,
+  text: `select '${platformMerchantId}' as "merchantId", id::text as "subjectId" ${ofReady} order by created_at limit 1`,
 };
 const takeReady: Statement = {
   name: 'reconciliation.take_ready',
-  text: `select ${runColumns} ${ready} order by created_at limit 1 for update skip locked`,
+  text: `select ${runColumns} ${ofReady} order by created_at limit 1 for update skip locked`,
 };
 const finish: Statement = {
   name: 'reconciliation.finish',
