@@ -16,10 +16,6 @@ import type { Roles } from './subgraphs/kernel/service/config/roles.ts';
 import type { Logger } from './subgraphs/kernel/service/tracing/telemetry.ts';
 import type { Running } from './start-roles.ts';
 
-// The old generation grows by 30 % over what is live before it is collected. By default V8 goes by
-// the memory of the machine (decision A-164).
-setFlagsFromString('--heap-growing-percent=30');
-
 // A terminal that was closed takes no more words, and that is no reason to fail.
 process.stdout.on('error', () => {});
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -138,6 +134,9 @@ const run = async (
   void limitStop(stopping, config, log);
   const running = await startRoles(config, roles, log, { progress, stopping });
   if (roles.migrate && !roles.all) return running.close();
+  // From now on the old generation grows by 30 % over what is live before it is collected; by
+  // default V8 goes by the memory of the machine (decision A-164).
+  setFlagsFromString('--heap-growing-percent=30');
   print(`  Ready in ${((performance.now() - began) / 1_000).toFixed(1)} s.`);
   if (roles.all) print(banner(running, read.operatorToken === null));
   await stopAsked(stopping);

@@ -2,7 +2,7 @@
  * The frame of the pages beside the reference: written texts without scripts, which load nothing.
  */
 import type { FastifyInstance } from 'fastify';
-import { prepareAnswer, sendAnswer } from './fixed-answer.ts';
+import { prepareAnswer, sendAnswer, type FixedAnswer } from './fixed-answer.ts';
 
 const contentSecurityPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -42,13 +42,7 @@ export const guideHeaders = (
   'content-type': `text/${type}; charset=utf-8`,
 });
 
-/** Adds a page under its address, with and without the slash at the end. It needs no key. */
-export const serveGuidePage = async (
-  app: FastifyInstance,
-  path: Page,
-  main: string,
-  cacheControl: string,
-): Promise<void> => {
+const makePage = async (path: Page, main: string, cacheControl: string): Promise<FixedAnswer> => {
   const title = pages.find((page) => page.path === path)?.name ?? '';
   const links = pages
     .filter((page) => page.path !== path)
@@ -56,7 +50,23 @@ export const serveGuidePage = async (
     .join('');
   const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title>
 <style>${style}</style></head><body><nav>${links}</nav><main>${main}</main></body></html>\n`;
-  const shown = await prepareAnswer(page, guideHeaders(cacheControl, 'html'));
+  return prepareAnswer(page, guideHeaders(cacheControl, 'html'));
+};
+
+/**
+ * Adds a page under its address, with and without the slash at the end. It needs no key, and is
+ * made at the first look.
+ */
+export const serveGuidePage = (
+  app: FastifyInstance,
+  path: Page,
+  main: () => string | Promise<string>,
+  cacheControl: string,
+): void => {
+  let shown: Promise<FixedAnswer> | null = null;
+  const make = async (): Promise<FixedAnswer> => makePage(path, await main(), cacheControl);
   for (const address of [path, path.slice(0, -1)])
-    app.get(address, (request, reply) => sendAnswer(request, reply, shown));
+    app.get(address, async (request, reply) =>
+      sendAnswer(request, reply, await (shown ??= make())),
+    );
 };

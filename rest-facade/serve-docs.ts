@@ -86,7 +86,7 @@ export const serveDocs = async (app: FastifyInstance, { document }: Contract): P
   const description = await prepareAnswer(JSON.stringify(document), json);
   app.get(documentPath, (request, reply) => sendAnswer(request, reply, description));
   await serveGuide(app, cacheControl);
-  await serveNotes(app, cacheControl);
+  serveNotes(app, cacheControl);
   let reference: Promise<ReadonlyMap<string, FixedAnswer>> | null = null;
   for (const path of ['/docs', '/docs/', '/docs/js/start-reference.js', '/docs/js/scalar.js']) {
     app.get(path, async (request, reply) => {

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { Marked } from 'marked';
 import { codeBlock, serveGuidePage } from '../guide-page.ts';
 
 /** The anchor of a heading, as GitHub makes it. */
@@ -13,7 +12,8 @@ const anchorOf = (heading: string): string =>
     .replaceAll(/\s/g, '-');
 
 /** Markdown as HTML, with a list of its sections below the title. */
-const renderNotes = (markdown: string): string => {
+const renderNotes = async (markdown: string): Promise<string> => {
+  const { Marked } = await import('marked');
   const sections: string[] = [];
   const renderer = {
     heading: ({ depth, text }: { readonly depth: number; readonly text: string }) => {
@@ -27,7 +27,7 @@ const renderNotes = (markdown: string): string => {
 };
 
 /** Adds the page. */
-export const serveNotes = async (app: FastifyInstance, cacheControl: string): Promise<void> => {
+export const serveNotes = (app: FastifyInstance, cacheControl: string): void => {
   const notes = readFileSync(join(import.meta.dirname, 'API-NOTES.md'), 'utf8');
-  await serveGuidePage(app, '/docs/notes/', renderNotes(notes), cacheControl);
+  serveGuidePage(app, '/docs/notes/', () => renderNotes(notes), cacheControl);
 };

@@ -1,11 +1,12 @@
 /**
- * The page's style, browser modules and fonts: read and compressed once at start, served under an
- * address that holds a digest of their content, so that browsers keep them for a year and a new
- * version is a new address.
+ * The page's style, browser modules and fonts: read at start, compressed once when a browser first
+ * loads them, served under an address that holds a digest of their content, so that browsers keep
+ * them for a year and a new version is a new address.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { errorJson } from '../../schema/wire.ts';
 
@@ -38,12 +39,15 @@ const fontNames = ['onest-latin.woff2', 'onest-cyrillic.woff2', 'onest-currency.
 
 const age_max_s = 31_536_000;
 
+const compressors = { br: promisify(brotliCompress), gzip: promisify(gzip) } as const;
+type Coding = keyof typeof compressors;
+const codings = ['br', 'gzip'] as const satisfies readonly Coding[];
+
 interface Asset {
   readonly type: string;
   readonly plain: Buffer;
-  /** Absent where compression gains nothing. */
-  readonly brotli?: Buffer;
-  readonly gzip?: Buffer;
+  /** Null where compression gains nothing. */
+  readonly compressed: ((coding: Coding) => Promise<Buffer>) | null;
 }
 
 /** The assets by name, and the address prefix that holds their digest. */
@@ -56,12 +60,18 @@ export interface Assets {
 
 const read = (name: string): Buffer => readFileSync(new URL(name, folder));
 
-const text = (type: string, plain: Buffer): Asset => ({
-  type,
-  plain,
-  brotli: brotliCompressSync(plain),
-  gzip: gzipSync(plain),
-});
+const text = (type: string, plain: Buffer): Asset => {
+  const made = new Map<Coding, Promise<Buffer>>();
+  return {
+    type,
+    plain,
+    compressed: (coding) => {
+      const bytes = made.get(coding) ?? compressors[coding](plain);
+      made.set(coding, bytes);
+      return bytes;
+    },
+  };
+};
 
 /** Reads the assets. Throws when one is missing: the page would not work without it. */
 export const readAssets = (): Assets => {
@@ -72,7 +82,8 @@ export const readAssets = (): Assets => {
       (name) => [name, text('text/javascript; charset=utf-8', read(name))] as const,
     ),
     ...fontNames.map(
-      (name) => [name, { type: 'font/woff2', plain: read(`fonts/${name}`) }] as const,
+      (name) =>
+        [name, { type: 'font/woff2', plain: read(`fonts/${name}`), compressed: null }] as const,
     ),
   ]);
   const digest = createHash('sha256');
@@ -88,15 +99,14 @@ export const readAssets = (): Assets => {
 export const serveAssets = (app: FastifyInstance, assets: Assets): void => {
   app.get<{ Params: { version: string; name: string } }>(
     '/assets/:version/:name',
-    (request, reply) => {
+    async (request, reply) => {
       const asset = assets.files.get(request.params.name);
       if (!asset) return reply.code(404).send(errorJson('not_found', 'there is no such file'));
       const accepted = request.headers['accept-encoding'] ?? '';
-      const encoding = (['brotli', 'gzip'] as const).find(
-        (name) =>
-          asset[name] && new RegExp(name === 'brotli' ? '\\bbr\\b' : '\\bgzip\\b').test(accepted),
-      );
-      if (encoding) void reply.header('content-encoding', encoding === 'brotli' ? 'br' : 'gzip');
+      const { compressed } = asset;
+      const coding =
+        compressed && codings.find((name) => new RegExp(`\\b${name}\\b`).test(accepted));
+      if (coding) void reply.header('content-encoding', coding);
       return reply
         .header(
           'cache-control',
@@ -107,7 +117,7 @@ export const serveAssets = (app: FastifyInstance, assets: Assets): void => {
         .header('vary', 'accept-encoding')
         .header('x-content-type-options', 'nosniff')
         .type(asset.type)
-        .send(encoding ? asset[encoding] : asset.plain);
+        .send(compressed && coding ? await compressed(coding) : asset.plain);
     },
   );
 };

@@ -86,7 +86,7 @@ export const serveGuide = async (app: FastifyInstance, cacheControl: string): Pr
   const sections = sources.map(({ language, source }) => sectionOf(language, source)).join('\n');
   const links = languages.map(({ name }) => `<a href="#${name}">${name}</a>`).join(', ');
   const main = `${introduction}<p>A function to copy: ${links}.</p>${sections}`;
-  await serveGuidePage(app, path, main, cacheControl);
+  serveGuidePage(app, path, () => main, cacheControl);
   for (const { language, source } of sources) {
     const file = await prepareAnswer(source, guideHeaders(cacheControl, 'plain'));
     app.get(`${path}${language.file}`, (request, reply) => sendAnswer(request, reply, file));
