@@ -11,9 +11,7 @@ import { AuditEntryEntity, type AuditEntry } from './entities.ts';
 export {
   actorOf,
   changeEntities,
-  changeWithAudit,
   type Acting,
-  type Audited,
   type AuditedAction,
   type EntryNotes,
 } from '../kernel/database/audit.ts';

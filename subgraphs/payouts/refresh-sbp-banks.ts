@@ -6,9 +6,10 @@ import type { Bank } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import type { SbpBank } from '../kernel/banks/sbp-banks.ts';
 import type { Database } from '../kernel/database/orm.ts';
+import { clientOf } from '../kernel/database/orm-connections.ts';
 import { run, type Statement } from '../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
-import { changeWithAudit, type Acting } from '../kernel/database/audit.ts';
+import { changeEntities, type Acting } from '../kernel/database/audit.ts';
 
 /** What a refresh came to. */
 export interface Refreshed {
@@ -75,7 +76,7 @@ export const refreshSbpBanks = async (
   // The bank is asked before the transaction: none is held open over a call to a bank.
   const list = await readList(bank);
   if (isRefused(list)) return list;
-  return changeWithAudit(
+  return changeEntities(
     database,
     acting,
     {
@@ -83,14 +84,12 @@ export const refreshSbpBanks = async (
       merchantId: null,
       subject: { kind: 'sbp_banks', id: connector },
     },
-    async (client) => {
-      const [stored] = await run<{ changed: number }>(client, store, [
-        JSON.stringify(list),
-        connector,
-        acting.now(),
-      ]);
+    async (em, notes) => {
+      const values = [JSON.stringify(list), connector, acting.now()];
+      const [stored] = await run<{ changed: number }>(await clientOf(em), store, values);
       const result = { named: list.length, changed: stored?.changed ?? 0 };
-      return { before: null, after: { ...result }, result };
+      notes.after = { ...result };
+      return result;
     },
   );
 };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { clientOf } from '../../subgraphs/kernel/database/orm-connections.ts';
 import { access } from '../../subgraphs/kernel/service/access/access.ts';
-import { changeWithAudit } from '../../subgraphs/merchants/audit.ts';
+import { changeEntities } from '../../subgraphs/merchants/audit.ts';
 import {
   cabinetUser,
   keyOf,
@@ -144,7 +145,8 @@ describe('the log', () => {
       subject: { kind: 'merchant', id: fixture.merchantId },
     };
     const acting = { principal: operator(), requestId, now: () => Temporal.Now.instant() };
-    const failing = changeWithAudit(cabinet.harness.database, acting, action, async (client) => {
+    const failing = changeEntities(cabinet.harness.database, acting, action, async (em) => {
+      const client = await clientOf(em);
       await client.query("update merchant set name = 'Lost' where id = $1", [fixture.merchantId]);
       throw new Error('the disk is full');
     });
@@ -170,11 +172,10 @@ describe('the log', () => {
       subject: { kind: 'merchant', id: merchantId },
     };
     const acting = { principal: operator(), requestId, now: () => Temporal.Now.instant() };
-    await changeWithAudit(cabinet.harness.database, acting, action, async () => ({
-      before: null,
-      after: { received: secrets, amount: 5n },
-      result: {},
-    }));
+    await changeEntities(cabinet.harness.database, acting, action, async (_em, notes) => {
+      notes.after = { received: secrets, amount: 5n };
+      return {};
+    });
     const { auditLog } = await cabinet.ask(
       'query ($m: ID!) { auditLog(merchantId: $m, first: 1) { nodes { after } } }',
       { m: merchantId },

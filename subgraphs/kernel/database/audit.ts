@@ -1,20 +1,18 @@
 /**
  * The audit log: who did what in the cabinet and the operator's console, with the state before and
  * after. Append-only: PostgreSQL itself refuses to change or remove an entry. **Every mutation of
- * the cabinet goes through `changeWithAudit`**, so that no change is without its entry and no entry
+ * the cabinet goes through `changeEntities`**, so that no change is without its entry and no entry
  * without its change:
  *
  * ```ts
  * shopRename: (_, { merchantId, shopId, name }, context) =>
- *   changeWithAudit(
+ *   changeEntities(
  *     database,
  *     context,
  *     { action: 'shop.rename', merchantId, subject: { kind: 'shop', id: shopId } },
- *     async (client) => {
- *       const before = await lockShop(client, merchantId, shopId);
- *       if (!before) return refused('not_found', 'there is no such shop');
- *       const after = await renameShop(client, merchantId, shopId, name);
- *       return { before: { name: before.name }, after: { name: after.name }, result: after };
+ *     async (em) => {
+ *       const shop = await lockShop(em, { merchantId, shopId });
+ *       return shop ? em.assign(shop, { name }) : refused('not_found', 'there is no such shop');
  *     },
  *   ),
  * ```
@@ -25,7 +23,7 @@ import { ChangeRecord, type AuditedState } from './audited.ts';
 import { isUuid } from '../rules/uuid.ts';
 import { clientOf } from './orm-connections.ts';
 import type { Database } from './orm.ts';
-import { inTransaction, run, type Statement } from './statement.ts';
+import { run, type Statement } from './statement.ts';
 import { maskCardNumbers } from '../rules/card-in-text.ts';
 import { platformMerchantId } from '../rules/platform.ts';
 import { isRefused, refused, type Refused } from '../rules/refusal.ts';
@@ -50,40 +48,6 @@ export interface AuditedAction {
   readonly view?: string;
 }
 
-/** What a change answers: the states for the log, and what the caller gets. */
-export interface Audited<Result> {
-  /** Null when the thing did not exist, or its state is of no interest. */
-  readonly before: AuditedState;
-  /** Null when the thing is gone. */
-  readonly after: AuditedState;
-  readonly result: Result;
-}
-
-/**
- * Runs `change` and writes its audit entry, in one transaction. All that the change writes goes
- * through the `client` that it gets. When it refuses, everything is rolled back, nothing is
- * written, and the refusal is the answer; when it throws, likewise. Wake-ups and bus messages come
- * after the answer. A merchant that is not the caller's is refused with `not_found` before anything
- * is done, and so is what concerns the platform to a cabinet user. What looks like a secret of ours
- * in `before` and `after` is written as `[secret]`, and a card number by its last 4 digits.
- */
-export const changeWithAudit = async <Result>(
-  database: Pick<Database, 'pool'>,
-  acting: Acting,
-  action: AuditedAction,
-  change: (client: pg.PoolClient) => Promise<Audited<Result> | Refused>,
-): Promise<Result | Refused> => {
-  if (!mayChange(acting, action)) return refused('not_found', 'there is no such merchant');
-  return orRefusal(
-    inTransaction(database.pool, async (client) => {
-      const changed = await change(client);
-      if (isRefused(changed)) throw new RolledBack(changed);
-      await writeEntry(client, acting, action, changed);
-      return changed.result;
-    }),
-  );
-};
-
 /** What an entry holds instead of the unit of work's values, or beside them. */
 export interface EntryNotes {
   /** In place of the state that the unit of work read. */
@@ -95,10 +59,16 @@ export interface EntryNotes {
 }
 
 /**
- * Runs `change` on managed entities and writes its audit entry, in one transaction, as
- * `changeWithAudit` does. The states of the entry are those of the unit of work: of the entities
- * that were written, or of the entity that the change gives when nothing was; `notes` holds what is
- * to stand there otherwise. Statements written by hand take part through `clientOf`.
+ * Runs `change` on managed entities and writes its audit entry, in one transaction. The states of
+ * the entry are those of the unit of work: of the entities that were written, or of the entity that
+ * the change gives when nothing was; `notes` holds what is to stand there otherwise. Statements
+ * written by hand take part through `clientOf`.
+ *
+ * When the change refuses, everything is rolled back, nothing is written, and the refusal is the
+ * answer; when it throws, likewise. Wake-ups and bus messages come after the answer. A merchant
+ * that is not the caller's is refused with `not_found` before anything is done, and so is what
+ * concerns the platform to a cabinet user. What looks like a secret of ours in `before` and
+ * `after` is written as `[secret]`, and a card number by its last 4 digits.
  */
 export const changeEntities = async <Result extends object>(
   database: Pick<Database, 'emOf'>,
@@ -119,21 +89,17 @@ export const changeEntities = async <Result extends object>(
     await writeEntry(await clientOf(em), acting, action, states);
     return result;
   };
-  return orRefusal(database.emOf(acting).transactional(inEntities, { clear: true }));
+  try {
+    return await database.emOf(acting).transactional(inEntities, { clear: true });
+  } catch (error) {
+    if (error instanceof RolledBack) return error.refusal;
+    throw error;
+  }
 };
 
 const mayChange = ({ principal }: Acting, { merchantId }: AuditedAction): boolean => {
   const changed = merchantId ?? platformMerchantId;
   return isUuid(changed) && mayReadMerchant(principal, changed);
-};
-
-const orRefusal = async <Result>(changing: Promise<Result>): Promise<Result | Refused> => {
-  try {
-    return await changing;
-  } catch (error) {
-    if (error instanceof RolledBack) return error.refusal;
-    throw error;
-  }
 };
 
 /** Carries a refusal out of the transaction, which it ends. */
@@ -190,7 +156,7 @@ export const writeEntry = async (
   client: pg.PoolClient,
   acting: Acting,
   action: AuditedAction,
-  { before, after }: Pick<Audited<unknown>, 'before' | 'after'>,
+  { before, after }: { readonly before: AuditedState; readonly after: AuditedState },
 ): Promise<void> => {
   const { actor, role } = actorOf(acting.principal);
   const { kind, id } = action.subject;

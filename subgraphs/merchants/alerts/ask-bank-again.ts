@@ -5,13 +5,14 @@
  * applied as every other one. Decision D-32.
  */
 import type { BankSubject } from '../../../schema/generated/merchants.ts';
-import type pg from 'pg';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { isUuid } from '../../kernel/rules/uuid.ts';
+import { clientOf } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { changeWithAudit, type Acting } from '../audit.ts';
+import { changeEntities, type Acting, type EntryNotes } from '../audit.ts';
 
 /** What is asked about, as it stands. */
 interface Asked {
@@ -73,11 +74,12 @@ const obstacle = (subject: BankSubject, { mode, status, isOpen }: Asked): Refuse
 };
 
 const askAgain = async (
-  client: pg.PoolClient,
-  merchantId: string,
-  id: string,
+  em: EntityManager,
+  notes: EntryNotes,
+  { merchantId, id }: { readonly merchantId: string; readonly id: string },
   now: Temporal.Instant,
-) => {
+): Promise<BankAskedAgain | Refused> => {
+  const client = await clientOf(em);
   for (const { subject, lock, hurry } of statements) {
     const [found] = await run<Asked>(client, lock, [merchantId, id]);
     if (!found) continue;
@@ -86,11 +88,9 @@ const askAgain = async (
     const [hurried] = await run<{ askAt: Temporal.Instant }>(client, hurry, [merchantId, id, now]);
     if (!hurried) throw new Error(`the ${subject} ${id} was locked and is gone`);
     const { askAt } = hurried;
-    return {
-      before: { subject, status: found.status, askAt: found.askAt },
-      after: { subject, askAt },
-      result: { merchantId, id, subject, askAt },
-    };
+    notes.before = { subject, status: found.status, askAt: found.askAt };
+    notes.after = { subject, askAt };
+    return { merchantId, id, subject, askAt };
   }
   return refused('not_found', 'the merchant has no payment, refund or payout with this id');
 };
@@ -101,14 +101,14 @@ const askAgain = async (
  * `not_found`, `not_pending` when its end is known, and `bad_request` in test mode.
  */
 export const askBankAgain = async (
-  database: Pick<Database, 'pool'>,
+  database: Pick<Database, 'emOf'>,
   acting: Acting,
   { merchantId, id }: { readonly merchantId: string; readonly id: string },
 ): Promise<BankAskedAgain | Refused> => {
   if (!isUuid(id))
     return refused('not_found', 'the merchant has no payment, refund or payout with this id');
   const action = { action: 'bank.ask_again', merchantId, subject: { kind: 'bank_operation', id } };
-  return changeWithAudit<BankAskedAgain>(database, acting, action, (client) =>
-    askAgain(client, merchantId, id, acting.now()),
+  return changeEntities<BankAskedAgain>(database, acting, action, (em, notes) =>
+    askAgain(em, notes, { merchantId, id }, acting.now()),
   );
 };

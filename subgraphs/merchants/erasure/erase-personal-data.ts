@@ -6,11 +6,12 @@
  * left: a bank or a buyer may still add to it.
  */
 import { createHash } from 'node:crypto';
+import { clientOf } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { changeWithAudit, type Acting } from '../audit.ts';
+import { changeEntities, type Acting } from '../audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
 
 /** So many rows of each kind lose their data in one call. */
@@ -113,7 +114,7 @@ const inLog = (subject: ErasedSubject, id: string): string =>
  * `not_found` what the merchant does not have, and with `bad_request` a reason that says nothing.
  */
 export const erasePersonalData = async (
-  database: Pick<Database, 'pool'>,
+  database: Pick<Database, 'emOf'>,
   acting: Acting,
   {
     merchantId,
@@ -136,10 +137,11 @@ export const erasePersonalData = async (
     merchantId,
     subject: { kind: subject, id: inLog(subject, id) },
   };
-  return changeWithAudit<Erased>(database, acting, action, async (client) => {
-    const erased = await erase(client, merchantId, subject, id);
+  return changeEntities<Erased>(database, acting, action, async (em, notes) => {
+    const erased = await erase(await clientOf(em), merchantId, subject, id);
     const { hasMore, ...counts } = erased;
     if (Object.values(counts).every((count) => count === 0)) return none;
-    return { before: null, after: { ...counts, hasMore, reason }, result: erased };
+    notes.after = { ...counts, hasMore, reason };
+    return erased;
   });
 };

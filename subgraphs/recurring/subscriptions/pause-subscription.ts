@@ -3,9 +3,10 @@
  * leave an entry in the audit log.
  */
 import { isUuid } from '../../kernel/rules/uuid.ts';
+import { clientOf } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { changeWithAudit, type Acting } from '../../kernel/database/audit.ts';
+import { changeEntities, type Acting } from '../../kernel/database/audit.ts';
 import { paused, resumed, type StandingPatch } from '../rules/subscription.ts';
 import { changeSubscription } from './store-subscription.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';
@@ -28,21 +29,21 @@ type Decide = (
 ) => StandingPatch | Refused | 'unchanged';
 
 const change = (
-  database: Pick<Database, 'pool'>,
+  database: Pick<Database, 'emOf'>,
   acting: Acting,
   action: 'subscription.pause' | 'subscription.resume',
   { merchantId, id, reason, at }: PauseRequest,
   decide: Decide,
 ): Promise<Subscription | Refused> => {
   if (!isUuid(id)) return Promise.resolve(refused('not_found', 'there is no such subscription'));
-  return changeWithAudit(
+  return changeEntities(
     database,
     acting,
     { action, merchantId, subject: { kind: 'subscription', id } },
-    async (client) => {
+    async (em, notes) => {
       let before: Subscription | null = null;
       const result = await changeSubscription(
-        client,
+        await clientOf(em),
         { merchantId, subscriptionId: id },
         (subscription, charges) => {
           before = subscription;
@@ -53,11 +54,9 @@ const change = (
       if (isRefused(result)) return result;
       const state = (subscription: Subscription | null) =>
         subscription && { status: subscription.status, next_charge_at: subscription.nextChargeAt };
-      return {
-        before: state(before),
-        after: { ...state(result), ...(reason === null ? {} : { reason }) },
-        result,
-      };
+      notes.before = state(before);
+      notes.after = { ...state(result), ...(reason === null ? {} : { reason }) };
+      return result;
     },
   );
 };
@@ -67,7 +66,7 @@ const change = (
  * one that is pending or cancelled.
  */
 export const pauseSubscription = (
-  database: Pick<Database, 'pool'>,
+  database: Pick<Database, 'emOf'>,
   acting: Acting,
   request: PauseRequest,
 ): Promise<Subscription | Refused> =>
@@ -87,7 +86,7 @@ export const pauseSubscription = (
  * `bad_request` one that is pending or cancelled.
  */
 export const resumeSubscription = (
-  database: Pick<Database, 'pool'>,
+  database: Pick<Database, 'emOf'>,
   acting: Acting,
   request: Omit<PauseRequest, 'reason'>,
 ): Promise<Subscription | Refused> =>

@@ -19,7 +19,7 @@ import { tokenTerms, type TokenInput } from '../rules/token.ts';
 import { insertToken, removeToken } from './store-token.ts';
 
 export interface TokenParts {
-  readonly database: Pick<Database, 'pool'>;
+  readonly database: Pick<Database, 'pool' | 'emOf'>;
   readonly payments: Payments;
 }
 
