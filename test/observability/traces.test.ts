@@ -23,8 +23,8 @@ const stations = [
   'sql payment.create',
   'open session',
   'bank openSession',
+  'sql simulator.confirm',
   'ask bank',
-  'bank ask',
   'sql payment.store',
   'webhook',
 ];
