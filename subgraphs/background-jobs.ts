@@ -32,10 +32,9 @@ export const wakeableJobs = [
 
 /** Consumes the events of the payments that recurring billing asked for, until it is stopped. */
 export const consumeRecurringPayments = (parts: SubgraphsParts): RunningConsumer => {
-  const { database, bus, log, now } = parts;
+  const { database, log, now } = parts;
   return startConsuming({
     pool: database.pool,
-    bus,
     log,
     now,
     payments: openPayments(paymentsOf(parts)),

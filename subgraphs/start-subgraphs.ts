@@ -170,15 +170,16 @@ const startWorker = async (
   });
   stack.defer(watchWorker({ database, queues }));
   stack.defer(watchWebhookBacklog(database.pool));
+  const consumer = consumeRecurringPayments(parts);
+  stack.defer(() => consumer.stop());
   const relay = startRelay({
     pool: database.sessions,
     bus,
     log,
     deliveriesOf,
     wake: (lanes) => wakeLanes(queues, lanes),
+    wakeConsumers: () => consumer.wake(),
   });
   stack.defer(() => relay.stop());
-  const consumer = consumeRecurringPayments(parts);
-  stack.defer(() => consumer.stop());
   stack.defer(() => stopping.abort());
 };

@@ -18,7 +18,6 @@ import {
 } from '../kernel/events/consume.ts';
 import { isPassing, reportSetAside } from '../kernel/alerts/set-aside.ts';
 import { WakeSignal } from '../kernel/queue/wake-signal.ts';
-import type { Bus } from '../kernel/service/bus.ts';
 import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import type { Payments, RecurringPayment } from './ask-payments.ts';
 
@@ -128,25 +127,16 @@ export const retryPayments = async (parts: ConsumerParts): Promise<number> => {
 };
 
 export interface RunningConsumer {
+  /** Events were numbered that it must process. */
+  wake(): void;
   /** Ends after the batch in progress. */
   stop(): Promise<void>;
 }
 
-/**
- * Consumes until it is stopped: at once when the bus publishes events, and every few seconds in
- * any case.
- */
-export const startConsuming = (
-  parts: ConsumerParts & { readonly bus: Pick<Bus, 'subscribe'> },
-): RunningConsumer => {
+/** Consumes until it is stopped: at once when it is woken, and every few seconds in any case. */
+export const startConsuming = (parts: ConsumerParts): RunningConsumer => {
   const stopping = new AbortController();
   const wakeSignal = new WakeSignal();
-  let newest = '';
-  const unsubscribe = parts.bus.subscribe('events', ({ last }) => {
-    // The position of a stream that stands still is published, too.
-    if (last !== newest) wakeSignal.wake();
-    newest = last;
-  });
   const ended = (async () => {
     while (!stopping.signal.aborted) {
       try {
@@ -164,8 +154,8 @@ export const startConsuming = (
     }
   })();
   return {
+    wake: () => wakeSignal.wake(),
     stop: async () => {
-      unsubscribe();
       stopping.abort();
       wakeSignal.wake();
       await ended;

@@ -128,7 +128,7 @@ test('three consumers whose sessions die between the effects and the commit cons
     made.push(granted(await harness.charge(key, token, 1_000n, `n${index}`)).payment.id);
     await harness.number();
   }
-  const running = startConsuming({ ...parts, bus: { subscribe: () => () => {} } });
+  const running = startConsuming(parts);
   await eventually(async () => (await received()).length >= made.length, 'every charge', 60_000);
   over.abort();
   await Promise.all([...consumers, running.stop()]);

@@ -17,6 +17,7 @@ import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { notSetAside, workBatch, type Subject } from '../alerts/set-aside.ts';
 import { run, type Statement } from '../database/statement.ts';
+import type { Consumer } from '../rules/consumer.ts';
 import type { StreamedEvent, LiveKind } from '../rules/event.ts';
 import type { Bus, StreamStretch } from '../service/bus.ts';
 import type { Mode } from '../rules/mode.ts';
@@ -51,6 +52,8 @@ export interface RelayParts {
    * own; the part `made` holds the lanes that have something new.
    */
   readonly deliveriesOf: (events: string) => string;
+  /** Wakes the consumers in this process for which there are events. Absent: they poll. */
+  readonly wakeConsumers?: (consumers: readonly Consumer[]) => void;
   /** Notifies the queue that these lanes have deliveries that are due. */
   readonly wake: (lanes: readonly string[]) => Promise<void>;
 }
@@ -154,6 +157,7 @@ const relayBatches = async (
       last = batch?.last ?? last;
       await announce(parts, lanes, { behind: String(behind), last: String(last), events });
       publishedAt_ms = performance.now();
+      if (batch && batch.consumers.length > 0) parts.wakeConsumers?.(batch.consumers);
     }
     if (batch?.isFull) continue;
     wait_ms = batch ? poll_ms.shortest : Math.min(wait_ms * 2, poll_ms.longest);
@@ -167,6 +171,7 @@ interface Batch {
   /** The highest number that was given. */
   readonly last: bigint;
   readonly lanes: readonly string[];
+  readonly consumers: readonly Consumer[];
   readonly events: readonly StreamedEvent[];
 }
 const nothing: Pick<Batch, 'lanes' | 'events'> = { lanes: [], events: [] };
@@ -198,7 +203,8 @@ const relayEvents = async (
   const last = rows.at(-1)?.sequence;
   if (last === undefined) return null;
   const lanes = rows[0]?.lanes ?? [];
-  return { isFull: rows.length === limit, last, lanes, events: rows.flatMap(streamed) };
+  const consumers = rows.flatMap(({ consumer }) => consumer ?? []);
+  return { isFull: rows.length === limit, last, lanes, consumers, events: rows.flatMap(streamed) };
 };
 
 /**
@@ -234,6 +240,7 @@ interface NumberedRow {
   readonly subjectId: string;
   readonly at: Temporal.Instant;
   readonly payload: Record<string, unknown> | null;
+  readonly consumer: Consumer | null;
   /** Of the first row: the lanes that have something new, of the whole batch. */
   readonly lanes: readonly string[] | null;
 }
@@ -275,7 +282,7 @@ const numbering = (deliveriesOf: RelayParts['deliveriesOf']): Statement => ({
         and event.created_at = batch.created_at
       returning event.*
     ), ${deliveriesOf('numbered')}
-    select sequence, stream_kind as kind, merchant_id as "merchantId", shop_id as "shopId", mode, subject_id as "subjectId", created_at as at, payload,
+    select sequence, stream_kind as kind, merchant_id as "merchantId", shop_id as "shopId", mode, subject_id as "subjectId", created_at as at, payload, follower as consumer,
       case when row_number() over (order by sequence) = 1 then (select array_agg(distinct lane) from made) end as lanes
     from numbered order by sequence`,
 });
