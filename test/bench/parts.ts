@@ -180,6 +180,9 @@ export type PartName = keyof typeof parts;
 
 export const partNames = Object.keys(parts) as readonly PartName[];
 
+/** The parts of `summary`: what a merchant waits for, and what an installation costs. */
+export const summaryParts: readonly PartName[] = ['create', 'read', 'whole', 'start', 'events'];
+
 const partOf = (name: PartName): Part => parts[name];
 const minutesOf = (name: PartName, plan: BenchPlan): number =>
   plan.quick ? partOf(name).quick_min : partOf(name).whole_min(plan);

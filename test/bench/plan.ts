@@ -19,6 +19,7 @@ export const sizeNames = [
   'backlog',
   'sockets',
   'subscriptions',
+  'rounds',
 ] as const;
 export type Sizes = Readonly<Partial<Record<(typeof sizeNames)[number], number>>>;
 
@@ -64,7 +65,7 @@ const quickWarmUp = { requests_max: 1_000, duration_ms: 1_000 };
 
 /** The plan of a run; a quick one shows that everything works, not what it costs. */
 export const planOf = (quick: boolean, sizes: Sizes = {}): BenchPlan => {
-  const { minutes, payments, due, backlog, sockets, subscriptions } = sizes;
+  const { minutes, payments, due, backlog, sockets, subscriptions, rounds } = sizes;
   const most = sockets ?? (quick ? 200 : 10_000);
   return {
     quick,
@@ -72,7 +73,7 @@ export const planOf = (quick: boolean, sizes: Sizes = {}): BenchPlan => {
       connections,
       ...(quick
         ? { rounds: 2, duration_ms: 400, warmUp: quickWarmUp }
-        : { rounds: 7, duration_ms: 1_000, warmUp }),
+        : { rounds: rounds ?? 7, duration_ms: 1_000, warmUp }),
     },
     one: {
       connections: 1,

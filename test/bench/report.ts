@@ -132,18 +132,7 @@ const aimText = ({ aim }: Row): string =>
 const metText = (row: Row): string =>
   ({ true: 'met', false: 'NOT MET', null: '' })[`${isMet(row)}`];
 
-/** The rows as a table for a person. */
-export const tableOf = (rows: readonly Row[]): string => {
-  const head = ['what', 'against', 'ratio', 'aim', '', 'rounds', 'medians'];
-  const cells = rows.map((row) => [
-    row.what,
-    row.against,
-    row.ratio === null ? '-' : row.ratio.toFixed(2),
-    aimText(row),
-    metText(row),
-    row.rounds === 0 ? '' : `${row.rounds}`,
-    row.figures,
-  ]);
+const textTable = (head: readonly string[], cells: readonly (readonly string[])[]): string => {
   const widths = head.map((name, column) =>
     Math.max(name.length, ...cells.map((line) => line[column]?.length ?? 0)),
   );
@@ -157,6 +146,37 @@ export const tableOf = (rows: readonly Row[]): string => {
     widths.map((width) => '-'.repeat(width)).join('  '),
     ...cells.map(lineOf),
   ].join('\n');
+};
+
+const ratioText = ({ ratio }: Row): string => (ratio === null ? '-' : ratio.toFixed(2));
+
+/** The rows as a table for a person. */
+export const tableOf = (rows: readonly Row[]): string =>
+  textTable(
+    ['what', 'against', 'ratio', 'aim', '', 'rounds', 'medians'],
+    rows.map((row) => [
+      row.what,
+      row.against,
+      ratioText(row),
+      aimText(row),
+      metText(row),
+      row.rounds === 0 ? '' : `${row.rounds}`,
+      row.figures,
+    ]),
+  );
+
+/** What was aimed at, what was measured, and what was missed, the missed first. */
+export const aimsOf = (rows: readonly Row[]): string => {
+  const aims = rows.filter((row) => isMet(row) !== null);
+  const missed = aims.filter((row) => isMet(row) === false);
+  const cells = [...missed, ...aims.filter(isMet)].map((row) => [
+    metText(row),
+    row.what,
+    aimText(row),
+    ratioText(row),
+    row.against,
+  ]);
+  return `${textTable(['', 'what', 'aim', 'measured', 'against'], cells)}\n\n${missed.length} of ${aims.length} aims missed.`;
 };
 
 const folder = join(import.meta.dirname, 'results');

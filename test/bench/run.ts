@@ -1,20 +1,32 @@
 /**
- * `npm run bench [-- create read ... peers soak] [--quick] [--minutes=30] [--payments=5000000]
- * ...`: measures the service against baselines in the same run and prints ratios. What it measures
+ * `npm run bench [-- summary] [-- create read ... peers soak] [--quick] [--minutes=30]
+ * [--payments=5000000] ...`: measures the service against baselines in the same run and prints ratios. What it measures
  * it starts itself, each in processes of its own. No figure here fails anything: machines differ. A
  * part that cannot be measured does, after the others have been.
  */
 import { openLoad } from './load.ts';
-import { announce, limitOf, measureParts, partNames, type PartName } from './parts.ts';
+import {
+  announce,
+  limitOf,
+  measureParts,
+  partNames,
+  summaryParts,
+  type PartName,
+} from './parts.ts';
 import { planOf, sizeNames, type Sizes } from './plan.ts';
 import { openProgress } from './progress.ts';
-import { keep, tableOf } from './report.ts';
+import { aimsOf, keep, tableOf } from './report.ts';
 
 interface Asked {
   readonly parts: readonly PartName[];
   readonly quick: boolean;
   readonly sizes: Sizes;
+  /** Whether the aims are the last thing printed, and the sizes those of ten minutes. */
+  readonly summary: boolean;
 }
+
+/** What a summary measures less of. */
+const summarySizes: Sizes = { rounds: 4, backlog: 10_000 };
 
 const sizeArgument = /^--(\w+)=(\d+(?:\.\d+)?)$/;
 
@@ -28,20 +40,27 @@ const readArguments = (args: readonly string[]): Asked => {
   );
   const isKnown = (argument: string): boolean =>
     argument === '--quick' ||
+    argument === 'summary' ||
     Object.hasOwn(sizes, sizeArgument.exec(argument)?.[1] ?? '') ||
     partNames.some((name) => name === argument);
   const unknown = args.filter((argument) => !isKnown(argument));
   if (unknown.length > 0) {
     throw new Error(
-      `there is no ${unknown.join(', ')}; there is ${partNames.join(', ')}, --quick, ${sizeNames.map((name) => `--${name}=<number>`).join(', ')}`,
+      `there is no ${unknown.join(', ')}; there is summary, ${partNames.join(', ')}, --quick, ${sizeNames.map((name) => `--${name}=<number>`).join(', ')}`,
     );
   }
   const named = partNames.filter((name) => args.includes(name));
-  return { parts: named.length > 0 ? named : partNames, quick: args.includes('--quick'), sizes };
+  const summary = args.includes('summary');
+  return {
+    parts: named.length > 0 ? named : summary ? summaryParts : partNames,
+    quick: args.includes('--quick'),
+    sizes: summary ? { ...summarySizes, ...sizes } : sizes,
+    summary,
+  };
 };
 
 const main = async (args: readonly string[]): Promise<void> => {
-  const { parts, quick, sizes } = readArguments(args);
+  const { parts, quick, sizes, summary } = readArguments(args);
   const plan = planOf(quick, sizes);
   console.error(announce(parts, plan));
   await using load = openLoad();
@@ -55,6 +74,7 @@ const main = async (args: readonly string[]): Promise<void> => {
       `\n${tableOf(rows)}\n\nRatios: more is better. A cost's ratio is the baseline's over the subject's. Written to ${keep(rows, at)}\n`,
     );
   }
+  if (summary) process.stdout.write(`\nThe aims:\n\n${aimsOf(rows)}\n`);
   if (failed.length === 0) return;
   console.error(`\nNot measured:\n${failed.join('\n')}`);
   process.exitCode = 1;
