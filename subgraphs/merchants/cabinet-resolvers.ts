@@ -121,8 +121,8 @@ export const cabinetFields = ({ database }: Pick<CabinetParts, 'database'>) => {
   const endpointsOf = perCall<Shop, WebhookEndpoint[]>((shops, context) =>
     findEndpoints(database.emOf(context), shops),
   );
-  const attemptsOf = perCall<WebhookDelivery, WebhookAttempt[]>((deliveries, context) =>
-    findAttempts(database.emOf(context), deliveries),
+  const attemptsOf = perCall<WebhookDelivery, WebhookAttempt[]>((deliveries) =>
+    findAttempts(database.pool, deliveries),
   );
   return {
     Shop: {

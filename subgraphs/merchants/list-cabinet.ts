@@ -8,6 +8,13 @@ import { isUuid } from '../kernel/rules/uuid.ts';
 import { findPage, given } from '../kernel/database/find-page.ts';
 import { spanOf } from '../kernel/database/keyset.ts';
 import type { Page, PageQuery } from '../kernel/database/page.ts';
+import {
+  columns,
+  propertyNames,
+  run,
+  type Runner,
+  type Statement,
+} from '../kernel/database/statement.ts';
 import type { WebhookEvent } from '../kernel/rules/event.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import {
@@ -109,19 +116,21 @@ export const findEndpoints = async (
 /** So many attempts of a delivery are shown. Without a resend there are nine at most. */
 const attemptsShown_max = 100;
 
+const attemptsByDelivery: Statement = {
+  name: 'attempt.by_delivery',
+  text: `select last.* from unnest($1::uuid[], $2::uuid[]) as delivery(merchant_id, id) cross join lateral (
+      select ${columns(propertyNames(WebhookAttemptEntity), 'attempt')} from webhook_attempt as attempt
+      where attempt.merchant_id = delivery.merchant_id and attempt.delivery_id = delivery.id order by number desc limit ${attemptsShown_max}
+    ) as last order by last.number`,
+};
+
 /** The attempts of each delivery, first to last. */
 export const findAttempts = async (
-  em: EntityManager,
+  runner: Runner,
   deliveries: readonly RowKey[],
 ): Promise<WebhookAttempt[][]> => {
-  const rows = await em.find(
-    WebhookAttemptEntity,
-    {
-      merchantId: { $in: [...new Set(deliveries.map(({ merchantId }) => merchantId))] },
-      deliveryId: { $in: deliveries.map(({ id }) => id) },
-    },
-    { orderBy: { number: 'asc' }, disableIdentityMap: true },
-  );
+  const keys = [deliveries.map(({ merchantId }) => merchantId), deliveries.map(({ id }) => id)];
+  const rows = await run<WebhookAttempt>(runner, attemptsByDelivery, keys);
   const byDelivery = Map.groupBy(rows, ({ deliveryId }) => deliveryId);
-  return deliveries.map(({ id }) => byDelivery.get(id)?.slice(-attemptsShown_max) ?? []);
+  return deliveries.map(({ id }) => byDelivery.get(id) ?? []);
 };

@@ -1,8 +1,8 @@
 /**
  * `npm run bench [-- summary] [-- create read ... peers soak] [--quick] [--minutes=30]
- * [--payments=5000000] ...`: measures the service against baselines in the same run and prints ratios. What it measures
- * it starts itself, each in processes of its own. No figure here fails anything: machines differ. A
- * part that cannot be measured does, after the others have been.
+ * [--payments=5000000] ...`: measures the service against baselines in the same run and prints
+ * ratios. What it measures it starts itself, each in processes of its own. No figure here fails
+ * anything: machines differ. A part that cannot be measured does, after the others have been.
  */
 import { openLoad } from './load.ts';
 import {
