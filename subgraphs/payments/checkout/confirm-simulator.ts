@@ -44,7 +44,7 @@ export const confirmSimulator = async (
     { kind: 'internal', name: 'ask bank' },
     () =>
       askAbout(database, banks, found, now, {
-        ask: (question) => banks.simulator.confirm(question, approve),
+        ask: (question) => banks.simulator.ask({ ...question, confirms: approve }),
       }),
   );
   return isRefused(asked) ? payment : asked;

@@ -189,13 +189,11 @@ const refundAnswer = (
 };
 
 export interface Simulator extends Bank {
-  /** It knows its own orders: the operation's id is enough. */
-  ask(question: Question): Promise<BankAnswer>;
   /**
-   * What a buyer does at the bank: confirms (or refuses) now, where there is something to confirm.
-   * Gives what the bank answers from then on.
+   * It knows its own orders: the operation's id is enough. `confirms` is what a buyer does there at
+   * this moment, confirm or refuse, where there is something to confirm.
    */
-  confirm(question: Question, approve: boolean): Promise<BankAnswer>;
+  ask(question: Question & { readonly confirms?: boolean }): Promise<BankAnswer>;
   /** The callbacks that it sends, as planned. */
   readonly callbacks: Callbacks;
   /** What a callback reports. */
@@ -262,12 +260,14 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
 
   openSession: (order) => openSession(database.pool, order),
 
-  async ask(question): Promise<BankAnswer> {
-    const { merchantId, operationId } = question;
-    return answerTo(
-      question,
-      (await run<Found>(database.pool, find, [merchantId, operationId]))[0],
-    );
+  async ask({ confirms, ...question }): Promise<BankAnswer> {
+    const { merchantId, operationId, now } = question;
+    const key = [merchantId, operationId];
+    const [operation] =
+      confirms === undefined
+        ? await run<Found>(database.pool, find, key)
+        : await run<Found>(database.pool, confirm, [...key, now, confirms]);
+    return answerTo(question, operation);
   },
 
   async refund({ merchantId, operationId, planned, now }): Promise<RefundAnswer> {
@@ -286,11 +286,5 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
     ]);
     const [operation] = await run<Found>(database.pool, find, [merchantId, operationId]);
     return operation ? refundAnswer(operation, now) : { kind: 'unknown' };
-  },
-
-  async confirm(question, approve): Promise<BankAnswer> {
-    const { merchantId, operationId, now } = question;
-    const values = [merchantId, operationId, now, approve];
-    return answerTo(question, (await run<Found>(database.pool, confirm, values))[0]);
   },
 });
