@@ -48,6 +48,8 @@ export interface Created<Made> {
 const idempotencyKey_max_chars = 64;
 /** Decision D-21: how long a call waits for an earlier one with the same key. */
 export const claimPatience_ms = 5_000;
+/** How long it waits for a lock at least, after it has waited for the earlier one. */
+const rowPatience_ms = 1_000;
 /** How long a batch waits for a row that somebody holds: its calls are then tried one by one. */
 const batchPatience_ms = 100;
 
@@ -102,10 +104,13 @@ const lockOf = ({ merchantId, mode, key }: Pick<ClaimParts, 'merchantId' | 'mode
 
 /**
  * SQL: true when the key's lock is this transaction's. It waits as long as a call may, which it
- * sets for its own transaction, so that it costs no round trip.
+ * sets for its own transaction, so that it costs no round trip. What is left of that time is for
+ * the row, which a process of the release before holds without the lock.
  */
 export const waitForKey = (p: Pick<ClaimParts, 'merchantId' | 'mode' | 'key'>): string =>
-  `case when set_config('lock_timeout', '${claimPatience_ms}', true) is not null then pg_advisory_xact_lock(${lockOf(p)}) is not null end`;
+  `case when set_config('lock_timeout', '${claimPatience_ms}', true) is not null then
+    case when pg_advisory_xact_lock(${lockOf(p)}) is not null then
+      set_config('lock_timeout', greatest(${rowPatience_ms}, ${claimPatience_ms} - 1000 * extract(epoch from clock_timestamp() - statement_timestamp()))::int::text, true) is not null end end`;
 
 /** SQL: true when the key's lock is this transaction's; it does not wait. */
 export const tryKey = (p: Pick<ClaimParts, 'merchantId' | 'mode' | 'key'>): string =>
