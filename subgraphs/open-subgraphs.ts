@@ -87,7 +87,7 @@ export const paymentsOf = ({ payments }: Pick<SubgraphsParts, 'payments'>): Subg
 };
 
 /** The least time between two wake-ups: those of a busy moment are one. */
-const wakeRest_ms = 25;
+const wakeRest_ms = 5;
 
 /**
  * Wakes at once, and once more after a rest when it was called meanwhile. `wake` must not reject.

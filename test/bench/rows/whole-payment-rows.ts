@@ -14,7 +14,7 @@ import { serverSubject, withClocks } from '../subject.ts';
 import { cpuOfProcess } from '../cpu.ts';
 import { openReceiver } from '../webhook-receiver.ts';
 
-/** Issue: over payments that are only created, at least; how soon half of them are delivered. */
+/** The aims: over payments that are only created, at least; how soon half are delivered. */
 const ratio_min = 0.4;
 const half_ms = { one: 8, many: 40 } as const;
 /** A webhook that does not come. */
