@@ -36,7 +36,7 @@ export interface LocalRuns {
 interface LocalRunsOptions {
   readonly log: Logger;
   /** How many run at the same time. */
-  readonly most: Readonly<Record<QueueName, number>>;
+  readonly concurrency: Readonly<Record<QueueName, number>>;
   /** Gives a run that cannot go on here to the store. Never rejects. */
   readonly store: (run: LocalRun) => Promise<void>;
 }
@@ -90,7 +90,7 @@ class RunsHere implements LocalRuns {
   }
 
   #hasRoom({ queue }: Job): boolean {
-    return this.#running[queue] < this.#options.most[queue];
+    return this.#running[queue] < this.#options.concurrency[queue];
   }
 
   #mark({ id }: LocalRun, state: 'waits' | 'runs'): void {

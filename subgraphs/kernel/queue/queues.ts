@@ -125,7 +125,7 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
   const queueOf = new Map(options.jobs.map((job) => [job.name, job.queue]));
   const storing = openStoring(queues, queueOf, outage);
   const here = sharesOf(concurrency);
-  const local = openLocalRuns({ log, most: here, store: storing.addRun });
+  const local = openLocalRuns({ log, concurrency: here, store: storing.addRun });
   let closing: Promise<void> | null = null;
   const shut = async (): Promise<void> => {
     schedules?.close();
