@@ -5,6 +5,20 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { errorCode } from '../../subgraphs/kernel/service/error-code.ts';
+
+/** Changes a table that the service works on; where the two stand in each other's way, again. */
+const change = async (pool: pg.Pool, text: string): Promise<void> => {
+  const deadlock_code = '40P01';
+  for (let done = false; !done;)
+    done = await pool.query(text).then(
+      () => true,
+      (error: unknown) => {
+        if (errorCode(error) !== deadlock_code) throw error;
+        return false;
+      },
+    );
+};
 
 type Written = 'insert' | 'update' | 'delete';
 
@@ -31,12 +45,11 @@ export const poisonRow = async (
   await pool.query(
     `create function ${name}() returns trigger language plpgsql as $$ begin raise exception 'this row is poisoned'; end; $$`,
   );
-  await pool.query(
+  await change(
+    pool,
     `create trigger ${name} before ${written} on ${table} for each row when (${isPoisoned.join(' and ')}) execute function ${name}()`,
   );
-  return async () => {
-    await pool.query(`drop function ${name}() cascade`);
-  };
+  return () => change(pool, `drop function ${name}() cascade`);
 };
 
 /** What a task has set aside of a merchant, and the tasks that its alerts name. */
