@@ -218,6 +218,7 @@ const insertTogether = async (
 const insertGathered = gathered<Insertion, Payment | 'left' | null>({
   name: merchantInsert.name,
   callerOf: ({ payment }) => payment.merchantId,
+  callersApart: true,
   alone: insertAlone,
   together: insertTogether,
 });

@@ -193,6 +193,7 @@ export const storePayments = async (
 const storeGathered = gathered<Storing, Payment | 'left' | null>({
   name: store.name,
   callerOf: ({ after }) => after.merchantId,
+  callersApart: true,
   alone: storeAlone,
   together: async (pool, storings) => {
     const first = new Map(storings.toReversed().map((storing) => [storing.after.id, storing]));

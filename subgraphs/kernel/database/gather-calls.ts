@@ -4,6 +4,7 @@
  * sent with the first slot that is free, and a call by itself runs the statement of one call.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { isDatabaseLost } from '../service/database-lost.ts';
 import { spanned } from '../service/tracing/tracing.ts';
@@ -15,6 +16,11 @@ export interface Gathered<Call, Result> {
   readonly name: string;
   /** Whose a call is. Callers take turns where not all calls have room. */
   readonly callerOf: (call: Call) => string;
+  /**
+   * Whether a batch holds the calls of one caller alone: what moves money writes the rows of one
+   * merchant in a transaction, so that merchants can be on different machines.
+   */
+  readonly callersApart?: boolean;
   readonly alone: (pool: pg.Pool, call: Call) => Promise<Result>;
   /** One result for each call, in their order. All of it happens, or nothing. */
   readonly together: (pool: pg.Pool, calls: readonly Call[]) => Promise<readonly Result[]>;
@@ -24,6 +30,8 @@ export interface Gathered<Call, Result> {
 export const batch_max = 64;
 /** Statements under way: while one commits, the next is worked. */
 export const batchesInFlight_max = 2;
+/** Callers whose calls are gathered apart; of more, those not seen for the longest begin anew. */
+const gatherings_max = 1_000;
 /** Calls of a failed batch that are tried again at the same time. */
 const retries_max = 4;
 /** How long the calls of one whose call failed are kept out of batches. */
@@ -159,11 +167,15 @@ const openGathering = <Call, Result>(
 export const gathered = <Call, Result>(
   operation: Gathered<Call, Result>,
 ): ((pool: pg.Pool, call: Call) => Promise<Result>) => {
-  const gatherings = new WeakMap<pg.Pool, (call: Call) => Promise<Result>>();
-  const gatheringOn = (pool: pg.Pool): ((call: Call) => Promise<Result>) => {
-    const gathering = gatherings.get(pool) ?? openGathering(pool, operation);
-    gatherings.set(pool, gathering);
+  type Gathering = (call: Call) => Promise<Result>;
+  const gatherings = new WeakMap<pg.Pool, LRUCache<string, Gathering>>();
+  const gatheringOn = (pool: pg.Pool, call: Call): Gathering => {
+    const ofPool = gatherings.get(pool) ?? new LRUCache<string, Gathering>({ max: gatherings_max });
+    gatherings.set(pool, ofPool);
+    const whose = operation.callersApart === true ? operation.callerOf(call) : '';
+    const gathering = ofPool.get(whose) ?? openGathering(pool, operation);
+    ofPool.set(whose, gathering);
     return gathering;
   };
-  return (pool, call) => spanned(spanOf(operation), () => gatheringOn(pool)(call));
+  return (pool, call) => spanned(spanOf(operation), () => gatheringOn(pool, call)(call));
 };
