@@ -19,7 +19,7 @@ interface Sent {
 }
 
 /** An operation whose statements end when the test says so; a call is `<caller> <number>`. */
-const openOperation = () => {
+const openOperation = (callersApart = false) => {
   const sent: Sent[] = [];
   const answers: Promise<string>[] = [];
   let inFlight = 0;
@@ -41,6 +41,7 @@ const openOperation = () => {
   const call = gathered<string, string>({
     name: 'test',
     callerOf: (text) => text.split(' ')[0] ?? '',
+    callersApart,
     alone: async (_, one) => (await send([one]))[0] ?? '',
     together: (_, calls) => send(calls),
   });
@@ -104,6 +105,18 @@ test('callers take turns: a thousand calls of one delay nobody else', async () =
   await sent[0]?.end();
   assert.deepEqual(sent[2]?.calls.slice(0, 7), ['a 0', 'b 0', 'c 0', 'a 1', 'b 1', 'a 2', 'b 2']);
   assert.equal(sent[2]?.calls.length, batch_max);
+});
+
+test('callers who are apart never share a statement, and each is answered', async () => {
+  const { call, ended, sent } = openOperation(true);
+  await call(...numbered('a', 5), ...numbered('b', 5));
+  for (let next = 0; next < sent.length; next += 1) await sent[next]?.end();
+  assert.deepEqual(
+    new Set(sent.map(({ calls }) => new Set(calls.map((text) => text[0])).size)),
+    new Set([1]),
+  );
+  assert.ok(sent.length < 10, `${sent.length} statements for 10 calls`);
+  assert.ok((await ended()).every((answer) => answer.startsWith('done ')));
 });
 
 test('one call that cannot succeed fails alone, and its caller makes no other batch fail', async () => {
