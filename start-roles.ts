@@ -196,7 +196,7 @@ const listen = async (starting: Starting, subgraphs: Subgraphs | null): Promise<
   if (subgraphs && !roles.all) {
     const keys = { shared: config.secrets.principal, service: subgraphs.service };
     for (const name of roles.subgraphs)
-      serveSubgraph(app, { name, executor: subgraphs.open(name), keys });
+      serveSubgraph(app, { name, executor: subgraphs.open(name), keys, log });
   }
   if (isEdge) {
     const { registerEdge } = await import('./rest-facade/register-edge.ts');

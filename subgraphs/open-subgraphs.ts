@@ -1,17 +1,10 @@
-/** The four subgraphs put together: their tables, and their executors in this process. */
+/** The four subgraphs put together: their executors in this process. */
 import type { GraphQLSchema } from 'graphql';
 import type { SubgraphName } from '../schema/sources.ts';
-import { alertsEntities } from './kernel/alerts/entities.ts';
-import { banksEntities } from './kernel/banks/entities.ts';
 import type { Banks } from './kernel/banks/route.ts';
-import { kernelEntities } from './kernel/database/entities.ts';
-import { clockEntities } from './kernel/clock/entities.ts';
 import { keepClockJob } from './kernel/clock/keep-clocks.ts';
 import type { TestClocks } from './kernel/clock/test-clocks.ts';
 import type { Database } from './kernel/database/orm.ts';
-import { booksEntities } from './kernel/ledger/books/entities.ts';
-import { ledgerEntities } from './kernel/ledger/entities.ts';
-import { policiesEntities } from './kernel/policies/entities.ts';
 import type { Policies } from './kernel/policies/policies.ts';
 import type { Queues } from './kernel/queue/queues.ts';
 import type { Bus } from './kernel/service/bus.ts';
@@ -23,35 +16,14 @@ import { oncePerCall } from './kernel/service/graph/per-call.ts';
 import type { SubgraphContext, SubgraphExecutor } from './kernel/service/graph/subgraph.ts';
 import { buildSubgraph } from './kernel/service/graph/build-subgraph.ts';
 import type { Logger } from './kernel/service/tracing/telemetry.ts';
-import { merchantsEntities } from './merchants/entities.ts';
-import { reconciliationEntities } from './merchants/reconciliation/entities.ts';
 import { merchantsSubgraph, type MerchantsParts } from './merchants/resolvers.ts';
 import { wakeLanes } from './merchants/webhooks/jobs.ts';
-import { paymentsEntities } from './payments/entities.ts';
 import { openQuestions } from './payments/plan-questions.ts';
 import { paymentsSubgraph } from './payments/resolvers.ts';
-import { payoutsEntities } from './payouts/entities.ts';
 import { sendPayoutsJob } from './payouts/jobs.ts';
 import { payoutsSubgraph } from './payouts/resolvers.ts';
 import { openPayments } from './recurring/ask-payments.ts';
-import { recurringEntities } from './recurring/tokens/entities.ts';
 import { recurringSubgraph } from './recurring/resolvers.ts';
-
-/** Every table that the ORM knows. */
-export const entities = [
-  ...kernelEntities,
-  ...alertsEntities,
-  ...clockEntities,
-  ...ledgerEntities,
-  ...booksEntities,
-  ...banksEntities,
-  ...policiesEntities,
-  ...paymentsEntities,
-  ...payoutsEntities,
-  ...recurringEntities,
-  ...merchantsEntities,
-  ...reconciliationEntities,
-];
 
 export interface SubgraphsParts {
   readonly database: Database;

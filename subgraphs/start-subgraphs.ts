@@ -24,7 +24,8 @@ import { deliveriesOf } from './merchants/webhooks/make-deliveries.ts';
 import { watchWebhookBacklog } from './merchants/webhooks/webhook-backlog.ts';
 import { wakeLanes } from './merchants/webhooks/jobs.ts';
 import { backgroundJobs, consumeRecurringPayments, wakeableJobs } from './background-jobs.ts';
-import { entities, openSubgraph, type SubgraphsParts } from './open-subgraphs.ts';
+import { entities } from './entities.ts';
+import { openSubgraph, type SubgraphsParts } from './open-subgraphs.ts';
 import type { ProcessConfig } from './read-config.ts';
 
 /** The subgraphs of a process, and what runs beside them. */

@@ -14,6 +14,7 @@ import {
 } from '../acquirer/start-acquirer.ts';
 import { startTestDatabase } from '../support/database.ts';
 import {
+  ensureMigrated,
   spawnProcess,
   stopProcess,
   untilReady,
@@ -77,8 +78,7 @@ export const openFixture = async (speed: Speed, seed: number): Promise<Fixture> 
   };
   const url = `http://127.0.0.1:${port}`;
   const environment = serviceEnvironment(url, database.url, acquirer, speed);
-  const migrating = spawnProcess('migrate', 0, environment);
-  await new Promise((resolve) => migrating.child.once('exit', resolve));
+  await ensureMigrated(database.url);
   const start = (part: Part): ServiceProcess => spawnProcess(roles[part], ports[part], environment);
   const running = new Map(parts.map((part) => [part, start(part)]));
   await Promise.all([...running.values()].map(untilReady));

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { parseSync, Visitor, type Expression } from 'oxc-parser';
 import { judgeMigrations, type JudgedMigration } from './migration-rules.ts';
 import { migrate, openDatabase } from '../../subgraphs/kernel/database/orm.ts';
-import { entities } from '../../subgraphs/open-subgraphs.ts';
+import { entities } from '../../subgraphs/entities.ts';
 import { startTestDatabase } from '../support/database.ts';
 import { eventually } from '../support/merchant.ts';
 

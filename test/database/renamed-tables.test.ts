@@ -8,7 +8,7 @@ import { test, type TestContext } from 'node:test';
 import pg from 'pg';
 import { type Database, migrate, openDatabase } from '../../subgraphs/kernel/database/orm.ts';
 import { consumeBatch, readBatch, readRetries } from '../../subgraphs/kernel/events/consume.ts';
-import { entities } from '../../subgraphs/open-subgraphs.ts';
+import { entities } from '../../subgraphs/entities.ts';
 import { startTestDatabase } from '../support/database.ts';
 
 const before = 'Migration20261122061500_kept_keys';

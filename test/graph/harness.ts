@@ -17,7 +17,8 @@ import { migrateQueues, openQueues } from '../../subgraphs/kernel/queue/queues.t
 import { deriveSecrets } from '../../subgraphs/kernel/service/config/config.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { wakeableJobs } from '../../subgraphs/background-jobs.ts';
-import { entities, openSubgraph, type SubgraphsParts } from '../../subgraphs/open-subgraphs.ts';
+import { entities } from '../../subgraphs/entities.ts';
+import { openSubgraph, type SubgraphsParts } from '../../subgraphs/open-subgraphs.ts';
 import { countStatements } from '../support/count-statements.ts';
 import { startTestDatabase } from '../support/database.ts';
 

@@ -18,6 +18,7 @@ import { listLedger } from '../../subgraphs/merchants/ledger/read-ledger.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { confirmSimulator } from '../../subgraphs/payments/checkout/confirm-simulator.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
+import { openShownPayments } from '../../subgraphs/payments/checkout/shown-payments.ts';
 import { paymentsSubgraph } from '../../subgraphs/payments/resolvers.ts';
 import { openPayments } from '../../subgraphs/recurring/ask-payments.ts';
 import { createToken } from '../../subgraphs/recurring/tokens/bind-token.ts';
@@ -102,7 +103,12 @@ const payAt = async (
   );
   if (token.mode === 'test')
     return granted(
-      await confirmSimulator(database, banks, key, { approve, coded: true }, clock.now),
+      await confirmSimulator(
+        { database, banks, shown: openShownPayments() },
+        key,
+        { approve, coded: true },
+        clock.now,
+      ),
     );
   // A live buyer confirms by himself, a moment later.
   clock.now = clock.now.add({ seconds: 5 });

@@ -12,7 +12,7 @@ import type { Acting } from '../../subgraphs/merchants/audit.ts';
 import { createMerchant, switchLive } from '../../subgraphs/merchants/change-merchant.ts';
 import { createShop } from '../../subgraphs/merchants/shops/change-shop.ts';
 import { migrateQueues } from '../../subgraphs/kernel/queue/queues.ts';
-import { entities } from '../../subgraphs/open-subgraphs.ts';
+import { entities } from '../../subgraphs/entities.ts';
 import { startTestDatabase } from './database.ts';
 
 export interface MigratedDatabase {

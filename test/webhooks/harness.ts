@@ -16,7 +16,7 @@ import type { DeliveryLimits } from '../../subgraphs/merchants/webhooks/claim-de
 import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import type { SignatureFormat } from '../../subgraphs/merchants/webhooks/rules.ts';
 import { deliverJob, sweepJob, webhookJobs } from '../../subgraphs/merchants/webhooks/jobs.ts';
-import { entities } from '../../subgraphs/open-subgraphs.ts';
+import { entities } from '../../subgraphs/entities.ts';
 import { startTestDatabase } from '../support/database.ts';
 
 export const log = openLog(

@@ -1,0 +1,32 @@
+/**
+ * The tables of the four subgraphs, apart from all that works on them: whoever needs the database
+ * alone loads nothing of GraphQL.
+ */
+import { kernelEntities } from './kernel/database/entities.ts';
+import { alertsEntities } from './kernel/alerts/entities.ts';
+import { clockEntities } from './kernel/clock/entities.ts';
+import { ledgerEntities } from './kernel/ledger/entities.ts';
+import { booksEntities } from './kernel/ledger/books/entities.ts';
+import { banksEntities } from './kernel/banks/entities.ts';
+import { policiesEntities } from './kernel/policies/entities.ts';
+import { paymentsEntities } from './payments/entities.ts';
+import { payoutsEntities } from './payouts/entities.ts';
+import { recurringEntities } from './recurring/tokens/entities.ts';
+import { merchantsEntities } from './merchants/entities.ts';
+import { reconciliationEntities } from './merchants/reconciliation/entities.ts';
+
+/** Every table that the ORM knows. */
+export const entities = [
+  ...kernelEntities,
+  ...alertsEntities,
+  ...clockEntities,
+  ...ledgerEntities,
+  ...booksEntities,
+  ...banksEntities,
+  ...policiesEntities,
+  ...paymentsEntities,
+  ...payoutsEntities,
+  ...recurringEntities,
+  ...merchantsEntities,
+  ...reconciliationEntities,
+];
