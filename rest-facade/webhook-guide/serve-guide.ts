@@ -64,6 +64,7 @@ const introduction = `<h1>Verifying webhooks</h1>
 <table><tr><th scope="col">endpoint</th><th scope="col">header</th><th scope="col">what is signed (HMAC-SHA256, lowercase hex)</th></tr>
 <tr><td>usual</td><td><code>t=&lt;unix seconds&gt;,v1=...,v2=...</code></td><td><code>v2</code>: <code>&lt;t&gt;.&lt;raw body&gt;</code>; <code>v1</code>: the raw body</td></tr>
 <tr><td>marked <code>stripe</code></td><td>the same</td><td>both: <code>&lt;t&gt;.&lt;raw body&gt;</code>, as Stripe's own libraries verify it</td></tr>
+<tr><td>marked <code>standard</code></td><td><code>webhook-signature: v1,&lt;base64&gt;</code> with <code>webhook-id</code> and <code>webhook-timestamp</code></td><td><code>&lt;id&gt;.&lt;timestamp&gt;.&lt;raw body&gt;</code>, as the libraries of Standard Webhooks verify it; <code>X-PSP-Signature</code> is not sent</td></tr>
 <tr><td>marked <code>legacy</code></td><td><code>sha256=...</code></td><td>the raw body; there is no timestamp</td></tr></table>
 <ul>
 <li>Verify the bytes as they came. A body that was parsed and written again is another body.</li>
@@ -73,6 +74,20 @@ const introduction = `<h1>Verifying webhooks</h1>
 <li>The same event may come more than once, always with the same <code>id</code>: remember the ids that you have handled.</li>
 <li>Answer with any 2xx within 15 seconds; else it comes again after 10 s, 1 min, 5 min, 30 min, 2 h, 6 h, 24 h and 48 h.</li>
 </ul>`;
+
+const standardUse = `import { Webhook } from 'standardwebhooks';
+
+const webhook = new Webhook(process.env.WEBHOOK_SECRET); // whsec_..., shown beside whs_... when the endpoint is made
+
+app.post('/hook', express.raw({ type: '*/*' }), (request, response) => {
+  const { id, event, data } = webhook.verify(request.body, request.headers); // throws when it is not genuine
+  response.sendStatus(200);
+});`;
+
+const standard = `<h2 id="standard">Standard Webhooks</h2>
+<p>An endpoint marked <code>standard</code> needs no function of ours: the specification's libraries, for a dozen languages, verify its deliveries unchanged.
+Their key is <code>whsec_...</code>, which is shown beside <code>whs_...</code>: the base64 of the whole <code>whs_</code> text. While a rotated secret overlaps,
+<code>webhook-signature</code> has two signatures with a space between them.</p>${codeBlock(standardUse)}`;
 
 const sectionOf = ({ name, file, use }: Language, source: string): string =>
   `<h2 id="${name}">${name}</h2><p><a href="${path}${file}">${file}</a></p>${codeBlock(source)}<p>Where the webhook arrives:</p>${codeBlock(use)}`;
@@ -85,7 +100,7 @@ export const serveGuide = async (app: FastifyInstance, cacheControl: string): Pr
   }));
   const sections = sources.map(({ language, source }) => sectionOf(language, source)).join('\n');
   const links = languages.map(({ name }) => `<a href="#${name}">${name}</a>`).join(', ');
-  const main = `${introduction}<p>A function to copy: ${links}.</p>${sections}`;
+  const main = `${introduction}<p>A function to copy: ${links}. A library instead: <a href="#standard">Standard Webhooks</a>.</p>${sections}${standard}`;
   serveGuidePage(app, path, () => main, cacheControl);
   for (const { language, source } of sources) {
     const file = await prepareAnswer(source, guideHeaders(cacheControl, 'plain'));

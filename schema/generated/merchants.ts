@@ -90,7 +90,9 @@ export type WebhookSignature =
   /** `sha256=<HMAC of the body>`, without protection from replays. */
   | 'legacy'
   /** As v2, but `v1` is the HMAC of t.body too, so that Stripe's own verifier accepts it. */
-  | 'stripe';
+  | 'stripe'
+  /** The headers `webhook-id`, `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification, whose libraries verify them. */
+  | 'standard';
 
 export type RefusalCode =
   | 'bad_request'
@@ -537,12 +539,16 @@ export type WebhookEndpointCreated = {
   endpoint: WebhookEndpoint;
   /** `whs_...`, signs the webhooks. It cannot be shown again. */
   secret: Scalars['String']['output'];
+  /** `whsec_...`: the same secret as libraries of the Standard Webhooks specification take it. */
+  standardSecret: Scalars['String']['output'];
 };
 
 /** A webhook secret as it is shown once. */
 export type WebhookSecretRotated = {
   /** `whs_...`. It cannot be shown again. */
   secret: Scalars['String']['output'];
+  /** `whsec_...`: the same secret as libraries of the Standard Webhooks specification take it. */
+  standardSecret: Scalars['String']['output'];
   /** Until when the secret before this one signs too; null: it has stopped. */
   previousUntil: Maybe<Scalars['DateTime']['output']>;
 };
@@ -2627,11 +2633,13 @@ export type ShopSigningSecretRotatedResolvers<ContextType = SubgraphContext, Par
 export type WebhookEndpointCreatedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['WebhookEndpointCreated'] = ResolversParentTypes['WebhookEndpointCreated']> = {
   endpoint?: Resolver<ResolversTypes['WebhookEndpoint'], ParentType, ContextType>;
   secret?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  standardSecret?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
 export type WebhookSecretRotatedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['WebhookSecretRotated'] = ResolversParentTypes['WebhookSecretRotated']> = {
   secret?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  standardSecret?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   previousUntil?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };

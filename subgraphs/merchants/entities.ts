@@ -89,7 +89,7 @@ export const WebhookEndpointEntity = defineEntity({
      */
     previousSecretSealed: p.text().strictNullable().hidden(),
     previousUntil: instant().strictNullable().groups('rotation'),
-    signature: p.text().$type<'v2' | 'legacy' | 'stripe'>().groups('audit'),
+    signature: p.text().$type<'v2' | 'legacy' | 'stripe' | 'standard'>().groups('audit'),
     active: p.boolean().groups('audit'),
     createdAt: instant(),
   },

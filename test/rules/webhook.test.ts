@@ -4,7 +4,9 @@ import { describe, test } from 'node:test';
 import { seal, unseal } from '../../subgraphs/kernel/service/access/vault.ts';
 import {
   afterAttempt,
+  shownSecret,
   sign,
+  signStandard,
   webhookRetryDelays_ms,
 } from '../../subgraphs/merchants/webhooks/rules.ts';
 
@@ -63,6 +65,29 @@ describe('signatures', () => {
     assert.deepEqual(
       sign(secrets, body, at, 'legacy'),
       sign({ current: 'whs_new', previous: null }, body, at, 'legacy'),
+    );
+  });
+});
+
+describe('the signature of Standard Webhooks', () => {
+  test('is what openssl computes with the whole whs_ text, which whsec_ has in base64', () => {
+    // printf '%s' 'evt_1.1778061600.{}' | openssl dgst -sha256 -hmac whs_7d0a -binary | base64
+    assert.deepEqual(signStandard({ current: secret, previous: null }, 'evt_1', '{}', at), {
+      'webhook-id': 'evt_1',
+      'webhook-timestamp': '1778061600',
+      'webhook-signature': 'v1,523mAw38K/5nHixi/xxJj9Y/1j8It+emmj5zh871TOM=',
+    });
+    assert.deepEqual(shownSecret(secret), { secret, standardSecret: 'whsec_d2hzXzdkMGE=' });
+  });
+
+  test('has the old secret behind the new one while a rotation overlaps', () => {
+    const by = (current: string) =>
+      signStandard({ current, previous: null }, 'evt_1', body, at)['webhook-signature'];
+    assert.equal(
+      signStandard({ current: 'whs_new', previous: secret }, 'evt_1', body, at)[
+        'webhook-signature'
+      ],
+      `${by('whs_new')} ${by(secret)}`,
     );
   });
 });

@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { verify as verifyByOctokit } from '@octokit/webhooks-methods';
 import fastify from 'fastify';
+import { Webhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
 import { serveGuide } from '../../rest-facade/webhook-guide/serve-guide.ts';
 import type { Relay } from '../../subgraphs/kernel/events/relay.ts';
 import { seal } from '../../subgraphs/kernel/service/access/vault.ts';
-import type { SignatureFormat } from '../../subgraphs/merchants/webhooks/rules.ts';
+import { shownSecret, type SignatureFormat } from '../../subgraphs/merchants/webhooks/rules.ts';
 import { type Received, startReceiver } from './receiver.ts';
 import { openHarness, type Harness, startTestRelay, startWorker, writeEvent } from './harness.ts';
 import { type Case, notHere, programs } from './verifiers/programs.ts';
@@ -30,6 +31,7 @@ interface Delivered {
   readonly secret: string;
   readonly body: string;
   readonly header: string;
+  readonly headers: Received['headers'];
 }
 
 /**
@@ -49,7 +51,8 @@ const deliver = async (
   await receiver.until(1);
   const [came]: readonly (Received | undefined)[] = receiver.received;
   assert.ok(came);
-  return { secret, body: came.body, header: String(came.headers['x-psp-signature']) };
+  const { body, headers } = came;
+  return { secret, body, headers, header: String(headers['x-psp-signature']) };
 };
 
 describe('a delivery is accepted by what others wrote', () => {
@@ -67,6 +70,24 @@ describe('a delivery is accepted by what others wrote', () => {
     assert.throws(
       () => webhooks.constructEvent(body, header, secret, 300, undefined, later_ms),
       /outside the tolerance/,
+    );
+  });
+
+  test('of an endpoint marked standard: by the stock standardwebhooks package, which refuses another body, another secret and an old one', async (context) => {
+    const { secret, body, headers } = await deliver(context, 'standard');
+    const given = Object.fromEntries(Object.entries(headers).map(([k, v]) => [k, String(v)]));
+    const webhook = new Webhook(shownSecret(secret).standardSecret);
+    assert.deepEqual(webhook.verify(body, given), JSON.parse(body));
+    assert.equal(given['webhook-id'], given['x-psp-event-id']);
+    assert.equal(given['x-psp-signature'], undefined);
+    assert.equal(given['x-psp-timestamp'], undefined);
+    assert.throws(() => webhook.verify(`${body} `, given), /No matching signature found/);
+    const another = new Webhook(shownSecret('whs_another').standardSecret);
+    assert.throws(() => another.verify(body, given), /No matching signature found/);
+    const old = String(Number(given['webhook-timestamp']) - 400);
+    assert.throws(
+      () => webhook.verify(body, { ...given, 'webhook-timestamp': old }),
+      /Message timestamp too old/,
     );
   });
 

@@ -20,7 +20,7 @@ import { notSent } from './deliver-webhook.ts';
 import { WebhookEndpointEntity, type WebhookEndpoint } from '../entities.ts';
 import { makeWebhookSecret } from '../keys/rules.ts';
 import { endpointsPerShop_max, overlapEnd, overlapMistake } from '../rules/cabinet.ts';
-import type { SignatureFormat } from './rules.ts';
+import { shownSecret, type ShownSecret, type SignatureFormat } from './rules.ts';
 import { checkWebhookUrl, type TargetSwitch } from './webhook-target.ts';
 
 export interface EndpointParts extends ShopParts, TargetSwitch {}
@@ -66,7 +66,7 @@ export const createEndpoint = async (
   acting: Acting,
   { merchantId, shopId }: ShopKey,
   { url, events, signature }: EndpointSettings,
-): Promise<{ readonly endpoint: WebhookEndpoint; readonly secret: string } | Refused> => {
+): Promise<(ShownSecret & { readonly endpoint: WebhookEndpoint }) | Refused> => {
   const mistake = checkWebhookUrl(url, { privateTargets: privateTargets(), mode: 'test' });
   if (mistake) return refused('bad_request', `url: ${mistake}`);
   const id = randomUUID();
@@ -96,7 +96,7 @@ export const createEndpoint = async (
       createdAt: acting.now(),
     });
     notes.details = { shopId };
-    return { endpoint, secret };
+    return { endpoint, ...shownSecret(secret) };
   });
 };
 
@@ -225,6 +225,6 @@ export const rotateEndpointSecret = (
         previousUntil,
       });
       notes.before = null;
-      return { secret, previousUntil };
+      return { ...shownSecret(secret), previousUntil };
     },
   );

@@ -22,6 +22,7 @@ import {
   type AfterAttempt,
   type Attempted,
   sign,
+  signStandard,
   webhookDeadline_ms,
   webhookLeaseMargin_ms,
 } from './rules.ts';
@@ -132,7 +133,8 @@ const send = async (
 };
 
 /**
- * Contract "Webhooks", request headers. The timestamp is the real one, whatever clock the retries
+ * Contract "Webhooks", request headers; those of an endpoint marked `standard` are of the Standard
+ * Webhooks specification (additions, 5). The timestamp is the real one, whatever clock the retries
  * follow: the receiver compares it with its own.
  */
 const headersOf = (
@@ -144,11 +146,15 @@ const headersOf = (
     const current = unseal(parts.vaultKey, message.secretSealed);
     const previous =
       message.previousSealed === null ? null : unseal(parts.vaultKey, message.previousSealed);
+    const { body, signature } = message;
+    const [secrets, id, now] = [{ current, previous }, `evt_${eventId}`, Temporal.Now.instant()];
     return {
       'Content-Type': 'application/json',
       'User-Agent': 'psp-webhook/1.0',
-      'X-PSP-Event-Id': `evt_${eventId}`,
-      ...sign({ current, previous }, message.body, Temporal.Now.instant(), message.signature),
+      'X-PSP-Event-Id': id,
+      ...(signature === 'standard'
+        ? signStandard(secrets, id, body, now)
+        : sign(secrets, body, now, signature)),
     };
   } catch (error) {
     parts.log.error({ err: error, eventId }, 'a webhook secret cannot be read');

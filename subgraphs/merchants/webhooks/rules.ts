@@ -1,7 +1,8 @@
 /**
  * Webhooks: signatures, deadlines and the schedule of retries. Contract "Webhooks"; decisions D-70
  * (which signature), D-72 (the body's bytes are frozen: each attempt has a fresh `t` and
- * signature), D-73 (while a rotation overlaps, both secrets sign).
+ * signature), D-73 (while a rotation overlaps, both secrets sign); additions, "Webhooks by the
+ * common standard".
  */
 import { createHmac } from 'node:crypto';
 
@@ -53,18 +54,23 @@ export const webhookRetryDelays_ms = [
  */
 const webhookRetryJitter_share = 0.1;
 
-const signatureFormats = ['v2', 'legacy', 'stripe'] as const;
+const signatureFormats = ['v2', 'legacy', 'stripe', 'standard'] as const;
 export type SignatureFormat = (typeof signatureFormats)[number];
 
-/** The headers that vary with the signature. */
+/** The headers of our own signatures. */
 export interface SignatureHeaders {
   readonly 'X-PSP-Signature': string;
   /** Unix seconds; absent with the legacy signature, which has no timestamp. */
   readonly 'X-PSP-Timestamp'?: string;
 }
 
-const hmac = (secret: string, text: string): string =>
-  createHmac('sha256', secret).update(text, 'utf8').digest('hex');
+const digest = (secret: string, text: string, encoding: 'hex' | 'base64'): string =>
+  createHmac('sha256', secret).update(text, 'utf8').digest(encoding);
+
+const hmac = (secret: string, text: string): string => digest(secret, text, 'hex');
+
+const unixSeconds = (at: Temporal.Instant): string =>
+  Math.floor(at.epochMilliseconds / second_ms).toString();
 
 /** The secrets that sign: whole `whs_...` texts. */
 export interface SigningSecrets {
@@ -84,10 +90,10 @@ export const sign = (
   { current, previous }: SigningSecrets,
   body: string,
   at: Temporal.Instant,
-  format: SignatureFormat,
+  format: Exclude<SignatureFormat, 'standard'>,
 ): SignatureHeaders => {
   if (format === 'legacy') return { 'X-PSP-Signature': `sha256=${hmac(current, body)}` };
-  const timestamp = Math.floor(at.epochMilliseconds / second_ms).toString();
+  const timestamp = unixSeconds(at);
   const signatures = [current, ...(previous === null ? [] : [previous])].map((secret) => {
     const overBoth = hmac(secret, `${timestamp}.${body}`);
     return `v1=${format === 'stripe' ? overBoth : hmac(secret, body)},v2=${overBoth}`;
@@ -97,6 +103,51 @@ export const sign = (
     'X-PSP-Timestamp': timestamp,
   };
 };
+
+/** The headers of the Standard Webhooks specification. */
+export interface StandardHeaders {
+  readonly 'webhook-id': string;
+  /** Unix seconds. */
+  readonly 'webhook-timestamp': string;
+  /** `v1,<base64>`, one for each secret that signs, with a space between them. */
+  readonly 'webhook-signature': string;
+}
+
+/**
+ * Signs a body as the Standard Webhooks specification does: over `<id>.<timestamp>.<raw body>`.
+ * `id` is the event's (`evt_...`), `at` the moment of the attempt. The key is the whole `whs_`
+ * text, which `shownSecret` writes for libraries. A previous secret signs behind the current one.
+ */
+export const signStandard = (
+  { current, previous }: SigningSecrets,
+  id: string,
+  body: string,
+  at: Temporal.Instant,
+): StandardHeaders => {
+  const timestamp = unixSeconds(at);
+  const signatures = [current, ...(previous === null ? [] : [previous])].map(
+    (secret) => `v1,${digest(secret, `${id}.${timestamp}.${body}`, 'base64')}`,
+  );
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures.join(' '),
+  };
+};
+
+/** A webhook secret in the forms in which it is shown, once. */
+export interface ShownSecret {
+  /** `whs_...`. */
+  readonly secret: string;
+  /** `whsec_` and the base64 of the whole `whs_` text, for libraries of Standard Webhooks. */
+  readonly standardSecret: string;
+}
+
+/** Shows a secret (`whs_...`) in both forms. */
+export const shownSecret = (secret: string): ShownSecret => ({
+  secret,
+  standardSecret: `whsec_${Buffer.from(secret, 'utf8').toString('base64')}`,
+});
 
 /** What an attempt came to. */
 export type Attempted =
