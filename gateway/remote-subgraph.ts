@@ -30,6 +30,10 @@ import {
   requestIdHeader,
   type PrincipalKeys,
 } from '../subgraphs/kernel/service/access/principal-header.ts';
+import {
+  batchPath,
+  sharedVariables_max_characters,
+} from '../subgraphs/kernel/service/graph/operation-batch.ts';
 import { fields, readAs } from '../subgraphs/kernel/service/read-as.ts';
 import { liveEventHeader } from '../subgraphs/kernel/service/graph/event-loads.ts';
 import type { SubgraphExecutor } from '../subgraphs/kernel/service/graph/subgraph.ts';
@@ -39,6 +43,7 @@ import {
   spanned,
   type SpanStart,
 } from '../subgraphs/kernel/service/tracing/tracing.ts';
+import { shareRequests, type SharedOperation } from './share-requests.ts';
 
 const connectTimeout_ms = 2_000;
 /** Longer than a bank may take within a call (decision D-31: 10 s). */
@@ -69,25 +74,19 @@ export const remoteExecutor = (
     bodyTimeout: answerTimeout_ms,
   });
   const sign = principalSigner(keys);
+  const send = openSender(pool, path, answerTimeout_ms);
   const start: SpanStart = { kind: 'client', name: `POST ${path}` };
-  const ask = (body: string, call: Call): Promise<ExecutionResult> =>
+  const run = (query: string, variables: string, call: Call): Promise<ExecutionResult> =>
     spanned(start, async () => {
-      // Sent even when the trace is not kept, so that the subgraph does not keep it either.
-      const span = currentSpan();
-      const traced = span ? { traceparent: span.traceparent } : {};
-      const metered = call.meter ? { [answerRoomHeader]: writeAnswerRoom(call.meter.room) } : {};
-      const shared = call.liveEvent === undefined ? {} : { [liveEventHeader]: call.liveEvent };
-      const headers = {
-        'content-type': 'application/json',
-        [principalHeader]: await sign(call.principal),
-        [requestIdHeader]: call.requestId,
-        ...traced,
-        ...metered,
-        ...shared,
+      const operation = {
+        query,
+        variables,
+        principal: await sign(call.principal),
+        requestId: call.requestId,
+        // Sent even when the trace is not kept, so that the subgraph does not keep it either.
+        traceparent: currentSpan()?.traceparent,
       };
-      const received: unknown = JSON.parse(
-        await textOf(pool, { method: 'POST', path, headers, body }),
-      );
+      const received = await send(operation, call);
       if (call.meter) takeUsed(received, call.meter);
       return readAs(resultSchema, received, url);
     });
@@ -96,26 +95,66 @@ export const remoteExecutor = (
       const query = JSON.stringify(print(document));
       return async (variables, call) => {
         try {
-          return await ask(`{"query":${query},"variables":${JSON.stringify(variables)}}`, call);
+          return await run(query, JSON.stringify(variables), call);
         } catch (thrown) {
           log.error(
             { err: thrown, subgraph: url, requestId: call.requestId },
             'a subgraph did not answer',
           );
-          return {
-            data: null,
-            errors: [
-              new GraphQLError('a part of the service did not answer', {
-                extensions: { code: 'unavailable' },
-              }),
-            ],
-          };
+          return unavailable();
         }
       };
     },
     close: () => pool.close(),
   };
 };
+
+const unavailable = (): ExecutionResult => ({
+  data: null,
+  errors: [
+    new GraphQLError('a part of the service did not answer', {
+      extensions: { code: 'unavailable' },
+    }),
+  ],
+});
+
+/**
+ * Sends operations, in shared requests or by themselves: a caller's own document, whose answer may
+ * be large, and one with large variables share none.
+ */
+const openSender = (
+  pool: Pool,
+  path: string,
+  answerTimeout_ms: number,
+): ((operation: SharedOperation, call: Call) => Promise<unknown>) => {
+  const ask = async (body: string, headers: Readonly<Record<string, string>>): Promise<unknown> =>
+    JSON.parse(await textOf(pool, { method: 'POST', path, headers, body }));
+  const share = shareRequests({
+    dispatcher: pool,
+    path: `${path}${batchPath}`,
+    inFlight_max: connections,
+    answerTimeout_ms,
+    alone: (operation) => ask(bodyOf(operation), headersOf(operation)),
+  });
+  return (operation, { meter, liveEvent }) =>
+    meter || liveEvent !== undefined || operation.variables.length > sharedVariables_max_characters
+      ? ask(bodyOf(operation), {
+          ...headersOf(operation),
+          ...(meter ? { [answerRoomHeader]: writeAnswerRoom(meter.room) } : {}),
+          ...(liveEvent === undefined ? {} : { [liveEventHeader]: liveEvent }),
+        })
+      : share(operation);
+};
+
+const bodyOf = ({ query, variables }: SharedOperation): string =>
+  `{"query":${query},"variables":${variables}}`;
+
+const headersOf = (operation: SharedOperation): Record<string, string> => ({
+  'content-type': 'application/json',
+  [principalHeader]: operation.principal,
+  [requestIdHeader]: operation.requestId,
+  ...(operation.traceparent === undefined ? {} : { traceparent: operation.traceparent }),
+});
 
 /**
  * Sends a request and gives the text of its answer. Rejects without one, or on another status than

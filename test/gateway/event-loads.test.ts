@@ -134,9 +134,9 @@ test('the event of a call reaches a subgraph in another process', async () => {
         return { data: { __typename: 'Query' } };
       },
   };
-  serveSubgraph(app, { name: 'payments', executor, keys });
-  const address = await app.listen({ host: '127.0.0.1', port: 0 });
   const log = openLog({ logLevel: 'silent' }, 'test');
+  serveSubgraph(app, { name: 'payments', executor, keys, log });
+  const address = await app.listen({ host: '127.0.0.1', port: 0 });
   const remote = remoteExecutor(address + subgraphPath('payments'), keys, log);
   after(() => remote.close());
   const run = remote.prepare(parse('{ __typename }'));

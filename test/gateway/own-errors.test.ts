@@ -120,6 +120,7 @@ describe('an error of a subgraph in another process', () => {
       subgraphLog,
     ),
     keys,
+    log: subgraphLog,
   });
   after(() => app.close());
 

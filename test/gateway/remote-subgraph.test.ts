@@ -38,7 +38,7 @@ const fixture: Fixture = { seed: 7, faults: 0 };
 const local = generatedExecutors(fixture);
 
 const app = fastify();
-for (const name of subgraphNames) serveSubgraph(app, { name, executor: local[name], keys });
+for (const name of subgraphNames) serveSubgraph(app, { name, executor: local[name], keys, log });
 const address = await app.listen({ host: '127.0.0.1', port: 0 });
 
 const opened: RemoteExecutor[] = [];

@@ -3,30 +3,21 @@
  * principal header.
  */
 import type { FastifyInstance } from 'fastify';
-import { GraphQLError, parse, type ExecutionResult } from 'graphql';
-import { LRUCache } from 'lru-cache';
-import { object, optional, safeParse, string } from 'valibot';
 import type { SubgraphName } from '../../../../schema/sources.ts';
-import { AnswerMeter, answerRoomHeader, readAnswerRoom, withUsed } from './answer-meter.ts';
+import { principalHeader, requestIdHeader } from '../access/principal-header.ts';
+import type { Logger } from '../tracing/telemetry.ts';
+import { answerRoomHeader } from './answer-meter.ts';
 import { liveEventHeader } from './event-loads.ts';
-import {
-  principalHeader,
-  principalReader,
-  requestIdHeader,
-  type PrincipalKeys,
-} from '../access/principal-header.ts';
-import { fields } from '../read-as.ts';
-import type { PreparedDocument, SubgraphExecutor } from './subgraph.ts';
-import { requestIdOf } from '../tracing/telemetry.ts';
+import { batchPath } from './operation-batch.ts';
+import { operationRunner, type RunParts } from './run-operation.ts';
+import { serveBatches } from './serve-batch.ts';
 
-const preparedDocuments = 1_000;
 /** A batch of payouts is up to 1 MiB; a list of representations beside it is not. */
 const bodyLimit_bytes = 4 * 1_048_576;
 
-export interface ServedSubgraph {
+export interface ServedSubgraph extends RunParts {
   readonly name: SubgraphName;
-  readonly executor: SubgraphExecutor;
-  readonly keys: PrincipalKeys;
+  readonly log: Logger;
 }
 
 /** Path of a subgraph's endpoint below the address of its process. */
@@ -34,51 +25,23 @@ export const subgraphPath = (name: SubgraphName): string => `/subgraphs/${name}`
 
 /**
  * Serves `POST /subgraphs/<name>`: 401 without a valid principal header, 400 on a body that is no
- * request, else 200 with the result.
+ * request, else 200 with the result. Batches of operations are at `/subgraphs/<name>/batch`.
  */
 export const serveSubgraph = (
   app: FastifyInstance,
-  { name, executor, keys }: ServedSubgraph,
+  { name, log, ...parts }: ServedSubgraph,
 ): void => {
-  const readPrincipal = principalReader(keys);
-  const prepared = new LRUCache<string, PreparedDocument>({ max: preparedDocuments });
-  const prepare = (query: string): PreparedDocument => {
-    const known = prepared.get(query);
-    if (known) return known;
-    const run = executor.prepare(parse(query, { noLocation: true }));
-    prepared.set(query, run);
-    return run;
-  };
-  app.post(subgraphPath(name), { bodyLimit: bodyLimit_bytes }, async (request, reply) => {
-    const principal = await readPrincipal(request.headers[principalHeader]);
-    if (!principal)
-      return reply
-        .code(401)
-        .send(failure('this address is for processes of the service', 'UNAUTHENTICATED'));
-    const { success, output: asked } = safeParse(askedSchema, request.body);
-    if (!success)
-      return reply.code(400).send(failure('expected {query, variables}', 'BAD_REQUEST'));
-    try {
-      const liveEvent = request.headers[liveEventHeader];
-      const call = {
-        principal,
-        requestId: requestIdOf(request.headers[requestIdHeader]),
-        ...(typeof liveEvent === 'string' ? { liveEvent } : {}),
-      };
-      const room = readAnswerRoom(request.headers[answerRoomHeader]);
-      if (!room) return await prepare(asked.query)(asked.variables, call);
-      const meter = new AnswerMeter(room);
-      return withUsed(await prepare(asked.query)(asked.variables, { ...call, meter }), meter, room);
-    } catch (error) {
-      if (error instanceof GraphQLError)
-        return reply.code(400).send(failure(error.message, 'GRAPHQL_PARSE_FAILED'));
-      throw error;
-    }
+  const run = operationRunner(parts);
+  const path = subgraphPath(name);
+  app.post(path, { bodyLimit: bodyLimit_bytes }, async ({ headers, body }, reply) => {
+    const { status, answer } = await run({
+      asked: body,
+      principal: headers[principalHeader],
+      requestId: headers[requestIdHeader],
+      liveEvent: headers[liveEventHeader],
+      answerRoom: headers[answerRoomHeader],
+    });
+    return reply.code(status).send(answer);
   });
+  serveBatches(app, { path: `${path}${batchPath}`, run, log });
 };
-
-const failure = (message: string, code: string): ExecutionResult => ({
-  errors: [new GraphQLError(message, { extensions: { code } })],
-});
-
-const askedSchema = object({ query: string(), variables: optional(fields, {}) });

@@ -2,6 +2,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { tracing, type Span, type Tracing } from './tracing.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** False: what is in the request has spans of its own. */
+    readonly traced?: false;
+  }
+}
+
 /** What is asked of other processes of the service: their traces go on. */
 const isOurs = (route: string): boolean => route.startsWith('/subgraphs/');
 
@@ -14,8 +21,8 @@ export const traceRequests = (app: FastifyInstance): void => {
   if (!by) return;
   const spans = new WeakMap<FastifyRequest, Span>();
   app.addHook('onRequest', (request, reply, done) => {
-    const { load } = request.routeOptions.config;
-    if (load === 'exempt' || load === 'long-lived') return done();
+    const { load, traced } = request.routeOptions.config;
+    if (load === 'exempt' || load === 'long-lived' || traced === false) return done();
     const span = begin(by, request);
     spans.set(request, span);
     // Not onResponse: that does not come when the caller goes away.
