@@ -1,14 +1,22 @@
 /**
- * A payment under its row's lock, for its refunds. Other changes of a payment race by its version;
- * refunds of one payment would lose each other's races again and again, so they stand in line:
- * fifty at once are fifty answers, not fifty attempts each.
+ * Payments under their rows' locks, for their refunds. Other changes of a payment race by its
+ * version; refunds of one payment would lose each other's races again and again, so they stand in
+ * line: fifty at once are fifty answers, not fifty attempts each.
  */
 import type pg from 'pg';
 import { run, type Statement } from '../kernel/database/statement.ts';
 import type { Payment } from './entities.ts';
 import type { Refund } from './refunds/entities.ts';
-import type { PaymentChange } from './payment-change.ts';
-import { findPayment, findRefunds, storePayment, type PaymentKey } from './store-payment.ts';
+import { boundWait } from '../kernel/database/idempotency.ts';
+import { loadPayments } from './find-payments.ts';
+import { storingOf, type PaymentChange, type Storing } from './payment-change.ts';
+import {
+  findPayment,
+  findRefunds,
+  storePayment,
+  storeTogether,
+  type PaymentKey,
+} from './store-payment.ts';
 
 /**
  * A payment that nobody else can change until the transaction ends, and all its refunds, oldest
@@ -48,4 +56,79 @@ export const storeLocked = async (
   if (!stored)
     throw new Error(`payment ${payment.id} was written by somebody else while it was locked`);
   return stored;
+};
+
+/** Payments of a batch, each as it is with the changes that the batch has decided so far. */
+export interface LockedPayments {
+  /** Undefined: there is none, or somebody else holds it. */
+  of(paymentId: string): LockedPayment | undefined;
+  /** Decides a change of a payment; it is written with all others. */
+  change(paymentId: string, change: PaymentChange, now: Temporal.Instant): void;
+  /** Writes what was decided, in one statement. */
+  store(): Promise<void>;
+}
+
+const lockFree: Statement = {
+  name: 'payment.lock_free',
+  text: `select merchant_id as "merchantId", id from payment where ${boundWait} and (merchant_id, id) in (select * from unnest((select $1::uuid[]), (select $2::uuid[])))
+    for update skip locked`,
+};
+
+/** Two changes of one payment, one after the other, as one. */
+const joined = (earlier: Storing | undefined, later: Storing): Storing =>
+  earlier
+    ? {
+        before: earlier.before,
+        after: later.after,
+        postings: [...earlier.postings, ...later.postings],
+        deltas: [...earlier.deltas, ...later.deltas],
+        events: [...earlier.events, ...later.events],
+        rateBps: later.rateBps ?? earlier.rateBps,
+      }
+    : later;
+
+/** A payment's refunds with one that is new or has moved. */
+const withRefund = (refunds: readonly Refund[], row: Refund): readonly Refund[] =>
+  refunds.some(({ id }) => id === row.id)
+    ? refunds.map((refund) => (refund.id === row.id ? row : refund))
+    : [...refunds, row];
+
+/** Locks those payments that nobody else holds, until the transaction ends, and reads them. */
+export const lockFreePayments = async (
+  client: pg.PoolClient,
+  keys: readonly PaymentKey[],
+): Promise<LockedPayments> => {
+  const free = await run<Pick<Payment, 'merchantId' | 'id'>>(client, lockFree, [
+    keys.map(({ merchantId }) => merchantId),
+    keys.map(({ paymentId }) => paymentId),
+  ]);
+  // Statements of their own: they see what the last holders of the locks have committed.
+  const payments = (await loadPayments(client, free)).filter((payment) => payment !== null);
+  const refunds = Map.groupBy(await findRefunds(client, payments), ({ paymentId }) => paymentId);
+  const locked = new Map<string, LockedPayment>(
+    payments.map((payment) => [payment.id, { payment, refunds: refunds.get(payment.id) ?? [] }]),
+  );
+  const storings = new Map<string, Storing>();
+  const moved = new Map<string, Refund>();
+  return {
+    of: (paymentId) => locked.get(paymentId),
+    change: (paymentId, change, now) => {
+      const before = locked.get(paymentId);
+      if (!before) throw new Error(`payment ${paymentId} is not locked`);
+      const storing = storingOf(before.payment, change, now);
+      storings.set(paymentId, joined(storings.get(paymentId), storing));
+      const row = change.refund?.row;
+      if (row) moved.set(row.id, row);
+      locked.set(paymentId, {
+        payment: storing.after,
+        refunds: row ? withRefund(before.refunds, row) : before.refunds,
+      });
+    },
+    store: async () => {
+      if (storings.size === 0) return;
+      const stored = await storeTogether(client, [...storings.values()], [...moved.values()]);
+      if (stored.size < storings.size)
+        throw new Error('a locked payment was written by somebody else');
+    },
+  };
 };

@@ -1,13 +1,12 @@
 /** What the resolvers of the payments subgraph work with. */
-import type { LRUCache } from 'lru-cache';
 import type { Banks } from '../kernel/banks/route.ts';
 import type { TestClocks } from '../kernel/clock/test-clocks.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import type { Refresh } from './bank-answers/refresh-payment.ts';
 import type { PageParts } from './checkout/page-address.ts';
+import type { ShownPayments } from './checkout/shown-payments.ts';
 import type { RefundKey } from './refunds/send-refund.ts';
-import type { PaymentInHand } from './store-payment.ts';
 
 export interface PaymentsParts extends PageParts {
   readonly database: Database;
@@ -24,10 +23,10 @@ export interface PaymentsParts extends PageParts {
 }
 
 /**
- * The same with what asks the bank when somebody reads a payment, and with the payments that hosted
- * pages of this process showed last.
+ * The same with what asks the bank when somebody reads a payment, and with the payments that this
+ * process created or showed last.
  */
 export type ReadingParts = PaymentsParts & {
   readonly refresh: Refresh;
-  readonly shown: LRUCache<string, PaymentInHand>;
+  readonly shown: ShownPayments;
 };

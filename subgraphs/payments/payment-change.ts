@@ -45,6 +45,8 @@ export type PaymentPatch = Partial<Pick<Payment, (typeof mutable)[number]>>;
 export interface PaymentChange {
   readonly patch: PaymentPatch;
   readonly postings: readonly Posting[];
+  /** Present: the rate by which it takes its fee, which must apply when it is written. */
+  readonly rateBps?: number;
   /** What happened, from the payment as it becomes. */
   readonly events: (payment: Payment) => readonly OutboxEvent[];
   /** Present: an adjustment of the merchant's account that the same fact makes. */
@@ -109,6 +111,7 @@ export interface Storing {
   readonly postings: readonly object[];
   readonly deltas: readonly object[];
   readonly events: readonly object[];
+  readonly rateBps: number | null;
 }
 
 export const storingOf = (
@@ -129,5 +132,6 @@ export const storingOf = (
       facts.flatMap(({ postings }) => postings),
     ),
     events: change.events(after).map(eventRow),
+    rateBps: change.rateBps ?? null,
   };
 };

@@ -1,5 +1,4 @@
 /** The payments subgraph's resolvers: from GraphQL to a verb, and back. */
-import { LRUCache } from 'lru-cache';
 import type {
   MutationResolvers,
   PaymentResolvers,
@@ -20,6 +19,7 @@ import { bankMutations } from './bank-answers/resolvers.ts';
 import { cancelPayment } from './cancel-payment.ts';
 import { pageAddress } from './checkout/page-address.ts';
 import { checkoutMutations, checkoutQueries } from './checkout/resolvers.ts';
+import { openShownPayments } from './checkout/shown-payments.ts';
 import { createPayment } from './create-payment.ts';
 import type { Payment } from './entities.ts';
 import type { Refund } from './refunds/entities.ts';
@@ -42,9 +42,6 @@ const mayReadOfPayment = (principal: Principal, row: Payment | Refund): boolean 
   );
 };
 
-/** Pages that are open at the same time, in this process. */
-const shown_max = 2_000;
-
 /** The resolvers and the entity loaders of the payments subgraph. */
 export const paymentsSubgraph = (
   opened: PaymentsParts,
@@ -52,7 +49,7 @@ export const paymentsSubgraph = (
   const parts: ReadingParts = {
     ...opened,
     refresh: openRefresh(opened),
-    shown: new LRUCache({ max: shown_max }),
+    shown: openShownPayments(),
   };
   return {
     name: 'payments',
@@ -138,13 +135,16 @@ const queries = ({
 });
 
 const mutations = (
-  parts: PaymentsParts,
+  parts: ReadingParts,
 ): Pick<MutationResolvers, 'paymentCreate' | 'paymentCancel'> => ({
   paymentCreate: async (_, { input, idempotency }, { principal, now }) => {
     const created = await createPayment(parts, keyOf(principal), { input, idempotency }, now);
     if (isRefused(created)) return created;
     const { payment, replayed } = created;
-    if (!replayed) parts.wakeRelay();
+    if (!replayed) {
+      parts.wakeRelay();
+      parts.shown.keep({ payment, rateBps: null });
+    }
     return {
       __typename: 'PaymentCreated',
       payment,

@@ -40,31 +40,66 @@ export const subjectOfPayment = ({ merchantId, paymentId }: PaymentKey): Subject
 /** A payment with what a decision about it needs. */
 export interface PaymentInHand {
   readonly payment: Payment;
-  /** Effective rate of its method now, basis points. */
-  readonly rateBps: number;
+  /** Effective rate of its method when it was read, basis points; null: it was not read. */
+  readonly rateBps: number | null;
 }
+
+/** A payment to be read, with its rate at a moment. */
+interface Finding {
+  readonly key: PaymentKey;
+  readonly now: Temporal.Instant;
+}
+type FoundRow = Payment & { readonly rateBps: number };
+
+/** SQL: the effective rate of a payment's method at a moment, basis points. */
+const rateAt = (moment: string): string =>
+  `coalesce(${effectiveRate('payment.merchant_id', 'payment.shop_id', 'payment.method', moment)}, 0)`;
 
 const find: Statement = {
   name: 'payment.find',
-  text: `select ${paymentColumns}, coalesce(${effectiveRate('payment.merchant_id', 'payment.shop_id', 'payment.method', '$3::timestamptz')}, 0) as "rateBps"
+  text: `select ${paymentColumns}, ${rateAt('$3::timestamptz')} as "rateBps"
     from payment where merchant_id = $1 and id = $2`,
 };
 
-/** Reads a payment; null when there is none. */
-export const findPayment = async (
-  runner: Runner,
-  key: PaymentKey,
-  now: Temporal.Instant,
-): Promise<PaymentInHand | null> => {
-  const [row] = await run<Payment & { rateBps: number }>(runner, find, [
-    key.merchantId,
-    key.paymentId,
-    now,
-  ]);
+// As subqueries the arrays say nothing to the planner, so that the plan is made once.
+const findMany: Statement = {
+  name: 'payment.find_many',
+  text: `select ${paymentColumns}, ${rateAt('asked.at')} as "rateBps", asked.place::int as place
+    from unnest((select $1::uuid[]), (select $2::uuid[]), (select $3::timestamptz[]))
+      with ordinality as asked (merchant_id, id, at, place)
+    join payment on payment.merchant_id = asked.merchant_id and payment.id = asked.id`,
+};
+
+const findAlone = async (runner: Runner, { key, now }: Finding): Promise<PaymentInHand | null> => {
+  const [row] = await run<FoundRow>(runner, find, [key.merchantId, key.paymentId, now]);
   if (!row) return null;
   const { rateBps, ...payment } = row;
   return { payment, rateBps };
 };
+
+const findGathered = gathered<Finding, PaymentInHand | null>({
+  name: find.name,
+  callerOf: ({ key }) => key.merchantId,
+  alone: findAlone,
+  together: async (pool, findings) => {
+    const found = new Map<number, PaymentInHand>();
+    const rows = await run<FoundRow & { readonly place: number }>(pool, findMany, [
+      findings.map(({ key }) => key.merchantId),
+      findings.map(({ key }) => key.paymentId),
+      findings.map(({ now }) => now),
+    ]);
+    for (const { place, rateBps, ...payment } of rows) found.set(place, { payment, rateBps });
+    return findings.map((_, index) => found.get(index + 1) ?? null);
+  },
+});
+
+/** Reads a payment; null when there is none. Reads of the same moment share a statement. */
+export const findPayment = (
+  runner: Runner,
+  key: PaymentKey,
+  now: Temporal.Instant,
+): Promise<PaymentInHand | null> =>
+  runner instanceof pg.Pool ? findGathered(runner, { key, now }) : findAlone(runner, { key, now });
 
 const refundsOf: Statement = {
   name: 'payment.refunds',
@@ -90,10 +125,16 @@ const assignments = mutableColumns.map((column, index) => `${column} = $${index 
 /** The parameter behind those of the payment's own columns. */
 const behind = (place: number): string => `$${mutable.length + 3 + place}`;
 
+/** SQL: whether the rate by which a change takes its fee is still the one that applies. */
+const isRateOf = (rate: string, finalizedAt: string): string =>
+  `case when ${rate} is null then true else ${rate} = ${rateAt(finalizedAt)} end`;
+
 /** `beside` is one more part, which happens with the move or not at all. */
 const storeText = (beside = ''): string =>
   `with moved as (update payment set version = version + 1, ${assignments.join(', ')}
-      where merchant_id = $1 and id = $2 and version = $3 returning 1),
+      where merchant_id = $1 and id = $2 and version = $3
+        and ${isRateOf(`${behind(4)}::int`, `$${mutable.indexOf('finalizedAt') + 4}::timestamptz`)}
+      returning 1),
     booked as (${insertPostings(behind(1), moved)}),
     balanced as (${insertDeltas(behind(2), moved)}),
     published as (${insertEvents(behind(3), moved)})${beside}
@@ -101,44 +142,58 @@ const storeText = (beside = ''): string =>
 
 const store: Statement = { name: 'payment.store', text: storeText() };
 
+/** SQL: writes refunds, new or moved, from the JSON array in `parameter`. */
+const writeRefunds = (parameter: string, condition: string): string =>
+  `insert into refund select row.* from jsonb_populate_recordset(null::refund, ${parameter}::jsonb) as row where exists (${condition})
+      on conflict (merchant_id, id) do update set status = excluded.status, fail_reason = excluded.fail_reason, completed_at = excluded.completed_at,
+        bank_ref = excluded.bank_ref, ask_at = excluded.ask_at`;
+
 const storeWithRefund: Statement = {
   name: 'payment.store_with_refund',
-  text: storeText(`,
-    refunded as (insert into refund select row.* from jsonb_populate_recordset(null::refund, ${behind(4)}::jsonb) as row where exists (${moved})
-      on conflict (merchant_id, id) do update set status = excluded.status, fail_reason = excluded.fail_reason, completed_at = excluded.completed_at,
-        bank_ref = excluded.bank_ref, ask_at = excluded.ask_at)`),
+  text: storeText(`, refunded as (${writeRefunds(behind(5), moved)})`),
 };
 
 /** SQL: a list of the rows that come with the payments which were moved, as one JSON array. */
 const ofMoved = (list: 'postings' | 'deltas' | 'events'): string =>
-  `(select coalesce(jsonb_agg(each.value order by sent.place, each.place), '[]') from moved
+  `(select coalesce(jsonb_agg(each.value order by sent.ordinality, each.place), '[]') from moved
       join sent on sent.merchant_id = moved.merchant_id and sent.id = moved.id
       cross join jsonb_array_elements(sent.${list}) with ordinality as each (value, place))`;
 
 /**
  * The statement of one change for several payments, each once. It waits for nobody: a payment that
- * somebody else has locked is left alone, like one whose version is another.
+ * somebody else has locked is left alone, like one whose version is another. A payment is found by
+ * itself, so that no plan walks the table; that both keys are compared once more has the planner
+ * expect few.
  */
-const storeMany: Statement = {
-  name: 'payment.store_many',
-  text: `with sent as materialized (select * from rows from (jsonb_to_recordset($2::jsonb)
-        as (merchant_id uuid, id uuid, postings jsonb, deltas jsonb, events jsonb))
-        with ordinality as sent (merchant_id, id, postings, deltas, events, place)),
-    after as materialized (select * from json_populate_recordset(null::payment, $1::json)),
-    free as materialized (select payment.merchant_id, payment.id from after join payment
-      on payment.merchant_id = after.merchant_id and payment.id = after.id and payment.version = after.version
-      for update of payment skip locked),
-    moved as (update payment set version = payment.version + 1, ${mutableColumns.map((column) => `${column} = after.${column}`).join(', ')}
-      from free join after on after.merchant_id = free.merchant_id and after.id = free.id
-      where payment.merchant_id = free.merchant_id and payment.id = free.id and payment.version = after.version
+const storeManyText = (beside = ''): string =>
+  `with sent as materialized (select * from rows from (json_populate_recordset(null::payment, $1::json),
+        jsonb_to_recordset($2::jsonb) as (postings jsonb, deltas jsonb, events jsonb, rate_bps int)) with ordinality),
+    free as materialized (select sent.* from sent cross join lateral (
+        select merchant_id, id from payment
+        where merchant_id = sent.merchant_id and id = sent.id and version = sent.version
+          and ${isRateOf('sent.rate_bps', 'sent.finalized_at')} for update skip locked) as unlocked
+      where unlocked.merchant_id = sent.merchant_id and unlocked.id = sent.id),
+    moved as (update payment set version = payment.version + 1, ${mutableColumns.map((column) => `${column} = free.${column}`).join(', ')}
+      from free where payment.merchant_id = free.merchant_id and payment.id = free.id and payment.version = free.version
       returning payment.merchant_id, payment.id),
     booked as (${insertPostings(ofMoved('postings'), 'select 1')}),
     balanced as (${insertDeltas(ofMoved('deltas'), 'select 1')}),
-    published as (${insertEvents(ofMoved('events'), 'select 1')})
-    select id from moved`,
+    published as (${insertEvents(ofMoved('events'), 'select 1')})${beside}
+    select id from moved`;
+
+const storeMany: Statement = { name: 'payment.store_many', text: storeManyText() };
+
+const storeManyWithRefunds: Statement = {
+  name: 'payment.store_many_with_refunds',
+  text: storeManyText(
+    `, refunded as (${writeRefunds(
+      '$3',
+      'select 1 from moved where moved.merchant_id = row.merchant_id and moved.id = row.payment_id',
+    )})`,
+  ),
 };
 
-const parametersOf = ({ before, after, postings, deltas, events }: Storing): unknown[] => [
+const parametersOf = ({ before, after, postings, deltas, events, rateBps }: Storing): unknown[] => [
   after.merchantId,
   after.id,
   before.version,
@@ -146,6 +201,7 @@ const parametersOf = ({ before, after, postings, deltas, events }: Storing): unk
   JSON.stringify(postings),
   JSON.stringify(deltas),
   JSON.stringify(events),
+  rateBps,
 ];
 
 const storeAlone = async (runner: Runner, storing: Storing): Promise<Payment | null> =>
@@ -153,25 +209,34 @@ const storeAlone = async (runner: Runner, storing: Storing): Promise<Payment | n
 
 const sentNames = ['merchantId', 'id', 'version', ...mutable];
 
-/** Writes changes of several payments, one of each; gives the ids of those that were written. */
-const storeTogether = async (
+/**
+ * Writes changes of several payments, one of each, and refunds of them; gives the ids of those that
+ * were written.
+ */
+export const storeTogether = async (
   runner: Runner,
   storings: readonly Storing[],
+  refunds: readonly Refund[] = [],
 ): Promise<ReadonlySet<string>> => {
-  const written = await run<{ id: string }>(runner, storeMany, [
+  const values = [
     JSON.stringify(
       storings.map(({ before: { version }, after }) => rowJson(sentNames, { ...after, version })),
     ),
     JSON.stringify(
-      storings.map(({ after: { merchantId, id }, postings, deltas, events }) => ({
-        merchant_id: merchantId,
-        id,
+      storings.map(({ postings, deltas, events, rateBps }) => ({
         postings,
         deltas,
         events,
+        rate_bps: rateBps,
       })),
     ),
-  ]);
+  ];
+  const written = await (refunds.length === 0
+    ? run<{ id: string }>(runner, storeMany, values)
+    : run<{ id: string }>(runner, storeManyWithRefunds, [
+        ...values,
+        JSON.stringify(refunds.map((refund) => rowJson(refundNames, refund))),
+      ]));
   return new Set(written.map(({ id }) => id));
 };
 
@@ -206,8 +271,9 @@ const storeGathered = gathered<Storing, Payment | 'left' | null>({
 });
 
 /**
- * Writes a change; null when the payment was written by somebody else since it was read, and then
- * nothing has happened. Changes of the same moment share a statement.
+ * Writes a change; null when the payment was written by somebody else since it was read, or its
+ * fee's rate is another by now, and then nothing has happened. Changes of the same moment share a
+ * statement.
  */
 export const storePayment = async (
   runner: Runner,

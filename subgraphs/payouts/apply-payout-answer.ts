@@ -4,11 +4,14 @@
  * Decision D-32: an unknown answer changes no state. This is the only code that ends a payout the
  * bank was given.
  */
+import type pg from 'pg';
 import { raiseAlert } from '../kernel/alerts/raise-alert.ts';
 import type { PayoutAnswer } from '../kernel/banks/payout-bank.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { eventRow, insertEvents } from '../kernel/events/outbox.ts';
-import { columns, run, type Statement } from '../kernel/database/statement.ts';
+import { gathered } from '../kernel/database/gather-calls.ts';
+import { boundWait } from '../kernel/database/idempotency.ts';
+import { columns, rowJson, run, type Statement } from '../kernel/database/statement.ts';
 import { deltaRows, insertDeltas, insertPostings, postingRows } from '../kernel/ledger/post.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
@@ -19,6 +22,12 @@ import { sourceOf } from './open-payouts.ts';
 import { statusEvent } from './payout-view.ts';
 import { nextTry, payoutMove } from './rules/payout.ts';
 import { payoutFailed, payoutSucceeded } from './rules/postings.ts';
+
+/** SQL: a list of the rows that come with the payouts which were moved, as one JSON array. */
+const ofMoved = (list: 'postings' | 'deltas' | 'events'): string =>
+  `(select coalesce(jsonb_agg(each.value order by sent.place, each.place), '[]') from moved
+      join sent on sent.merchant_id = moved."merchantId" and sent.id = moved.id
+      cross join jsonb_array_elements(sent.${list}) with ordinality as each (value, place))`;
 
 // The reference is in the frozen webhook body: it must be the one that was read.
 const store: Statement = {
@@ -31,15 +40,40 @@ const store: Statement = {
     select * from moved`,
 };
 
-const storePayout = async (
-  database: Database,
-  before: Payout,
-  after: Payout,
-  postings: readonly Posting[],
-  now: Temporal.Instant,
+/** The same for many, each once; one that somebody else has locked or written is left alone. */
+const storeMany: Statement = {
+  name: 'payout.store_many',
+  text: `with sent as materialized (select * from rows from (jsonb_to_recordset($1::jsonb)
+        as (merchant_id uuid, id uuid, read_ref text, status text, fail_reason text, bank_ref text, completed_at timestamptz, ask_at timestamptz,
+          postings jsonb, deltas jsonb, events jsonb))
+        with ordinality as sent (merchant_id, id, read_ref, status, fail_reason, bank_ref, completed_at, ask_at, postings, deltas, events, place)),
+    free as materialized (select payout.merchant_id, payout.id from sent join payout on payout.merchant_id = sent.merchant_id and payout.id = sent.id
+        and payout.status = 'pending' and payout.bank_ref is not distinct from sent.read_ref
+      where ${boundWait} for update of payout skip locked),
+    moved as (update payout set status = sent.status, fail_reason = sent.fail_reason, bank_ref = sent.bank_ref, completed_at = sent.completed_at, ask_at = sent.ask_at
+      from free join sent on sent.merchant_id = free.merchant_id and sent.id = free.id
+      where payout.merchant_id = free.merchant_id and payout.id = free.id and payout.status = 'pending' and payout.bank_ref is not distinct from sent.read_ref
+      returning ${columns(payoutNames, 'payout')}),
+    booked as (${insertPostings(ofMoved('postings'), 'select 1')}),
+    balanced as (${insertDeltas(ofMoved('deltas'), 'select 1')}),
+    published as (${insertEvents(ofMoved('events'), 'select 1')})
+    select * from moved`,
+};
+
+/** A payout as it was read and as it becomes, with what is written beside it. */
+interface Storing {
+  readonly before: Payout;
+  readonly after: Payout;
+  readonly postings: readonly object[];
+  readonly deltas: readonly object[];
+  readonly events: readonly object[];
+}
+
+const storeAlone = async (
+  pool: pg.Pool,
+  { before, after, postings, deltas, events }: Storing,
 ): Promise<Payout | null> => {
-  const source = sourceOf(after, now);
-  const [stored] = await run<Payout>(database.pool, store, [
+  const [stored] = await run<Payout>(pool, store, [
     after.merchantId,
     after.id,
     before.bankRef,
@@ -48,11 +82,58 @@ const storePayout = async (
     after.bankRef,
     after.completedAt,
     after.askAt,
-    JSON.stringify(postingRows(source, postings)),
-    JSON.stringify(deltaRows(source, postings)),
-    JSON.stringify(after.status === before.status ? [] : [eventRow(statusEvent(after, now))]),
+    JSON.stringify(postings),
+    JSON.stringify(deltas),
+    JSON.stringify(events),
   ]);
   return stored ?? null;
+};
+
+/** What changes of a payout, in the columns of `sent`. */
+const changing = ['merchantId', 'id', 'status', 'failReason', 'bankRef', 'completedAt', 'askAt'];
+
+/** Gives `left` for what a batch did not write. */
+const storeGathered = gathered<Storing, Payout | 'left' | null>({
+  name: store.name,
+  callerOf: ({ after }) => after.merchantId,
+  callersApart: true,
+  alone: storeAlone,
+  together: async (pool, storings) => {
+    const first = new Map(storings.toReversed().map((storing) => [storing.after.id, storing]));
+    const sent = [...first.values()].map(({ before, after, postings, deltas, events }) => ({
+      ...rowJson(changing, after),
+      read_ref: before.bankRef,
+      postings,
+      deltas,
+      events,
+    }));
+    const written = await run<Payout>(pool, storeMany, [JSON.stringify(sent)]);
+    const found = new Map(written.map((payout) => [payout.id, payout]));
+    return storings.map((storing) => {
+      const { id } = storing.after;
+      return (first.get(id) === storing && found.get(id)) || 'left';
+    });
+  },
+});
+
+/** Null when somebody else has written the payout since it was read. */
+const storePayout = async (
+  { pool }: Database,
+  before: Payout,
+  { after, postings }: Change,
+  now: Temporal.Instant,
+): Promise<Payout | null> => {
+  const source = sourceOf(after, now);
+  const storing = {
+    before,
+    after,
+    postings: postingRows(source, postings),
+    deltas: deltaRows(source, postings),
+    events: after.status === before.status ? [] : [eventRow(statusEvent(after, now))],
+  };
+  const stored = await storeGathered(pool, storing);
+  // Outside of the batches, which go on, it may wait for whoever has the row.
+  return stored === 'left' ? storeAlone(pool, storing) : stored;
 };
 
 interface Change {
@@ -185,7 +266,7 @@ export const applyPayoutAnswer = async (
       await reportContradiction(database, payout, answer, now);
       return payout;
     }
-    const stored = await storePayout(database, payout, change.after, change.postings, now);
+    const stored = await storePayout(database, payout, change, now);
     if (stored) return stored;
     const [again] = await loadPayouts(database.pool, [payout]);
     if (!again) throw new Error(`payout ${payout.id} is gone`);

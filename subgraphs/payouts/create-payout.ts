@@ -8,7 +8,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
-import { claimOf, createOnce, type IdempotencyClaim } from '../kernel/database/idempotency.ts';
+import { claimOf, type IdempotencyClaim } from '../kernel/database/idempotency.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { withinBound } from '../kernel/ledger/bound.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
@@ -20,8 +20,8 @@ import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import { applyPayoutAnswer } from './apply-payout-answer.ts';
 import { checkRecipient, payoutBank } from './check-draft.ts';
 import type { Payout } from './entities.ts';
-import { loadPayouts } from './find-payouts.ts';
-import { beyondBound, openPayouts, type Draft } from './open-payouts.ts';
+import { openPayout } from './open-payout.ts';
+import { beyondBound, type Draft } from './open-payouts.ts';
 import { payoutTerms, type PayoutInput } from './rules/create.ts';
 import { callDeadline_s, type PayoutMethod } from './rules/payout.ts';
 import { orderPayout } from './order-payout.ts';
@@ -123,7 +123,6 @@ export const createPayout = async (
 ): Promise<CreatedPayout | Refused> => {
   const since_ms = performance.now();
   const { key, now } = creating;
-  const { pool } = parts.database;
   const method = input.method ?? 'payouts_sbp';
   const lack = lacksScope(key, method);
   if (lack) return lack;
@@ -137,22 +136,16 @@ export const createPayout = async (
     terms.recipient,
   );
   const id = randomUUID();
-  const at = now();
-  const find = async (earlier: string): Promise<Payout | null> =>
-    (await loadPayouts(pool, [{ merchantId: key.merchantId, id: earlier }]))[0] ?? null;
-  const creation = {
+  const draft: Draft | Refused = isRefused(ready)
+    ? ready
+    : { id, terms, connector: ready.bank.connector, refusedAs: ready.refusedAs };
+  const making = openPayout(parts.database.pool, {
     caller: key,
     claim: claim && keyedClaim(parts, claim),
-    find,
     resourceId: id,
-    at,
-  };
-  const making = createOnce(pool, creation, async (client) => {
-    // What was created before something stood against it is still answered to a repeated call.
-    if (isRefused(ready)) return ready;
-    const draft: Draft = { id, terms, connector: ready.bank.connector, refusedAs: ready.refusedAs };
-    const opened = await openPayouts(client, key, method, [draft], at);
-    return isRefused(opened) ? opened : (opened[0] ?? refused('bad_request', 'nothing to pay out'));
+    at: now(),
+    method,
+    draft,
   });
   const created = await withinBound(making, beyondBound);
   if (isRefused(created)) return created;

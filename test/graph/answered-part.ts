@@ -26,6 +26,18 @@ const without = (document: DocumentNode, paths: ReadonlySet<string>): DocumentNo
   });
 };
 
+const parts = new WeakMap<DocumentNode, Map<string, DocumentNode>>();
+
+/** The same, once for a document and its paths: what comes again is not planned again. */
+const partWithout = (document: DocumentNode, paths: ReadonlySet<string>): DocumentNode => {
+  const known = parts.get(document) ?? new Map<string, DocumentNode>();
+  parts.set(document, known);
+  const name = [...paths].toSorted().join(' ');
+  const part = known.get(name) ?? without(document, paths);
+  known.set(name, part);
+  return part;
+};
+
 /**
  * Asks, leaves out what was refused or failed and asks again, until the rest is answered or nothing
  * is left. Gives all answers, and the last document.
@@ -45,6 +57,6 @@ export const askAnsweredPart = async (
     const refused = new Set((answer.errors ?? []).map(pathOf));
     if (refused.size === 0 || [...refused].some((path) => !path.includes('.')))
       return { answers, document: left };
-    left = without(left, refused);
+    left = partWithout(left, refused);
   }
 };

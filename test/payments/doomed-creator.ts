@@ -5,7 +5,7 @@
 import { openDatabase } from '../../subgraphs/kernel/database/orm.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
-import { entities } from '../../subgraphs/open-subgraphs.ts';
+import { entities } from '../../subgraphs/entities.ts';
 import { granted } from '../support/granted.ts';
 
 const [, , url = '', merchantId = '', shopId = '', first = ''] = process.argv;

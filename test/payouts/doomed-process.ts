@@ -11,7 +11,7 @@ import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.
 import { openDatabase } from '../../subgraphs/kernel/database/orm.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { entities } from '../../subgraphs/open-subgraphs.ts';
+import { entities } from '../../subgraphs/entities.ts';
 import { createPayout } from '../../subgraphs/payouts/create-payout.ts';
 import type { PayoutInput } from '../../subgraphs/payouts/rules/create.ts';
 import { sendDuePayouts } from '../../subgraphs/payouts/send-payouts.ts';

@@ -12,7 +12,7 @@ import { openDatabase } from '../../subgraphs/kernel/database/orm.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { entities } from '../../subgraphs/open-subgraphs.ts';
+import { entities } from '../../subgraphs/entities.ts';
 import { createPayout } from '../../subgraphs/payouts/create-payout.ts';
 import { sbp } from './harness.ts';
 

@@ -1,7 +1,7 @@
 /** Nothing in production goes around the unit of work, from which the audit log is written. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { entities } from '../../subgraphs/open-subgraphs.ts';
+import { entities } from '../../subgraphs/entities.ts';
 import { readText, typescriptFiles } from './tree.ts';
 import { unrecordedWrites } from './unrecorded-writes.ts';
 

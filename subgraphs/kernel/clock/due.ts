@@ -32,10 +32,24 @@ export interface Waiting {
   readonly locked?: boolean;
 }
 
+/** So many merchants share one `dueOfEach`; of more, chance decides. */
+const sharing_max = 100;
+
 /** Finds what waits. */
 export interface Due<Found> {
   /** Up to `limit` rows that are due by `now` on this timeline, longest due first. */
   due(runner: Runner, timeline: Timeline, now: Temporal.Instant, limit: number): Promise<Found[]>;
+  /**
+   * Up to `limit` rows that are due by `now` in the real time: every merchant with something due,
+   * but those of `except`, has an equal share. It needs an index over merchant and moment, of which
+   * it reads one entry for each merchant.
+   */
+  dueOfEach(
+    runner: Runner,
+    now: Temporal.Instant,
+    limit: number,
+    except: readonly string[],
+  ): Promise<Found[]>;
   /** The name under which rows are set aside (`database/set-aside`): `due` passes over these. */
   readonly task: string;
   /** SQL: whether something is due by `$1` in the real time. */
@@ -82,16 +96,24 @@ const statementsOf = (
   { name: `${name}.due_of_shop`, text: `${select} ${ofShop('waiting', 3)} ${order}` },
 ];
 
+/**
+ * SQL: what is due of each merchant by `$1`, a share of `$2` for each. The walk goes from merchant
+ * to merchant by the index, so that it costs the same however much one of them has waiting.
+ */
+const ofEachMerchant = ({ table, at, where = 'true' }: Waiting, due: string): string =>
+  `with recursive head as (
+      (select merchant_id, ${at} from ${table} where ${where} order by merchant_id, ${at} limit 1)
+      union all
+      select next.merchant_id, next.${at} from head cross join lateral (
+        select merchant_id, ${at} from ${table} where ${where} and merchant_id > head.merchant_id
+        order by merchant_id, ${at} limit 1) as next),
+    sharing as materialized (select merchant_id from head where ${at} <= $1 and merchant_id <> all ($3::uuid[]) order by random() limit ${sharing_max})
+    select found.* from sharing cross join lateral (${due}
+      limit greatest(1, $2::int / (select count(*) from sharing))`;
+
 /** The statements that find rows which wait for a moment. */
-export const dueOn = <Found extends object>({
-  name,
-  table,
-  at,
-  subject = 'id',
-  columns,
-  where = 'true',
-  locked = false,
-}: Waiting): Due<Found> => {
+export const dueOn = <Found extends object>(waiting: Waiting): Due<Found> => {
+  const { name, table, at, subject = 'id', columns, where = 'true', locked = false } = waiting;
   const notAside = (row: string): string =>
     notSetAside(name, `${row}.merchant_id`, `${row}.${subject}::text`);
   const select = (wanted: string): string =>
@@ -99,6 +121,13 @@ export const dueOn = <Found extends object>({
   const oldest = `order by ${at} limit $2`;
   const lock = locked ? ' for update of waiting skip locked' : '';
   const [everybody, oneShop] = statementsOf(name, `${select(columns)} and`, oldest + lock);
+  const each: Statement = {
+    name: `${name}.due_of_each`,
+    text: `${ofEachMerchant(
+      waiting,
+      `${select(columns)} and waiting.merchant_id = sharing.merchant_id and ${inRealTime('waiting')} order by ${at}`,
+    )}${lock}) as found`,
+  };
   const [firstOfAll, firstOfShop] = statementsOf(
     `${name}.first`,
     `${select(`merchant_id as "merchantId", ${subject}::text as "subjectId"`)} and`,
@@ -120,6 +149,7 @@ export const dueOn = <Found extends object>({
   return {
     due: (runner, timeline, now, limit) =>
       read<Found>(runner, [everybody, oneShop], timeline, [now, limit]),
+    dueOfEach: (runner, now, limit, except) => run<Found>(runner, each, [now, limit, except]),
     task: name,
     byClock: `from clock join ${table} as waiting on waiting.merchant_id = clock.merchant_id and waiting.shop_id = clock.shop_id
       and waiting.mode = 'test' where ${where} and ${at} <= clock.at and ${notAside('waiting')}`,

@@ -19,6 +19,7 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { ChangeRecord, type AuditedState } from './audited.ts';
 import { isUuid } from '../rules/uuid.ts';
 import { clientOf } from './orm-connections.ts';
@@ -142,35 +143,52 @@ const stateJson = (state: AuditedState): string | null =>
       : value;
   });
 
-const insertEntry: Statement = {
+const insertEntries: Statement = {
   name: 'audit.insert',
   text: `insert into audit_entry (merchant_id, id, at, actor, role, action, subject_kind, subject_id, before, after, request_id)
-    values ($1, uuidv7(), $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    select merchant_id, uuidv7(), at, actor, role, action, subject_kind, subject_id, before::jsonb, after::jsonb, request_id
+    from jsonb_to_recordset($1::jsonb) as entry (merchant_id uuid, at timestamptz, actor text, role text, action text,
+      subject_kind text, subject_id text, before text, after text, request_id text)`,
 };
 
+/** An entry as it is written beside the unit of work. */
+export interface WrittenEntry {
+  readonly acting: Acting;
+  readonly action: AuditedAction;
+  readonly before: AuditedState;
+  readonly after: AuditedState;
+}
+
 /**
- * Writes an entry in the caller's own transaction, for what is recorded although nobody does it in
- * the cabinet, such as a refund and its reason.
+ * Writes entries in the caller's own transaction, for what is recorded although nobody does it in
+ * the cabinet, such as refunds and their reasons.
  */
-export const writeEntry = async (
+export const writeEntries = async (
+  client: pg.PoolClient,
+  entries: readonly WrittenEntry[],
+): Promise<void> => {
+  const rows = entries.map(({ acting, action: { action, merchantId, subject }, ...states }) => {
+    const { actor, role } = actorOf(acting.principal);
+    return {
+      merchant_id: merchantId ?? platformMerchantId,
+      at: rfc3339(acting.now()),
+      actor,
+      role,
+      action,
+      subject_kind: subject.kind,
+      subject_id: subject.id,
+      before: stateJson(states.before),
+      after: stateJson(states.after),
+      request_id: acting.requestId,
+    };
+  });
+  if (rows.length > 0) await run(client, insertEntries, [JSON.stringify(rows)]);
+};
+
+/** Writes one entry so. */
+export const writeEntry = (
   client: pg.PoolClient,
   acting: Acting,
   action: AuditedAction,
-  { before, after }: { readonly before: AuditedState; readonly after: AuditedState },
-): Promise<void> => {
-  const { actor, role } = actorOf(acting.principal);
-  const { kind, id } = action.subject;
-  const merchantId = action.merchantId ?? platformMerchantId;
-  const states = [stateJson(before), stateJson(after)];
-  await run(client, insertEntry, [
-    merchantId,
-    acting.now(),
-    actor,
-    role,
-    action.action,
-    kind,
-    id,
-    ...states,
-    acting.requestId,
-  ]);
-};
+  states: { readonly before: AuditedState; readonly after: AuditedState },
+): Promise<void> => writeEntries(client, [{ acting, action, ...states }]);

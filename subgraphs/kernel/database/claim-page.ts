@@ -5,7 +5,9 @@
  * them.
  */
 import {
+  insertClaim,
   isSameRequest,
+  tryKey,
   waitForKey,
   type ClaimingCaller,
   type IdempotencyClaim,
@@ -26,6 +28,62 @@ const claimAll: Statement = {
     from rows from (jsonb_to_recordset($5::jsonb) as (key text, fingerprint text, "resourceId" uuid)) with ordinality as row(key, fingerprint, resource_id, place)
     where ${waitForKey({ merchantId: '$1', mode: '$2', key: 'row.key' })}
     order by row.place on conflict do nothing returning key`,
+};
+
+/** A creation of a batch of calls, which may be of several shops. */
+export interface CallClaim {
+  readonly caller: ClaimingCaller;
+  /** Null: no key was sent. */
+  readonly claim: IdempotencyClaim | null;
+  readonly resourceId: string;
+  readonly at: Temporal.Instant;
+}
+
+const tryAll: Statement = {
+  name: 'idempotency.try_page',
+  text: `with sent as materialized (select * from jsonb_to_recordset($1::jsonb)
+      as sent (merchant_id uuid, mode text, key text, fingerprint text, shop_id uuid, resource_id uuid, at timestamptz)),
+    claimed as (${insertClaim(
+      {
+        merchantId: 'sent.merchant_id',
+        mode: 'sent.mode',
+        key: 'sent.key',
+        fingerprint: 'sent.fingerprint',
+        shopId: 'sent.shop_id',
+        resourceId: 'sent.resource_id',
+        at: 'sent.at',
+      },
+      { from: 'from sent', held: tryKey },
+    )}) select resource_id as "resourceId" from claimed`,
+};
+
+/**
+ * Claims the keys of calls, waiting for none, until the transaction ends. Gives the ids of what may
+ * be made: of calls without a key, and of those whose keys were free.
+ */
+export const tryClaims = async (
+  client: Runner,
+  calls: readonly CallClaim[],
+): Promise<ReadonlySet<string>> => {
+  const free = calls.filter(({ claim }) => !claim).map(({ resourceId }) => resourceId);
+  const rows = calls.flatMap(({ caller, claim, resourceId, at }) =>
+    claim
+      ? [
+          {
+            merchant_id: caller.merchantId,
+            mode: caller.mode,
+            key: claim.key,
+            fingerprint: claim.fingerprint,
+            shop_id: caller.shopId,
+            resource_id: resourceId,
+            at: at.toString(),
+          },
+        ]
+      : [],
+  );
+  if (rows.length === 0) return new Set(free);
+  const claimed = await run<{ resourceId: string }>(client, tryAll, [JSON.stringify(rows)]);
+  return new Set([...free, ...claimed.map(({ resourceId }) => resourceId)]);
 };
 
 const findAll: Statement = {

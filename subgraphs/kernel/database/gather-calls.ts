@@ -21,6 +21,8 @@ export interface Gathered<Call, Result> {
    * merchant in a transaction, so that merchants can be on different machines.
    */
   readonly callersApart?: boolean;
+  /** Statements under way, where not two: one, when they would only wait for each other. */
+  readonly inFlight?: number;
   readonly alone: (pool: pg.Pool, call: Call) => Promise<Result>;
   /** One result for each call, in their order. All of it happens, or nothing. */
   readonly together: (pool: pg.Pool, calls: readonly Call[]) => Promise<readonly Result[]>;
@@ -28,7 +30,7 @@ export interface Gathered<Call, Result> {
 
 /** Calls in one statement. */
 export const batch_max = 64;
-/** Statements under way: while one commits, the next is worked. */
+/** Statements under way, unless an operation has less: while one commits, the next is worked. */
 export const batchesInFlight_max = 2;
 /** Callers whose calls are gathered apart; of more, those not seen for the longest begin anew. */
 const gatherings_max = 1_000;
@@ -106,7 +108,7 @@ const runEach = async <Call, Result>(
 /** The calls of one operation on one pool. */
 const openGathering = <Call, Result>(
   pool: pg.Pool,
-  { callerOf, alone, together }: Gathered<Call, Result>,
+  { callerOf, alone, together, inFlight: slots_max = batchesInFlight_max }: Gathered<Call, Result>,
 ): ((call: Call) => Promise<Result>) => {
   const queue = openQueue<Waiting<Call, Result>>();
   const apart = openApart();
@@ -146,7 +148,7 @@ const openGathering = <Call, Result>(
 
   const begin = (): void => {
     isDue = false;
-    for (let slots = batchesInFlight_max - inFlight; slots > 0; slots -= 1) void work();
+    for (let slots = slots_max - inFlight; slots > 0; slots -= 1) void work();
   };
 
   return (call) => {
@@ -155,7 +157,7 @@ const openGathering = <Call, Result>(
     const answer = Promise.withResolvers<Result>();
     queue.add(caller, { call, answer });
     // Behind all that this turn of the event loop brings.
-    if (!isDue && inFlight < batchesInFlight_max) {
+    if (!isDue && inFlight < slots_max) {
       isDue = true;
       outsideOfCalls(setImmediate, begin);
     }

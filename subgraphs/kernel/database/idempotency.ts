@@ -112,9 +112,15 @@ export const waitForKey = (p: Pick<ClaimParts, 'merchantId' | 'mode' | 'key'>): 
     case when pg_advisory_xact_lock(${lockOf(p)}) is not null then
       set_config('lock_timeout', greatest(${rowPatience_ms}, ${claimPatience_ms} - 1000 * extract(epoch from clock_timestamp() - statement_timestamp()))::int::text, true) is not null end end`;
 
+/**
+ * SQL: true; the transaction of a batch waits for no row that somebody holds for longer than a
+ * batch may.
+ */
+export const boundWait = `set_config('lock_timeout', '${batchPatience_ms}', true) is not null`;
+
 /** SQL: true when the key's lock is this transaction's; it does not wait. */
 export const tryKey = (p: Pick<ClaimParts, 'merchantId' | 'mode' | 'key'>): string =>
-  `case when set_config('lock_timeout', '${batchPatience_ms}', true) is not null then pg_try_advisory_xact_lock(${lockOf(p)}) end`;
+  `case when ${boundWait} then pg_try_advisory_xact_lock(${lockOf(p)}) end`;
 
 /** Where the claims of an insert come from. */
 interface ClaimSource {

@@ -129,8 +129,16 @@ export const inTransaction = async <Result>(
   }
 };
 
-const snake = (name: string): string =>
-  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const snakes = new Map<string, string>();
+
+/** The column of a property; asked for every column of every row that is sent as JSON. */
+const snake = (name: string): string => {
+  const known = snakes.get(name);
+  if (known !== undefined) return known;
+  const column = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  snakes.set(name, column);
+  return column;
+};
 
 /** `public_id as "publicId", ...` for a list of property names, with a table alias when given. */
 export const columns = (names: readonly string[], alias?: string): string =>
@@ -157,3 +165,17 @@ export const rowJson = (names: readonly string[], row: object): object => {
 
 /** PostgreSQL's lock_not_available: the statement waited for a lock as long as it may. */
 export const isLockTimeout = (error: unknown): boolean => errorCode(error) === '55P03';
+
+/**
+ * What a batch of one call came to; `left` when somebody held a row for longer than a batch waits.
+ */
+export const unlessHeld = async <Result>(
+  batch: Promise<readonly Result[]>,
+): Promise<Result | 'left'> => {
+  try {
+    return (await batch)[0] ?? 'left';
+  } catch (error) {
+    if (isLockTimeout(error)) return 'left';
+    throw error;
+  }
+};

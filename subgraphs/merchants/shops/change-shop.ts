@@ -15,6 +15,7 @@ import { changeEntities, type Acting } from '../audit.ts';
 import { MerchantEntity } from '../entities.ts';
 import { makeWebhookSecret } from '../keys/rules.ts';
 import { nameMistake, overlapEnd, overlapMistake, shopsPerMerchant_max } from '../rules/cabinet.ts';
+import { shownSecret, type ShownSecret } from '../webhooks/rules.ts';
 import type { Keys } from '../../kernel/service/access/keys.ts';
 
 export interface ShopParts {
@@ -23,8 +24,7 @@ export interface ShopParts {
 }
 
 /** A secret as it is shown once, and until when the one before it signs too. */
-export interface Rotated {
-  readonly secret: string;
+export interface Rotated extends ShownSecret {
   readonly previousUntil: Temporal.Instant | null;
 }
 
@@ -135,6 +135,6 @@ export const rotateShopSecret = async (
       previousWebhookUntil: previousUntil,
     });
     notes.before = null;
-    return { secret, previousUntil };
+    return { ...shownSecret(secret), previousUntil };
   });
 };

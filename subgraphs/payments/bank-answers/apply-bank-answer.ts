@@ -59,6 +59,8 @@ const approve = (
   if (!status)
     return payment.capturedAt === null && !isVoided(payment) ? 'unchanged' : settled(payment);
   if (payment.verification) return verified(payment, answer, now);
+  // Decided again from the row, which is read with its rate.
+  if (rateBps === null) return 'unchanged';
   const amount = minorUnits(payment.amount);
   const fee = feeOf(payment.mode, amount, rateBps);
   return {
@@ -70,6 +72,7 @@ const approve = (
       finalizedAt: now,
     },
     postings: paymentSucceeded({ amount, fee }),
+    rateBps,
     events: (after) => statusEvents(after, [], now),
   };
 };

@@ -8,7 +8,8 @@ import { inTraceOf } from '../../kernel/database/subject-trace.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { askAbout } from '../bank-answers/ask-bank.ts';
 import type { Payment } from '../entities.ts';
-import { findPayment, type PaymentKey } from '../store-payment.ts';
+import { findPayment, type PaymentInHand, type PaymentKey } from '../store-payment.ts';
+import type { ShownPayments } from './shown-payments.ts';
 
 /** What a buyer answers there; `coded`: with the code that a bank asks for (3-D Secure). */
 interface BankFormAnswer {
@@ -16,26 +17,53 @@ interface BankFormAnswer {
   readonly coded: boolean;
 }
 
+interface ConfirmingParts {
+  readonly database: Database;
+  readonly banks: Banks;
+  readonly shown: ShownPayments;
+}
+
+/** The bank shows its page only to a buyer who has something to do there. */
+const awaitsBuyer = ({ step }: Payment): boolean => step !== null && step !== 'wait';
+
+/**
+ * The payment as it is remembered, where its buyer was at the bank and its session lasts; else as
+ * it is read. Null when there is none.
+ */
+const findAtBank = async (
+  { database, shown }: ConfirmingParts,
+  key: PaymentKey,
+  now: Temporal.Instant,
+): Promise<PaymentInHand | null> => {
+  const known = shown.find(key.paymentId);
+  if (known && known.rateBps !== null && awaitsBuyer(known.payment)) {
+    const { processingUntil } = known.payment;
+    if (processingUntil && Temporal.Instant.compare(now, processingUntil) < 0) return known;
+  }
+  const found = await findPayment(database.pool, key, now);
+  if (found) shown.keep(found);
+  return found;
+};
+
 /**
  * Confirms or declines at the simulated bank, and applies its answer. A payment that does not wait
  * for its buyer is given back as it is.
  */
 export const confirmSimulator = async (
-  database: Database,
-  banks: Banks,
+  parts: ConfirmingParts,
   key: PaymentKey,
   { approve, coded }: BankFormAnswer,
   now: Temporal.Instant,
 ): Promise<Payment | Refused> => {
-  const found = await findPayment(database.pool, key, now);
+  const { database, banks } = parts;
+  const found = await findAtBank(parts, key, now);
   if (!found) return refused('not_found', 'there is no such payment');
   const { payment } = found;
   if (payment.mode !== 'test')
     return refused('bad_request', 'only a test payment is confirmed here');
   if (payment.status === 'pending')
     return refused('bad_request', 'the buyer has not gone on to the bank yet');
-  // The bank shows its page only to a buyer who has something to do there.
-  if (payment.step === null || payment.step === 'wait') return payment;
+  if (!awaitsBuyer(payment)) return payment;
   if (approve && !coded && payment.step === 'three_d_secure')
     return refused('bad_request', 'the bank asks for its code');
   const asked = await inTraceOf(

@@ -42,7 +42,7 @@ export const checkoutQueries = (parts: ReadingParts): Pick<QueryResolvers, 'chec
     const at = now();
     const found = await findPayment(parts.database.pool, buyerOf(principal), at);
     if (!found) throw refusal('not_found', 'there is no such payment');
-    parts.shown.set(found.payment.id, found);
+    parts.shown.keep(found);
     return viewOf(parts, found.payment, at);
   },
 });
@@ -55,8 +55,11 @@ export const checkoutMutations = (
   'checkoutMethodChoose' | 'checkoutOutcomePlan' | 'checkoutPay' | 'checkoutSimulatorConfirm'
 > => {
   const { database, banks, policies, wakeRelay, askLater } = parts;
-  const view = (changed: Payment | Refused, now: Temporal.Instant) =>
-    isRefused(changed) ? changed : viewOf(parts, changed, now);
+  const view = (changed: Payment | Refused, now: Temporal.Instant) => {
+    if (isRefused(changed)) return changed;
+    parts.shown.keep({ payment: changed, rateBps: null });
+    return viewOf(parts, changed, now);
+  };
   /** What the buyer does is in the payment's trace. */
   const byBuyer = <Result>(
     { merchantId, paymentId }: PaymentKey,
@@ -88,7 +91,7 @@ export const checkoutMutations = (
           card: card ?? null,
           pageUrl: pageAddress(parts, key),
           now: now(),
-          shown: parts.shown.get(key.paymentId),
+          shown: parts.shown.find(key.paymentId),
         });
         wakeRelay();
         if (!isRefused(opened) && opened.askAt)
@@ -99,7 +102,7 @@ export const checkoutMutations = (
     checkoutSimulatorConfirm: async (_, answer, { principal, now }) => {
       const key = buyerOf(principal);
       const at = now();
-      const confirmed = await confirmSimulator(database, banks, key, answer, at);
+      const confirmed = await confirmSimulator(parts, key, answer, at);
       wakeRelay();
       return view(confirmed, at);
     },

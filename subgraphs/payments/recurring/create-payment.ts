@@ -10,12 +10,13 @@ import type { Database } from '../../kernel/database/orm.ts';
 import type { PolicyLists } from '../../kernel/policies/policies.ts';
 import { savedText } from '../../kernel/rules/recurring.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { applyBankAnswer } from '../bank-answers/apply-bank-answer.ts';
+import { applyAnswerTo } from '../bank-answers/apply-bank-answer.ts';
 import { policyRefusal } from '../create-payment.ts';
 import type { Payment } from '../entities.ts';
 import { orderCharge } from './charge.ts';
 import { recurringTerms, type RecurringInput, type RecurringTerms } from './rules.ts';
-import { insertRecurringPayment, type NewRecurringPayment } from '../insert-payment.ts';
+import { insertRecurringPayment } from '../insert-payment.ts';
+import type { NewRecurringPayment } from '../insert-statements.ts';
 import { findPayment } from '../store-payment.ts';
 
 /** When a charge that we lost sight of is ordered again: later than any call to a bank may take. */
@@ -152,14 +153,8 @@ export const createRecurringPayment = async (
       refused('not_found', 'there is no such shop');
     return isRefused(found) ? found : { payment: found, replayed: true };
   }
-  if (!('charges' in terms.by)) return { payment: made, replayed: false };
-  const answer = await orderCharge(bank, made, true, now);
-  const charged = await applyBankAnswer(
-    database,
-    { merchantId: made.merchantId, paymentId: made.id },
-    bank.connector,
-    answer,
-    now,
-  );
+  if (!('charges' in terms.by)) return { payment: made.payment, replayed: false };
+  const answer = await orderCharge(bank, made.payment, true, now);
+  const charged = await applyAnswerTo(database, made, bank.connector, answer, now);
   return isRefused(charged) ? charged : { payment: charged, replayed: false };
 };

@@ -8,9 +8,10 @@
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
 import type { RefundAnswer } from '../../kernel/banks/bank.ts';
+import { gathered } from '../../kernel/database/gather-calls.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import type { OutboxEvent } from '../../kernel/events/outbox.ts';
-import { inTransaction } from '../../kernel/database/statement.ts';
+import { inTransaction, unlessHeld } from '../../kernel/database/statement.ts';
 import type { FailureCode } from '../../kernel/rules/failure-code.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
 import {
@@ -21,11 +22,11 @@ import {
 } from '../../kernel/rules/postings.ts';
 import type { Payment } from '../entities.ts';
 import type { Refund } from './entities.ts';
-import { lockPayment, storeLocked, type LockedPayment } from '../lock-payment.ts';
+import { lockFreePayments, lockPayment, storeLocked, type LockedPayment } from '../lock-payment.ts';
 import { refundedEvents } from './events.ts';
 import { endedUnpaid, paymentMove, type PaymentStatus } from '../rules/payment.ts';
 import { isLastOf, refundMove } from './rules.ts';
-import type { PaymentPatch } from '../payment-change.ts';
+import type { PaymentChange, PaymentPatch } from '../payment-change.ts';
 
 /** How long we wait before asking again a bank that gave no answer. */
 const askAgain_s = 10;
@@ -132,30 +133,87 @@ const alertOfStuckMoney = (
     at,
   });
 
+/** The answer of a bank to a refund. */
+interface Answered {
+  readonly refund: Pick<Refund, 'merchantId' | 'paymentId' | 'id'>;
+  readonly answer: RefundAnswer;
+  readonly now: Temporal.Instant;
+}
+
 /**
- * Applies the answer; the refund as it is afterwards. A final answer for a refund that is final
- * already changes nothing.
+ * What the answer makes of the refund; null: nothing. What a person must look at is an alert then.
  */
-export const applyRefundAnswer = (
-  database: Database,
-  { merchantId, paymentId, id }: Pick<Refund, 'merchantId' | 'paymentId' | 'id'>,
-  answer: RefundAnswer,
-  now: Temporal.Instant,
-): Promise<Refund> =>
-  inTransaction(database.pool, async (client) => {
+const changeFor = async (
+  client: pg.PoolClient,
+  locked: LockedPayment,
+  refund: Refund,
+  { answer, now }: Answered,
+): Promise<{ readonly row: Refund; readonly change: PaymentChange } | null> => {
+  const decided = decide(locked, refund, answer, now);
+  if (!decided) return null;
+  const { row, postings, payment: patch = {}, events = () => [] } = decided;
+  if (row.status === 'failed' && endedUnpaid(locked.payment.status))
+    await alertOfStuckMoney(client, locked.payment, row, now);
+  return { row, change: { patch, postings: [], events, refund: { row, postings } } };
+};
+
+const applyAlone = (pool: pg.Pool, answered: Answered): Promise<Refund> =>
+  inTransaction(pool, async (client) => {
+    const { merchantId, paymentId, id } = answered.refund;
+    const { now } = answered;
     const locked = await lockPayment(client, { merchantId, paymentId }, now);
     const refund = locked?.refunds.find((candidate) => candidate.id === id);
     if (!locked || !refund) throw new Error(`there is no refund ${id} of payment ${paymentId}`);
-    const change = decide(locked, refund, answer, now);
-    if (!change) return refund;
-    const { row, postings, payment: patch = {}, events = () => [] } = change;
-    if (row.status === 'failed' && endedUnpaid(locked.payment.status))
-      await alertOfStuckMoney(client, locked.payment, row, now);
-    await storeLocked(
-      client,
-      locked,
-      { patch, postings: [], events, refund: { row, postings } },
-      now,
-    );
-    return row;
+    const changed = await changeFor(client, locked, refund, answered);
+    if (!changed) return refund;
+    await storeLocked(client, locked, changed.change, now);
+    return changed.row;
   });
+
+const applyTogether = (
+  pool: pg.Pool,
+  answers: readonly Answered[],
+): Promise<readonly (Refund | 'left')[]> =>
+  inTransaction(pool, async (client) => {
+    const locked = await lockFreePayments(
+      client,
+      answers.map(({ refund }) => refund),
+    );
+    const results: (Refund | 'left')[] = [];
+    for (const answered of answers) {
+      const { paymentId, id } = answered.refund;
+      const payment = locked.of(paymentId);
+      const refund = payment?.refunds.find((candidate) => candidate.id === id);
+      const changed = payment && refund && (await changeFor(client, payment, refund, answered));
+      if (changed) locked.change(paymentId, changed.change, answered.now);
+      results.push(changed?.row ?? refund ?? 'left');
+    }
+    await locked.store();
+    return results;
+  });
+
+/** Gives `left` for what a batch did not decide, since somebody else has the payment. */
+const applyGathered = gathered<Answered, Refund | 'left'>({
+  name: 'refund.answer',
+  callerOf: ({ refund }) => refund.merchantId,
+  callersApart: true,
+  alone: (pool, answered) => unlessHeld(applyTogether(pool, [answered])),
+  together: applyTogether,
+});
+
+/**
+ * Applies the answer; the refund as it is afterwards. A final answer for a refund that is final
+ * already changes nothing. Answers to refunds of one merchant at the same moment share a
+ * transaction.
+ */
+export const applyRefundAnswer = async (
+  { pool }: Pick<Database, 'pool'>,
+  refund: Pick<Refund, 'merchantId' | 'paymentId' | 'id'>,
+  answer: RefundAnswer,
+  now: Temporal.Instant,
+): Promise<Refund> => {
+  const answered = { refund, answer, now };
+  const applied = await applyGathered(pool, answered);
+  // Outside of the batches, which go on, it may wait for whoever has the payment.
+  return applied === 'left' ? applyAlone(pool, answered) : applied;
+};

@@ -5,27 +5,18 @@
  * makes one refund of it.
  */
 import { randomUUID } from 'node:crypto';
-import type pg from 'pg';
 import type { Banks } from '../../kernel/banks/route.ts';
-import { claimOf, createOnce } from '../../kernel/database/idempotency.ts';
+import { claimOf } from '../../kernel/database/idempotency.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { withinBound } from '../../kernel/ledger/bound.ts';
-import { refundOpened } from '../../kernel/rules/postings.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import type { Refund } from './entities.ts';
-import { loadRefunds } from '../find-payments.ts';
-import { lockPayment, storeLocked } from '../lock-payment.ts';
-import { newRefund } from './new-refund.ts';
-import { recordRefund } from './record-refund.ts';
-import { refundCreated } from './events.ts';
 import { textMistake } from '../rules/create.ts';
-import { reason_max_chars, refundAmount } from './rules.ts';
+import { openRefund } from './open-refund.ts';
+import { reason_max_chars } from './rules.ts';
 import { sendRefund } from './send-refund.ts';
-
-/** When a refund that we lost sight of is ordered again: later than any call to a bank may take. */
-const lostRefund_s = 30;
 
 export interface RefundRequest {
   readonly paymentId: string;
@@ -51,46 +42,6 @@ const beyondBound = refused(
   'the refund would take the available balance below -(2^53-1)',
 );
 
-type Opening = RefundRequest & {
-  readonly id: string;
-  readonly key: KeyPrincipal;
-  readonly now: Temporal.Instant;
-};
-
-const openRefund = async (
-  client: pg.PoolClient,
-  banks: Banks,
-  { id, key, paymentId, now, ...asked }: Opening,
-): Promise<Refund | Refused> => {
-  const locked = await lockPayment(client, { merchantId: key.merchantId, paymentId }, now);
-  const { shopId, mode } = key;
-  if (!locked || locked.payment.shopId !== shopId || locked.payment.mode !== mode)
-    return refused('not_found', 'there is no such payment');
-  const agreed = refundAmount(locked.payment, locked.refunds, asked.amount);
-  if (isRefused(agreed)) return agreed;
-  const bank = banks.bankOf(locked.payment);
-  if (isRefused(bank)) return bank;
-  const refund = newRefund(
-    locked.payment,
-    { id, amount: agreed.amount, reason: asked.reason, askAt: now.add({ seconds: lostRefund_s }) },
-    now,
-  );
-  const opened = { row: refund, postings: refundOpened(agreed) };
-  await storeLocked(
-    client,
-    locked,
-    { patch: {}, postings: [], events: () => [refundCreated(refund, now)], refund: opened },
-    now,
-  );
-  await recordRefund(
-    client,
-    { principal: key, requestId: asked.requestId ?? '', now: () => now },
-    locked.payment,
-    refund,
-  );
-  return refund;
-};
-
 /**
  * Creates a refund of a payment of the key's shop and orders it at the bank, or finds the one that
  * an earlier call with the same idempotency key created. Gives it as it is then: final when the
@@ -112,14 +63,11 @@ export const refundPayment = async (
   const mistake = textMistake('reason', request.reason, 0, reason_max_chars);
   if (mistake) return refused('bad_request', mistake);
   const { merchantId } = key;
+  const { paymentId, amount, reason, requestId = '' } = request;
   const id = randomUUID();
-  const find = async (earlier: string): Promise<Refund | null> =>
-    (await loadRefunds(database.pool, [{ merchantId, id: earlier }]))[0] ?? null;
-  const making = createOnce(
-    database.pool,
-    { caller: key, claim, find, resourceId: id, at: now },
-    (client) => openRefund(client, banks, { ...request, id, key, now }),
-  );
+  const whose = { caller: key, claim, resourceId: id, at: now };
+  const asked = { banks, paymentId, amount, reason, requestId };
+  const making = openRefund(database.pool, { ...whose, ...asked });
   const created = await withinBound(making, beyondBound);
   if (isRefused(created)) return created;
   if (created.replayed) return { refund: created.made, replayed: true };

@@ -5,32 +5,18 @@
  */
 import type pg from 'pg';
 import type { Timeline } from '../../kernel/clock/due.ts';
-import {
-  eachAlone,
-  isPassing,
-  setAside,
-  reportSetAside,
-  workBatch,
-} from '../../kernel/alerts/set-aside.ts';
-import { inTransaction } from '../../kernel/database/statement.ts';
+import { eachAlone, isPassing, setAside, reportSetAside } from '../../kernel/alerts/set-aside.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
 import type { Logger } from '../../kernel/service/tracing/telemetry.ts';
-import { askCharge, paymentOf, standingOf } from './ask-charge.ts';
+import { askCharge, standingOf } from './ask-charge.ts';
+import { takeRound } from './begin-charges.ts';
 import type { Payments } from '../ask-payments.ts';
 import type { Token } from '../tokens/entities.ts';
 import { loadTokens } from '../find-recurring.ts';
 import { loadSubscriptions } from './find-subscriptions.ts';
 import { chargeEnd } from '../rules/charge-end.ts';
-import { begun, ended, type EndReason } from '../rules/subscription.ts';
 import { settleCharges, type ChargeNews, type ChargePayment } from './settle-charges.ts';
-import {
-  dueAsks,
-  dueSubscriptions,
-  noteAsked,
-  storeSubscriptions,
-  takeAsks,
-  type SubscriptionChange,
-} from './store-subscription.ts';
+import { dueAsks, noteAsked } from './store-subscription.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';
 
 export interface ChargingParts {
@@ -39,117 +25,10 @@ export interface ChargingParts {
   readonly log: Logger;
 }
 
-/** Subscriptions of a round, and charges at once: few, so that nothing waits for the database. */
-const page_max = 200;
-const concurrentCharges_max = 8;
-
-/** When a charge whose asker was lost is asked for again. Asking twice makes one payment. */
-const askLease_s = 120;
-
-/** The moment at which another may ask for a charge that is asked for now. */
-export const leaseFrom = (now: Temporal.Instant): Temporal.Instant =>
-  now.add({ seconds: askLease_s });
-
-const beginning = (before: Subscription, now: Temporal.Instant): SubscriptionChange => {
-  const { merchantId, id, shopId, mode, amount, currency } = before;
-  const { charge, patch } = begun(before);
-  const due = {
-    merchantId,
-    subscriptionId: id,
-    ...charge,
-    shopId,
-    mode,
-    kind: 'subscription_charge',
-    amount,
-    currency,
-  } as const;
-  const open = {
-    status: 'open',
-    paymentId: paymentOf(due),
-    failureCode: null,
-    askAt: leaseFrom(now),
-    createdAt: now,
-    settledAt: null,
-  } as const;
-  return { before, patch, charge: { ...due, ...open }, at: now };
-};
-
-/**
- * What becomes of a subscription that is due: its charge begins, or there is nothing left to
- * charge.
- */
-const dueChange = (
-  before: Subscription,
-  token: Token | null | undefined,
-  now: Temporal.Instant,
-): SubscriptionChange =>
-  token?.status === 'active'
-    ? beginning(before, now)
-    : {
-        before,
-        patch: ended(before, 'charging_ended', now, 'token_cancelled' satisfies EndReason),
-        at: now,
-      };
-
-interface Round {
-  readonly charges: readonly SubscriptionCharge[];
-  /** Whether more may be due. */
-  readonly more: boolean;
-}
-
-/** Begins the charges of subscriptions that are due, a page at most. */
-const beginCharges = (
-  pool: pg.Pool,
-  now: Temporal.Instant,
-  timeline: Timeline,
-  limit: number,
-): Promise<Round> =>
-  inTransaction(pool, async (client) => {
-    const due = await dueSubscriptions.due(client, timeline, now, limit);
-    if (due.length === 0) return { charges: [], more: false };
-    const tokens = await loadTokens(
-      client,
-      due.map(({ merchantId, tokenId }) => ({ merchantId, id: tokenId })),
-    );
-    const changes = due.map((subscription, index) => dueChange(subscription, tokens[index], now));
-    const stored = await storeSubscriptions(client, changes);
-    if (stored.size < due.length)
-      throw new Error(
-        `${due.length - stored.size} locked subscriptions were written by somebody else`,
-      );
-    return { charges: changes.flatMap(({ charge }) => (charge ? [charge] : [])), more: true };
-  });
-
-/**
- * Takes what a crash or an outage left unasked, and begins the charges of subscriptions that are
- * due: a page of each. A subscription that makes either fail is set aside.
- */
-const takeRound = async (
-  pool: pg.Pool,
-  now: Temporal.Instant,
-  timeline: Timeline,
-  limit: number,
-): Promise<Round> => {
-  const left = await workBatch(pool, {
-    task: dueAsks.task,
-    limit,
-    work: (some) =>
-      inTransaction(pool, (client) =>
-        takeAsks(client, timeline, { now, until: leaseFrom(now), limit: some }),
-      ),
-    first: () => dueAsks.first(pool, timeline, now),
-  });
-  const fresh = await workBatch(pool, {
-    task: dueSubscriptions.task,
-    limit,
-    work: (some) => beginCharges(pool, now, timeline, some),
-    first: () => dueSubscriptions.first(pool, timeline, now),
-  });
-  return {
-    charges: [...left.result, ...fresh.result.charges],
-    more: left.result.length > 0 || fresh.result.more,
-  };
-};
+/** Subscriptions of a round. */
+const page_max = 256;
+/** Charges at once: those of one merchant share the statements that write them. */
+const concurrentCharges_max = 64;
 
 /** A charge with what it is made from. */
 interface Asking {
@@ -157,6 +36,17 @@ interface Asking {
   readonly subscription: Subscription;
   readonly token: Token;
 }
+
+/** In turns: the first charge of each merchant, then the second of each. */
+const byTurns = (charges: readonly SubscriptionCharge[]): readonly SubscriptionCharge[] => {
+  const turns = new Map<string, number>();
+  const placed = charges.map((charge) => {
+    const turn = turns.get(charge.merchantId) ?? 0;
+    turns.set(charge.merchantId, turn + 1);
+    return { charge, turn };
+  });
+  return placed.toSorted((one, other) => one.turn - other.turn).map(({ charge }) => charge);
+};
 
 /** Charges with what they are made from; one that has lost it is set aside. */
 const withParts = async (
@@ -240,7 +130,7 @@ const askFor = async (
 ): Promise<number> => {
   const news: ChargeNews[] = [];
   const failures: unknown[] = [];
-  const left = (await withParts(parts.pool, charges)).values();
+  const left = (await withParts(parts.pool, byTurns(charges))).values();
   const askSome = async (): Promise<void> => {
     for (const asking of left) {
       try {
@@ -286,14 +176,22 @@ export const chargeDue = async (
 ): Promise<number> => {
   let asked = 0;
   const isStopped = (): boolean => stopping?.aborted === true;
+  let isShared = false;
+  const except = new Set<string>();
   // What was just charged may be due again: after an outage, periods are made up for one after the
   // other.
   for (let more = true; more && !isStopped();) {
-    const round = await takeRound(parts.pool, clock(), timeline, limit);
+    const options = { timeline, limit, isShared, except: [...except] };
+    const round = await takeRound(parts.pool, clock(), options);
+    // A merchant with a hundred thousand charges due at once holds up nobody else's.
+    isShared ||= timeline === null && round.isFull;
     const answered = round.charges.length > 0 ? await askFor(parts, round.charges) : 0;
     asked += round.charges.length;
-    // While payments are away, no more charges are begun than one round for each turn.
-    more = round.more && (answered > 0 || round.charges.length === 0);
+    // While payments are away, no more charges are begun than one round for each turn; but the
+    // round may have been of a merchant who fails alone, so that the others have one of theirs.
+    const isAway = answered === 0 && round.charges.length > 0;
+    more = round.more && (!isAway || (isShared && except.size === 0));
+    if (isAway) for (const { merchantId } of round.charges) except.add(merchantId);
   }
   return asked;
 };

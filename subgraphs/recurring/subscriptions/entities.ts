@@ -58,6 +58,11 @@ export const SubscriptionEntity = defineEntity({
   indexes: [
     { name: 'subscription_list', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
     { name: 'subscription_due', properties: ['dueAt'], where: 'due_at is not null' },
+    {
+      name: 'subscription_due_of_merchant',
+      properties: ['merchantId', 'dueAt'],
+      where: 'due_at is not null',
+    },
   ],
   checks: [
     { name: 'subscription_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },

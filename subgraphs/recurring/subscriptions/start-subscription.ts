@@ -15,7 +15,7 @@ import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import { bindSubscription, firstAmount } from './ask-charge.ts';
 import type { Payments } from '../ask-payments.ts';
 import { pendingToken } from '../tokens/bind-token.ts';
-import { leaseFrom } from './charge-due.ts';
+import { leaseFrom } from './begin-charges.ts';
 import type { Token } from '../tokens/entities.ts';
 import { loadTokens } from '../find-recurring.ts';
 import { chargeNames, loadSubscriptions, subscriptionNames } from './find-subscriptions.ts';

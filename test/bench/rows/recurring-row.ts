@@ -22,7 +22,7 @@ import {
 import type { Fixture } from '../fixture.ts';
 
 /** Issue: charges by the schedule over charges one by one, at least. */
-const ratio_min = 2;
+const ratio_min = 3;
 /** Charges one by one: their pace does not depend on how many there are. */
 const singles_max = 500;
 const looks = 200;

@@ -23,7 +23,7 @@ import {
   listLedger,
   type LedgerQuery,
 } from '../../../subgraphs/merchants/ledger/read-ledger.ts';
-import { entities } from '../../../subgraphs/open-subgraphs.ts';
+import { entities } from '../../../subgraphs/entities.ts';
 import {
   listPayments,
   listRefunds,

@@ -10,7 +10,7 @@ import { foldBalances } from '../../../subgraphs/kernel/ledger/fold.ts';
 import { noPolicies } from '../../../subgraphs/kernel/policies/policies.ts';
 import { isRefused } from '../../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../../subgraphs/kernel/service/access/principal.ts';
-import { entities } from '../../../subgraphs/open-subgraphs.ts';
+import { entities } from '../../../subgraphs/entities.ts';
 import { applyBankAnswer } from '../../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { recordPayment } from '../../../subgraphs/payments/create-payment.ts';
 import { hasPgbench, pgbenchSubject } from '../pgbench.ts';

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { openDatabase, type Database } from '../../../subgraphs/kernel/database/orm.ts';
 import { isRefused } from '../../../subgraphs/kernel/rules/refusal.ts';
-import { entities } from '../../../subgraphs/open-subgraphs.ts';
+import { entities } from '../../../subgraphs/entities.ts';
 import { applyBankAnswer } from '../../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { findPayment, type PaymentInHand } from '../../../subgraphs/payments/store-payment.ts';
 import { hasPgbench, scriptsSubject } from '../pgbench.ts';

@@ -2,12 +2,21 @@
  * The simulated bank's payouts. Decision D-30: the amount's last two digits decide; and some
  * recipients have a fate of their own, whatever the amount (TEST.md beside this file).
  */
-import { run, type Runner, type Statement } from '../../database/statement.ts';
+import type pg from 'pg';
+import { gathered } from '../../database/gather-calls.ts';
+import { boundWait } from '../../database/idempotency.ts';
+import { run, type Statement } from '../../database/statement.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
 import type { PlannedOutcome } from '../../rules/buyer.ts';
 import { decidesAloneAt } from '../../rules/plan.ts';
 import type { Recipient } from '../../rules/recipient.ts';
-import type { PayoutAnswer, PayoutBank, PayoutQuestion, RecipientVerdict } from '../payout-bank.ts';
+import type {
+  PayoutAnswer,
+  PayoutBank,
+  PayoutOrder,
+  PayoutQuestion,
+  RecipientVerdict,
+} from '../payout-bank.ts';
 
 /**
  * A recipient whose order is not answered: it has arrived, and is found when the bank is asked; or
@@ -64,11 +73,15 @@ const silenceOf = (recipient: Recipient): Silence | null => {
 // A repeated order finds the first. One that is being taken at this very moment is not seen yet:
 // then there is no row, and no answer.
 const take: Statement = {
-  name: 'simulator.take_payout',
-  text: `with taken as (insert into simulator_operation (merchant_id, operation_id, reference, outcome, failure_code, answer_at, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7) on conflict (merchant_id, operation_id) do nothing returning *)
-    select reference, outcome, failure_code as "failureCode", answer_at as "answerAt", true as fresh from taken
-    union all select reference, outcome, failure_code, answer_at, false from simulator_operation where merchant_id = $1 and operation_id = $2`,
+  name: 'simulator.take_payouts',
+  text: `with sent as materialized (select * from unnest((select $1::uuid[]), (select $2::uuid[]), (select $3::text[]), (select $4::text[]),
+        (select $5::timestamptz[]), (select $6::timestamptz[])) as sent (merchant_id, operation_id, planned, planned_code, decided_at, ordered_at)),
+    taken as (insert into simulator_operation (merchant_id, operation_id, reference, outcome, failure_code, answer_at, created_at)
+      select merchant_id, operation_id, 'sim_' || operation_id, planned, planned_code, decided_at, ordered_at from sent where ${boundWait}
+      on conflict (merchant_id, operation_id) do nothing returning *)
+    select operation_id as "operationId", reference, outcome, failure_code as "failureCode", answer_at as "answerAt", true as fresh from taken
+    union all select operation_id, reference, outcome, failure_code, answer_at, false from simulator_operation
+      where (merchant_id, operation_id) in (select merchant_id, operation_id from sent)`,
 };
 
 const find: Statement = {
@@ -83,6 +96,36 @@ interface Taken {
   readonly answerAt: Temporal.Instant | null;
 }
 
+interface Ordered extends Taken {
+  readonly operationId: string;
+  /** Whether no order came before. */
+  readonly fresh: boolean;
+}
+
+const takeAll = async (
+  pool: pg.Pool,
+  orders: readonly PayoutOrder[],
+): Promise<readonly (Ordered | null)[]> => {
+  const rows = await run<Ordered>(pool, take, [
+    orders.map(({ merchantId }) => merchantId),
+    orders.map(({ operationId }) => operationId),
+    orders.map(({ planned }) => planned?.outcome ?? 'succeeded'),
+    orders.map(({ planned }) => planned?.failureCode ?? null),
+    orders.map(({ planned, now }) => decidesAloneAt(planned, now)),
+    orders.map(({ now }) => now),
+  ]);
+  const found = new Map(rows.map((row) => [row.operationId, row]));
+  return orders.map(({ operationId }) => found.get(operationId) ?? null);
+};
+
+const takeGathered = gathered<PayoutOrder, Ordered | null>({
+  name: take.name,
+  callerOf: ({ merchantId }) => merchantId,
+  callersApart: true,
+  alone: async (pool, order) => (await takeAll(pool, [order]))[0] ?? null,
+  together: takeAll,
+});
+
 const answerOf = (taken: Taken, now: Temporal.Instant): PayoutAnswer => {
   const { reference, outcome, failureCode, answerAt: at } = taken;
   if (at === null || Temporal.Instant.compare(at, now) > 0)
@@ -93,7 +136,7 @@ const answerOf = (taken: Taken, now: Temporal.Instant): PayoutAnswer => {
 };
 
 /** The payouts of the simulator on our own database. */
-export const simulatorPayouts = (pool: Runner): PayoutBank => ({
+export const simulatorPayouts = (pool: pg.Pool): PayoutBank => ({
   payoutWays: ['sbp', 'card', 'account'],
 
   listSbpBanks: async () => [
@@ -107,18 +150,9 @@ export const simulatorPayouts = (pool: Runner): PayoutBank => ({
     if (verdict.kind !== 'acceptable') return verdict;
     const silence = silenceOf(order.recipient);
     if (silence === 'order_lost') return { kind: 'unknown' };
-    const { merchantId, operationId, planned, now } = order;
-    const plan = [planned?.outcome ?? 'succeeded', planned?.failureCode ?? null];
-    const [taken] = await run<Taken & { fresh: boolean }>(pool, take, [
-      merchantId,
-      operationId,
-      `sim_${operationId}`,
-      ...plan,
-      decidesAloneAt(planned, now),
-      now,
-    ]);
+    const taken = await takeGathered(pool, order);
     if (!taken || (silence === 'answer_lost' && taken.fresh)) return { kind: 'unknown' };
-    return answerOf(taken, now);
+    return answerOf(taken, order.now);
   },
 
   async askPayout({ merchantId, operationId, now }: PayoutQuestion): Promise<PayoutAnswer> {

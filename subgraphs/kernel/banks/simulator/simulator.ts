@@ -5,13 +5,12 @@
  */
 import type pg from 'pg';
 import type { Database } from '../../database/orm.ts';
-import { inTransaction, run, type Statement } from '../../database/statement.ts';
-import type { Bank, Card, Question, RefundAnswer, SessionAnswer, SessionOrder } from '../bank.ts';
+import { inTransaction } from '../../database/statement.ts';
+import type { Bank, Card, Question, SessionAnswer, SessionOrder } from '../bank.ts';
 import type { BankAnswer, PayerTraits } from '../bank-answer.ts';
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
 import { holderOf } from '../../rules/card.ts';
-import { decidesAloneAt, lateAnswer_ms, type TimedPlan } from '../../rules/plan.ts';
-import type { SimulatorOperation } from '../entities.ts';
+import { lateAnswer_ms, type TimedPlan } from '../../rules/plan.ts';
 import {
   decidesAt,
   openCallbacks,
@@ -21,8 +20,17 @@ import {
   type PlannedCallback,
 } from './callbacks.ts';
 import { simulatorConnector } from './decline.ts';
+import {
+  confirmOperation,
+  findOperation,
+  insertOperation,
+  openOperation,
+  type Found,
+  type NewOperation,
+} from './operations.ts';
 import { simulatorSaved, simulatorTokens } from './tokens.ts';
 import { simulatorPayouts } from './payouts.ts';
+import { simulatorRefunds } from './refunds.ts';
 
 /** How long the simulated bank takes to decide once the buyer has gone on. */
 const answerDelay_ms: Record<BuyerMethod, number> = {
@@ -30,31 +38,6 @@ const answerDelay_ms: Record<BuyerMethod, number> = {
   sbp: 4_000,
   tpay: 3_000,
   sberpay: 3_000,
-};
-
-const open: Statement = {
-  name: 'simulator.open',
-  text: `insert into simulator_operation (merchant_id, operation_id, reference, outcome, failure_code, answer_at, card_brand, card_mask, card_holder, created_at, silent_until)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict (merchant_id, operation_id) do nothing`,
-};
-
-const found = `reference, outcome, failure_code as "failureCode", answer_at as "answerAt", card_brand as "cardBrand", card_mask as "cardMask", card_holder as "cardHolder",
-      silent_until as "silentUntil"`;
-
-const find: Statement = {
-  name: 'simulator.find',
-  text: `select ${found} from simulator_operation where merchant_id = $1 and operation_id = $2`,
-};
-
-// The first confirmation decides; an operation that would answer by itself answers now; one planned
-// as pending never does. The row is given in any case: it is what the bank answers.
-const undecided = `outcome <> 'pending' and (answer_at is null or answer_at > $3)`;
-const confirm: Statement = {
-  name: 'simulator.confirm',
-  text: `update simulator_operation set answer_at = case when ${undecided} then $3 else answer_at end,
-      outcome = case when not (${undecided}) or ($4 and outcome = 'failed') then outcome when $4 then 'succeeded' else 'failed' end,
-      failure_code = case when $4 or not (${undecided}) then failure_code else 'authentication_failed' end
-    where merchant_id = $1 and operation_id = $2 returning ${found}`,
 };
 
 const brands: readonly (readonly [RegExp, string])[] = [
@@ -91,18 +74,6 @@ const stepOf = (order: SessionOrder): { step: BankStep; stepUrl: string | null }
       return { step: 'redirect', stepUrl: `${order.pageUrl}/bank` };
   }
 };
-
-type Found = Pick<
-  SimulatorOperation,
-  | 'reference'
-  | 'outcome'
-  | 'failureCode'
-  | 'answerAt'
-  | 'cardBrand'
-  | 'cardMask'
-  | 'cardHolder'
-  | 'silentUntil'
->;
 
 const approved = (operation: Found, operationId: string): BankAnswer => {
   const number = BigInt(`0x${operationId.slice(0, 8)}`);
@@ -152,7 +123,7 @@ const decision = (operation: Found, operationId: string, isApproved: boolean): B
 };
 
 /** What is answered to a question about an operation. */
-const answerTo = ({ operationId, now }: Question, operation: Found | undefined): BankAnswer => {
+const answerTo = ({ operationId, now }: Question, operation: Found | null): BankAnswer => {
   if (!operation) return { kind: 'unseen' };
   const { silentUntil: silence, answerAt, outcome } = operation;
   if (silence && Temporal.Instant.compare(silence, now) > 0) return { kind: 'unknown' };
@@ -163,7 +134,7 @@ const answerTo = ({ operationId, now }: Question, operation: Found | undefined):
 
 /** What a callback reports of an operation. */
 const callbackAnswer = (
-  operation: Found | undefined,
+  operation: Found | null,
   { operationId, kind }: PlannedCallback,
 ): BankAnswer => {
   if (!operation) return { kind: 'unknown' };
@@ -175,17 +146,6 @@ const callbackAnswer = (
     case 'opposite':
       return decision(operation, operationId, operation.outcome === 'failed');
   }
-};
-
-const refundAnswer = (
-  { reference, outcome, failureCode, answerAt }: Found,
-  now: Temporal.Instant,
-): RefundAnswer => {
-  if (answerAt === null || Temporal.Instant.compare(answerAt, now) > 0)
-    return { kind: 'pending', reference, askAt: answerAt };
-  if (outcome !== 'failed') return { kind: 'approved', reference };
-  const code = failureCode ?? 'refund_rejected';
-  return { kind: 'declined', failureCode: code, bankCode: code };
 };
 
 export interface Simulator extends Bank {
@@ -208,24 +168,24 @@ const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionA
   const reference = `sim_${order.operationId}`;
   const { cardBrand, cardMask, cardHolder } = cardTraits(order.card);
   const { merchantId, operationId, now } = order;
-  const values = [
+  const operation: NewOperation = {
     merchantId,
     operationId,
     reference,
-    planned.outcome,
-    planned.failureCode,
-    decided,
+    outcome: planned.outcome,
+    failureCode: planned.failureCode,
+    answerAt: decided,
     cardBrand,
     cardMask,
     cardHolder,
-    now,
-    silence,
-  ];
-  if (!callbacks || !decided) await run(pool, open, values);
+    createdAt: now,
+    silentUntil: silence,
+  };
+  if (!callbacks || !decided) await openOperation(pool, operation);
   else {
     // Together: a bank that is killed in between must not forget the callbacks that it was to send.
     await inTransaction(pool, async (client) => {
-      await run(client, open, values);
+      await insertOperation(client, operation);
       await planCallbacks(client, order, callbacks, decided);
     });
   }
@@ -248,43 +208,20 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
   sessionTtl_min: 20,
   ...simulatorPayouts(database.pool),
   ...simulatorTokens(database),
+  ...simulatorRefunds(database.pool),
   callbacks: openCallbacks(database.pool),
 
   async answerOf(callback): Promise<BankAnswer> {
-    const [operation] = await run<Found>(database.pool, find, [
-      callback.merchantId,
-      callback.operationId,
-    ]);
-    return callbackAnswer(operation, callback);
+    return callbackAnswer(await findOperation(database.pool, callback), callback);
   },
 
   openSession: (order) => openSession(database.pool, order),
 
   async ask({ confirms, ...question }): Promise<BankAnswer> {
-    const { merchantId, operationId, now } = question;
-    const key = [merchantId, operationId];
-    const [operation] =
+    const operation =
       confirms === undefined
-        ? await run<Found>(database.pool, find, key)
-        : await run<Found>(database.pool, confirm, [...key, now, confirms]);
+        ? await findOperation(database.pool, question)
+        : await confirmOperation(database.pool, { ...question, confirms });
     return answerTo(question, operation);
-  },
-
-  async refund({ merchantId, operationId, planned, now }): Promise<RefundAnswer> {
-    const { outcome, failureCode } = planned ?? { outcome: 'succeeded', failureCode: null };
-    const noCard = [null, null, null];
-    await run(database.pool, open, [
-      merchantId,
-      operationId,
-      `sim_${operationId}`,
-      outcome,
-      failureCode,
-      decidesAloneAt(planned, now),
-      ...noCard,
-      now,
-      null,
-    ]);
-    const [operation] = await run<Found>(database.pool, find, [merchantId, operationId]);
-    return operation ? refundAnswer(operation, now) : { kind: 'unknown' };
   },
 });

@@ -3,6 +3,8 @@
  * once that has succeeded. Decision D-30: the amount of a charge decides its outcome; nobody is
  * there to act, so that what would require an action stays pending.
  */
+import { gathered } from '../../database/gather-calls.ts';
+import { boundWait } from '../../database/idempotency.ts';
 import type { Database } from '../../database/orm.ts';
 import { columns, run, type Statement } from '../../database/statement.ts';
 import { decidesAloneAt } from '../../rules/plan.ts';
@@ -26,12 +28,27 @@ const seen = [
 type Ordered = Pick<SimulatorOperation, (typeof seen)[number]>;
 
 // The order is written when its method can be charged; a repeated one changes nothing.
+const takenColumns =
+  'merchant_id, operation_id, reference, outcome, failure_code, answer_at, card_brand, card_mask, card_holder, created_at';
+const chargeable = `outcome <> 'failed' and answer_at <=`;
+const once = 'on conflict (merchant_id, operation_id) do nothing returning';
+
 const order: Statement = {
   name: 'simulator.charge',
-  text: `insert into simulator_operation (merchant_id, operation_id, reference, outcome, failure_code, answer_at, card_brand, card_mask, card_holder, created_at)
+  text: `insert into simulator_operation (${takenColumns})
     select $1::uuid, $2::uuid, 'sim_' || $2, $4::text, $5::text, $6::timestamptz, card_brand, card_mask, card_holder, $7::timestamptz from simulator_operation
-      where merchant_id = $1 and operation_id = $3::uuid and outcome <> 'failed' and answer_at <= $7
-    on conflict (merchant_id, operation_id) do nothing returning ${columns(seen)}`,
+      where merchant_id = $1 and operation_id = $3::uuid and ${chargeable} $7
+    ${once} ${columns(seen)}`,
+};
+const orderMany: Statement = {
+  name: 'simulator.charge_many',
+  text: `with sent as materialized (select * from unnest((select $1::uuid[]), (select $2::uuid[]), (select $3::uuid[]), (select $4::text[]), (select $5::text[]),
+        (select $6::timestamptz[]), (select $7::timestamptz[])) as sent (merchant_id, operation_id, bound_id, planned, planned_code, decided_at, ordered_at))
+    insert into simulator_operation (${takenColumns})
+    select sent.merchant_id, sent.operation_id, 'sim_' || sent.operation_id, planned, planned_code, decided_at, card_brand, card_mask, card_holder, ordered_at
+      from sent join simulator_operation as bound on bound.merchant_id = sent.merchant_id and bound.operation_id = sent.bound_id
+      where ${chargeable} ordered_at and ${boundWait}
+    ${once} operation_id as "operationId", ${columns(seen)}`,
 };
 const find: Statement = {
   name: 'simulator.find_charge',
@@ -57,26 +74,48 @@ const answered = (
   };
 };
 
+const parametersOf = ({
+  merchantId,
+  operationId,
+  savedReference,
+  planned,
+  now,
+}: ChargeOrder): readonly unknown[] => [
+  merchantId,
+  operationId,
+  savedReference.startsWith(prefix) ? savedReference.slice(prefix.length) : null,
+  planned?.outcome ?? 'succeeded',
+  planned?.failureCode ?? null,
+  decidesAloneAt(planned, now),
+  now,
+];
+
+/** Writes orders, those of one moment in one statement; null for one that is not new. */
+const orderGathered = gathered<ChargeOrder, Ordered | null>({
+  name: order.name,
+  callerOf: ({ merchantId }) => merchantId,
+  callersApart: true,
+  alone: async (pool, charge) => (await run<Ordered>(pool, order, parametersOf(charge)))[0] ?? null,
+  together: async (pool, charges) => {
+    const rows = charges.map(parametersOf);
+    const taken = await run<Ordered & { readonly operationId: string }>(
+      pool,
+      orderMany,
+      (rows[0] ?? []).map((_, column) => rows.map((row) => row[column])),
+    );
+    const found = new Map(taken.map((ordered) => [ordered.operationId, ordered]));
+    return charges.map(({ operationId }) => found.get(operationId) ?? null);
+  },
+});
+
 /** The saved methods of the simulator on our own database. */
-export const simulatorTokens = (database: Pick<Database, 'pool'>): TokenBank => ({
+export const simulatorTokens = ({ pool }: Pick<Database, 'pool'>): TokenBank => ({
   savable: ['cards', 'sbp', 'tpay'],
   charge: async (charge) => {
-    const { merchantId, operationId, savedReference, planned, now } = charge;
-    const boundId = savedReference.startsWith(prefix) ? savedReference.slice(prefix.length) : null;
-    const outcome = planned?.outcome ?? 'succeeded';
-    const values = [
-      merchantId,
-      operationId,
-      boundId,
-      outcome,
-      planned?.failureCode ?? null,
-      decidesAloneAt(planned, now),
-      now,
-    ];
-    const [made] = await run<Ordered>(database.pool, order, values);
-    const [ordered] = made
-      ? [made]
-      : await run<Ordered>(database.pool, find, [merchantId, operationId]);
+    const { merchantId, operationId } = charge;
+    const ordered =
+      (await orderGathered(pool, charge)) ??
+      (await run<Ordered>(pool, find, [merchantId, operationId]))[0];
     return ordered
       ? answered(ordered, charge)
       : {

@@ -1,0 +1,166 @@
+/**
+ * Writes new refunds, and reserves their money. Refunds of one merchant that are ordered at the
+ * same moment share a transaction: the payments' rows are locked, and each refund is decided from
+ * what those before it have left.
+ */
+import type pg from 'pg';
+import type { Banks } from '../../kernel/banks/route.ts';
+import { releaseKeys, tryClaims, type CallClaim } from '../../kernel/database/claim-page.ts';
+import { gathered } from '../../kernel/database/gather-calls.ts';
+import { createOnce, type Created } from '../../kernel/database/idempotency.ts';
+import { inTransaction, unlessHeld } from '../../kernel/database/statement.ts';
+import { rememberTrace } from '../../kernel/database/subject-trace.ts';
+import { writeEntries, type Acting, type WrittenEntry } from '../../kernel/database/audit.ts';
+import { modes } from '../../kernel/rules/mode.ts';
+import { refundOpened } from '../../kernel/rules/postings.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
+import { loadRefunds } from '../find-payments.ts';
+import { lockFreePayments, lockPayment, storeLocked, type LockedPayment } from '../lock-payment.ts';
+import type { PaymentChange } from '../payment-change.ts';
+import type { Refund } from './entities.ts';
+import { refundCreated } from './events.ts';
+import { newRefund } from './new-refund.ts';
+import { refundEntry } from './record-refund.ts';
+import { refundAmount } from './rules.ts';
+
+/** When a refund that we lost sight of is ordered again: later than any call to a bank may take. */
+const lostRefund_s = 30;
+
+/** A refund that a key orders. */
+export interface RefundOpening extends Omit<CallClaim, 'caller'> {
+  readonly caller: KeyPrincipal;
+  readonly banks: Banks;
+  readonly paymentId: string;
+  /** Null or 0: the whole remainder. */
+  readonly amount: bigint | null;
+  readonly reason: string | null;
+  /** For the audit log. */
+  readonly requestId: string;
+}
+
+interface Opened {
+  readonly refund: Refund;
+  readonly change: PaymentChange;
+  readonly entry: WrittenEntry;
+}
+
+/** The refund that is made, with what it means for its payment, or why there is none. */
+const decide = (
+  locked: LockedPayment | null,
+  { caller, banks, amount, reason, requestId, resourceId: id, at }: RefundOpening,
+): Opened | Refused => {
+  const { shopId, mode } = caller;
+  if (!locked || locked.payment.shopId !== shopId || locked.payment.mode !== mode)
+    return refused('not_found', 'there is no such payment');
+  const agreed = refundAmount(locked.payment, locked.refunds, amount);
+  if (isRefused(agreed)) return agreed;
+  const bank = banks.bankOf(locked.payment);
+  if (isRefused(bank)) return bank;
+  const askAt = at.add({ seconds: lostRefund_s });
+  const refund = newRefund(locked.payment, { id, amount: agreed.amount, reason, askAt }, at);
+  const acting: Acting = { principal: caller, requestId, now: () => at };
+  return {
+    refund,
+    change: {
+      patch: {},
+      postings: [],
+      events: () => [refundCreated(refund, at)],
+      refund: { row: refund, postings: refundOpened(agreed) },
+    },
+    entry: refundEntry(acting, locked.payment, refund),
+  };
+};
+
+const paymentOf = ({ caller: { merchantId }, paymentId }: RefundOpening) => ({
+  merchantId,
+  paymentId,
+});
+
+const openAlone = (pool: pg.Pool, opening: RefundOpening): Promise<Created<Refund> | Refused> => {
+  const { merchantId } = opening.caller;
+  const find = async (id: string): Promise<Refund | null> =>
+    (await loadRefunds(pool, [{ merchantId, id }]))[0] ?? null;
+  return createOnce(pool, { ...opening, find }, async (client) => {
+    const locked = await lockPayment(client, paymentOf(opening), opening.at);
+    const opened = decide(locked, opening);
+    if (isRefused(opened) || !locked) return isRefused(opened) ? opened : opened.refund;
+    await storeLocked(client, locked, opened.change, opening.at);
+    await writeEntries(client, [opened.entry]);
+    return opened.refund;
+  });
+};
+
+/** Decision D-22: what was not made leaves its key free. */
+const releaseUnused = async (
+  client: pg.PoolClient,
+  unused: readonly RefundOpening[],
+): Promise<void> => {
+  for (const mode of modes) {
+    const ofMode = unused.filter(({ caller }) => caller.mode === mode);
+    const [first] = ofMode;
+    const keys = ofMode.flatMap(({ claim }) => (claim ? [claim.key] : []));
+    if (first) await releaseKeys(client, first.caller, keys);
+  }
+};
+
+type Answer = Created<Refund> | Refused | 'left';
+
+const openTogether = (
+  pool: pg.Pool,
+  openings: readonly RefundOpening[],
+): Promise<readonly Answer[]> =>
+  inTransaction(pool, async (client) => {
+    const locked = await lockFreePayments(client, openings.map(paymentOf));
+    const reached = openings.filter(({ paymentId }) => locked.of(paymentId));
+    const mine = await tryClaims(client, reached);
+    const entries: WrittenEntry[] = [];
+    const unused: RefundOpening[] = [];
+    const answers = openings.map((opening): Answer => {
+      const payment = locked.of(opening.paymentId);
+      if (!payment || !mine.has(opening.resourceId)) return 'left';
+      const opened = decide(payment, opening);
+      if (isRefused(opened)) {
+        unused.push(opening);
+        return opened;
+      }
+      locked.change(opening.paymentId, opened.change, opening.at);
+      entries.push(opened.entry);
+      return { made: opened.refund, replayed: false };
+    });
+    await releaseUnused(client, unused);
+    await locked.store();
+    await writeEntries(client, entries);
+    return answers;
+  });
+
+/**
+ * Gives `left` for what a batch did not decide: somebody else has the payment, or there is none, or
+ * the key is taken.
+ */
+const openGathered = gathered<RefundOpening, Answer>({
+  name: 'refund.open',
+  callerOf: ({ caller }) => caller.merchantId,
+  callersApart: true,
+  alone: (pool, opening) => unlessHeld(openTogether(pool, [opening])),
+  together: openTogether,
+});
+
+/**
+ * Makes a refund of a payment of the caller's shop, or finds the one that an earlier call with the
+ * same idempotency key made. Refuses with `not_found`, `payment_not_succeeded`, `already_refunded`,
+ * `amount_exceeds_remainder`, `route_not_configured`, or about the key; nothing was made then.
+ * Rejects where a balance would pass its bound (`kernel/ledger/bound`).
+ */
+export const openRefund = async (
+  pool: pg.Pool,
+  opening: RefundOpening,
+): Promise<Created<Refund> | Refused> => {
+  const opened = await openGathered(pool, opening);
+  // Outside of the batches, which go on, it may wait for whoever has the key or the payment.
+  if (opened === 'left') return openAlone(pool, opening);
+  const { merchantId } = opening.caller;
+  if (!isRefused(opened) && !opened.replayed)
+    await rememberTrace(pool, { merchantId, subjectId: opened.made.id });
+  return opened;
+};

@@ -1,0 +1,122 @@
+/**
+ * Makes a payout once for its idempotency key. Payouts of one merchant that are asked for at the
+ * same moment share a transaction: the merchant's row is locked once, and what is available is
+ * given to each in turn (decision D-50).
+ */
+import type pg from 'pg';
+import { releaseKeys, tryClaims, type CallClaim } from '../kernel/database/claim-page.ts';
+import { gathered } from '../kernel/database/gather-calls.ts';
+import { createOnce, type Created } from '../kernel/database/idempotency.ts';
+import { inTransaction, unlessHeld } from '../kernel/database/statement.ts';
+import { rememberTrace } from '../kernel/database/subject-trace.ts';
+import { modes } from '../kernel/rules/mode.ts';
+import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
+import type { Payout } from './entities.ts';
+import { loadPayouts } from './find-payouts.ts';
+import { openPayouts, type Draft } from './open-payouts.ts';
+import type { PayoutMethod } from './rules/payout.ts';
+
+/** A payout that a key asks for. */
+export interface PayoutOpening extends Omit<CallClaim, 'caller'> {
+  readonly caller: KeyPrincipal;
+  readonly method: PayoutMethod;
+  /** What is made, or what stands against it. */
+  readonly draft: Draft | Refused;
+}
+
+type Answer = Created<Payout> | Refused | 'left';
+
+const openOne = async (
+  client: pg.PoolClient,
+  { caller, method, draft, at }: PayoutOpening,
+): Promise<Payout | Refused> => {
+  // What was created before something stood against it is still answered to a repeated call.
+  if (isRefused(draft)) return draft;
+  const opened = await openPayouts(client, caller, method, [draft], at);
+  return isRefused(opened) ? opened : (opened[0] ?? refused('bad_request', 'nothing to pay out'));
+};
+
+const openAlone = (pool: pg.Pool, opening: PayoutOpening): Promise<Created<Payout> | Refused> => {
+  const { merchantId } = opening.caller;
+  const find = async (id: string): Promise<Payout | null> =>
+    (await loadPayouts(pool, [{ merchantId, id }]))[0] ?? null;
+  return createOnce(pool, { ...opening, find }, (client) => openOne(client, opening));
+};
+
+/** Of one shop, mode, method and currency: one check of the balance serves them all. */
+const groupOf = ({ caller: { shopId, mode }, method, draft }: PayoutOpening): string =>
+  [shopId, mode, method, isRefused(draft) ? '' : draft.terms.currency].join(' ');
+
+const openGroup = async (
+  client: pg.PoolClient,
+  group: readonly PayoutOpening[],
+): Promise<readonly (readonly [string, Answer])[]> => {
+  const [first] = group;
+  if (!first) return [];
+  const drafts = group.flatMap(({ draft }) => (isRefused(draft) ? [] : [draft]));
+  const opened =
+    drafts.length === 0
+      ? []
+      : await openPayouts(client, first.caller, first.method, drafts, first.at);
+  const made = new Map(
+    drafts.map(({ id }, place) => [id, isRefused(opened) ? opened : opened[place]]),
+  );
+  return group.map(({ draft, resourceId }) => {
+    const one = isRefused(draft) ? draft : made.get(resourceId);
+    if (!one) return [resourceId, 'left'];
+    return [resourceId, isRefused(one) ? one : { made: one, replayed: false }];
+  });
+};
+
+const openTogether = (
+  pool: pg.Pool,
+  openings: readonly PayoutOpening[],
+): Promise<readonly Answer[]> =>
+  inTransaction(pool, async (client) => {
+    const free = await tryClaims(client, openings);
+    const mine = openings.filter(({ resourceId }) => free.has(resourceId));
+    const answers = new Map<string, Answer>();
+    for (const group of Map.groupBy(mine, groupOf).values())
+      for (const [id, answer] of await openGroup(client, group)) answers.set(id, answer);
+    // Decision D-22: what was not made leaves its key free.
+    for (const mode of modes) {
+      const unused = mine.filter(({ caller, resourceId }) => {
+        const answer = answers.get(resourceId);
+        return caller.mode === mode && (!answer || answer === 'left' || isRefused(answer));
+      });
+      const keys = unused.flatMap(({ claim }) => (claim ? [claim.key] : []));
+      if (unused[0]) await releaseKeys(client, unused[0].caller, keys);
+    }
+    return openings.map(({ resourceId }) => answers.get(resourceId) ?? 'left');
+  });
+
+/** Gives `left` for what a batch did not decide, since its key is taken. */
+const openGathered = gathered<PayoutOpening, Answer>({
+  name: 'payout.open',
+  callerOf: ({ caller }) => caller.merchantId,
+  callersApart: true,
+  // Two would wait for each other at the merchant's row.
+  inFlight: 1,
+  alone: (pool, opening) => unlessHeld(openTogether(pool, [opening])),
+  together: openTogether,
+});
+
+/**
+ * Makes a payout of the caller's shop, or finds the one that an earlier call with the same
+ * idempotency key made. Refuses as the draft does, with `insufficient_balance`, `not_found` (the
+ * shop), or about the key; nothing was made then. Rejects where a balance would pass its bound
+ * (`kernel/ledger/bound`).
+ */
+export const openPayout = async (
+  pool: pg.Pool,
+  opening: PayoutOpening,
+): Promise<Created<Payout> | Refused> => {
+  const opened = await openGathered(pool, opening);
+  // Outside of the batches, which go on, it may wait for whoever has the key.
+  if (opened === 'left') return openAlone(pool, opening);
+  const { merchantId } = opening.caller;
+  if (!isRefused(opened) && !opened.replayed)
+    await rememberTrace(pool, { merchantId, subjectId: opened.made.id });
+  return opened;
+};

@@ -1,0 +1,151 @@
+/**
+ * Begins the charges of subscriptions that are due, and takes what was left unasked: a round of
+ * them, which charge-due.ts asks payments for.
+ */
+import type pg from 'pg';
+import { workBatch } from '../../kernel/alerts/set-aside.ts';
+import type { Timeline } from '../../kernel/clock/due.ts';
+import { inTransaction } from '../../kernel/database/statement.ts';
+import { loadTokens } from '../find-recurring.ts';
+import { begun, ended, type EndReason } from '../rules/subscription.ts';
+import type { Token } from '../tokens/entities.ts';
+import { paymentOf } from './ask-charge.ts';
+import type { Subscription, SubscriptionCharge } from './entities.ts';
+import {
+  dueAsks,
+  dueSubscriptions,
+  storeSubscriptions,
+  takeAsks,
+  type SubscriptionChange,
+} from './store-subscription.ts';
+
+/** When a charge whose asker was lost is asked for again. Asking twice makes one payment. */
+const askLease_s = 120;
+
+/** The moment at which another may ask for a charge that is asked for now. */
+export const leaseFrom = (now: Temporal.Instant): Temporal.Instant =>
+  now.add({ seconds: askLease_s });
+
+const beginning = (before: Subscription, now: Temporal.Instant): SubscriptionChange => {
+  const { merchantId, id, shopId, mode, amount, currency } = before;
+  const { charge, patch } = begun(before);
+  const due = {
+    merchantId,
+    subscriptionId: id,
+    ...charge,
+    shopId,
+    mode,
+    kind: 'subscription_charge',
+    amount,
+    currency,
+  } as const;
+  const open = {
+    status: 'open',
+    paymentId: paymentOf(due),
+    failureCode: null,
+    askAt: leaseFrom(now),
+    createdAt: now,
+    settledAt: null,
+  } as const;
+  return { before, patch, charge: { ...due, ...open }, at: now };
+};
+
+/**
+ * What becomes of a subscription that is due: its charge begins, or there is nothing left to
+ * charge.
+ */
+const dueChange = (
+  before: Subscription,
+  token: Token | null | undefined,
+  now: Temporal.Instant,
+): SubscriptionChange =>
+  token?.status === 'active'
+    ? beginning(before, now)
+    : {
+        before,
+        patch: ended(before, 'charging_ended', now, 'token_cancelled' satisfies EndReason),
+        at: now,
+      };
+
+/** What a round is about to ask for. */
+export interface Round {
+  readonly charges: readonly SubscriptionCharge[];
+  /** Whether more may be due. */
+  readonly more: boolean;
+  /** Whether there was as much to begin as a round takes: then the merchants share the next. */
+  readonly isFull: boolean;
+}
+
+/** How a round finds what is due. */
+type FindDue = (client: pg.PoolClient) => Promise<readonly Subscription[]>;
+
+/** Begins the charges of subscriptions that are due, a page at most. */
+const beginCharges = (
+  pool: pg.Pool,
+  now: Temporal.Instant,
+  find: FindDue,
+): Promise<{ readonly charges: readonly SubscriptionCharge[]; readonly begun: number }> =>
+  inTransaction(pool, async (client) => {
+    const due = await find(client);
+    if (due.length === 0) return { charges: [], begun: 0 };
+    const tokens = await loadTokens(
+      client,
+      due.map(({ merchantId, tokenId }) => ({ merchantId, id: tokenId })),
+    );
+    const changes = due.map((subscription, index) => dueChange(subscription, tokens[index], now));
+    const stored = await storeSubscriptions(client, changes);
+    if (stored.size < due.length)
+      throw new Error(
+        `${due.length - stored.size} locked subscriptions were written by somebody else`,
+      );
+    return {
+      charges: changes.flatMap(({ charge }) => (charge ? [charge] : [])),
+      begun: due.length,
+    };
+  });
+
+interface RoundOptions {
+  readonly timeline: Timeline;
+  readonly limit: number;
+  /** Whether each merchant has a share; else the longest due come first. */
+  readonly isShared: boolean;
+  /** Merchants that have no share. */
+  readonly except: readonly string[];
+}
+
+/**
+ * Takes what a crash or an outage left unasked, and begins the charges of subscriptions that are
+ * due: a page of each. A subscription that makes either fail is set aside.
+ */
+export const takeRound = async (
+  pool: pg.Pool,
+  now: Temporal.Instant,
+  { timeline, limit, isShared, except }: RoundOptions,
+): Promise<Round> => {
+  const left = await workBatch(pool, {
+    task: dueAsks.task,
+    limit,
+    work: (some) =>
+      inTransaction(pool, (client) =>
+        takeAsks(client, timeline, { now, until: leaseFrom(now), limit: some }),
+      ),
+    first: () => dueAsks.first(pool, timeline, now),
+  });
+  const fresh = await workBatch(pool, {
+    task: dueSubscriptions.task,
+    limit,
+    // A page that fails is tried again by age, in which the row that fails is found.
+    work: (some) =>
+      beginCharges(pool, now, (client) =>
+        isShared && some === limit
+          ? dueSubscriptions.dueOfEach(client, now, some, except)
+          : dueSubscriptions.due(client, timeline, now, some),
+      ),
+    first: () => dueSubscriptions.first(pool, timeline, now),
+  });
+  return {
+    charges: [...left.result, ...fresh.result.charges],
+    more: left.result.length > 0 || fresh.result.begun > 0,
+    isFull: fresh.result.begun === limit,
+  };
+};
