@@ -110,7 +110,7 @@ const overHttp = async (t: TestContext): Promise<Supergraph> => {
   const keys = { shared: randomBytes(32), service: null };
   const app = fastify();
   for (const name of subgraphNames)
-    serveSubgraph(app, { name, executor: harness.executors[name], keys });
+    serveSubgraph(app, { name, executor: harness.executors[name], keys, log });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   t.after(() => app.close());
   const reach = (name: SubgraphName) => {

@@ -32,8 +32,8 @@ export class Migration20270101000000_sales_channel extends Migration {
       missedBy: ownTest,
     },
     {
-      named: 'subgraphs/payments/insert-payment.ts',
-      path: 'subgraphs/payments/insert-payment.ts',
+      named: 'subgraphs/payments/insert-statements.ts',
+      path: 'subgraphs/payments/insert-statements.ts',
       edit: instead("  'customerId',\n", "  'customerId',\n  'salesChannel',\n"),
       missedBy: ownTest,
     },

@@ -7,12 +7,15 @@ import { test } from 'node:test';
 import { accessFacts } from './access.ts';
 import { accountFacts } from './accounts.ts';
 import { chargeFacts } from './charges.ts';
+import { modeFacts } from './modes.ts';
 import { paymentFacts } from './payments.ts';
 import { payoutFacts } from './payouts.ts';
 import { refundFacts } from './refunds.ts';
 import { harness } from './shared-harness.ts';
 
+// The modes come first: they find that no alert has been raised.
 for (const facts of [
+  modeFacts,
   paymentFacts,
   refundFacts,
   chargeFacts,

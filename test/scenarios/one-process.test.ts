@@ -1,17 +1,23 @@
 import { after, before, describe } from 'node:test';
-import { startService, type Service } from '../support/service.ts';
 import { onePayment } from './one-payment.ts';
+import { payouts } from './payouts.ts';
 import { refunds } from './refunds.ts';
 import { tokens } from './tokens.ts';
+import { startWatched, type Watched } from './start-watched.ts';
 
-// Each has a merchant of its own, and waits for the simulated bank most of the time.
-describe('the service as one process', { concurrency: 3 }, () => {
-  let service: Service;
-  before(async () => void (service = await startService('one')));
+describe('the service as one process', () => {
+  let service: Watched;
+  before(async () => void (service = await startWatched('one')));
   after(() => service.stop());
-  const started = (): Service => service;
+  const started = (): Watched => service;
 
-  onePayment(started);
-  refunds(started);
-  tokens(started);
+  // Each has a merchant of its own, and waits for the simulated bank most of the time.
+  describe('the scenarios', { concurrency: 3 }, () => {
+    onePayment(started);
+    refunds(started);
+    tokens(started);
+  });
+
+  // Last, for it looks through all that the others have left behind, too.
+  payouts(started);
 });

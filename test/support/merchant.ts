@@ -184,17 +184,26 @@ export const openReceiver = async (answer: (index: number) => number = () => 200
   };
 };
 
-/** Waits until `look` finds something; throws after `patience_ms`. */
+/** Between two looks of `eventually`: at least and at most, and the part of the wait so far. */
+const rest_ms = [50, 500] as const;
+const restOfWait = 1 / 4;
+
+/**
+ * Waits until `look` finds something; throws after `patience_ms`. It looks ever less often, for a
+ * look is mostly a call, and many who wait would keep the service from what they wait for.
+ */
 export const eventually = async <Found>(
   look: () => Found | null | undefined | false | Promise<Found | null | undefined | false>,
   what: string,
   patience_ms = 30_000,
 ): Promise<Found> => {
-  const deadline = performance.now() + patience_ms;
-  while (performance.now() < deadline) {
+  const [least_ms, most_ms] = rest_ms;
+  const began_ms = performance.now();
+  for (let waited_ms = 0; waited_ms < patience_ms; waited_ms = performance.now() - began_ms) {
     const found = await look();
     if (found) return found;
-    await sleep(50);
+    const waitedNow_ms = performance.now() - began_ms;
+    await sleep(Math.min(Math.max(waitedNow_ms * restOfWait, least_ms), most_ms));
   }
   throw new Error(`${what} did not come within ${patience_ms} ms`);
 };

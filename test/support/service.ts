@@ -163,10 +163,14 @@ const separateRoles = [
   'worker',
 ] as const;
 
-const migrateFirst = async (environment: Environment): Promise<void> => {
-  const migrate = spawnProcess('migrate', 0, environment);
-  const [code] = await once(migrate.child, 'exit');
-  if (code !== 0) throw new Error(`migrate ended with ${String(code)}:\n${migrate.output()}`);
+/**
+ * Migrates a database of `startTestDatabase({ migrated: true })` where it was not made from the
+ * run's template. A process that migrates, as operators have it, is in test/crash and test/cluster.
+ */
+export const ensureMigrated = async (url: string): Promise<void> => {
+  if (process.env['TEST_POSTGRES_TEMPLATE'] !== undefined) return;
+  const { migrateTemplate } = await import('./migrated.ts');
+  await migrateTemplate(url);
 };
 
 /** One more facade on one more payments subgraph, beside those of the service. */
@@ -186,8 +190,8 @@ const startPair = async (
 
 const startSeparate = async (given: Environment, facades: number): Promise<Service> => {
   const [database, redis] = await Promise.all([
-    startTestDatabase({ migrated: true }),
-    startRedis(),
+    'DATABASE_URL' in given ? null : startTestDatabase({ migrated: true }),
+    'REDIS_URL' in given ? null : startRedis(),
   ]);
   const ports = new Map(
     await Promise.all(separateRoles.map(async (role) => [role, await freePort()] as const)),
@@ -195,8 +199,8 @@ const startSeparate = async (given: Environment, facades: number): Promise<Servi
   const at = (role: (typeof separateRoles)[number]): string =>
     `http://127.0.0.1:${ports.get(role)}`;
   const environment: Environment = {
-    DATABASE_URL: database.url,
-    REDIS_URL: redis.url,
+    ...(database && { DATABASE_URL: database.url }),
+    ...(redis && { REDIS_URL: redis.url }),
     SECRET_KEY: randomBytes(32).toString('base64'),
     PUBLIC_URL: at('checkout'),
     WEBHOOK_PRIVATE_TARGETS: 'allow',
@@ -209,7 +213,7 @@ const startSeparate = async (given: Environment, facades: number): Promise<Servi
     ),
     ...given,
   };
-  await migrateFirst(environment);
+  if (database) await ensureMigrated(database.url);
   const first = separateRoles.map((role) => spawnProcess(role, ports.get(role) ?? 0, environment));
   const pairs = await Promise.all(
     Array.from({ length: facades - 1 }, () => startPair(environment)),
@@ -217,7 +221,7 @@ const startSeparate = async (given: Environment, facades: number): Promise<Servi
   const processes = [...first, ...pairs.flat()];
   const stop = async (): Promise<void> => {
     await Promise.all(processes.map((part) => stopProcess(part)));
-    await Promise.all([redis.stop(), database.stop()]);
+    await Promise.all([redis?.stop(), database?.stop()]);
   };
   await Promise.all(processes.map(untilReady)).catch((error: unknown) =>
     stop().then(() => Promise.reject(error)),
@@ -229,7 +233,8 @@ const startSeparate = async (given: Environment, facades: number): Promise<Servi
 /**
  * Starts the service in one of its sizes and waits until it is ready. `stop` removes everything
  * that was made here. With separate processes there may be several facades, each with a payments
- * subgraph of its own, on the same database and Redis.
+ * subgraph of its own, on the same database and Redis. A DATABASE_URL that is given is of a
+ * migrated database.
  */
 export const startService = (
   size: Size,

@@ -2,9 +2,8 @@
  * Where a card's number could have been left: what processes printed and count, every table of the
  * database, every command that Redis was sent.
  */
-import { Redis } from 'ioredis';
 import pg from 'pg';
-import type { Service } from '../support/service.ts';
+import type { Watched } from './start-watched.ts';
 
 /** A look at everything at once: places to text. */
 export type Places = ReadonlyMap<string, string>;
@@ -31,27 +30,8 @@ const tablesOf = async (databaseUrl: string): Promise<[string, string][]> => {
   }
 };
 
-/** Records every command that Redis receives from now on: queues, bus, limits. */
-export const observe = async (redisUrl: string | null) => {
-  if (redisUrl === null) return { received: () => '', close: () => {} };
-  const answered: string[] = [];
-  const client = new Redis(redisUrl);
-  const monitor = await client.monitor();
-  monitor.on('monitor', (_time: string, command: readonly string[]) =>
-    answered.push(command.join(' ')),
-  );
-  return {
-    received: () => answered.join('\n'),
-    close: () => (monitor.disconnect(), client.disconnect()),
-  };
-};
-
 /** Everything there is to look at. */
-export const lookEverywhere = async (
-  service: Service,
-  databaseUrl: string,
-  redis: string,
-): Promise<Places> => {
+export const lookEverywhere = async (service: Watched): Promise<Places> => {
   const metrics = await Promise.all(
     service.processes.map(
       async ({ url, name }) =>
@@ -64,7 +44,7 @@ export const lookEverywhere = async (
   return new Map<string, string>([
     ...metrics,
     ...outputs,
-    ...(await tablesOf(databaseUrl)),
-    ['commands of Redis', redis],
+    ...(await tablesOf(service.databaseUrl)),
+    ['commands of Redis', service.redisReceived()],
   ]);
 };
