@@ -13,6 +13,7 @@ import { pipeline } from 'node:stream/promises';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { startTestDatabase } from './support/database.ts';
+import { readCosts } from './support/file-cost.ts';
 import { searchLogs } from './support/log-leaks.ts';
 import { migrateTemplate } from './support/migrated.ts';
 import { findOutsidePrograms } from './support/outside-programs.ts';
@@ -24,14 +25,37 @@ interface Outcome {
   readonly summary: Summary;
   /** Name of each skipped test or suite, with its reason. */
   readonly skipped: readonly string[];
-  /** Milliseconds for each folder of tests. */
-  readonly folders: ReadonlyMap<string, number>;
+  /** Milliseconds for each test file. */
+  readonly files: ReadonlyMap<string, number>;
 }
 
 const root = join(import.meta.dirname, '..');
 const filesAtOnce = 3;
 
 const seconds = (took_ms: number): string => `${(took_ms / 1_000).toFixed(1)} s`;
+
+/** What takes long, the longest first: begun last, it would run while a core is idle. */
+const long = [
+  'test/crash/kill-anywhere',
+  'test/how-to/',
+  'test/cluster/',
+  'test/scenarios/',
+  'test/browser/',
+  'test/live/chaos',
+  'test/start/',
+  'test/api/overload',
+  'test/api/event-stream',
+  'test/fuzz/',
+  'test/crash/',
+];
+
+const rank = (path: string): number => {
+  const index = long.findIndex((beginning) => path.split(sep).join('/').startsWith(beginning));
+  return index === -1 ? long.length : index;
+};
+
+const longestFirst = (one: string, other: string): number =>
+  rank(one) - rank(other) || (one < other ? -1 : 1);
 
 // Benchmarks are not tests, and the tidy tests are a part of the check.
 const testFiles = (named: readonly string[]): readonly string[] => {
@@ -41,7 +65,7 @@ const testFiles = (named: readonly string[]): readonly string[] => {
   const everything = () =>
     globSync('test/**/*.test.ts', { cwd: root, exclude: ['test/bench/**', 'test/tidy/**'] });
   const found = named.length > 0 ? globSync(patterns, { cwd: root }) : everything();
-  return found.toSorted().map((path) => resolve(root, path));
+  return found.toSorted(longestFirst).map((path) => resolve(root, path));
 };
 
 /** Runs `npm run check`; its lines go to the same output. */
@@ -57,7 +81,7 @@ const check = async (stopped: AbortSignal): Promise<boolean> => {
 
 const runTests = async (files: readonly string[], stopped: AbortSignal): Promise<Outcome> => {
   const skipped: string[] = [];
-  const folders = new Map<string, number>();
+  const times = new Map<string, number>();
   let passed = false;
   let summary: Summary = { counts: {}, duration_ms: 0 };
   const test_max_min = process.env['FLEET'] === 'whole' ? 25 : 15;
@@ -78,12 +102,11 @@ const runTests = async (files: readonly string[], stopped: AbortSignal): Promise
       passed = success && counts.tests > 0;
       summary = { counts, duration_ms };
     } else {
-      const folder = relative(root, file).split(sep).slice(0, 2).join('/');
-      folders.set(folder, (folders.get(folder) ?? 0) + duration_ms);
+      times.set(file, duration_ms);
     }
   });
   await pipeline(events, new spec(), process.stdout, { end: false });
-  return { passed, summary, skipped, folders };
+  return { passed, summary, skipped, files: times };
 };
 
 const print = (line: string): boolean => process.stdout.write(`${line}\n`);
@@ -116,6 +139,30 @@ const printCounts = ({ summary: { counts, duration_ms } }: Outcome): void => {
     duration_ms,
   };
   for (const [name, value] of Object.entries(lines)) print(`# ${name} ${value}`);
+};
+
+const printTimes = (
+  took: Readonly<Record<string, number>>,
+  outcome: Outcome,
+  costs: string,
+): void => {
+  const folders = Map.groupBy(outcome.files, ([file]) =>
+    relative(root, file).split(sep).slice(0, 2).join('/'),
+  );
+  const cpu_s = readCosts(costs);
+  const cpuOf = (files: readonly (readonly [string, number])[]): string =>
+    `${files.reduce((sum, [file]) => sum + (cpu_s.get(file) ?? 0), 0).toFixed(1)} s of CPU`;
+  const write = (name: string, part_ms: number, cpu = ''): boolean =>
+    print(`  ${name.padEnd(40)} ${seconds(part_ms).padStart(8)} ${cpu.padStart(16)}`.trimEnd());
+  const timeOf = (files: readonly (readonly [string, number])[]): number =>
+    files.reduce((sum, [, file_ms]) => sum + file_ms, 0);
+  print('\ntime taken:');
+  for (const [part, part_ms] of Object.entries(took)) write(part, part_ms);
+  for (const [folder, files] of folders) write(folder, timeOf(files), cpuOf(files));
+  print('\nthe slowest files:');
+  const slowest = [...outcome.files].toSorted(([, one], [, other]) => other - one).slice(0, 15);
+  for (const entry of slowest) write(relative(root, entry[0]), entry[1], cpuOf([entry]));
+  write('all files', timeOf([...outcome.files]), cpuOf([...outcome.files]));
 };
 
 const timed = async <Result>(
@@ -180,19 +227,18 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
   process.env['TEST_POSTGRES_URL'] = database.url;
   process.env['TEST_POSTGRES_TEMPLATE'] = await database.createDatabase().then(migrateTemplate);
   const logs = (process.env['TEST_LOGS'] = mkdtempSync(join(tmpdir(), 'payments-logs-')));
+  const costs = (process.env['TEST_COSTS'] = join(logs, 'costs'));
   const [outcome, testing_ms] = await timed(() => runTests(files, stopped)).finally(() =>
     database.stop(),
   );
 
-  print('\ntime taken:');
   const took = {
     'outside programs': finding_ms,
     check: checking_ms,
     database: starting_ms,
     tests: testing_ms,
   };
-  for (const [part, part_ms] of [...Object.entries(took), ...outcome.folders])
-    print(`  ${part.padEnd(20)} ${seconds(part_ms).padStart(8)}`);
+  printTimes(took, outcome, costs);
   printSkipped(outcome, missing);
   const clean = logsAreClean(logs, whole);
   const skips = noSkips ? outcome.skipped.length + (whole || wholeFleet ? missing.length : 0) : 0;

@@ -46,9 +46,16 @@ export const startTestDatabase = async ({ migrated = false } = {}): Promise<Test
   };
 };
 
+/**
+ * The machine will not crash under a server whose data is thrown away, so that it need not write to
+ * disk in earnest. What survives crashes has a server with its own settings (test/crash).
+ */
 const startOwnServer = async (): Promise<{ readonly url: string; stop(): Promise<void> }> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'payments-test-'));
   const server = await startEmbeddedPostgres({ dataDir, progress: () => {} });
+  for (const setting of ['fsync', 'full_page_writes'])
+    await administer(server.url, `alter system set ${setting} = off`);
+  await administer(server.url, 'select pg_reload_conf()');
   const kill = (): void => killServer(dataDir);
   // A test file that ends early must not leave its server behind.
   process.once('exit', kill);
