@@ -116,15 +116,18 @@ const run = async (
   const progress = (text: string): void => print(`  ${text}`);
   const began = performance.now();
   const read = await readSettings();
-  const [{ openLog }, { outliveForsakenFields }, { ensurePlace, isEmbedded, settle, startRoles }] =
-    await Promise.all([
-      import('./subgraphs/kernel/service/tracing/telemetry.ts'),
-      import('./subgraphs/kernel/service/graph/forsaken-fields.ts'),
-      import('./start-roles.ts'),
-    ]);
+  const { beginPostgres, ensurePlace, isEmbedded, settle } =
+    await import('./subgraphs/open-place.ts');
   await throwIfStopped(stopping);
   await ensurePlace(read, roles, { progress, stopping });
   const config = settle(read, roles);
+  // It starts while everything else is being loaded.
+  const postgres = beginPostgres(config, roles, { progress, stopping });
+  const [{ openLog }, { outliveForsakenFields }, { startRoles }] = await Promise.all([
+    import('./subgraphs/kernel/service/tracing/telemetry.ts'),
+    import('./subgraphs/kernel/service/graph/forsaken-fields.ts'),
+    import('./start-roles.ts'),
+  ]);
   const log = openLog(
     config,
     words.join(' ') || 'all',
@@ -132,7 +135,7 @@ const run = async (
   );
   outliveForsakenFields(log);
   void limitStop(stopping, config, log);
-  const running = await startRoles(config, roles, log, { progress, stopping });
+  const running = await startRoles(config, roles, log, { progress, stopping, postgres });
   if (roles.migrate && !roles.all) return running.close();
   // From now on the old generation grows by 30 % over what is live before it is collected; by
   // default V8 goes by the memory of the machine (decision A-161).

@@ -3,34 +3,17 @@
  * where a process has such a role: a subgraph is then half as large. What was started last is taken
  * down first, also when starting fails half way.
  */
-import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SubgraphName } from './schema/sources.ts';
 import { remoteExecutor } from './gateway/remote-subgraph.ts';
-import { ensureWritable } from './subgraphs/kernel/database/embedded/data-directory.ts';
-import {
-  handoverDefault_ms,
-  untilLetGo,
-} from './subgraphs/kernel/database/embedded/claim-directory.ts';
+import type { EmbeddedPostgres } from './subgraphs/kernel/database/embedded-postgres.ts';
+import { addressOf, isOnRecord, isServing, metricsAddressOf } from './subgraphs/open-place.ts';
 import type { Start } from './subgraphs/open-record.ts';
 import { openBus } from './subgraphs/kernel/queue/bus.ts';
 import type { Bus } from './subgraphs/kernel/service/bus.ts';
-import {
-  ConfigError,
-  deriveSecrets,
-  type Config,
-  type SettledConfig,
-} from './subgraphs/kernel/service/config/config.ts';
+import { ConfigError } from './subgraphs/kernel/service/config/config.ts';
 import { openHttp, type HttpParts } from './subgraphs/kernel/service/http/http-server.ts';
-import {
-  ensureFree,
-  explainListening,
-  type ListenAddress,
-} from './subgraphs/kernel/service/http/listen-address.ts';
-import {
-  localOperatorToken,
-  localSecretKey,
-} from './subgraphs/kernel/database/embedded/local-secrets.ts';
+import { explainListening } from './subgraphs/kernel/service/http/listen-address.ts';
 import type { ServiceKeys } from './subgraphs/kernel/service/access/principal-header.ts';
 import type { Roles } from './subgraphs/kernel/service/config/roles.ts';
 import { serveSubgraph, subgraphPath } from './subgraphs/kernel/service/graph/serve-subgraph.ts';
@@ -41,67 +24,6 @@ import type { Logger } from './subgraphs/kernel/service/tracing/telemetry.ts';
 import type { DemoMerchant } from './subgraphs/merchants/demo-merchant.ts';
 import type { ProcessConfig } from './subgraphs/read-config.ts';
 import type { Subgraphs } from './subgraphs/start-subgraphs.ts';
-
-/** Whether this process works on the record: the edge has its neighbours' addresses instead. */
-const isOnRecord = (roles: Roles): boolean =>
-  roles.subgraphs.length > 0 || roles.worker || roles.migrate;
-
-/** Whether this process listens: one that only migrates does not. */
-const isServing = (roles: Roles): boolean =>
-  roles.edge.size > 0 || roles.subgraphs.length > 0 || roles.worker;
-
-/** Whether this is an installation of its own, which keeps everything in DATA_DIR. */
-export const isEmbedded = (config: Config, roles: Roles): boolean =>
-  config.databaseUrl === null && isOnRecord(roles);
-
-const addressOf = ({ host, port }: Config): ListenAddress => ({
-  host,
-  port,
-  settings: { host: 'HOST', port: 'PORT' },
-});
-
-/** Where metrics and health have an address of their own; null where they have none. */
-const metricsAddressOf = ({ host, metricsPort: port }: Config): ListenAddress | null =>
-  port === null ? null : { host, port, settings: { host: 'HOST', port: 'METRICS_PORT' } };
-
-/**
- * Throws one sentence for a person when this process could not listen or keep its files. Nothing
- * has been made before that but DATA_DIR itself.
- */
-export const ensurePlace = async (
-  config: Config,
-  roles: Roles,
-  { progress, stopping }: Omit<Start, 'stack'>,
-): Promise<void> => {
-  const embedded = isEmbedded(config, roles);
-  const dataDir = resolve(config.dataDir);
-  if (embedded) await untilLetGo(dataDir, { handover_ms: handoverDefault_ms, progress, stopping });
-  const metrics = metricsAddressOf(config);
-  if (isServing(roles))
-    for (const address of [addressOf(config), ...(metrics ? [metrics] : [])])
-      await ensureFree(address);
-  if (embedded) ensureWritable(dataDir);
-};
-
-/**
- * Completes the configuration; an embedded installation keeps what it made in DATA_DIR. Throws when
- * there is no key and nowhere to keep one.
- */
-export const settle = <Read extends Config>(config: Read, roles: Roles): Read & SettledConfig => {
-  const embedded = isEmbedded(config, roles);
-  if (!embedded && !config.secretKey)
-    throw new ConfigError(['SECRET_KEY is required: every process must have the same']);
-  return {
-    ...config,
-    publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
-    operatorToken: config.operatorToken ?? (embedded ? localOperatorToken(config.dataDir) : null),
-    secrets: deriveSecrets(
-      config.secretKey ?? localSecretKey(config.dataDir),
-      config.secretKeyPrevious,
-      config.secretKeyNext,
-    ),
-  };
-};
 
 /** What everything that starts in this process is given. */
 interface Starting {
@@ -150,6 +72,9 @@ const openExecutors = (starting: Starting, subgraphs: Subgraphs | null): Executo
     merchants: open('merchants'),
   };
 };
+
+/** The PostgreSQL of this installation, on its way. */
+type Postgres = Promise<Pick<EmbeddedPostgres, 'url' | 'stop'>>;
 
 export interface Running {
   readonly config: ProcessConfig;
@@ -223,28 +148,38 @@ const listen = async (starting: Starting, subgraphs: Subgraphs | null): Promise<
 
 /**
  * Starts the roles of this process. Whatever fails on the way takes down what was started before
- * it, and so does a stop that is asked for meanwhile: its reason is then thrown.
+ * it, and so does a stop that is asked for meanwhile: its reason is then thrown. `postgres` is that
+ * of the installation, null where DATABASE_URL names one; it is ended last.
  */
 export const startRoles = async (
   config: ProcessConfig,
   roles: Roles,
   log: Logger,
-  { progress, stopping }: Omit<Start, 'stack'>,
+  { progress, stopping, postgres }: Omit<Start, 'stack'> & { readonly postgres: Postgres | null },
 ): Promise<Running> => {
   await using starting = new AsyncDisposableStack();
   const stack = starting;
+  // What did not start has ended itself.
+  stack.defer(async () => (await postgres?.catch(() => null))?.stop());
   await startTracing(config, roles, log, stack);
   const onRecord = isOnRecord(roles)
     ? await runStep(stopping, () => import('./subgraphs/start-subgraphs.ts'))
     : null;
+  const databaseUrl = postgres ? (await postgres).url : config.databaseUrl;
   const opened =
-    onRecord && (await onRecord.openTables(config, roles.migrate, { stack, progress, stopping }));
+    onRecord && databaseUrl !== null
+      ? await onRecord.openTables({ ...config, databaseUrl }, roles.migrate, {
+          stack,
+          progress,
+          stopping,
+        })
+      : null;
   let demo: DemoMerchant | null = null;
   if (isServing(roles)) {
     progress('Roles ...');
-    const databaseUrl = opened?.url ?? config.databaseDirectUrl ?? config.databaseUrl ?? '';
+    const busUrl = opened?.url ?? config.databaseDirectUrl ?? databaseUrl ?? '';
     const bus = await runStep(stopping, () =>
-      openBus({ redisUrl: config.redisUrl, databaseUrl, log }),
+      openBus({ redisUrl: config.redisUrl, databaseUrl: busUrl, log }),
     );
     stack.defer(() => bus.close());
     const remote = (name: SubgraphName, service: ServiceKeys): SubgraphExecutor | null =>

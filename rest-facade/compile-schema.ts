@@ -1,5 +1,5 @@
 /**
- * Compiles the contract's schemas once, at boot. Nothing is coerced; the first mistake is reported.
+ * Compiles the contract's schemas, each once. Nothing is coerced; the first mistake is reported.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { describeMistake } from './describe-mistake.ts';
@@ -38,12 +38,13 @@ ajv.addVocabulary(['example', 'x-default', 'x-expected']);
 export type Check = (value: unknown) => string | null;
 
 /**
- * Compiles a schema; `root` names what it validates in messages. Throws on a schema that cannot be
- * compiled.
+ * A check by a schema; `root` names what it validates in messages. The schema is compiled when the
+ * first value comes, and throws then if it cannot be: most of the contract is seldom asked for.
  */
 export const compileSchema = (schema: Schema, root: string): Check => {
-  const validate: ValidateFunction = ajv.compile(schema);
+  let compiled: ValidateFunction | null = null;
   return (value) => {
+    const validate = (compiled ??= ajv.compile(schema));
     if (validate(value)) return null;
     const mistake = validate.errors?.at(-1);
     return mistake ? describeMistake(mistake, root) : `${root}: invalid`;

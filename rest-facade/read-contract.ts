@@ -1,10 +1,9 @@
 /**
- * Reads `schema/openapi.yaml`: what the edge validates by, and what `/v1/public/openapi.json`
- * serves.
+ * Reads `schema/openapi.yaml`, as `schema/generated/contract.json` has it: what the edge validates
+ * by, and what `/v1/public/openapi.json` serves.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
 
 /** The part of JSON Schema that the contract uses. */
 export interface Schema {
@@ -125,11 +124,11 @@ const readOperation = (
 
 /** Reads the contract. Throws when it cannot be read or a reference leads nowhere. */
 export const readContract = (): Contract => {
-  const document: unknown = parse(
-    readFileSync(join(import.meta.dirname, '../schema/openapi.yaml'), 'utf8'),
+  const document: unknown = JSON.parse(
+    readFileSync(join(import.meta.dirname, '../schema/generated/contract.json'), 'utf8'),
   );
-  // A test holds the file to the OpenAPI schema: what is cast here is the file that is committed
-  // beside this code.
+  // A test holds the description to the OpenAPI schema: what is cast here is the file that is
+  // committed beside this code.
   const { paths } = dereference(document) as RawDocument;
   const operations = Object.entries(paths).flatMap(([path, item]) => [
     ...(item.get ? [readOperation(path, 'GET', item.get)] : []),

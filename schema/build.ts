@@ -13,6 +13,7 @@ import * as resolversPlugin from '@graphql-codegen/typescript-resolvers';
 import { buildSubgraphSchema, printSubgraphSchema } from '@apollo/subgraph';
 import { Kind, parse, printSchema, type DocumentNode, type GraphQLSchema } from 'graphql';
 import { Supergraph } from '@apollo/federation-internals';
+import { parse as parseYaml } from 'yaml';
 import {
   askedSubgraphs,
   readInternalOperations,
@@ -225,6 +226,10 @@ const operationMap = (): string =>
     '',
   ].join('\n');
 
+/** The API's description as JSON, which a process reads in a fraction of the time of YAML. */
+const contract = (): string =>
+  `${JSON.stringify(parseYaml(readFileSync(join(here, 'openapi.yaml'), 'utf8')), null, 1)}\n`;
+
 /** Every generated file with its text. */
 const generate = async (): Promise<Map<string, string>> => {
   const supergraphSdl = compose();
@@ -250,6 +255,7 @@ const generate = async (): Promise<Map<string, string>> => {
     );
   }
   files.set('generated/operation-map.ts', banner + operationMap());
+  files.set('generated/contract.json', contract());
   return files;
 };
 

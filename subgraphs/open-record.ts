@@ -1,10 +1,9 @@
 /**
- * PostgreSQL, the record of everything, as a process starts: found or started, opened, migrated.
+ * PostgreSQL, the record of everything, as a process starts: opened and migrated.
  */
 import { migrateQueues } from './kernel/queue/queues.ts';
 import type { Config } from './kernel/service/config/config.ts';
 import { runStep } from './kernel/service/http/stop-requests.ts';
-import { startEmbeddedPostgres } from './kernel/database/embedded-postgres.ts';
 import { migrate, openDatabase, type Database } from './kernel/database/orm.ts';
 
 /** Progress while starting. */
@@ -28,31 +27,19 @@ export interface RecordStore {
 
 type RecordConfig = Pick<
   Config,
-  'databaseUrl' | 'databaseDirectUrl' | 'databasePool' | 'namedStatements' | 'dataDir' | 'redisUrl'
->;
+  'databaseDirectUrl' | 'databasePool' | 'namedStatements' | 'redisUrl'
+> & { readonly databaseUrl: string };
 type Entities = Parameters<typeof openDatabase>[0]['entities'];
 
-/** Opens the database, an embedded one where none is named. */
+/** Opens the database. Nothing is migrated yet. */
 export const openRecord = async (
   config: RecordConfig,
   entities: Entities,
-  { stack, progress, stopping }: Start,
+  { stack, stopping }: Pick<Start, 'stack' | 'stopping'>,
 ): Promise<RecordStore> => {
-  let url = config.databaseUrl;
-  if (url === null) {
-    progress('PostgreSQL ...');
-    const embedded = await startEmbeddedPostgres({
-      dataDir: config.dataDir,
-      stopping,
-      progress: (text) => progress(`PostgreSQL: ${text}`),
-    });
-    stack.defer(() => embedded.stop());
-    url = embedded.url;
-  }
-  const { databasePool: pool, databaseDirectUrl: directUrl, namedStatements } = config;
-  const address = url;
+  const { databaseUrl: url, databaseDirectUrl: directUrl, namedStatements } = config;
   const database = await runStep(stopping, () =>
-    openDatabase({ url: address, entities, pool, directUrl, namedStatements }),
+    openDatabase({ url, entities, pool: config.databasePool, directUrl, namedStatements }),
   );
   stack.defer(() => database.close());
   return { url: directUrl ?? url, database };

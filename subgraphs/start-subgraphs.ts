@@ -60,12 +60,9 @@ export interface SubgraphsOptions {
   readonly remote: (name: SubgraphName, service: ServiceKeys) => SubgraphExecutor | null;
 }
 
-/**
- * Opens the database with the tables of every subgraph, an embedded one where none is named;
- * migrates it when `migrating`.
- */
+/** Opens the database with the tables of every subgraph; migrates it when `migrating`. */
 export const openTables = async (
-  config: SettledConfig,
+  config: SettledConfig & { readonly databaseUrl: string },
   migrating: boolean,
   start: Start,
 ): Promise<RecordStore> => {

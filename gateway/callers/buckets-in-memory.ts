@@ -9,7 +9,8 @@ const buckets_max = 100_000;
 export const openBucketsInMemory = (
   now_us: () => number = () => performance.now() * 1_000,
 ): Buckets => {
-  const fullAt = new LRUCache<string, number>({ max: buckets_max });
+  // Bounded by size: `max` would take the room of all of them at once.
+  const fullAt = new LRUCache<string, number>({ maxSize: buckets_max, sizeCalculation: () => 1 });
   return {
     take: (name, limit, tokens = 1) => {
       const now = now_us();

@@ -3,7 +3,7 @@
  * Server-rendered HTML under a strict policy, one style, a few small modules; no framework and
  * nothing from another host.
  */
-import { Ajv, type SchemaObject } from 'ajv';
+import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AddressOf } from '../../gateway/callers/caller-address.ts';
 import { DuplicateField, openJsonParser } from '../../gateway/graphql/parse-json.ts';
@@ -72,6 +72,17 @@ const sendFault =
     return sendError(reply, status, codes[status] ?? 'internal_error', words);
   };
 
+/** The compiler of this scope's schemas: each is compiled when the first body comes. */
+const compileWhenAsked =
+  (ajv: Ajv) =>
+  ({ schema }: { schema: SchemaObject }) => {
+    let compiled: ValidateFunction | null = null;
+    return (body: unknown) => {
+      const validate = (compiled ??= ajv.compile(schema));
+      return validate(body) ? { value: body } : { error: new Error('the body does not fit') };
+    };
+  };
+
 /**
  * Adds the hosted page under /pay. Page addresses answer pages and JSON addresses the error
  * envelope, whatever happens.
@@ -88,8 +99,7 @@ export const registerCheckout = (
       pay.setErrorHandler(sendFault(assets, log));
       limitCalls(pay, context, limiter, isPage);
       // Bodies are taken as they are: nothing is coerced, dropped or filled in.
-      const ajv = new Ajv();
-      pay.setValidatorCompiler(({ schema }: { schema: SchemaObject }) => ajv.compile(schema));
+      pay.setValidatorCompiler(compileWhenAsked(new Ajv()));
       // What is sent is JSON; the simulated bank's form has a scope of its own.
       pay.removeContentTypeParser(['application/json', 'text/plain']);
       const parseJson = openJsonParser(pay);

@@ -112,6 +112,7 @@ export class Migration20270101000000_sales_channel extends Migration {
           '          sales_channel: null\n',
         ),
       ),
+      generated: true,
       missedBy: routes,
     },
     {

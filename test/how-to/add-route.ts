@@ -77,6 +77,7 @@ type Terminal {
         '503': { $ref: '#/components/responses/Unavailable' }
 `,
       ),
+      generated: true,
       missedBy: routes,
     },
     {

@@ -63,6 +63,17 @@ export interface Patience {
   readonly drain_ms: number;
 }
 
+/** Without these the framework loads compilers of its own, which no route here uses. */
+const compileNothing = (): never => {
+  throw new Error('a scope with schemas sets a compiler of its own');
+};
+const noSchemas = {
+  compilersFactory: {
+    buildValidator: () => compileNothing,
+    buildSerializer: () => compileNothing,
+  },
+};
+
 /**
  * Opens a server that does not listen yet. Its own routes are `/healthz`, `/readyz` and, unless it
  * is elsewhere, `/metrics`. `close()` stops accepting, answers new calls on kept connections with
@@ -84,6 +95,7 @@ export const openHttp = ({
     requestIdHeader: false,
     trustProxy: false,
     bodyLimit: bodyLimit_bytes,
+    schemaController: noSchemas,
     requestTimeout: patience.request_ms,
     keepAliveTimeout: keepAliveTimeout_ms,
     http: {

@@ -1,0 +1,105 @@
+/**
+ * Where a process lives: its addresses and its DATA_DIR, looked at before anything is started, and
+ * the PostgreSQL of an installation that was given none. It loads little, so that the server starts
+ * while everything else is being loaded.
+ */
+import { resolve } from 'node:path';
+import { ensureWritable } from './kernel/database/embedded/data-directory.ts';
+import { handoverDefault_ms, untilLetGo } from './kernel/database/embedded/claim-directory.ts';
+import { localOperatorToken, localSecretKey } from './kernel/database/embedded/local-secrets.ts';
+import {
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from './kernel/database/embedded-postgres.ts';
+import {
+  ConfigError,
+  deriveSecrets,
+  type Config,
+  type SettledConfig,
+} from './kernel/service/config/config.ts';
+import type { Roles } from './kernel/service/config/roles.ts';
+import { ensureFree, type ListenAddress } from './kernel/service/http/listen-address.ts';
+import type { Start } from './open-record.ts';
+
+/** Whether this process works on the record: the edge has its neighbours' addresses instead. */
+export const isOnRecord = (roles: Roles): boolean =>
+  roles.subgraphs.length > 0 || roles.worker || roles.migrate;
+
+/** Whether this process listens: one that only migrates does not. */
+export const isServing = (roles: Roles): boolean =>
+  roles.edge.size > 0 || roles.subgraphs.length > 0 || roles.worker;
+
+/** Whether this is an installation of its own, which keeps everything in DATA_DIR. */
+export const isEmbedded = (config: Config, roles: Roles): boolean =>
+  config.databaseUrl === null && isOnRecord(roles);
+
+export const addressOf = ({ host, port }: Config): ListenAddress => ({
+  host,
+  port,
+  settings: { host: 'HOST', port: 'PORT' },
+});
+
+/** Where metrics and health have an address of their own; null where they have none. */
+export const metricsAddressOf = ({ host, metricsPort: port }: Config): ListenAddress | null =>
+  port === null ? null : { host, port, settings: { host: 'HOST', port: 'METRICS_PORT' } };
+
+/**
+ * Throws one sentence for a person when this process could not listen or keep its files. Nothing
+ * has been made before that but DATA_DIR itself.
+ */
+export const ensurePlace = async (
+  config: Config,
+  roles: Roles,
+  { progress, stopping }: Omit<Start, 'stack'>,
+): Promise<void> => {
+  const embedded = isEmbedded(config, roles);
+  const dataDir = resolve(config.dataDir);
+  if (embedded) await untilLetGo(dataDir, { handover_ms: handoverDefault_ms, progress, stopping });
+  const metrics = metricsAddressOf(config);
+  if (isServing(roles))
+    for (const address of [addressOf(config), ...(metrics ? [metrics] : [])])
+      await ensureFree(address);
+  if (embedded) ensureWritable(dataDir);
+};
+
+/**
+ * Completes the configuration; an embedded installation keeps what it made in DATA_DIR. Throws when
+ * there is no key and nowhere to keep one.
+ */
+export const settle = <Read extends Config>(config: Read, roles: Roles): Read & SettledConfig => {
+  const embedded = isEmbedded(config, roles);
+  if (!embedded && !config.secretKey)
+    throw new ConfigError(['SECRET_KEY is required: every process must have the same']);
+  return {
+    ...config,
+    publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
+    operatorToken: config.operatorToken ?? (embedded ? localOperatorToken(config.dataDir) : null),
+    secrets: deriveSecrets(
+      config.secretKey ?? localSecretKey(config.dataDir),
+      config.secretKeyPrevious,
+      config.secretKeyNext,
+    ),
+  };
+};
+
+/**
+ * Starts the PostgreSQL of an installation of its own; null where DATABASE_URL names another.
+ * Rejects with one sentence for a person, or with the request to stop. Whoever waits for it ends
+ * it.
+ */
+export const beginPostgres = (
+  config: Config,
+  roles: Roles,
+  { progress, stopping }: Omit<Start, 'stack'>,
+): Promise<EmbeddedPostgres> | null => {
+  if (!isEmbedded(config, roles)) return null;
+  progress('PostgreSQL ...');
+  const starting = startEmbeddedPostgres({
+    dataDir: config.dataDir,
+    stopping,
+    progress: (text) => progress(`PostgreSQL: ${text}`),
+  });
+  // It may fail while modules are still being loaded, before anybody waits for it.
+  starting.catch(() => {});
+  return starting;
+};
