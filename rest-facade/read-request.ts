@@ -99,6 +99,10 @@ const withId = object({ id: string() });
 const idOf = ({ params }: FastifyRequest): string =>
   is(withId, params) ? params.id.toLowerCase() : '';
 
+/** Whether it is an id of the route's objects: a UUID behind the prefix that they have. */
+const isIdOf = ({ idPrefix = '' }: Route, id: string): boolean =>
+  id.startsWith(idPrefix) && isCanonicalUuid(id.slice(idPrefix.length));
+
 /**
  * Compiles a route's rules; the reader also checks the scope that a body decides, as soon as the
  * body can be read (decision D-09).
@@ -117,7 +121,7 @@ export const compileRequest = (
     if (scope !== null && !principal.scopes.includes(scope))
       return refuse('scope_required', `the key lacks the scope ${scope}`);
     const id = hasId ? idOf(request) : '';
-    if (hasId && !isCanonicalUuid(id)) return refuse('not_found', 'there is no such object');
+    if (hasId && !isIdOf(route, id)) return refuse('not_found', 'there is no such object');
     // Fastify parses the query into an object of texts, and of lists where a name comes twice.
     const readQuery = query(request.query as Fields);
     if ('mistake' in readQuery) return refuse('bad_request', readQuery.mistake);

@@ -17,11 +17,14 @@ import type {
   RefundStatus,
   SubscriptionCreateInput,
   TokenCreateInput,
+  WebhookEvent as GraphEvent,
 } from '../schema/generated/operations.ts';
 import {
   balanceJson,
   chargeJson,
+  deliveredEventJson,
   ledgerEntryJson,
+  loggedEventJson,
   paymentJson,
   payoutJson,
   rateJson,
@@ -32,6 +35,7 @@ import {
   tokenJson,
 } from '../schema/wire.ts';
 import { payoutScopes, type access } from '../subgraphs/kernel/service/access/access.ts';
+import { graphKindOf, type WebhookEvent } from '../subgraphs/kernel/rules/event.ts';
 import type { Scope } from '../subgraphs/kernel/service/access/principal.ts';
 
 /**
@@ -39,7 +43,7 @@ import type { Scope } from '../subgraphs/kernel/service/access/principal.ts';
  * filled in.
  */
 export interface ValidRequest<Body, Query> {
-  /** The `{id}` of the path, lower case; '' where there is none. */
+  /** The `{id}` of the path, lower case, with its prefix; '' where there is none. */
   readonly id: string;
   readonly body: Body;
   readonly query: Query;
@@ -72,6 +76,8 @@ export interface Route {
   readonly operation: OperationName | 'StreamEvents';
   /** The row of the access table. */
   readonly field: keyof typeof access;
+  /** What stands before the UUID of the path's `{id}`: `evt_`. Absent: nothing. */
+  readonly idPrefix?: string;
   /** Decision D-24: whether the route accepts Idempotency-Key. */
   readonly idempotent: boolean;
   /** Decision D-03: 256 KiB, a batch 1 MiB. */
@@ -92,7 +98,7 @@ export interface Route {
 interface Row<Name extends OperationName, Body, Query>
   extends
     Pick<Route, 'method' | 'path' | 'field'>,
-    Partial<Pick<Route, 'idempotent' | 'bodyLimit_bytes' | 'kind' | 'bodyScope'>> {
+    Partial<Pick<Route, 'idempotent' | 'idPrefix' | 'bodyLimit_bytes' | 'kind' | 'bodyScope'>> {
   readonly operation: Name;
   readonly variables: (request: ValidRequest<Body, Query>) => OperationMap[Name]['variables'];
   readonly answer: (data: OperationMap[Name]['result']) => Outcome;
@@ -490,6 +496,38 @@ const tokens = [
   }),
 ];
 
+const eventLog = [
+  row<
+    'ListEventLog',
+    Empty,
+    Omit<Page, 'cursor'> & { after?: string; event?: WebhookEvent[]; subjectId?: string }
+  >({
+    method: 'GET',
+    path: '/v1/public/event-log',
+    operation: 'ListEventLog',
+    field: 'Query.eventLog',
+    variables: ({ query: { limit, after, event, from, to, subjectId } }) => ({
+      first: limit,
+      after: after ?? null,
+      events: event?.map((name): GraphEvent => graphKindOf(name)) ?? null,
+      from: from ?? null,
+      to: to ?? null,
+      subjectId: subjectId ?? null,
+    }),
+    answer: ({ eventLog: { items, hasMore, lastId } }) =>
+      ok({ items: items.map(loggedEventJson), has_more: hasMore, last_id: lastId }),
+  }),
+  row<'GetLoggedEvent'>({
+    method: 'GET',
+    path: '/v1/public/event-log/{id}',
+    idPrefix: 'evt_',
+    operation: 'GetLoggedEvent',
+    field: 'Query.loggedEvent',
+    variables: ({ id }) => ({ id }),
+    answer: ({ loggedEvent }) => loggedEvent && ok(deliveredEventJson(loggedEvent)),
+  }),
+];
+
 const events: Route = {
   method: 'GET',
   path: '/v1/public/events',
@@ -510,5 +548,6 @@ export const routes: readonly Route[] = [
   ...money,
   ...subscriptions,
   ...tokens,
+  ...eventLog,
   events,
 ];

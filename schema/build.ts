@@ -109,6 +109,8 @@ const rowTypes: Record<SubgraphName, Record<string, string>> = {
     Shop: '../../subgraphs/kernel/database/entities.ts#Shop as ShopRow',
     LiveEventKind: '../../subgraphs/kernel/rules/event.ts#LiveKind',
     WebhookEvent: '../../subgraphs/kernel/rules/event.ts#WebhookEvent as WebhookEventName',
+    LoggedEvent:
+      '../../subgraphs/merchants/event-log/read-event-log.ts#LoggedEvent as LoggedEventRow',
     LedgerEntry: '../../subgraphs/merchants/ledger/read-ledger.ts#LedgerRow',
     ReconciliationRun:
       '../../subgraphs/merchants/reconciliation/entities.ts#ReconciliationRun as ReconciliationRunRow',

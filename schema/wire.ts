@@ -6,10 +6,12 @@
 import type {
   CheckoutFieldsFragment,
   GetBalanceQuery,
+  GetLoggedEventQuery,
   GetSubscriptionScheduleQuery,
   ListLedgerQuery,
   ListRatesQuery,
   ListSbpBanksQuery,
+  LoggedEventFieldsFragment,
   PaymentFieldsFragment,
   PayoutFieldsFragment,
   RefundFieldsFragment,
@@ -186,6 +188,29 @@ export const balanceJson = (balance: GetBalanceQuery['balance']) => ({
 export const rateJson = (rate: ListRatesQuery['rates'][number]) => ({
   method: rate.method,
   rate_bps: rate.rateBps,
+});
+
+/** Additions, D-110: an event as its webhook has it. */
+export const loggedEventJson = ({ id, event, createdAt, data }: LoggedEventFieldsFragment) => ({
+  id,
+  event: event.replace('_', '.'),
+  created_at: createdAt,
+  data,
+});
+
+/** Additions, D-112: an event with what became of its webhooks. */
+export const deliveredEventJson = (event: NonNullable<GetLoggedEventQuery['loggedEvent']>) => ({
+  ...loggedEventJson(event),
+  deliveries: event.deliveries.map(({ url, status, attemptLog }) => ({
+    url,
+    status,
+    attempts: attemptLog.map(({ at, durationMs, status: answered, error }) => ({
+      at,
+      duration_ms: durationMs,
+      status: answered,
+      error,
+    })),
+  })),
 });
 
 /** Contract: SBP bank entry. */

@@ -4,6 +4,7 @@ import type { ApiKey as ApiKeyRow, Merchant as MerchantRow, WebhookEndpoint as W
 import type { KeyHolder } from '../../subgraphs/merchants/find-merchants.ts';
 import type { Shop as ShopRow } from '../../subgraphs/kernel/database/entities.ts';
 import type { LiveKind, WebhookEvent as WebhookEventName } from '../../subgraphs/kernel/rules/event.ts';
+import type { LoggedEvent as LoggedEventRow } from '../../subgraphs/merchants/event-log/read-event-log.ts';
 import type { LedgerRow } from '../../subgraphs/merchants/ledger/read-ledger.ts';
 import type { ReconciliationRun as ReconciliationRunRow, ReconciliationDifference as ReconciliationDifferenceRow } from '../../subgraphs/merchants/reconciliation/entities.ts';
 import type { Alert as AlertRow } from '../../subgraphs/kernel/alerts/entities.ts';
@@ -294,6 +295,30 @@ export type WebhookAttempt = {
   error: Maybe<Scalars['String']['output']>;
   /** The beginning of the answer's body; null without one. */
   responseHead: Maybe<Scalars['String']['output']>;
+};
+
+/** A webhook event as it was frozen, whether or not there was an endpoint for it (additions, section 4). */
+export type LoggedEvent = {
+  /** `evt_...`: the same as in the webhook. */
+  id: Scalars['String']['output'];
+  /** What happened. */
+  event: WebhookEvent;
+  /** When it happened. */
+  createdAt: Scalars['DateTime']['output'];
+  /** The object as it was then: the `data` of the webhook. */
+  data: Scalars['JSONObject']['output'];
+  /** Oldest first; empty where nobody was to get it. */
+  deliveries: Array<WebhookDelivery>;
+};
+
+/** A page of the event log, oldest first (D-110). */
+export type EventLogPage = {
+  /** In the order of the stream. */
+  items: Array<LoggedEvent>;
+  /** Whether there are further events. A page looks at 20,000 at most, so that it may have none for its filters and others behind it. */
+  hasMore: Scalars['Boolean']['output'];
+  /** Goes into the next `after`, also when there are no items; null while the log is empty. */
+  lastId: Maybe<Scalars['String']['output']>;
 };
 
 export type Payment = {
@@ -1071,6 +1096,14 @@ export type Query = {
   shop: Maybe<Shop>;
   /** Webhook deliveries of a merchant, newest event first; `from` and `to` are UTC days, inclusive. A cabinet user need not name the merchant. */
   webhookDeliveries: WebhookDeliveryConnection;
+  /**
+   * The webhook events of a shop in one mode as they were frozen, oldest first, in the order of the stream: who reads behind `lastId` sees each once and misses
+   * none (D-110, D-111). At most 200 at a time, 50 by default; `from` and `to` are UTC days, inclusive. Keys read their own shop, people the one that they name, in
+   * live mode unless they say otherwise. Refuses with bad_request an `after` that is not an event of this log or is no longer kept (D-113).
+   */
+  eventLog: EventLogPage;
+  /** One event of the log by its `evt_...` id, with its deliveries (D-112); null when there is none. The reach is that of eventLog. */
+  loggedEvent: Maybe<LoggedEvent>;
   /** What was done in the cabinet and by operators, newest first: of one merchant, or for the platform's operators of all. */
   auditLog: AuditConnection;
   /** Alerts, the last raised first, narrowed by whatever is given. For the platform's operators; `alertRaised` publishes new ones. */
@@ -1150,6 +1183,27 @@ export type QuerywebhookDeliveriesArgs = {
   event: InputMaybe<WebhookEvent>;
   from: InputMaybe<Scalars['String']['input']>;
   to: InputMaybe<Scalars['String']['input']>;
+};
+
+
+export type QueryeventLogArgs = {
+  first: InputMaybe<Scalars['Int']['input']>;
+  after: InputMaybe<Scalars['String']['input']>;
+  events: InputMaybe<Array<WebhookEvent>>;
+  from: InputMaybe<Scalars['String']['input']>;
+  to: InputMaybe<Scalars['String']['input']>;
+  subjectId: InputMaybe<Scalars['ID']['input']>;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  shopId: InputMaybe<Scalars['ID']['input']>;
+  mode: InputMaybe<Mode>;
+};
+
+
+export type QueryloggedEventArgs = {
+  id: Scalars['String']['input'];
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  shopId: InputMaybe<Scalars['ID']['input']>;
+  mode: InputMaybe<Mode>;
 };
 
 
@@ -2122,6 +2176,8 @@ export type ResolversTypes = {
   WebhookEndpoint: ResolverTypeWrapper<WebhookEndpointRow>;
   WebhookDelivery: ResolverTypeWrapper<WebhookDeliveryRow>;
   WebhookAttempt: ResolverTypeWrapper<WebhookAttemptRow>;
+  LoggedEvent: ResolverTypeWrapper<LoggedEventRow>;
+  EventLogPage: ResolverTypeWrapper<Omit<EventLogPage, 'items'> & { items: Array<ResolversTypes['LoggedEvent']> }>;
   Payment: ResolverTypeWrapper<EntityReference>;
   Refund: ResolverTypeWrapper<EntityReference>;
   Payout: ResolverTypeWrapper<EntityReference>;
@@ -2246,6 +2302,8 @@ export type ResolversParentTypes = {
   WebhookEndpoint: WebhookEndpointRow;
   WebhookDelivery: WebhookDeliveryRow;
   WebhookAttempt: WebhookAttemptRow;
+  LoggedEvent: LoggedEventRow;
+  EventLogPage: Omit<EventLogPage, 'items'> & { items: Array<ResolversParentTypes['LoggedEvent']> };
   Payment: EntityReference;
   Refund: EntityReference;
   Payout: EntityReference;
@@ -2462,6 +2520,20 @@ export type WebhookAttemptResolvers<ContextType = SubgraphContext, ParentType ex
   status?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
   error?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   responseHead?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
+export type LoggedEventResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['LoggedEvent'] = ResolversParentTypes['LoggedEvent']> = {
+  id?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  event?: Resolver<ResolversTypes['WebhookEvent'], ParentType, ContextType>;
+  createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  data?: Resolver<ResolversTypes['JSONObject'], ParentType, ContextType>;
+  deliveries?: Resolver<Array<ResolversTypes['WebhookDelivery']>, ParentType, ContextType>;
+};
+
+export type EventLogPageResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['EventLogPage'] = ResolversParentTypes['EventLogPage']> = {
+  items?: Resolver<Array<ResolversTypes['LoggedEvent']>, ParentType, ContextType>;
+  hasMore?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  lastId?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
 export type PaymentResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Payment'] = ResolversParentTypes['Payment'], FederationReferenceType extends FederationReferenceTypes['Payment'] = FederationReferenceTypes['Payment']> = {
@@ -3026,6 +3098,8 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   merchants?: Resolver<ResolversTypes['MerchantConnection'], ParentType, ContextType, Partial<QuerymerchantsArgs>>;
   shop?: Resolver<Maybe<ResolversTypes['Shop']>, ParentType, ContextType, RequireFields<QueryshopArgs, 'merchantId' | 'id'>>;
   webhookDeliveries?: Resolver<ResolversTypes['WebhookDeliveryConnection'], ParentType, ContextType, Partial<QuerywebhookDeliveriesArgs>>;
+  eventLog?: Resolver<ResolversTypes['EventLogPage'], ParentType, ContextType, Partial<QueryeventLogArgs>>;
+  loggedEvent?: Resolver<Maybe<ResolversTypes['LoggedEvent']>, ParentType, ContextType, RequireFields<QueryloggedEventArgs, 'id'>>;
   auditLog?: Resolver<ResolversTypes['AuditConnection'], ParentType, ContextType, Partial<QueryauditLogArgs>>;
   alerts?: Resolver<ResolversTypes['AlertConnection'], ParentType, ContextType, Partial<QueryalertsArgs>>;
   reconciliationRuns?: Resolver<ResolversTypes['ReconciliationRunConnection'], ParentType, ContextType, Partial<QueryreconciliationRunsArgs>>;
@@ -3124,6 +3198,8 @@ export type Resolvers<ContextType = SubgraphContext> = {
   WebhookEndpoint?: WebhookEndpointResolvers<ContextType>;
   WebhookDelivery?: WebhookDeliveryResolvers<ContextType>;
   WebhookAttempt?: WebhookAttemptResolvers<ContextType>;
+  LoggedEvent?: LoggedEventResolvers<ContextType>;
+  EventLogPage?: EventLogPageResolvers<ContextType>;
   Payment?: PaymentResolvers<ContextType>;
   Refund?: RefundResolvers<ContextType>;
   Payout?: PayoutResolvers<ContextType>;

@@ -15,6 +15,8 @@ export interface OperationMap {
   ListRates: { variables: operations.ListRatesQueryVariables; result: operations.ListRatesQuery };
   ListLedger: { variables: operations.ListLedgerQueryVariables; result: operations.ListLedgerQuery };
   ExportLedger: { variables: operations.ExportLedgerQueryVariables; result: operations.ExportLedgerQuery };
+  ListEventLog: { variables: operations.ListEventLogQueryVariables; result: operations.ListEventLogQuery };
+  GetLoggedEvent: { variables: operations.GetLoggedEventQueryVariables; result: operations.GetLoggedEventQuery };
   CreatePayment: { variables: operations.CreatePaymentMutationVariables; result: operations.CreatePaymentMutation };
   ListPayments: { variables: operations.ListPaymentsQueryVariables; result: operations.ListPaymentsQuery };
   GetPayment: { variables: operations.GetPaymentQueryVariables; result: operations.GetPaymentQuery };

@@ -26,6 +26,12 @@ export type CardInput = {
   holder: string;
 };
 
+/** pending while attempts are left, delivered after a 2xx, failed when they ran out. */
+export type DeliveryStatus =
+  | 'pending'
+  | 'delivered'
+  | 'failed';
+
 /** A retry-safe creation: the key is unique per merchant and mode (decisions D-20 to D-25). */
 export type Idempotency = {
   /** 1 to 64 characters. */
@@ -276,6 +282,16 @@ export type TokenStatus =
   | 'active'
   | 'cancelled';
 
+/** Webhook events: final facts only. A different list from the stream's kinds. */
+export type WebhookEvent =
+  | 'payment_succeeded'
+  | 'payment_failed'
+  | 'payment_cancelled'
+  | 'payment_expired'
+  | 'payment_refunded'
+  | 'payout_succeeded'
+  | 'payout_failed';
+
 export type CheckoutFieldsFragment = { paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> };
 
 export type GetCheckoutQueryVariables = Exact<{ [key: string]: never; }>;
@@ -356,6 +372,27 @@ export type ExportLedgerQueryVariables = Exact<{
 
 
 export type ExportLedgerQuery = { ledgerFile: { text: string, pageInfo: { endCursor: string | null } } };
+
+export type ListEventLogQueryVariables = Exact<{
+  first: number;
+  after?: string | null | undefined;
+  events?: Array<WebhookEvent> | WebhookEvent | null | undefined;
+  from?: string | null | undefined;
+  to?: string | null | undefined;
+  subjectId?: string | number | null | undefined;
+}>;
+
+
+export type ListEventLogQuery = { eventLog: { hasMore: boolean, lastId: string | null, items: Array<{ id: string, event: WebhookEvent, createdAt: string, data: Record<string, unknown> }> } };
+
+export type GetLoggedEventQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type GetLoggedEventQuery = { loggedEvent: { id: string, event: WebhookEvent, createdAt: string, data: Record<string, unknown>, deliveries: Array<{ url: string, status: DeliveryStatus, attemptLog: Array<{ at: string, durationMs: number, status: number | null, error: string | null }> }> } | null };
+
+export type LoggedEventFieldsFragment = { id: string, event: WebhookEvent, createdAt: string, data: Record<string, unknown> };
 
 export type StreamEventsSubscriptionVariables = Exact<{
   after?: string | number | null | undefined;

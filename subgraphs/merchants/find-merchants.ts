@@ -107,6 +107,25 @@ export const findDeliveries = async (
   return subjects.map((subject) => bySubject.get(nameOf(subject)) ?? []);
 };
 
+/** The webhook deliveries of each event, oldest first. */
+export const findDeliveriesOfEvents = async (
+  em: EntityManager,
+  events: readonly { readonly merchantId: string; readonly id: string }[],
+): Promise<WebhookDelivery[][]> => {
+  const rows = await em.find(
+    WebhookDeliveryEntity,
+    {
+      merchantId: { $in: [...new Set(events.map(({ merchantId }) => merchantId))] },
+      eventId: { $in: events.map(({ id }) => id) },
+    },
+    { ...readOnly, orderBy: { createdAt: 'asc', id: 'asc' } },
+  );
+  const byEvent = Map.groupBy(rows, ({ merchantId, eventId }) =>
+    nameOf({ merchantId, id: eventId }),
+  );
+  return events.map((event) => byEvent.get(nameOf(event)) ?? []);
+};
+
 export interface KeyHolder {
   readonly keyId: string;
   readonly merchantId: string;

@@ -36,6 +36,7 @@ import { keyOf, orThrow } from '../kernel/service/access/reach.ts';
 import type { SubgraphParts } from '../kernel/service/graph/build-subgraph.ts';
 import { alertFields, alertMutations, alertQueries } from './alerts/resolvers.ts';
 import { eraseMutations } from './erasure/resolvers.ts';
+import { eventLogFields, eventLogQueries } from './event-log/resolvers.ts';
 import { balanceQueries } from './ledger/resolvers.ts';
 import { cabinetFields, cabinetMutations, cabinetQueries } from './cabinet-resolvers.ts';
 import type { Merchant, WebhookDelivery } from './entities.ts';
@@ -94,6 +95,7 @@ export const merchantsSubgraph = (
       ...eventTypes,
       ...typeFields(parts),
       ...alertFields,
+      ...eventLogFields(parts),
       ...reconciliationFields,
       Query: {
         ...queries(parts),
@@ -102,6 +104,7 @@ export const merchantsSubgraph = (
         ...bankAccountQueries(parts),
         ...alertQueries(parts),
         ...reconciliationQueries(parts),
+        ...eventLogQueries(parts),
       },
       Mutation: {
         ...mutations(parts),

@@ -108,14 +108,17 @@ describe('what a route answers is what the contract describes, with no field mor
       const body = bodies[route.operation];
       const seen = new Map<number, number>();
       for (fixture.seed = 1; fixture.seed <= rounds; fixture.seed += 1) {
-        const response = await fetch(`${url}${route.path.replace('{id}', id)}`, {
-          method: route.method,
-          headers: {
-            authorization: 'Bearer k',
-            ...(body ? { 'content-type': 'application/json' } : {}),
+        const response = await fetch(
+          `${url}${route.path.replace('{id}', `${route.idPrefix ?? ''}${id}`)}`,
+          {
+            method: route.method,
+            headers: {
+              authorization: 'Bearer k',
+              ...(body ? { 'content-type': 'application/json' } : {}),
+            },
+            ...(body ? { body: JSON.stringify(body) } : {}),
           },
-          ...(body ? { body: JSON.stringify(body) } : {}),
-        });
+        );
         const answer: unknown = await response.json();
         seen.set(response.status, (seen.get(response.status) ?? 0) + 1);
         // A made-up mutation refuses with made-up codes, each with a status of its own.

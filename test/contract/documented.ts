@@ -26,5 +26,7 @@ export const documented: Readonly<Record<string, string>> = {
   'GET /v1/public/tokens': 'ListTokens',
   'POST /v1/public/tokens/{id}/charge': 'ChargeToken',
   'POST /v1/public/tokens/{id}/cancel': 'CancelToken',
+  'GET /v1/public/event-log': 'ListEventLog',
+  'GET /v1/public/event-log/{id}': 'GetLoggedEvent',
   'GET /v1/public/events': 'StreamEvents',
 };

@@ -49,7 +49,8 @@ const inputFieldsOf = (typeName: string): string[] => {
 const fieldsOf = (schema: Schema | undefined): string[] => Object.keys(schema?.properties ?? {});
 
 describe('one documented route is one OpenAPI operation, one row of the table and one named GraphQL operation', () => {
-  test('the contract lists 24 routes', () => assert.equal(Object.keys(documented).length, 24));
+  test('the contract and its additions list 26 routes', () =>
+    assert.equal(Object.keys(documented).length, 26));
 
   test('the OpenAPI operations are the documented routes', () => {
     const described = [...contract.operations.values()].map(({ method, path, operationId }) => [
@@ -210,6 +211,7 @@ describe('the contract names what the service knows', () => {
   test('the webhooks are the seven events', () => {
     assert.deepEqual(Object.keys(contract.document['webhooks'] as object), webhookEvents);
     assert.deepEqual([...events('PaymentWebhook'), ...events('PayoutWebhook')], webhookEvents);
+    assert.deepEqual(schemas['WebhookEventName']?.enum, webhookEvents);
   });
 
   test('the kinds of the stream are the five kinds', () => {

@@ -118,8 +118,7 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
         const names = traceOf('POST /v1/public/payments/:id/refund').map(({ name }) => name);
         for (const name of [
           'subgraph refundCreate',
-          'sql begin',
-          'sql commit',
+          'sql refund.open',
           'send refund',
           'bank refund',
         ])

@@ -75,6 +75,8 @@ const ours: Readonly<Record<string, readonly string[]>> = {
   Shop: ['allowList'],
   ApiKey: ['prefix', 'scopes'],
   WebhookDelivery: ['eventId'],
+  LoggedEvent: ['id'],
+  EventLogPage: ['lastId'],
   Balance: ['currency'],
   LedgerEntry: ['currency'],
   LedgerFilePart: ['text'],

@@ -40,6 +40,12 @@ export const EventEntity = defineEntity({
   indexes: [
     { name: 'event_outbox', properties: ['position'], where: 'sequence is null' },
     { name: 'event_sequence', properties: ['sequence'] },
+    {
+      name: 'event_log',
+      properties: ['merchantId', 'shopId', 'mode', 'sequence'],
+      include: ['createdAt', 'webhookEvent', 'subjectId'],
+      where: 'webhook_event is not null',
+    },
     { name: 'event_followed', properties: ['consumer', 'sequence'], where: 'follower is not null' },
   ],
 });

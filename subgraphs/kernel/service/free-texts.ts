@@ -22,6 +22,7 @@ export const freeTexts: Readonly<Record<string, readonly string[]>> = {
   WebhookEndpoint: ['url'],
   WebhookDelivery: ['url'],
   WebhookAttempt: ['error', 'responseHead'],
+  LoggedEvent: ['data'],
   LedgerEntry: ['description'],
   AuditEntry: ['before', 'after', 'requestId'],
   BlockEntry: ['reason'],

@@ -85,6 +85,8 @@ export const access: Readonly<Record<string, Access>> = {
   'Query.merchants': { operator: 'viewer' },
   'Query.shop': { key: free, operator: 'viewer' },
   'Query.webhookDeliveries': { operator: 'viewer' },
+  'Query.eventLog': { key: reports, operator: 'viewer' },
+  'Query.loggedEvent': { key: reports, operator: 'viewer' },
   'Query.auditLog': { operator: 'viewer' },
   'Query.alerts': { operator: 'viewer', platform: true },
   'Query.reconciliationRuns': { operator: 'viewer', platform: true },

@@ -1,0 +1,166 @@
+/**
+ * The event log as merchants read it: the webhook events of a shop in one mode, as they were
+ * frozen, in the order of the stream's numbers (additions, section 4). Numbers appear in their
+ * order (`kernel/events/relay`), so that who reads behind the last event that it saw misses none.
+ */
+import { pageRange, spanOf, type Span } from '../../kernel/database/keyset.ts';
+import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import type { WebhookEvent } from '../../kernel/rules/event.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isCanonicalUuid, isUuid } from '../../kernel/rules/uuid.ts';
+import type { OfShop } from '../../kernel/service/entities.ts';
+
+/** One event of the log. */
+export interface LoggedEvent {
+  readonly merchantId: string;
+  readonly id: string;
+  readonly webhookEvent: WebhookEvent;
+  /** The bytes that endpoints get. */
+  readonly webhookBody: string;
+  readonly createdAt: Temporal.Instant;
+}
+
+export interface EventLogQuery {
+  /** At most 200; 50 by default. */
+  readonly first?: number | null | undefined;
+  /** `evt_...` of an event of this log: those behind it are read. */
+  readonly after?: string | null | undefined;
+  readonly events?: readonly WebhookEvent[] | null | undefined;
+  /** UTC days, inclusive (decision D-12). */
+  readonly from?: string | null | undefined;
+  readonly to?: string | null | undefined;
+  readonly subjectId?: string | null | undefined;
+}
+
+export interface EventLogPage {
+  readonly items: LoggedEvent[];
+  readonly hasMore: boolean;
+  /** `evt_...`, which goes into the next `after`; null where nothing was read. */
+  readonly lastId: string | null;
+}
+
+/**
+ * So many events at most are looked at for one page: a filter that few of them pass is read on by
+ * the caller, who pays for it by its rate.
+ */
+export const looked_max_events = 20_000;
+
+/** SQL: what is in the log of a shop in a mode, which are the first parameters of a statement. */
+const inLog =
+  'merchant_id = $1 and shop_id = $2 and mode = $3 and webhook_event is not null and sequence is not null';
+const columnsOfLog = `merchant_id as "merchantId", id, sequence, webhook_event as "webhookEvent", webhook_body as "webhookBody", created_at as "createdAt"`;
+
+const byId: Statement = {
+  name: 'event_log.by_id',
+  text: `select ${columnsOfLog} from event where ${inLog} and id = $4`,
+};
+
+/** The last event that a filtered page looks at, and whether there are others behind it. */
+const edge: Statement = {
+  name: 'event_log.edge',
+  text: `select id, sequence from event where ${inLog} and sequence = (
+      select max(sequence) from (select sequence from event where ${inLog} and sequence > $4 order by sequence limit ${looked_max_events}) as looked)`,
+};
+
+const page: Statement = {
+  name: 'event_log.page',
+  text: `select ${columnsOfLog} from event
+    where ${inLog} and sequence > $4 and ($6::bigint is null or sequence <= $6) and ($7::text[] is null or webhook_event = any ($7))
+      and ($8::uuid is null or subject_id = $8) and ($9::timestamptz is null or created_at >= $9) and ($10::timestamptz is null or created_at < $10)
+    order by sequence limit $5`,
+};
+
+const isBehind: Statement = {
+  name: 'event_log.is_behind',
+  text: `select 1 from event where ${inLog} and sequence > $4 limit 1`,
+};
+
+type NumberedEvent = LoggedEvent & { readonly sequence: bigint };
+
+/** The id of an event as merchants know it. */
+export const publicIdOf = ({ id }: { readonly id: string }): string => `evt_${id}`;
+
+/** The id behind `evt_...`; null when it is none. */
+const idOf = (publicId: string): string | null => {
+  const id = publicId.startsWith('evt_') ? publicId.slice(4).toLowerCase() : '';
+  return isCanonicalUuid(id) ? id : null;
+};
+
+const whoseLog = ({ merchantId, shopId, mode }: OfShop) => [merchantId, shopId, mode];
+
+const findNumbered = async (
+  runner: Runner,
+  shop: OfShop,
+  publicId: string,
+): Promise<NumberedEvent | null> => {
+  const id = idOf(publicId);
+  if (id === null) return null;
+  const [row] = await run<NumberedEvent>(runner, byId, [...whoseLog(shop), id]);
+  return row ?? null;
+};
+
+/** One event of a shop's log by its `evt_...` id (D-112); null when there is none. */
+export const findLoggedEvent = (
+  runner: Runner,
+  shop: OfShop,
+  publicId: string,
+): Promise<LoggedEvent | null> => findNumbered(runner, shop, publicId);
+
+/**
+ * A page of a shop's log, oldest first (D-110, D-111). `bad_request` for a wrong size, day or
+ * subject, and for an `after` that is not an event of this log or is gone (D-113).
+ */
+export const readEventLog = async (
+  runner: Runner,
+  shop: OfShop,
+  query: EventLogQuery,
+): Promise<EventLogPage | Refused> => {
+  const { first, after = null, from, to, subjectId = null } = query;
+  const range = pageRange({ first }, null);
+  if (isRefused(range)) return range;
+  const span = spanOf(from, to);
+  if (isRefused(span)) return span;
+  if (subjectId !== null && !isUuid(subjectId))
+    return refused('bad_request', 'subject_id: expected a UUID');
+  const start = after === null ? null : await findNumbered(runner, shop, after);
+  if (after !== null && !start)
+    return refused(
+      'bad_request',
+      'after: expected the id of an event of this log that is still kept, as last_id has it',
+    );
+  return readBehind(runner, shop, start, { ...query, ...span, size: range.size });
+};
+
+type CheckedQuery = Pick<EventLogQuery, 'events' | 'subjectId'> & Span & { readonly size: number };
+
+const readBehind = async (
+  runner: Runner,
+  shop: OfShop,
+  start: NumberedEvent | null,
+  { events = null, subjectId = null, since, until, size }: CheckedQuery,
+): Promise<EventLogPage> => {
+  const behind = [...whoseLog(shop), start?.sequence ?? 0n];
+  const filters = [events, subjectId, since, until];
+  const isFiltered = filters.some((filter) => filter !== null);
+  // It is read before the page: an event that comes between the two is behind it.
+  const [last] = isFiltered
+    ? await run<{ id: string; sequence: bigint }>(runner, edge, [...whoseLog(shop), behind[3]])
+    : [];
+  const isEmpty = isFiltered && !last;
+  const rows = isEmpty
+    ? []
+    : await run<NumberedEvent>(runner, page, [
+        ...behind,
+        size + 1,
+        last?.sequence ?? null,
+        ...filters,
+      ]);
+  const items = rows.slice(0, size);
+  const isFull = rows.length > size;
+  const end = isFull ? items.at(-1) : (last ?? items.at(-1) ?? start);
+  const hasMore =
+    isFull ||
+    (last !== undefined &&
+      (await run(runner, isBehind, [...whoseLog(shop), last.sequence])).length > 0);
+  return { items, hasMore, lastId: end ? publicIdOf(end) : null };
+};

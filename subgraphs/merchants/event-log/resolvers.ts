@@ -1,0 +1,57 @@
+/** The event log in the graph: a key's own, and for people that of a shop which they name. */
+import type { QueryResolvers, Resolvers } from '../../../schema/generated/merchants.ts';
+import type { Database } from '../../kernel/database/orm.ts';
+import type { Mode } from '../../kernel/rules/mode.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
+import type { OfShop } from '../../kernel/service/entities.ts';
+import { perCall } from '../../kernel/service/graph/per-call.ts';
+import type { Principal } from '../../kernel/service/access/principal.ts';
+import { merchantOf, orThrow, refusal } from '../../kernel/service/access/reach.ts';
+import type { WebhookDelivery } from '../entities.ts';
+import { findDeliveriesOfEvents } from '../find-merchants.ts';
+import { findLoggedEvent, publicIdOf, readEventLog, type LoggedEvent } from './read-event-log.ts';
+
+interface NamedShop {
+  readonly merchantId?: string | null | undefined;
+  readonly shopId?: string | null | undefined;
+  readonly mode?: Mode | null | undefined;
+}
+
+/** Whose log is read. A key reads its own shop's, in its mode. */
+const shopOf = (principal: Principal, { merchantId, shopId, mode }: NamedShop): OfShop => {
+  if (principal.kind === 'key') return principal;
+  const named = merchantOf(principal, merchantId);
+  if (!shopId || !isUuid(shopId)) throw refusal('bad_request', 'shopId: name the shop');
+  return { merchantId: named, shopId, mode: mode ?? 'live' };
+};
+
+/** The queries of the event log. */
+export const eventLogQueries = ({
+  database: { pool },
+}: {
+  readonly database: Pick<Database, 'pool'>;
+}) =>
+  ({
+    eventLog: async (_, { merchantId, shopId, mode, ...query }, { principal }) =>
+      orThrow(await readEventLog(pool, shopOf(principal, { merchantId, shopId, mode }), query)),
+    loggedEvent: (_, { id, ...named }, { principal }) =>
+      findLoggedEvent(pool, shopOf(principal, named), id),
+  }) satisfies QueryResolvers;
+
+/** The fields of an event of the log. */
+export const eventLogFields = ({ database }: { readonly database: Pick<Database, 'emOf'> }) => {
+  const deliveriesOf = perCall<LoggedEvent, WebhookDelivery[]>((events, context) =>
+    findDeliveriesOfEvents(database.emOf(context), events),
+  );
+  return {
+    LoggedEvent: {
+      id: publicIdOf,
+      event: ({ webhookEvent }) => webhookEvent,
+      data: ({ webhookBody }) => dataOf(webhookBody),
+      deliveries: (event, _, context) => deliveriesOf(context).load(event),
+    },
+  } satisfies Pick<Resolvers, 'LoggedEvent'>;
+};
+
+const dataOf = (body: string): Record<string, unknown> =>
+  (JSON.parse(body) as { data: Record<string, unknown> }).data;
