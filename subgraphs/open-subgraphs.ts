@@ -8,6 +8,7 @@ import type { Database } from './kernel/database/orm.ts';
 import type { Policies } from './kernel/policies/policies.ts';
 import type { Queues } from './kernel/queue/queues.ts';
 import type { Bus } from './kernel/service/bus.ts';
+import type { WakeRelay } from './kernel/events/relay.ts';
 import type { Secrets } from './kernel/service/config/config.ts';
 import type { Call } from './kernel/service/access/principal.ts';
 import { openEventLoads } from './kernel/service/graph/event-loads.ts';
@@ -82,14 +83,26 @@ const gathered = (wake: () => Promise<void>): (() => void) => {
   };
 };
 
-const openWake = ({ bus, log }: Pick<SubgraphsParts, 'bus' | 'log'>): (() => void) =>
-  gathered(() =>
+/** How long events that only the stream carries wait for others of the same payment. */
+const soon_ms = 4;
+
+/** Wakes the relay at once, or soon; a wake-up at once takes along what waits for the later one. */
+const openWake = ({ bus, log }: Pick<SubgraphsParts, 'bus' | 'log'>): WakeRelay => {
+  let waiting: NodeJS.Timeout | null = null;
+  const wake = (): void => {
+    if (waiting !== null) clearTimeout(waiting);
+    waiting = null;
     bus
       .publish('outbox', null)
       .catch((error: unknown) =>
         log.warn({ error }, 'the relay was not woken; it looks by itself'),
-      ),
-  );
+      );
+  };
+  return (urgency = 'at once') => {
+    if (urgency === 'at once') wake();
+    else waiting ??= setTimeout(wake, soon_ms);
+  };
+};
 
 /**
  * New payouts: the worker that gives them to banks has one wake-up waiting at most, however many

@@ -2,6 +2,7 @@
 import type { Banks } from '../kernel/banks/route.ts';
 import type { TestClocks } from '../kernel/clock/test-clocks.ts';
 import type { Database } from '../kernel/database/orm.ts';
+import type { WakeRelay } from '../kernel/events/relay.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import type { Refresh } from './bank-answers/refresh-payment.ts';
 import type { PageParts } from './checkout/page-address.ts';
@@ -15,9 +16,14 @@ export interface PaymentsParts extends PageParts {
   /** What time it is for the shop of a payment that the service itself asks for. */
   readonly clocks: Pick<TestClocks, 'timeOf' | 'stands'>;
   /** Notifies the relay that the outbox has something. */
-  readonly wakeRelay: () => void;
-  /** Asks the banks at a moment what is due then; a lost wish is found by the sweep. */
-  readonly askLater: (delay_ms: number) => void;
+  readonly wakeRelay: WakeRelay;
+  /**
+   * Asks the bank about a payment at a moment, if it is still under way here then; a lost wish is
+   * found by the sweep.
+   */
+  readonly askLater: (paymentId: string, delay_ms: number) => void;
+  /** The payment has an end: it need not be asked about. */
+  readonly askNoMore: (paymentId: string) => void;
   /** The same for a refund. */
   readonly sendRefundLater: (key: RefundKey, delay_ms: number) => void;
 }

@@ -22,20 +22,33 @@ interface QuestionParts {
 export const openQuestions = ({
   queues,
   log,
-}: QuestionParts): Pick<PaymentsParts, 'askLater' | 'sendRefundLater'> => {
+}: QuestionParts): Pick<PaymentsParts, 'askLater' | 'askNoMore' | 'sendRefundLater'> => {
   const warn = (error: unknown): void =>
     log.warn({ error }, 'asking the bank was not enqueued; the sweep asks');
-  const planned = new Set<number>();
+  /** The payments of each moment at which something is asked, and the moment of each of them. */
+  const planned = new Map<number, Set<string>>();
+  const moments = new Map<string, number>();
+  const ask = (at: number): void => {
+    const asked = planned.get(at) ?? new Set();
+    planned.delete(at);
+    for (const paymentId of asked) moments.delete(paymentId);
+    if (asked.size > 0) queues.addMany(askBanksJob, [{}]).catch(warn);
+  };
+  const askNoMore = (paymentId: string): void => {
+    planned.get(moments.get(paymentId) ?? -1)?.delete(paymentId);
+    moments.delete(paymentId);
+  };
   return {
-    askLater: (delay_ms) => {
-      const at = Math.ceil((performance.now() + delay_ms) / together_ms) * together_ms;
-      if (delay_ms > prompt_max_ms || planned.has(at)) return;
-      planned.add(at);
-      const ask = (): void => {
-        planned.delete(at);
-        queues.addMany(askBanksJob, [{}]).catch(warn);
-      };
-      setTimeout(ask, at - performance.now()).unref();
+    askNoMore,
+    askLater: (paymentId, delay_ms) => {
+      askNoMore(paymentId);
+      const from_ms = performance.now();
+      const at = Math.ceil((from_ms + Math.max(0, delay_ms)) / together_ms) * together_ms;
+      if (delay_ms > prompt_max_ms) return;
+      const others = planned.get(at);
+      if (!others) setTimeout(() => ask(at), at - from_ms).unref();
+      planned.set(at, (others ?? new Set()).add(paymentId));
+      moments.set(paymentId, at);
     },
     sendRefundLater: ({ merchantId, refundId }, delay_ms) =>
       void queues.add(sendRefundJob, { merchantId, refundId }, { delay_ms }).catch(warn),

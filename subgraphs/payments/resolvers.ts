@@ -142,7 +142,7 @@ const mutations = (
     if (isRefused(created)) return created;
     const { payment, replayed } = created;
     if (!replayed) {
-      parts.wakeRelay();
+      parts.wakeRelay('soon');
       parts.shown.keep({ payment, rateBps: null });
     }
     return {

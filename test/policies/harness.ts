@@ -42,6 +42,7 @@ const quiet = {
   wakeClock: () => {},
   wakeRelay: () => {},
   askLater: () => {},
+  askNoMore: () => {},
   sendRefundLater: () => {},
   wakeLanes: () => {},
 };

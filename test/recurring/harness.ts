@@ -63,7 +63,12 @@ const openFixture = async (
   const simulator = openSimulator(database);
   const banks = openBanks(simulator, database.pool, connectors(simulator));
   const now = (): Temporal.Instant => clock.now;
-  const quiet = { wakeRelay: () => {}, askLater: () => {}, sendRefundLater: () => {} };
+  const quiet = {
+    wakeRelay: () => {},
+    askLater: () => {},
+    askNoMore: () => {},
+    sendRefundLater: () => {},
+  };
   const policies = { current: async () => lists, announce: async () => {}, close: () => {} };
   const pages = { publicUrl: 'https://pay.example', pageSecret: randomBytes(32) };
   const subgraph = paymentsSubgraph({

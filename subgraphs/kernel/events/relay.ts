@@ -22,6 +22,7 @@ import type { StreamedEvent, LiveKind } from '../rules/event.ts';
 import type { Bus, StreamStretch } from '../service/bus.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { Logger } from '../service/tracing/telemetry.ts';
+import { openPace } from '../queue/pace.ts';
 import { WakeSignal } from '../queue/wake-signal.ts';
 
 const batch_max = 500;
@@ -31,17 +32,25 @@ const batch_max = 500;
  */
 const poll_ms = { shortest: 25, longest: 1_000 } as const;
 /**
- * The least time between two batches that were not full: under load many events share one
- * transaction.
+ * The pace of batches that are not full: the event of a calm moment is numbered at once, and under
+ * load many share one transaction.
  */
-const breath_ms = 5;
+const rest_ms = 5;
+/** So many batches may be on their way to the others while the next is numbered. */
+const announcements_max = 4;
 /** How often the bus gets the position of the stream while nothing happens. */
 const standing_ms = 1_000;
 /**
- * How often a process that stands by asks for the lock, and how long a relay rests after a failure.
+ * How often a process that stands by asks for the lock, and how long a relay pauses after a failure.
  */
 const standBy_ms = 250;
-const rest_ms = 1_000;
+const failurePause_ms = 1_000;
+
+/**
+ * Notifies the relay that the outbox has something: at once, or soon where only the stream carries
+ * the events, so that those of a moment share a batch.
+ */
+export type WakeRelay = (urgency?: 'at once' | 'soon') => void;
 
 export interface RelayParts {
   readonly pool: pg.Pool;
@@ -91,7 +100,7 @@ const relayUntil = async (
       await relayAsHolder(stopping, parts, wakeSignal);
     } catch (error) {
       parts.log.error({ err: error }, 'the relay failed and starts again');
-      wait_ms = rest_ms;
+      wait_ms = failurePause_ms;
     }
     // A stop cuts the wait short: that is no failure.
     await sleep(wait_ms, undefined, { signal: stopping }).catch(() => {});
@@ -146,24 +155,33 @@ const relayBatches = async (
   wakeSignal: WakeSignal,
 ): Promise<void> => {
   const numberOldest = numbering(parts.deliveriesOf);
+  const pace = openPace(rest_ms);
+  const announcements = new Set<Promise<void>>();
   let wait_ms: number = poll_ms.shortest;
   let last = await newestNumber(client);
   let publishedAt_ms = -Infinity;
   while (!stopping.aborted) {
     const batch = await relayBatch(client, numberOldest);
     if (batch || performance.now() - publishedAt_ms >= standing_ms) {
-      const { lanes, events } = batch ?? nothing;
+      const { lanes, events, consumers } = batch ?? nothing;
       const behind = last;
       last = batch?.last ?? last;
-      await announce(parts, lanes, { behind: String(behind), last: String(last), events });
+      const stretch = { behind: String(behind), last: String(last), events };
+      const announcement = announce(parts, lanes, stretch).finally(() =>
+        announcements.delete(announcement),
+      );
+      announcements.add(announcement);
       publishedAt_ms = performance.now();
-      if (batch && batch.consumers.length > 0) parts.wakeConsumers?.(batch.consumers);
+      if (consumers.length > 0) parts.wakeConsumers?.(consumers);
+      if (announcements.size === announcements_max) await Promise.race(announcements);
     }
     if (batch?.isFull) continue;
     wait_ms = batch ? poll_ms.shortest : Math.min(wait_ms * 2, poll_ms.longest);
-    await sleep(breath_ms);
     await wakeSignal.wait(wait_ms);
+    await pace();
   }
+  // The lock outlives what it has sent.
+  await Promise.all(announcements);
 };
 
 interface Batch {
@@ -174,7 +192,11 @@ interface Batch {
   readonly consumers: readonly Consumer[];
   readonly events: readonly StreamedEvent[];
 }
-const nothing: Pick<Batch, 'lanes' | 'events'> = { lanes: [], events: [] };
+const nothing: Pick<Batch, 'lanes' | 'events' | 'consumers'> = {
+  lanes: [],
+  events: [],
+  consumers: [],
+};
 
 /**
  * One batch; null when the outbox is empty. An event that makes its batch fail is set aside, and

@@ -3,6 +3,7 @@
  * LISTEN/NOTIFY. Invariant 1 of ARCHITECTURE.md: a message is a hint. What was sent while a process
  * was not connected is not sent again, and who must not miss anything looks in PostgreSQL.
  */
+import { randomUUID } from 'node:crypto';
 import type { Bus, BusMessages, BusTopic } from '../service/bus.ts';
 import type { Logger } from '../service/tracing/telemetry.ts';
 import { isTopic, readMessage, topicNames, writeMessage } from './bus-message.ts';
@@ -10,6 +11,7 @@ import { openPostgresWire } from './bus-postgres.ts';
 import { openRedisWire } from './bus-redis.ts';
 import type { WireOptions } from './bus-wire.ts';
 import { watchOutage } from './outage.ts';
+import { openPace } from './pace.ts';
 
 export interface BusOptions {
   /** Null: PostgreSQL. It must be reached directly, not through a pooler that shares sessions. */
@@ -20,17 +22,18 @@ export interface BusOptions {
 
 interface TopicSubscription<Topic extends BusTopic> {
   readonly listeners: Set<(message: BusMessages[Topic]) => void>;
+  readonly deliver: (message: BusMessages[Topic]) => void;
   readonly receive: (text: string) => void;
 }
 type TopicSubscriptions = { readonly [Topic in BusTopic]: TopicSubscription<Topic> };
 
 /**
  * Opens the bus: fulfils when this process is subscribed to every topic. Messages of one process
- * arrive in the order of `publish`, its own too, each once; what only says that something must be
- * forgotten is received here before `publish` fulfils, even while the bus is away, and once more
- * with the others. `publish` never rejects: while the bus is away its messages are dropped, and the
- * log says once that it is lost and once that it is back. Rejects when the other side does not
- * answer for 30 seconds.
+ * arrive in the order of `publish`, its own too, each once. Events are received here before they
+ * leave the process, even while the bus is away. So is what only says that something must be
+ * forgotten, and once more with the others. `publish` never rejects: while the bus is away its
+ * messages are dropped, and the log says once that it is lost and once that it is back. Rejects
+ * when the other side does not answer for 30 seconds.
  */
 export const openBus = async ({
   redisUrl,
@@ -47,9 +50,10 @@ export const openBus = async ({
     alerts: openTopicSubscription('alerts', log),
   };
   const outage = watchOutage('bus', log);
+  const marking = openMarking();
   const receive = (channel: string, text: string): void => {
     const topic = channel.slice(channelPrefix.length);
-    if (isTopic(topic)) subscriptions[topic].receive(text);
+    if (isTopic(topic) && !marking.isOwn(text)) subscriptions[topic].receive(text);
   };
   const options: WireOptions = {
     channels: topicNames.map(channelOf),
@@ -60,18 +64,25 @@ export const openBus = async ({
   const wire = await (redisUrl
     ? openRedisWire(redisUrl, options)
     : openPostgresWire(databaseUrl, options));
+  const send = async (topic: BusTopic, text: string): Promise<void> => {
+    try {
+      await wire.send(channelOf(topic), text);
+      outage.ended();
+    } catch (error) {
+      outage.began(error);
+    }
+  };
+  const askElsewhere = atPace(() => send('outbox', 'null'));
   return {
     publish: async (topic, message) => {
-      try {
-        const text = writeMessage(message);
-        if (singleReceiver.has(topic) && subscriptions[topic].listeners.size > 0)
-          return subscriptions[topic].receive(text);
-        if (forgetting.has(topic)) subscriptions[topic].receive(text);
-        await wire.send(channelOf(topic), text);
-        outage.ended();
-      } catch (error) {
-        outage.began(error);
+      const { listeners, deliver } = subscriptions[topic];
+      if (topic === 'outbox') return listeners.size > 0 ? deliver(message) : askElsewhere();
+      if (topic === 'events') {
+        deliver(message);
+        return send(topic, marking.mark(writeMessage(message)));
       }
+      if (forgetting.has(topic)) deliver(message);
+      return send(topic, writeMessage(message));
     },
     subscribe: (topic, listener) => {
       subscriptions[topic].listeners.add(listener);
@@ -91,8 +102,29 @@ export const openBus = async ({
  */
 const forgetting: ReadonlySet<BusTopic> = new Set<BusTopic>(['keys', 'policies', 'clocks']);
 
-/** Topics that one process of the installation receives: no other need be asked when it is this. */
-const singleReceiver: ReadonlySet<BusTopic> = new Set<BusTopic>(['outbox']);
+/** Messages of this process that it has received before they left. */
+const openMarking = () => {
+  const start = `{"from":"${randomUUID()}",`;
+  return {
+    /** The text of an object, marked; who does not know the mark reads the rest. */
+    mark: (text: string): string => `${start}${text.slice(1)}`,
+    isOwn: (text: string): boolean => text.startsWith(start),
+  };
+};
+
+/** The least time between two of many wake-ups of another process: those of a moment are one. */
+const wakeRest_ms = 5;
+
+/** `wake`, with calls that would follow each other quickly gathered. */
+const atPace = (wake: () => Promise<void>): (() => Promise<void>) => {
+  const pace = openPace(wakeRest_ms);
+  let waiting: Promise<void> | null = null;
+  return () =>
+    (waiting ??= pace().then(() => {
+      waiting = null;
+      return wake();
+    }));
+};
 
 /** Also begins the name after LISTEN. */
 const channelPrefix = 'payments_bus_';
@@ -122,5 +154,5 @@ const openTopicSubscription = <Topic extends BusTopic>(
       log.warn({ topic, err: error }, 'a message on the bus is not what it should be');
     }
   };
-  return { listeners, receive };
+  return { listeners, deliver, receive };
 };

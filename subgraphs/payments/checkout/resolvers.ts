@@ -54,7 +54,7 @@ export const checkoutMutations = (
   MutationResolvers,
   'checkoutMethodChoose' | 'checkoutOutcomePlan' | 'checkoutPay' | 'checkoutSimulatorConfirm'
 > => {
-  const { database, banks, policies, wakeRelay, askLater } = parts;
+  const { database, banks, policies, wakeRelay, askLater, askNoMore } = parts;
   const view = (changed: Payment | Refused, now: Temporal.Instant) => {
     if (isRefused(changed)) return changed;
     parts.shown.keep({ payment: changed, rateBps: null });
@@ -93,9 +93,10 @@ export const checkoutMutations = (
           now: now(),
           shown: parts.shown.find(key.paymentId),
         });
-        wakeRelay();
+        const isUnderWay = !isRefused(opened) && opened.status === 'processing';
+        wakeRelay(isUnderWay ? 'soon' : 'at once');
         if (!isRefused(opened) && opened.askAt)
-          askLater(Math.max(0, opened.askAt.epochMilliseconds - now().epochMilliseconds));
+          askLater(opened.id, opened.askAt.epochMilliseconds - now().epochMilliseconds);
         return view(opened, now());
       });
     },
@@ -104,6 +105,7 @@ export const checkoutMutations = (
       const at = now();
       const confirmed = await confirmSimulator(parts, key, answer, at);
       wakeRelay();
+      if (!isRefused(confirmed) && confirmed.askAt === null) askNoMore(confirmed.id);
       return view(confirmed, at);
     },
   };

@@ -78,7 +78,7 @@ export const recurringMutations = (
     const { payment, replayed } = made;
     if (!replayed) wakeRelay();
     const { askAt } = payment;
-    if (!replayed && askAt) askLater(Math.max(0, askAt.epochMilliseconds - now.epochMilliseconds));
+    if (!replayed && askAt) askLater(payment.id, askAt.epochMilliseconds - now.epochMilliseconds);
     return answer(parts, payment, replayed);
   },
   recurringPaymentCancel: async (_, { reference }) => {

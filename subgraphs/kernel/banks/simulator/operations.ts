@@ -4,6 +4,7 @@
  */
 import type pg from 'pg';
 import { gathered } from '../../database/gather-calls.ts';
+import { boundWait } from '../../database/idempotency.ts';
 import {
   columnNames,
   columns,
@@ -48,19 +49,26 @@ const foundNames = [
 /** What the bank knows of an operation. */
 export type Found = Pick<SimulatorOperation, (typeof foundNames)[number]>;
 
-const inserted = `insert into simulator_operation (${columnNames(names)})
+const inserted = (
+  condition: string,
+): string => `insert into simulator_operation (${columnNames(names)})
     select ${columnNames(names)} from jsonb_populate_recordset(null::simulator_operation, $1::jsonb)
-    order by merchant_id, operation_id on conflict (merchant_id, operation_id) do nothing`;
-const open: Statement = { name: 'simulator.open', text: inserted };
+    where ${condition} order by merchant_id, operation_id on conflict (merchant_id, operation_id) do nothing`;
+const open: Statement = { name: 'simulator.open', text: inserted('true') };
+const openMany: Statement = { name: 'simulator.open_many', text: inserted(boundWait) };
 
-const insert = async (runner: Runner, operations: readonly NewOperation[]): Promise<void> => {
+const insert = async (
+  runner: Runner,
+  statement: Statement,
+  operations: readonly NewOperation[],
+): Promise<void> => {
   const rows = operations.map((operation) => rowJson(names, operation));
-  await run(runner, open, [JSON.stringify(rows)]);
+  await run(runner, statement, [JSON.stringify(rows)]);
 };
 
 /** Records an operation in the caller's transaction; one that is there stays as it is. */
 export const insertOperation = (runner: Runner, operation: NewOperation): Promise<void> =>
-  insert(runner, [operation]);
+  insert(runner, open, [operation]);
 
 /** The same by itself. */
 export const openOperation = gathered<NewOperation, void>({
@@ -69,7 +77,7 @@ export const openOperation = gathered<NewOperation, void>({
   callersApart: true,
   alone: insertOperation,
   together: async (pool, operations) => {
-    await insert(pool, operations);
+    await insert(pool, openMany, operations);
     return operations.map(() => undefined);
   },
 });
