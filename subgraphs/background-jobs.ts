@@ -11,6 +11,7 @@ import { reconciliationJobs } from './merchants/reconciliation/jobs.ts';
 import { resealJobs } from './merchants/reseal-secrets.ts';
 import { webhookClockParticipant } from './merchants/webhooks/clock-participant.ts';
 import { deliverJob, webhookJobs } from './merchants/webhooks/jobs.ts';
+import { openLanes, type Lanes } from './merchants/webhooks/lanes.ts';
 import { askBanksJob, paymentJobs, paymentClockParticipant } from './payments/jobs.ts';
 import { refundJobs, refundClockParticipant, sendRefundJob } from './payments/refunds/jobs.ts';
 import { payoutJobs, payoutClockParticipant, sendPayoutsJob } from './payouts/jobs.ts';
@@ -42,32 +43,42 @@ export const consumeRecurringPayments = (parts: SubgraphsParts): RunningConsumer
   });
 };
 
-/**
- * Everything that the worker does. `stopping` ends long jobs early. `attempts` holds webhooks that
- * are under way although no job runs for them.
- */
+/** How the worker ends: `stopping` ends long jobs early. */
+export interface WorkerEnd {
+  readonly stopping: AbortSignal;
+  /** Webhooks that are under way although no job runs for them. */
+  readonly attempts: Set<Promise<void>>;
+}
+
+const receiversOf = ({ database, secrets, privateTargets, log }: SubgraphsParts) => ({
+  pool: database.pool,
+  vaultKey: secrets.vault,
+  privateTargets,
+  log,
+});
+
+/** The webhooks' lanes of this process. */
+export const webhookLanes = (parts: SubgraphsParts, end: WorkerEnd): Lanes =>
+  openLanes({ ...receiversOf(parts), ...end, now: parts.now });
+
+/** Everything that the worker does. */
 export const backgroundJobs = (
   parts: SubgraphsParts,
-  stopping: AbortSignal,
-  attempts: Set<Promise<void>>,
+  { stopping, attempts }: WorkerEnd,
+  lanes: Lanes,
 ): readonly Job[] => {
-  const { database, banks, clocks, secrets, now, log, queues } = parts;
+  const { database, banks, clocks, now, log, queues } = parts;
   const walking = { pool: database.pool, now, log, stopping };
   const charging = { pool: database.pool, payments: openPayments(paymentsOf(parts)), log };
   // A sweep finds the same lanes each time: those that have a job already need no other.
-  const sweepLanes = (lanes: readonly string[]): Promise<void> =>
+  const sweepLanes = (due: readonly string[]): Promise<void> =>
     queues.addMany(
       deliverJob,
-      lanes.map((lane) => ({ lane })),
+      due.map((lane) => ({ lane })),
     );
   const keeping = { database, banks, log };
-  const page = { publicUrl: parts.publicUrl, pageSecret: secrets.page };
-  const receivers = {
-    pool: database.pool,
-    vaultKey: secrets.vault,
-    privateTargets: parts.privateTargets,
-    log,
-  };
+  const { publicUrl, secrets } = parts;
+  const page = { publicUrl, pageSecret: secrets.page };
   return gatherSweeps({ pool: database.pool, now, log, queues }, [
     ...booksJobs(walking),
     ...reconciliationJobs({ ...walking, database, registries: [simulatorReport(walking.pool)] }),
@@ -83,7 +94,7 @@ export const backgroundJobs = (
         refundClockParticipant(keeping),
         payoutClockParticipant(keeping),
         subscriptionClockParticipant(charging),
-        webhookClockParticipant({ ...receivers, now, attempts }),
+        webhookClockParticipant({ ...receiversOf(parts), now, attempts }),
       ],
       wake: (shops) => queues.addMany(keepClockJob, shops),
     }),
@@ -95,6 +106,6 @@ export const backgroundJobs = (
     ...tokenJobs({ ...charging, now }),
     ...subscriptionJobs({ ...charging, now, stopping }),
     ...payoutJobs({ database, banks, log, now, stopping }),
-    ...webhookJobs({ ...receivers, now, wake: sweepLanes, stopping }),
+    ...webhookJobs({ lanes, pool: database.pool, now, wake: sweepLanes }),
   ]);
 };

@@ -23,7 +23,12 @@ import { openDevelopmentTargets } from './merchants/webhooks/development-targets
 import { deliveriesOf } from './merchants/webhooks/make-deliveries.ts';
 import { watchWebhookBacklog } from './merchants/webhooks/webhook-backlog.ts';
 import { wakeLanes } from './merchants/webhooks/jobs.ts';
-import { backgroundJobs, consumeRecurringPayments, wakeableJobs } from './background-jobs.ts';
+import {
+  backgroundJobs,
+  consumeRecurringPayments,
+  wakeableJobs,
+  webhookLanes,
+} from './background-jobs.ts';
 import { entities } from './entities.ts';
 import { openSubgraph, type SubgraphsParts } from './open-subgraphs.ts';
 import type { ProcessConfig } from './read-config.ts';
@@ -161,7 +166,9 @@ const startWorker = async (
   const { database, bus, queues, log } = parts;
   const stopping = new AbortController();
   const attempts = new Set<Promise<void>>();
-  await queues.work(backgroundJobs(parts, stopping.signal, attempts));
+  const end = { stopping: stopping.signal, attempts };
+  const lanes = webhookLanes(parts, end);
+  await queues.work(backgroundJobs(parts, end, lanes));
   // What is cut off is sent again when its lease is over.
   stack.defer(async () => {
     await Promise.race([Promise.all(attempts), delay(patience_ms, undefined, { ref: false })]);
@@ -175,7 +182,8 @@ const startWorker = async (
     bus,
     log,
     deliveriesOf,
-    wake: (lanes) => wakeLanes(queues, lanes),
+    handover: lanes.handover,
+    wake: (woken) => wakeLanes(queues, lanes.wakeHere(woken)),
     wakeConsumers: () => consumer.wake(),
   });
   stack.defer(() => relay.stop());

@@ -7,6 +7,7 @@ import { migrate, openDatabase } from '../../subgraphs/kernel/database/orm.ts';
 import { eventRow, insertEvents, type OutboxEvent } from '../../subgraphs/kernel/events/outbox.ts';
 import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
 import { migrateQueues, openQueues } from '../../subgraphs/kernel/queue/queues.ts';
+import type { Handover } from '../../subgraphs/kernel/events/number-events.ts';
 import { type Relay, startRelay } from '../../subgraphs/kernel/events/relay.ts';
 import type { StreamedEvent, WebhookEvent } from '../../subgraphs/kernel/rules/event.ts';
 import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
@@ -16,6 +17,7 @@ import type { DeliveryLimits } from '../../subgraphs/merchants/webhooks/claim-de
 import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import type { SignatureFormat } from '../../subgraphs/merchants/webhooks/rules.ts';
 import { deliverJob, sweepJob, webhookJobs } from '../../subgraphs/merchants/webhooks/jobs.ts';
+import { openLanes } from '../../subgraphs/merchants/webhooks/lanes.ts';
 import { entities } from '../../subgraphs/entities.ts';
 import { startTestDatabase } from '../support/database.ts';
 
@@ -159,20 +161,25 @@ export const startWorker = async (
   ] as const;
   const queues = await openQueues({ redisUrl: null, databaseUrl: harness.database.url, log, jobs });
   const { pool } = harness.database;
+  const lanes = openLanes({
+    pool,
+    vaultKey: harness.vaultKey,
+    privateTargets: () => true,
+    log,
+    now: clock.now,
+    stopping: stopping.signal,
+    ...(limits ? { limits } : {}),
+  });
   await queues.work(
     webhookJobs({
+      lanes,
       pool,
-      vaultKey: harness.vaultKey,
-      privateTargets: () => true,
-      log,
       now: clock.now,
-      wake: (lanes) =>
+      wake: (due) =>
         queues.addMany(
           deliverJob,
-          lanes.map((lane) => ({ lane })),
+          due.map((lane) => ({ lane })),
         ),
-      stopping: stopping.signal,
-      ...(limits ? { limits } : {}),
     }),
   );
   const close = async (): Promise<void> => {
@@ -181,6 +188,7 @@ export const startWorker = async (
   };
   harness.open.push(close);
   return {
+    handover: lanes.handover,
     wake: async (lanes: readonly string[]): Promise<void> => {
       await Promise.all(lanes.map((lane) => queues.add(deliverJob, { lane })));
     },
@@ -196,6 +204,7 @@ export const startTestRelay = (
   harness: Harness,
   wake: (lanes: readonly string[]) => Promise<void>,
   published: StreamedEvent[] = [],
+  handover?: Handover,
 ): Relay => {
   const relay = startRelay({
     pool: harness.pool,
@@ -203,6 +212,7 @@ export const startTestRelay = (
     log,
     deliveriesOf,
     wake,
+    ...(handover ? { handover } : {}),
   });
   harness.open.push(() => relay.stop());
   return relay;

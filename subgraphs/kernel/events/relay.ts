@@ -14,18 +14,19 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { notSetAside, workBatch, type Subject } from '../alerts/set-aside.ts';
-import { run, type Statement } from '../database/statement.ts';
 import type { Consumer } from '../rules/consumer.ts';
-import type { StreamedEvent, LiveKind } from '../rules/event.ts';
 import type { Bus, StreamStretch } from '../service/bus.ts';
-import type { Mode } from '../rules/mode.ts';
 import type { Logger } from '../service/tracing/telemetry.ts';
 import { openPace } from '../queue/pace.ts';
 import { WakeSignal } from '../queue/wake-signal.ts';
+import {
+  newestNumber,
+  numberBatch,
+  numbering,
+  type Batch,
+  type Handover,
+} from './number-events.ts';
 
-const batch_max = 500;
 /**
  * How soon the outbox is looked at again without a wake-up: after a batch, growing to the longest
  * while nothing comes.
@@ -41,7 +42,8 @@ const announcements_max = 4;
 /** How often the bus gets the position of the stream while nothing happens. */
 const standing_ms = 1_000;
 /**
- * How often a process that stands by asks for the lock, and how long a relay pauses after a failure.
+ * How often a process that stands by asks for the lock, and how long a relay pauses after a
+ * failure.
  */
 const standBy_ms = 250;
 const failurePause_ms = 1_000;
@@ -58,9 +60,12 @@ export interface RelayParts {
   readonly log: Logger;
   /**
    * SQL: makes the deliveries of the events in the query's part with this name, by parts of its
-   * own; the part `made` holds the lanes that have something new.
+   * own: `made` holds the lanes that have something new to claim, `handed` what is handed over: at
+   * most `$2`, leased for `$3` milliseconds at the moment `$4`.
    */
   readonly deliveriesOf: (events: string) => string;
+  /** Takes deliveries over in this process. Absent: all are left to claims. */
+  readonly handover?: Handover;
   /** Wakes the consumers in this process for which there are events. Absent: they poll. */
   readonly wakeConsumers?: (consumers: readonly Consumer[]) => void;
   /** Notifies the queue that these lanes have deliveries that are due. */
@@ -161,7 +166,8 @@ const relayBatches = async (
   let last = await newestNumber(client);
   let publishedAt_ms = -Infinity;
   while (!stopping.aborted) {
-    const batch = await relayBatch(client, numberOldest);
+    const batch = await numberBatch(client, numberOldest, parts.handover);
+    if (batch && batch.handed.length > 0) parts.handover?.take(batch.handed);
     if (batch || performance.now() - publishedAt_ms >= standing_ms) {
       const { lanes, events, consumers } = batch ?? nothing;
       const behind = last;
@@ -184,49 +190,10 @@ const relayBatches = async (
   await Promise.all(announcements);
 };
 
-interface Batch {
-  readonly isFull: boolean;
-  /** The highest number that was given. */
-  readonly last: bigint;
-  readonly lanes: readonly string[];
-  readonly consumers: readonly Consumer[];
-  readonly events: readonly StreamedEvent[];
-}
 const nothing: Pick<Batch, 'lanes' | 'events' | 'consumers'> = {
   lanes: [],
   events: [],
   consumers: [],
-};
-
-/**
- * One batch; null when the outbox is empty. An event that makes its batch fail is set aside, and
- * gets a later number when it does not any more.
- */
-const relayBatch = async (
-  client: pg.PoolClient,
-  numberOldest: Statement,
-): Promise<Batch | null> => {
-  const { result } = await workBatch(client, {
-    task,
-    limit: batch_max,
-    work: (limit) => relayEvents(client, numberOldest, limit),
-    first: async () => (await run<Subject>(client, oldestWaiting, []))[0] ?? null,
-  });
-  return result;
-};
-
-/** Numbers up to so many events and makes their deliveries, in one statement. */
-const relayEvents = async (
-  client: pg.PoolClient,
-  numberOldest: Statement,
-  limit: number,
-): Promise<Batch | null> => {
-  const rows = await run<NumberedRow>(client, numberOldest, [limit]);
-  const last = rows.at(-1)?.sequence;
-  if (last === undefined) return null;
-  const lanes = rows[0]?.lanes ?? [];
-  const consumers = rows.flatMap(({ consumer }) => consumer ?? []);
-  return { isFull: rows.length === limit, last, lanes, consumers, events: rows.flatMap(streamed) };
 };
 
 /**
@@ -246,65 +213,3 @@ const announce = async (
       parts.log.warn({ err: result.reason }, 'events were relayed, but not everybody was notified');
   }
 };
-
-/** Where the stream stands: nobody else gives numbers while this session holds the lock. */
-const newestNumber = async (client: pg.PoolClient): Promise<bigint> => {
-  const [row] = await run<{ newest: bigint | null }>(client, newestSequence, []);
-  return row?.newest ?? 0n;
-};
-
-interface NumberedRow {
-  readonly sequence: bigint;
-  readonly kind: LiveKind | null;
-  readonly merchantId: string;
-  readonly shopId: string;
-  readonly mode: Mode;
-  readonly subjectId: string;
-  readonly at: Temporal.Instant;
-  readonly payload: Record<string, unknown> | null;
-  readonly consumer: Consumer | null;
-  /** Of the first row: the lanes that have something new, of the whole batch. */
-  readonly lanes: readonly string[] | null;
-}
-
-/** The event as the stream publishes it; nothing when it is not on the stream. */
-const streamed = ({ kind, sequence, payload, at, ...row }: NumberedRow): StreamedEvent[] => {
-  const { merchantId, shopId, mode, subjectId } = row;
-  const about = { merchantId, shopId, mode, subjectId };
-  return kind === null
-    ? []
-    : [{ ...about, sequence: sequence.toString(), kind, payload: payload ?? {}, at: rfc3339(at) }];
-};
-
-// Where every event has reached its age and is gone, the sequence itself knows.
-const newestSequence = {
-  name: 'relay.newestSequence',
-  text: `select coalesce((select max(sequence) from event), (select last_value from event_sequence_seq where is_called)) as newest`,
-};
-
-/** The task under which events are set aside. */
-const task = 'relay';
-const inOutbox = `event.sequence is null and ${notSetAside(task, 'event.merchant_id', 'event.id::text')}`;
-
-const oldestWaiting = {
-  name: 'relay.oldestWaiting',
-  text: `select merchant_id as "merchantId", id::text as "subjectId" from event where ${inOutbox} order by position limit 1`,
-};
-
-// The inner limit fixes the order before `nextval` is called, so the numbers ascend in the order of
-// writing.
-const numbering = (deliveriesOf: RelayParts['deliveriesOf']): Statement => ({
-  name: 'relay.numberOldest',
-  text: `
-    with batch as materialized (
-      select merchant_id, id, created_at, nextval('event_sequence_seq') as sequence
-      from (select merchant_id, id, created_at from event where ${inOutbox} order by position limit $1) as oldest
-    ), numbered as (
-      update event set sequence = batch.sequence from batch where event.merchant_id = batch.merchant_id and event.id = batch.id
-        and event.created_at = batch.created_at
-      returning event.*
-    ), ${deliveriesOf('numbered')}
-    select sequence, stream_kind as kind, merchant_id as "merchantId", shop_id as "shopId", mode, subject_id as "subjectId", created_at as at, payload, follower as consumer,
-      case when row_number() over (order by sequence) = 1 then (select array_agg(distinct lane) from made) end as lanes
-    from numbered order by sequence`,
-});

@@ -1,6 +1,6 @@
 /**
- * The pace of a loop that works in batches. Who comes alone goes at once; where one follows another,
- * they wait a little, so that many share a batch.
+ * The pace of a loop that works in batches. Who comes alone goes at once; where one follows
+ * another, they wait a little, so that many share a batch.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 

@@ -16,8 +16,11 @@ export class WakeSignal {
     this.#end();
   }
 
-  /** Resolves at the next signal, or after `most_ms` milliseconds when that is given. */
-  async wait(most_ms?: number): Promise<void> {
+  /**
+   * Resolves at the next signal, or after `most_ms` milliseconds when that is given; gives whether
+   * there was a signal.
+   */
+  async wait(most_ms?: number): Promise<boolean> {
     if (!this.#woken) {
       await new Promise<void>((resolve) => {
         const timer = most_ms === undefined ? undefined : setTimeout(resolve, most_ms);
@@ -27,6 +30,8 @@ export class WakeSignal {
         };
       });
     }
+    const woken = this.#woken;
     this.#woken = false;
+    return woken;
   }
 }

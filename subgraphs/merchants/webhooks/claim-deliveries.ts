@@ -9,7 +9,14 @@ import type pg from 'pg';
 import type { Timeline } from '../../kernel/clock/due.ts';
 import { notSetAside, setAside, workBatch, type Subject } from '../../kernel/alerts/set-aside.ts';
 import { inTransaction, run, type Runner } from '../../kernel/database/statement.ts';
-import { type SignatureFormat, webhooksInFlightPerLane_max } from './rules.ts';
+import {
+  joinSigning,
+  signingColumns,
+  withMessage,
+  type Message,
+  type MessageRow,
+} from './message.ts';
+import { webhooksInFlightPerLane_max } from './rules.ts';
 
 /** The limits of delivery; those of `rules/webhook.ts`, save in tests that cannot wait so long. */
 export interface DeliveryLimits {
@@ -22,15 +29,6 @@ export interface ClaimParts {
   /** The clock that retries follow. */
   readonly now: () => Temporal.Instant;
   readonly limits: DeliveryLimits;
-}
-
-/** What is sent, and whose secret signs it. */
-export interface Message {
-  readonly body: string;
-  readonly secretSealed: string;
-  /** The secret before a rotation, while the two overlap (decision D-73). */
-  readonly previousSealed: string | null;
-  readonly signature: SignatureFormat;
 }
 
 /** A delivery that is this process's until `leaseUntil`. */
@@ -75,7 +73,7 @@ export const claimDeliveries = async (
     webhooksInFlightPerLane_max,
     leaseOf(parts),
   ]);
-  return rows.map(claimed);
+  return rows.map(withMessage);
 };
 
 /** Claims due deliveries of one lane. One that makes the claim fail is set aside. */
@@ -126,7 +124,7 @@ export const claimDeliveriesOf = async (
     work: claimSome,
     first,
   });
-  return result.map(claimed);
+  return result.map(withMessage);
 };
 
 /**
@@ -151,36 +149,19 @@ export const findDueLanes = async ({
   return rows.map(({ lane }) => lane);
 };
 
-interface ClaimedRow extends Omit<ClaimedDelivery, 'message'> {
-  readonly body: string | null;
-  readonly secretSealed: string | null;
-  readonly previousSealed: string | null;
-  readonly signature: SignatureFormat | null;
-}
-
-const claimed = ({
-  body,
-  secretSealed,
-  previousSealed,
-  signature,
-  ...row
-}: ClaimedRow): ClaimedDelivery => ({
-  ...row,
-  message:
-    body !== null && secretSealed !== null
-      ? { body, secretSealed, previousSealed, signature: signature ?? 'v2' }
-      : null,
-});
+/** A claimed delivery as columns. */
+export type ClaimedRow = Omit<ClaimedDelivery, 'message'> & MessageRow;
 
 // Lanes are locked in one order, so that two processes never wait for each other. Behind the locks,
 // `webhooks_in_flight` sees what the last holders claimed, and rows that they changed are read
 // anew. A claim that a crash of PostgreSQL loses is made again, so nobody waits for the disk. The
 // lanes are taken from subqueries, since a plan must not depend on them: it would be made for each
 // claim.
+const lockOf = (lane: string): string => `hashtextextended('webhook-lane/' || ${lane}, 0)`;
 const lockedLanes = `(
       select lane, max_rows, locks from unnest((select $1::text[]), (select $3::int[])) as asked (lane, max_rows), (
         select count(pg_advisory_xact_lock(key)) as locks from set_config('synchronous_commit', 'off', true), (
-          select distinct hashtextextended('webhook-lane/' || lane, 0) as key from unnest((select $1::text[])) as lane order by key
+          select distinct ${lockOf('lane')} as key from unnest((select $1::text[])) as lane order by key
         ) as keys
       ) as locked
     ) as asking`;
@@ -191,9 +172,7 @@ const notAside = (delivery: string): string =>
   notSetAside(task, `${delivery}.merchant_id`, `${delivery}.id::text`);
 
 // The inner limit is a constant, else the planner expects a tenth of the lane to be taken and sorts
-// all of it. An endpoint's address, secret and format are those of now, so that a correction and a
-// rotation reach what is still on its way. A payment's own address is signed as the shop's oldest
-// active endpoint is, or else with the shop's own secret (decision D-71).
+// all of it.
 const claim = (asking: string, whose: string, inFlight: string): string => `
     with due as materialized (
       select oldest.merchant_id, oldest.id, oldest.created_at from ${asking} cross join lateral (
@@ -212,28 +191,17 @@ const claim = (asking: string, whose: string, inFlight: string): string => `
     )
     select claimed.merchant_id as "merchantId", claimed.id, claimed.lane, event_id as "eventId", claimed.subject_id as "subjectId",
       coalesce(endpoint.url, claimed.url) as url, attempts,
-      attempts_before as "attemptsBefore", claimed.created_at as "createdAt", lease_until as "leaseUntil", event.webhook_body as body,
-      signing.secret_sealed as "secretSealed", case when signing.previous_until > $2 then signing.previous_sealed end as "previousSealed", signing.signature
+      attempts_before as "attemptsBefore", claimed.created_at as "createdAt", lease_until as "leaseUntil", event.webhook_body as body, ${signingColumns('$2')}
     from claimed
     left join event on event.merchant_id = claimed.merchant_id and event.id = claimed.event_id and event.created_at = claimed.created_at
-    left join shop on shop.merchant_id = claimed.merchant_id and shop.id = claimed.shop_id
-    left join webhook_endpoint as endpoint on endpoint.merchant_id = claimed.merchant_id and endpoint.id = claimed.endpoint_id and endpoint.active
-    left join lateral (
-      select endpoint.secret_sealed, endpoint.previous_secret_sealed as previous_sealed, endpoint.previous_until, endpoint.signature
-      where endpoint.id is not null
-      union all
-      (select secret_sealed, previous_secret_sealed, previous_until, signature from webhook_endpoint as candidate
-      where claimed.endpoint_id is null and candidate.merchant_id = claimed.merchant_id and candidate.shop_id = claimed.shop_id and candidate.active
-      order by created_at, id limit 1)
-      union all
-      select shop.webhook_secret_sealed, shop.previous_webhook_secret_sealed, shop.previous_webhook_until, null where claimed.endpoint_id is null
-      limit 1
-    ) as signing on true`;
+    ${joinSigning('claimed')}`;
 
 // A shop with a test clock has its own time, and its own claim. A case is not made a join: the
 // event is looked at only where there is a clock.
+const hasClock = (row: string): string =>
+  `exists (select from test_clock where test_clock.merchant_id = ${row}.merchant_id and test_clock.shop_id = ${row}.shop_id)`;
 const byTestClock = (delivery: string): string => `case
-  when exists (select from test_clock where test_clock.merchant_id = ${delivery}.merchant_id and test_clock.shop_id = ${delivery}.shop_id)
+  when ${hasClock(delivery)}
   then exists (select from event where event.merchant_id = ${delivery}.merchant_id and event.id = ${delivery}.event_id and event.mode = 'test')
   else false end`;
 const ofShop = 'merchant_id = $6 and shop_id = $1';
@@ -254,6 +222,20 @@ const claimDueOfShop = {
     `(select count(*) from webhook_delivery where ${ofShop} and lease_until > statement_timestamp())`,
   ),
 };
+
+/** SQL: an event's new delivery is not claimed here: its shop has a clock, or it is set aside. */
+export const isLeftAlone = (event: string): string =>
+  `(${event}.mode = 'test' and ${hasClock(event)}) or not ${notSetAside(task, `${event}.merchant_id`, "'*'")}`;
+
+/**
+ * SQL: how many new deliveries of a lane may be leased beside what is in flight there, by a
+ * statement that does not wait for the lane's lock: null where somebody claims in the lane at the
+ * moment, or has something older to claim.
+ */
+export const handoverLane = (lane: string, most: number): string => `case
+  when not exists (select from webhook_delivery where lane = ${lane} and status = 'pending' and next_attempt_at <= $4::timestamptz
+    and (lease_until is null or lease_until <= statement_timestamp()))
+  then case when pg_try_advisory_xact_lock(${lockOf(lane)}) then ${most} - webhooks_in_flight(${lane}) end end`;
 
 const firstDueIn = (
   whose: string,

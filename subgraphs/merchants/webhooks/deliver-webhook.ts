@@ -14,8 +14,8 @@ import {
   type ClaimedDelivery,
   type ClaimParts,
   type DeliveryLimits,
-  type Message,
 } from './claim-deliveries.ts';
+import type { Message } from './message.ts';
 import { type Answer, postWebhook } from './post-webhook.ts';
 import {
   afterAttempt,

@@ -2,27 +2,73 @@
  * From events to deliveries. Contract "Webhooks": events of one shop go to that shop's endpoints
  * whose filter is empty or holds the event; a payment's own `webhook_url` replaces them.
  */
+import {
+  handoverLane,
+  isLeftAlone,
+  type ClaimedDelivery,
+  type ClaimedRow,
+} from './claim-deliveries.ts';
+import { joinSigning, signingColumns, withMessage } from './message.ts';
+import { webhooksInFlightPerLane_max } from './rules.ts';
 
 /**
  * SQL: makes the deliveries of the events in the query's part `events`, for the relay. An event
- * that already has its delivery to a lane gets no second one. `made` holds the lanes that have
- * something new: an endpoint's id, or the origin of a payment's own address. They are due at once
- * on the event's own clock. uuidv7 keeps the primary key's inserts together.
+ * that already has its delivery to a lane gets no second one. They are due at once on the event's
+ * own clock. uuidv7 keeps the primary key's inserts together.
+ *
+ * Up to `$2` of them are handed over: made with a lease of `$3` milliseconds for the relay's own
+ * process, which is their claim, and given in `handed` with what is sent at `$4`. Only in a lane
+ * that nobody claims in at the moment, where nothing older is due, and as many as may be in flight
+ * there. `made` holds the lanes that have something for others to claim: an endpoint's id, or the
+ * origin of a payment's own address.
  */
 export const deliveriesOf = (events: string): string => String.raw`fresh as (
       select * from ${events} where webhook_event is not null
-    ), target as (
-      select fresh.*, null::uuid as endpoint_id, lower(substring(webhook_url from '^[A-Za-z]+://[^/?#\\]+')) as lane, webhook_url as url
+    ), target as materialized (
+      select fresh.*, null::uuid as endpoint_id, coalesce(lower(substring(webhook_url from '^[A-Za-z]+://[^/?#\\]+')), webhook_url) as lane, webhook_url as url
       from fresh where webhook_url is not null
       union all
       select fresh.*, endpoint.id, endpoint.id::text, endpoint.url
       from fresh join webhook_endpoint as endpoint on endpoint.merchant_id = fresh.merchant_id and endpoint.shop_id = fresh.shop_id
       where fresh.webhook_url is null and endpoint.active and (endpoint.events = '{}' or fresh.webhook_event = any (endpoint.events))
-    ), made as (
+    ), asked as materialized (
+      select lane, case when $2::int > 0 then ${handoverLane('lanes.lane', webhooksInFlightPerLane_max)} end as room
+      from (select distinct lane from target) as lanes
+    ), placed as materialized (
+      select target.*, uuidv7() as delivery_id,
+        case when row_number() over (order by target.sequence) <= $2::int and row_number() over (partition by target.lane order by target.sequence) <= asked.room
+          then case when ${isLeftAlone('target')} then null else statement_timestamp() + $3::int * interval '1 millisecond' end end as lease_until
+      from target join asked on asked.lane = target.lane
+    ), inserted as (
       insert into webhook_delivery
-        (merchant_id, id, event_id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, status, attempts, next_attempt_at, created_at)
-      select merchant_id, uuidv7(), id, webhook_event, shop_id, subject_id, endpoint_id, coalesce(lane, url), url, 'pending', 0, created_at, created_at
-      from target
+        (merchant_id, id, event_id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, status, attempts, next_attempt_at, created_at, lease_until)
+      select merchant_id, delivery_id, id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, 'pending', 0, created_at, created_at, lease_until
+      from placed
       on conflict (merchant_id, event_id, lane, created_at) do nothing
-      returning lane
+      returning *
+    ), made as (
+      select lane from inserted where lease_until is null
+    ), handed as (
+      select placed.sequence as handed_at, inserted.merchant_id as "merchantId", inserted.id, inserted.lane, inserted.event_id as "eventId",
+        inserted.subject_id as "subjectId", coalesce(endpoint.url, inserted.url) as url, inserted.attempts, inserted.attempts_before as "attemptsBefore",
+        inserted.created_at as "createdAt", inserted.lease_until as "leaseUntil", placed.webhook_body as body, ${signingColumns('$4::timestamptz')}
+      from inserted join placed on placed.delivery_id = inserted.id ${joinSigning('inserted')}
+      where inserted.lease_until is not null
     )`;
+
+/** A delivery of the part `handed`, as JSON gives it. */
+interface HandedRow extends Omit<ClaimedRow, 'createdAt' | 'leaseUntil'> {
+  readonly createdAt: string;
+  readonly leaseUntil: string;
+}
+
+/** Reads what the relay hands over: the rows of the part `handed`. */
+export const readHanded = (rows: readonly unknown[]): readonly ClaimedDelivery[] =>
+  // They come from the statement above.
+  (rows as readonly HandedRow[]).map(({ createdAt, leaseUntil, ...row }) =>
+    withMessage({
+      ...row,
+      createdAt: Temporal.Instant.from(createdAt),
+      leaseUntil: Temporal.Instant.from(leaseUntil),
+    }),
+  );

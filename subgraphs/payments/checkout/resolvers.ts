@@ -47,6 +47,18 @@ export const checkoutQueries = (parts: ReadingParts): Pick<QueryResolvers, 'chec
   },
 });
 
+/** Notifies of a session: the relay, and when its bank is to be asked. */
+const notifyOpened = (
+  { wakeRelay, askLater }: PaymentsParts,
+  opened: Payment | Refused,
+  now: Temporal.Instant,
+): void => {
+  const isUnderWay = !isRefused(opened) && opened.status === 'processing';
+  wakeRelay(isUnderWay ? 'soon' : 'at once');
+  if (!isRefused(opened) && opened.askAt)
+    askLater(opened.id, opened.askAt.epochMilliseconds - now.epochMilliseconds);
+};
+
 /** What a buyer does on the page. */
 export const checkoutMutations = (
   parts: ReadingParts,
@@ -54,7 +66,7 @@ export const checkoutMutations = (
   MutationResolvers,
   'checkoutMethodChoose' | 'checkoutOutcomePlan' | 'checkoutPay' | 'checkoutSimulatorConfirm'
 > => {
-  const { database, banks, policies, wakeRelay, askLater, askNoMore } = parts;
+  const { database, banks, policies, wakeRelay, askNoMore } = parts;
   const view = (changed: Payment | Refused, now: Temporal.Instant) => {
     if (isRefused(changed)) return changed;
     parts.shown.keep({ payment: changed, rateBps: null });
@@ -93,10 +105,7 @@ export const checkoutMutations = (
           now: now(),
           shown: parts.shown.find(key.paymentId),
         });
-        const isUnderWay = !isRefused(opened) && opened.status === 'processing';
-        wakeRelay(isUnderWay ? 'soon' : 'at once');
-        if (!isRefused(opened) && opened.askAt)
-          askLater(opened.id, opened.askAt.epochMilliseconds - now().epochMilliseconds);
+        notifyOpened(parts, opened, now());
         return view(opened, now());
       });
     },
