@@ -1,15 +1,10 @@
 /**
- * The named operations behind REST routes, the hosted page and the gateway itself, compiled at
- * boot. What cannot be compiled runs on the stock executor.
+ * The named operations behind REST routes, the hosted page and the gateway itself. Each is compiled
+ * by its first call, from the plan that `npm run generate` made of it. What cannot be compiled runs
+ * on the stock executor.
  */
-import {
-  getOperationAST,
-  separateOperations,
-  validate,
-  type DocumentNode,
-  type ExecutionResult,
-  type GraphQLSchema,
-} from 'graphql';
+import type { QueryPlan } from '@apollo/query-planner';
+import { separateOperations, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import type { OperationMap, OperationName } from '../schema/generated/operation-map.ts';
 import {
   askedSubgraphs,
@@ -22,15 +17,17 @@ import type {
   PreparedDocument,
   SubgraphExecutor,
 } from '../subgraphs/kernel/service/graph/subgraph.ts';
+import { lazily } from '../subgraphs/kernel/service/lazily.ts';
+import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
 import { currentSpan, spanned } from '../subgraphs/kernel/service/tracing/tracing.ts';
 import { CannotCompile } from './compile/cannot-compile.ts';
+import { compileOperation } from './compile/compiled-operation.ts';
 import type { ExecuteGraphRequest } from './graph-request.ts';
+import { runLogged } from './graphql/log-own-errors.ts';
 
-/** A named operation, ready to run. Its variables are typed and are not validated again. */
-export interface CompiledOperation<Name extends OperationName = OperationName> {
+/** A named operation. Its variables are typed and are not validated again. */
+export interface NamedOperation<Name extends OperationName = OperationName> {
   readonly name: Name;
-  /** False when it runs on the stock executor. */
-  readonly compiled: boolean;
   run(
     variables: OperationMap[Name]['variables'],
     call: Call,
@@ -38,58 +35,76 @@ export interface CompiledOperation<Name extends OperationName = OperationName> {
 }
 
 export interface NamedOperations {
-  readonly operation: <Name extends OperationName>(name: Name) => CompiledOperation<Name>;
-  readonly compiledNames: readonly OperationName[];
-  /** Operations that run on the stock executor. */
-  readonly fallbackNames: readonly OperationName[];
+  readonly operation: <Name extends OperationName>(name: Name) => NamedOperation<Name>;
+  /** Whether each planned operation can be compiled; the others run on the stock executor. */
+  readonly areCompiled: () => ReadonlyMap<string, boolean>;
 }
 
 export interface NamedOperationsParts {
-  readonly apiSchema: GraphQLSchema;
+  readonly apiSchema: () => GraphQLSchema;
   readonly executors: Readonly<Record<SubgraphName, SubgraphExecutor>>;
-  /** Compiles a document, or throws CannotCompile. */
-  readonly compile: (document: DocumentNode) => PreparedDocument;
+  readonly log: Logger;
   readonly execute: ExecuteGraphRequest;
+  /** The plan of each operation, by its name. */
+  readonly plans: Readonly<Record<string, QueryPlan>>;
 }
 
-/** Prepares every named operation. Throws when one does not fit the schema. */
+/** Opens the named operations: nothing is compiled yet. */
 export const prepareNamedOperations = (parts: NamedOperationsParts): NamedOperations => {
-  const { operations, compiledNames, fallbackNames } = compileNamed(parts);
-  const internal = prepareInternal(parts.executors);
+  const compiled = openPlanned(parts);
+  const operations = new Map([
+    ...Array.from(
+      compiled,
+      ([name, prepared]) => [name, traced(name, () => prepared().run)] as const,
+    ),
+    ...prepareInternal(parts.executors),
+  ]);
   return {
     operation: <Name extends OperationName>(name: Name) => {
-      const run = operations.get(name) ?? internal.get(name);
+      const run = operations.get(name);
       if (!run) throw new Error(`no operation is named ${name}`);
-      // The map of types is generated from the very documents that were compiled.
-      return { name, compiled: !fallbackNames.includes(name), run } as CompiledOperation<Name>;
+      // The map of types is generated from the very documents that were planned.
+      return { name, run } as NamedOperation<Name>;
     },
-    compiledNames,
-    fallbackNames,
+    areCompiled: () =>
+      new Map(Array.from(compiled, ([name, prepared]) => [name, prepared().compiled])),
   };
 };
 
-/** Compiles the named queries and mutations; the others fall back to the stock executor. */
-const compileNamed = ({ apiSchema, compile, execute }: NamedOperationsParts) => {
-  const operations = new Map<OperationName, PreparedDocument>();
-  const compiledNames: OperationName[] = [];
-  const fallbackNames: OperationName[] = [];
-  for (const [text, document] of readNamedOperations(apiSchema)) {
-    // Subscriptions are served over graphql-ws: the gateway cannot run them.
-    if (getOperationAST(document)?.operation === 'subscription') continue;
-    const name = text as OperationName;
+interface Prepared {
+  readonly run: PreparedDocument;
+  readonly compiled: boolean;
+}
+
+/** The planned operations, each compiled when it is asked for. */
+const openPlanned = ({
+  apiSchema,
+  executors,
+  log,
+  execute,
+  plans,
+}: NamedOperationsParts): ReadonlyMap<string, () => Prepared> => {
+  const documents = lazily(() => separateOperations(readOperations()));
+  const prepare = (name: string, plan: QueryPlan): Prepared => {
+    const document = documents()[name];
+    if (!document) throw new Error(`the plan of ${name} is stale: run npm run generate`);
     try {
-      operations.set(name, traced(name, compile(document)));
-      compiledNames.push(name);
+      const run = compileOperation({
+        document,
+        plan,
+        apiSchema: apiSchema(),
+        executors,
+        counts: false,
+      });
+      return { run: runLogged(run, log), compiled: true };
     } catch (error) {
       if (!(error instanceof CannotCompile)) throw error;
-      operations.set(
-        name,
-        traced(name, (variables, call) => execute({ document, variables }, call)),
-      );
-      fallbackNames.push(name);
+      return { run: (variables, call) => execute({ document, variables }, call), compiled: false };
     }
-  }
-  return { operations, compiledNames, fallbackNames };
+  };
+  return new Map(
+    Object.entries(plans).map(([name, plan]) => [name, lazily(() => prepare(name, plan))]),
+  );
 };
 
 /** The service's own operations, outside of the public graph. Each runs on its subgraph. */
@@ -99,22 +114,23 @@ const prepareInternal = (
   new Map(
     askedSubgraphs.flatMap((subgraph) =>
       Object.entries(separateOperations(readInternalOperations(subgraph))).map(
-        ([name, document]) => [name, traced(name, executors[subgraph].prepare(document))] as const,
+        ([name, document]) =>
+          [
+            name,
+            traced(
+              name,
+              lazily(() => executors[subgraph].prepare(document)),
+            ),
+          ] as const,
       ),
     ),
   );
 
-/** Runs an operation in a span of its own. */
-const traced = (name: string, run: PreparedDocument): PreparedDocument => {
+/** Runs an operation in a span of its own; the first run prepares it. */
+const traced = (name: string, prepared: () => PreparedDocument): PreparedDocument => {
   const start = { kind: 'internal', name: `operation ${name}` } as const;
-  return (variables, call) =>
-    currentSpan() ? spanned(start, () => run(variables, call)) : run(variables, call);
-};
-
-/** The documents behind the named operations, each with its fragments. */
-const readNamedOperations = (apiSchema: GraphQLSchema): ReadonlyMap<string, DocumentNode> => {
-  const all = readOperations();
-  const errors = validate(apiSchema, all);
-  if (errors.length > 0) throw new Error(errors.map((error) => error.message).join('\n'));
-  return new Map(Object.entries(separateOperations(all)));
+  return (variables, call) => {
+    const run = prepared();
+    return currentSpan() ? spanned(start, () => run(variables, call)) : run(variables, call);
+  };
 };

@@ -1,83 +1,84 @@
 /**
- * `@apollo/gateway` as this service uses it: without telemetry, with access to its planner, and
- * with its executor outside of Apollo Server.
+ * `@apollo/gateway` as this service uses it: without telemetry, and by plans that were made
+ * elsewhere. It is loaded by the first document that cannot be compiled.
  */
 import { randomUUID } from 'node:crypto';
 import { env } from 'node:process';
-import { operationFromDocument, type Schema } from '@apollo/federation-internals';
-import type { ApolloGateway } from '@apollo/gateway';
+import { ApolloGateway, type GraphQLDataSource } from '@apollo/gateway';
 import type { QueryPlan } from '@apollo/query-planner';
-import type {
-  GatewayGraphQLRequestContext,
-  GatewayInterface,
-} from '@apollo/server-gateway-interface';
-import {
-  getOperationAST,
-  GraphQLError,
-  type DocumentNode,
-  type ExecutionResult,
-  type GraphQLSchema,
-} from 'graphql';
+import { subgraphNames, type SubgraphName } from '../schema/sources.ts';
 import { presentInputError } from '../subgraphs/kernel/service/graph/present-errors.ts';
+import type { SubgraphExecutor } from '../subgraphs/kernel/service/graph/subgraph.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
-import type { ExecuteGraphRequest } from './graph-request.ts';
-import type { GatewayExecutor } from './graphql/run-documents.ts';
+import type { DocumentParts, GatewayExecutor } from './graphql/run-documents.ts';
+import { subgraphSource } from './subgraph-source.ts';
 
 /**
  * The package reports every process to its vendor and queries the clouds' metadata services. It can
  * be switched off by the environment alone.
  */
-export const disableTelemetry = (): void => {
+const disableTelemetry = (): void => {
   env['APOLLO_TELEMETRY_DISABLED'] = 'true';
 };
 
 /** Internals of the gateway that have no public access. */
 interface GatewayInternals {
-  readonly queryPlanner?: {
-    buildQueryPlan(operation: ReturnType<typeof operationFromDocument>): QueryPlan;
-  };
-  readonly apiSchema?: Schema;
   readonly queryPlanStore?: {
     set(key: string, plan: QueryPlan): Promise<unknown>;
     delete(key: string): Promise<unknown>;
   };
 }
 
-/**
- * The gateway's own planner over the schema that clients see, and its executor with a plan that was
- * made elsewhere.
- */
-export const plannerAndExecutorOf = (gateway: ApolloGateway, stock: GatewayExecutor) => {
-  const { queryPlanner, apiSchema, queryPlanStore } = gateway as unknown as GatewayInternals;
-  if (!queryPlanner || !apiSchema || !queryPlanStore)
-    throw new Error('the gateway has loaded no supergraph');
-  return {
-    plan: (document: DocumentNode): QueryPlan =>
-      queryPlanner.buildQueryPlan(operationFromDocument(apiSchema, document)),
-    /**
-     * The executor looks plans up by the hash of the document: this one is stored under a random
-     * name.
-     */
-    runByPlan: async (
-      made: QueryPlan,
-      context: GatewayGraphQLRequestContext,
-    ): Promise<ExecutionResult> => {
-      const queryHash = randomUUID();
-      await queryPlanStore.set(queryHash, made);
-      try {
-        return await stock({ ...context, queryHash });
-      } finally {
-        await queryPlanStore.delete(queryHash);
-      }
-    },
+export interface StockGatewayParts {
+  /** The composed schema, `schema/supergraph.graphql`. */
+  readonly supergraphSdl: string;
+  readonly executors: Readonly<Record<SubgraphName, SubgraphExecutor>>;
+  readonly log: Logger;
+}
+
+/** Opens the gateway; gives its executor, which takes a plan that was made elsewhere. */
+export const openStockGateway = async ({
+  supergraphSdl,
+  executors,
+  log,
+}: StockGatewayParts): Promise<DocumentParts['runByPlan']> => {
+  const sources: Readonly<Record<string, GraphQLDataSource>> = Object.fromEntries(
+    subgraphNames.map((name) => [name, subgraphSource(executors[name])]),
+  );
+  disableTelemetry();
+  const gateway = new ApolloGateway({
+    supergraphSdl,
+    logger: log,
+    buildService: ({ name }) => sources[name] ?? unknownSubgraph(name),
+    queryPlannerConfig: { exposeDocumentNodeInFetchNode: true },
+    // Composition validated it when it was built, and a test proves that it is current.
+    validateSupergraph: false,
+  });
+  const { executor } = await gateway.load();
+  const run = withoutValues(executor);
+  const { queryPlanStore } = gateway as unknown as GatewayInternals;
+  if (!queryPlanStore) throw new Error('the gateway has loaded no supergraph');
+  // The executor looks plans up by the hash of the document: this one has a random name.
+  return async (made, context) => {
+    const queryHash = randomUUID();
+    await queryPlanStore.set(queryHash, made);
+    try {
+      return await run({ ...context, queryHash });
+    } finally {
+      await queryPlanStore.delete(queryHash);
+    }
   };
+};
+
+const unknownSubgraph = (name: string): never => {
+  throw new Error(`the supergraph names a subgraph that is not ours: ${name}`);
 };
 
 /**
  * The stock executor validates variables itself. Their values are removed from its messages
  * (decision D-06).
  */
-export const withoutValues =
+const withoutValues =
   (executor: GatewayExecutor): GatewayExecutor =>
   async (context) => {
     const result = await executor(context);
@@ -85,59 +86,3 @@ export const withoutValues =
       ? { ...result, errors: result.errors.map(presentInputError) }
       : result;
   };
-
-/** The executor without Apollo Server, for documents that have been read. Never rejects. */
-export const executeWithoutServer =
-  (schema: GraphQLSchema, executor: GatewayExecutor, logger: Logger): ExecuteGraphRequest =>
-  async ({ document, operationName, variables }, call) => {
-    const operation = getOperationAST(document, operationName);
-    if (!operation) return { errors: [new GraphQLError('name the operation to run')] };
-    if (operation.operation === 'subscription')
-      return { errors: [new GraphQLError('a subscription is not run as a query')] };
-    const request = {
-      variables: { ...variables },
-      ...(operationName === undefined ? {} : { operationName }),
-    };
-    // The fields that the executor reads; the others belong to Apollo Server's HTTP side.
-    const context = {
-      request,
-      document,
-      queryHash: '',
-      operationName: operation.name?.value ?? null,
-      operation,
-      schema,
-      context: call,
-      logger,
-      metrics: {},
-    };
-    try {
-      return await executor(context as unknown as GatewayGraphQLRequestContext);
-    } catch (thrown) {
-      logger.error({ err: thrown, requestId: call.requestId }, 'the gateway failed');
-      return {
-        errors: [
-          new GraphQLError('internal error', { extensions: { code: 'INTERNAL_SERVER_ERROR' } }),
-        ],
-      };
-    }
-  };
-
-/** The loaded gateway, behind the interface by which Apollo Server loads one. */
-export const loadedGateway = (
-  apiSchema: GraphQLSchema,
-  coreSupergraphSdl: string,
-  executor: GatewayExecutor,
-): GatewayInterface => {
-  const listeners = new Set<Parameters<GatewayInterface['onSchemaLoadOrUpdate']>[0]>();
-  return {
-    onSchemaLoadOrUpdate: (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    load: async () => {
-      for (const listener of listeners) listener({ apiSchema, coreSupergraphSdl });
-      return { executor };
-    },
-    stop: async () => {},
-  };
-};

@@ -13,7 +13,6 @@ import * as resolversPlugin from '@graphql-codegen/typescript-resolvers';
 import { buildSubgraphSchema, printSubgraphSchema } from '@apollo/subgraph';
 import { Kind, parse, printSchema, type DocumentNode, type GraphQLSchema } from 'graphql';
 import { Supergraph } from '@apollo/federation-internals';
-import { parse as parseYaml } from 'yaml';
 import {
   askedSubgraphs,
   readInternalOperations,
@@ -22,6 +21,7 @@ import {
   subgraphNames,
   type SubgraphName,
 } from './sources.ts';
+import { filesOfStart } from './files-of-start.ts';
 
 export { readOperations, readSubgraphSdl, subgraphNames, type SubgraphName };
 
@@ -228,10 +228,6 @@ const operationMap = (): string =>
     '',
   ].join('\n');
 
-/** The API's description as JSON, which a process reads in a fraction of the time of YAML. */
-const contract = (): string =>
-  `${JSON.stringify(parseYaml(readFileSync(join(here, 'openapi.yaml'), 'utf8')), null, 1)}\n`;
-
 /** Every generated file with its text. */
 const generate = async (): Promise<Map<string, string>> => {
   const supergraphSdl = compose();
@@ -243,7 +239,9 @@ const generate = async (): Promise<Map<string, string>> => {
   ]);
   for (const name of subgraphNames)
     files.set(`generated/${name}.ts`, banner + (await resolverTypes(name)));
-  const apiSchema = Supergraph.build(supergraphSdl).apiSchema().toGraphQLJSSchema();
+  const supergraph = Supergraph.build(supergraphSdl);
+  const apiSchema = supergraph.apiSchema().toGraphQLJSSchema();
+  for (const [name, text] of filesOfStart(supergraph)) files.set(name, text);
   files.set(
     'generated/operations.ts',
     banner + (await operationTypes(apiSchema, readOperations())),
@@ -257,7 +255,6 @@ const generate = async (): Promise<Map<string, string>> => {
     );
   }
   files.set('generated/operation-map.ts', banner + operationMap());
-  files.set('generated/contract.json', contract());
   return files;
 };
 

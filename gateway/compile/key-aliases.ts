@@ -16,7 +16,6 @@ import {
   type FragmentDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import type { PreparedDocument } from '../../subgraphs/kernel/service/graph/subgraph.ts';
 import type { GatewayExecutor } from '../graphql/run-documents.ts';
 
 /**
@@ -228,18 +227,4 @@ export const executeRenamed =
     const operation = getOperationAST(renamed.document, context.request.operationName);
     if (!operation) return executor(context);
     return renamed.restore(await executor({ ...context, document: renamed.document, operation }));
-  };
-
-/** A compiler over renamed documents. Throws on a document that cannot be planned at all. */
-export const compileRenamed =
-  (
-    renameAliases: AliasRenamer,
-    compile: (document: DocumentNode) => PreparedDocument,
-  ): ((document: DocumentNode) => PreparedDocument) =>
-  (document) => {
-    const renamed = renameAliases(document);
-    if (renamed === null) return compile(document);
-    if (renamed instanceof GraphQLError) throw renamed;
-    const run = compile(renamed.document);
-    return async (variables, call) => renamed.restore(await run(variables, call));
   };

@@ -1,5 +1,9 @@
-/** Apollo Server over the gateway: what is switched on, and what a document must pass to run. */
-import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
+/**
+ * Apollo Server over the gateway: what is switched on, and what a document must pass to run. It is
+ * loaded by the first document over HTTP.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { ApolloServer, HeaderMap, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
 import { GraphQLError, OperationTypeNode } from 'graphql';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
@@ -27,7 +31,62 @@ export interface ApolloParts {
   readonly introspection?: boolean;
 }
 
-export const openApollo = (
+/** A request as it came; `body` has been parsed. */
+export interface GraphHttpRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: unknown;
+}
+
+export interface OpenApollo {
+  run(
+    request: GraphHttpRequest,
+    call: PayingCall,
+  ): Promise<{
+    readonly status: number;
+    readonly headers: Iterable<readonly [name: string, value: string]>;
+    readonly body: string;
+  }>;
+  stop(): Promise<void>;
+}
+
+/** Opens and starts it. */
+export const openApollo = async (
+  parts: ApolloParts,
+  documents: DocumentReader,
+): Promise<OpenApollo> => {
+  const apollo = makeServer(parts, documents);
+  await apollo.start();
+  return {
+    run: async (request, call) => {
+      const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({
+        httpGraphQLRequest: readHttp(request),
+        context: async () => call,
+      });
+      // Only `@defer` and `@stream` answer in chunks, and the schema has neither.
+      if (body.kind === 'chunked') throw new Error('an answer in parts');
+      return { status: status ?? 200, headers, body: body.string };
+    },
+    stop: () => apollo.stop(),
+  };
+};
+
+const readHttp = ({ method, url, headers, body }: GraphHttpRequest) => {
+  const map = new HeaderMap();
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) map.set(name, [value].flat().join(', '));
+  const question = url.indexOf('?');
+  // Node omits the body of an answer to HEAD.
+  return {
+    method: method === 'HEAD' ? 'GET' : method,
+    headers: map,
+    search: question < 0 ? '' : url.slice(question),
+    body,
+  };
+};
+
+const makeServer = (
   { supergraph, log, introspection = true }: ApolloParts,
   documents: DocumentReader,
 ): ApolloServer<PayingCall> =>

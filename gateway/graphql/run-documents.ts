@@ -34,7 +34,7 @@ export type GatewayExecutor = (context: GatewayGraphQLRequestContext) => Promise
 const ready_max = 1_000;
 
 export interface DocumentParts {
-  readonly apiSchema: GraphQLSchema;
+  readonly apiSchema: () => GraphQLSchema;
   readonly planner: Pick<DocumentPlanner, 'plan'>;
   /**
    * Compiles a document by its plan, in several turns of the event loop. Rejects with
@@ -78,7 +78,7 @@ export const runDocuments = (parts: DocumentParts): GatewayExecutor => {
   return async (context) => {
     const { document, operation, request } = context;
     const { coerced, errors } = getVariableValues(
-      apiSchema,
+      apiSchema(),
       operation.variableDefinitions ?? [],
       request.variables ?? {},
     );
@@ -127,7 +127,7 @@ const prepare = async (
   call: Call,
 ): Promise<Run> => {
   const ofSchema =
-    resolved.introspection && runIntrospection(parts.apiSchema, resolved.introspection);
+    resolved.introspection && runIntrospection(parts.apiSchema(), resolved.introspection);
   const planned =
     resolved.planned && (await prepareAnswer(parts, resolved.planned, resolved.unresolved, call));
   if (!planned) return async (context) => ofSchema?.(context) ?? { data: {} };

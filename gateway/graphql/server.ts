@@ -1,5 +1,4 @@
 /** The graph over HTTP: Apollo Server on `/graphql`, GraphiQL for browsers, and WebSockets. */
-import { HeaderMap, type ApolloServer, type HTTPGraphQLRequest } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError } from 'graphql';
 import { is, object, string } from 'valibot';
@@ -11,7 +10,8 @@ import { signaturesOf } from '../callers/check-caller.ts';
 import { rateHeaders, rateMessage, type RateLimiter } from '../callers/rate-limit.ts';
 import { registerSockets } from '../live/sockets.ts';
 import type { Supergraph } from '../supergraph.ts';
-import { openApollo, type PayingCall } from './apollo.ts';
+import { lazily } from '../../subgraphs/kernel/service/lazily.ts';
+import type { OpenApollo, PayingCall } from './apollo.ts';
 import { document_bytes_max } from './document-limits.ts';
 import { serveGraphiql } from './graphiql.ts';
 import type { GraphProtocolParts } from './graph-protocol.ts';
@@ -38,8 +38,13 @@ export interface GatewayParts extends GraphProtocolParts {
  */
 export const registerGateway = async (app: FastifyInstance, parts: GatewayParts): Promise<void> => {
   const documents = openDocumentReader(parts.supergraph, parts.introspection);
-  const apollo = openApollo(parts, documents);
-  await apollo.start();
+  let opened: OpenApollo | null = null;
+  // Many processes serve REST alone: Apollo Server is loaded by the first document over HTTP.
+  const apollo = lazily(async () => {
+    const { openApollo } = await import('./apollo.ts');
+    opened = await openApollo(parts, documents);
+    return opened;
+  });
   await app.register(async (scope) => {
     scope.setErrorHandler(answerError(parts.log));
     const readBody = takeRawBodies(scope);
@@ -58,7 +63,7 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
         if (mistakes.length > 0) return sendMistakes(reply, mistakes);
         const charge = (tokens: number): Promise<GraphQLError | null> =>
           takeFurther(reply, caller, tokens, parts.limiter);
-        return runOver(apollo, request, body, reply, {
+        return runOver(await apollo(), request, body, reply, {
           principal: caller.principal,
           requestId,
           charge,
@@ -67,7 +72,7 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
     });
   });
   registerSockets(app, { ...parts, documents });
-  app.addHook('onClose', () => apollo.stop());
+  app.addHook('onClose', async () => opened?.stop());
 };
 
 const withQuery = object({ query: string() });
@@ -156,32 +161,13 @@ const admit = async (
 };
 
 const runOver = async (
-  apollo: ApolloServer<PayingCall>,
-  request: FastifyRequest,
+  apollo: OpenApollo,
+  { method, url, headers }: FastifyRequest,
   body: unknown,
   reply: FastifyReply,
   call: PayingCall,
 ): Promise<FastifyReply> => {
-  const answer = await apollo.executeHTTPGraphQLRequest({
-    httpGraphQLRequest: readHttp(request, body),
-    context: async () => call,
-  });
-  // Only `@defer` and `@stream` answer in chunks, and the schema has neither.
-  if (answer.body.kind === 'chunked') throw new Error('an answer in parts');
+  const answer = await apollo.run({ method, url, headers, body }, call);
   for (const [name, value] of answer.headers) reply.header(name, value);
-  return reply.code(answer.status ?? 200).send(answer.body.string);
-};
-
-const readHttp = ({ method, url, headers }: FastifyRequest, body: unknown): HTTPGraphQLRequest => {
-  const map = new HeaderMap();
-  for (const [name, value] of Object.entries(headers))
-    if (value !== undefined) map.set(name, [value].flat().join(', '));
-  const question = url.indexOf('?');
-  // Node omits the body of an answer to HEAD.
-  return {
-    method: method === 'HEAD' ? 'GET' : method,
-    headers: map,
-    search: question < 0 ? '' : url.slice(question),
-    body,
-  };
+  return reply.code(answer.status).send(answer.body);
 };

@@ -25,10 +25,10 @@ export interface AlertSubscriptionsParts {
 /** Adds `alertRaised`, for the platform's operators, to other subscriptions. */
 export const withAlertSubscription = (
   others: LiveSubscriptions,
-  { supergraph: { apiSchema }, bus }: AlertSubscriptionsParts,
+  { supergraph, bus }: AlertSubscriptionsParts,
 ): LiveSubscriptions => ({
   subscribe: (request, call) => {
-    const selection = readSelection(apiSchema, request);
+    const selection = readSelection(supergraph.apiSchema, request);
     if (!('query' in selection) || selection.field !== 'alertRaised')
       return others.subscribe(request, call);
     const lack = lacks('Subscription.alertRaised', call.principal);
@@ -38,7 +38,7 @@ export const withAlertSubscription = (
           extensions: { code: call.principal.kind === 'key' ? 'scope_required' : 'forbidden' },
         }),
       ];
-    return new AlertResults(bus, (alert) => resultOf(apiSchema, request, alert));
+    return new AlertResults(bus, (alert) => resultOf(supergraph.apiSchema, request, alert));
   },
 });
 

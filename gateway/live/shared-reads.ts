@@ -117,12 +117,12 @@ const readThroughGraph =
 /** The bus carries every field of the event itself, so that nothing is read. */
 const readFromEvent =
   (
-    { apiSchema }: Pick<Supergraph, 'apiSchema'>,
+    supergraph: Pick<Supergraph, 'apiSchema'>,
     { query, idVariable, variables }: LiveSelection,
   ): ReadEvent =>
   async ({ sequence, kind, ...event }) =>
     execute({
-      schema: apiSchema,
+      schema: supergraph.apiSchema,
       document: query,
       rootValue: {
         liveEvent: {

@@ -19,6 +19,7 @@ import { isFailureCode, type FailureCode } from '../kernel/rules/failure-code.ts
 import type { Mode } from '../kernel/rules/mode.ts';
 import type { RecurringKind, SavableMethod } from '../kernel/rules/recurring.ts';
 import { refused, type Refused } from '../kernel/rules/refusal.ts';
+import { lazily } from '../kernel/service/lazily.ts';
 import type { Call } from '../kernel/service/access/principal.ts';
 import type { PreparedDocument, SubgraphExecutor } from '../kernel/service/graph/subgraph.ts';
 
@@ -161,10 +162,12 @@ const readResult = (
 /** The payments subgraph behind an executor, asked as the service itself. */
 export const openPayments = (executor: SubgraphExecutor): Payments => {
   const documents = separateOperations(readInternalOperations('payments'));
+  /** The first call prepares it. */
   const prepare = (name: string): PreparedDocument => {
     const document = documents[name];
     if (!document) throw new Error(`no operation is called ${name}`);
-    return executor.prepare(document);
+    const run = lazily(() => executor.prepare(document));
+    return (variables, call) => run()(variables, call);
   };
   const [create, cancel, read] = [
     prepare('AskRecurringPayment'),

@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { subscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Supergraph as Composed } from '@apollo/federation-internals';
 import { ApolloServer } from '@apollo/server';
 import fc from 'fast-check';
 import {
   getNamedType,
   getNullableType,
   getOperationAST,
+  introspectionFromSchema,
   isEnumType,
   isInputObjectType,
   isInputType,
@@ -25,6 +27,7 @@ import {
   type GraphQLInputType,
 } from 'graphql';
 import { CannotCompile } from '../../gateway/compile/cannot-compile.ts';
+import { keyFieldNames, openAliasRenamer } from '../../gateway/compile/key-aliases.ts';
 import { openSupergraph, type Supergraph } from '../../gateway/supergraph.ts';
 import { readOperations } from '../../schema/sources.ts';
 import { lacks } from '../../subgraphs/kernel/service/access/access.ts';
@@ -35,6 +38,7 @@ import {
 } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { PreparedDocument } from '../../subgraphs/kernel/service/graph/subgraph.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { compilerOver } from './compile-here.ts';
 import {
   generatedExecutors,
   merchants,
@@ -59,11 +63,9 @@ const supergraphSdl = readFileSync(
   join(import.meta.dirname, '../../schema/supergraph.graphql'),
   'utf8',
 );
-const supergraph: Supergraph = await openSupergraph({
-  supergraphSdl,
-  executors: generatedExecutors(fixture),
-  log,
-});
+const executors = generatedExecutors(fixture);
+const supergraph: Supergraph = await openSupergraph({ supergraphSdl, executors, log });
+const compile = compilerOver(executors);
 /** The same, with nothing compiled but the named operations: what is compared with. */
 const stock: Supergraph = await openSupergraph({
   supergraphSdl,
@@ -72,9 +74,27 @@ const stock: Supergraph = await openSupergraph({
   compilesDocuments: false,
 });
 const federated = readFederatedOperations();
+const introspected = { oneOf: true, specifiedByUrl: true, inputValueDeprecation: true };
 
-test('opening the graph asks nobody: no maker is told of it, and no cloud where it runs', () =>
-  assert.equal(asked, 0));
+test('the stock gateway asks nobody: no maker is told of it, and no cloud where it runs', async () => {
+  const call: Call = { principal: { kind: 'service', name: 'test' }, requestId: 'test' };
+  await stock.execute({ document: parse('{ rates { method } }'), variables: {} }, call);
+  assert.equal(asked, 0);
+});
+
+test('no alias of a named operation is the name of a field that the planner adds', () => {
+  const renameAliases = openAliasRenamer(keyFieldNames(supergraphSdl));
+  for (const [name, document] of namedOf(readOperations()))
+    assert.equal(renameAliases(document), null, name);
+});
+
+test('the generated schema is that of the supergraph', () => {
+  const composed = Composed.build(supergraphSdl).apiSchema().toGraphQLJSSchema();
+  assert.deepEqual(
+    introspectionFromSchema(supergraph.apiSchema, introspected),
+    introspectionFromSchema(composed, introspected),
+  );
+});
 
 const isSubscription = (document: DocumentNode): boolean =>
   getOperationAST(document)?.operation === 'subscription';
@@ -200,7 +220,7 @@ describe('a compiled operation answers as the stock executor does', { concurrenc
   for (const [name, document] of namedOf(federated)) {
     test(`across subgraphs: ${name}`, async () => {
       assert.deepEqual(validate(supergraph.apiSchema, document), []);
-      await compareAnswers(document, supergraph.compile(document));
+      await compareAnswers(document, compile(document));
     });
   }
   test('and the comparison saw whole answers, errors at every depth, violations and empty answers', () => {
@@ -248,13 +268,10 @@ test('an ad-hoc document that comes again answers as the first time, one with a 
 });
 
 test('no REST operation runs on the stock executor', () => {
-  assert.deepEqual(supergraph.fallbackNames, []);
-  assert.deepEqual(
-    [...supergraph.compiledNames].toSorted(),
-    namedOf(readOperations())
-      .map(([name]) => name)
-      .toSorted(),
-  );
+  const names = namedOf(readOperations()).map(([name]) => name);
+  const compiled = supergraph.areCompiled();
+  assert.deepEqual([...compiled.keys()].toSorted(), names.toSorted());
+  for (const [name, isCompiled] of compiled) assert.ok(isCompiled, name);
 });
 
 describe('what is not understood is not compiled', () => {
@@ -265,7 +282,7 @@ describe('what is not understood is not compiled', () => {
     ['a subscription', 'subscription { events { id } }'],
   ];
   for (const [what, text] of refused) {
-    test(what, () => assert.throws(() => supergraph.compile(parse(text)), CannotCompile));
+    test(what, () => assert.throws(() => compile(parse(text)), CannotCompile));
   }
 
   test('the stock executor runs it instead, introspection included, and refuses a subscription', async () => {
@@ -316,7 +333,7 @@ test('Apollo Server runs on the same gateway', async () => {
   assert(body.kind === 'single');
   assert.equal(
     JSON.stringify(body.singleResult.data),
-    JSON.stringify((await supergraph.compile(parse(query))({}, contextValue)).data),
+    JSON.stringify((await compile(parse(query))({}, contextValue)).data),
   );
   assert.notEqual(body.singleResult.data?.['billingSubscriptions'], undefined);
   await server.stop();

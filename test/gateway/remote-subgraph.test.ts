@@ -2,12 +2,9 @@ import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fastify } from 'fastify';
 import { parse, separateOperations, getOperationAST, type ExecutionResult } from 'graphql';
 import { remoteExecutor, type RemoteExecutor } from '../../gateway/remote-subgraph.ts';
-import { openSupergraph } from '../../gateway/supergraph.ts';
 import { subgraphNames, type SubgraphName } from '../../schema/sources.ts';
 import { AnswerMeter } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
 import {
@@ -25,6 +22,7 @@ import {
   subgraphPath,
 } from '../../subgraphs/kernel/service/graph/serve-subgraph.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { compilerOver } from './compile-here.ts';
 import {
   generatedExecutors,
   merchants,
@@ -74,12 +72,7 @@ const call: Call = { principal: key, requestId: 'req-9' };
 const plain = (result: ExecutionResult): unknown => JSON.parse(JSON.stringify(result));
 
 test('subgraphs over HTTP answer as they do in the process', async () => {
-  const supergraphSdl = readFileSync(
-    join(import.meta.dirname, '../../schema/supergraph.graphql'),
-    'utf8',
-  );
-  const near = await openSupergraph({ supergraphSdl, executors: local, log });
-  const far = await openSupergraph({ supergraphSdl, executors: reachAll(), log });
+  const [near, far] = [compilerOver(local), compilerOver(reachAll())];
   const documents = Object.values(separateOperations(readFederatedOperations()));
   const variables = {
     id: 'a',
@@ -95,7 +88,7 @@ test('subgraphs over HTTP answer as they do in the process', async () => {
   let data = 0;
   for (const document of documents) {
     assert(getOperationAST(document));
-    const [here, there] = [near.compile(document), far.compile(document)];
+    const [here, there] = [near(document), far(document)];
     for (let seed = 0; seed < 8; seed += 1) {
       Object.assign(fixture, { seed, faults: seed % 2 === 0 ? 0 : 23 });
       const answer = await there(variables, call);
