@@ -5,6 +5,7 @@
  */
 import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
+import { compile, compileAll } from './support/compile.ts';
 import { isGenerated, projectFiles, root, typescriptFiles } from './tidy/tree.ts';
 
 interface Part {
@@ -54,7 +55,7 @@ const browserFolders = Map.groupBy(browserScripts, dirname);
 /** The compiler on one folder's configuration. */
 const types = (name: string, folder: string, ending: string, least: number): Part => ({
   name,
-  command: ['node_modules/typescript/bin/tsc', '-p', folder, '--pretty', 'false', '--listFiles'],
+  command: [...compile, '-p', folder, '--pretty', 'false', '--listFiles'],
   seen: (output) => ownFiles(output, ending),
   unit: 'files',
   least,
@@ -63,7 +64,10 @@ const types = (name: string, folder: string, ending: string, least: number): Par
 });
 
 const parts = (): readonly Part[] => [
-  types('types', '.', '.ts', typescriptFiles().length),
+  {
+    ...types('types', '.', '.ts', typescriptFiles().length),
+    command: [...compileAll, '--pretty', 'false', '--listFiles'],
+  },
   ...Array.from(browserFolders, ([folder, scripts]) =>
     types(folder, folder, '.js', scripts.length),
   ),

@@ -16,6 +16,7 @@ import { startTestDatabase } from './support/database.ts';
 import { readCosts } from './support/file-cost.ts';
 import { searchLogs } from './support/log-leaks.ts';
 import { migrateTemplate } from './support/migrated.ts';
+import { offerPlainService } from './support/plain-service.ts';
 import { findOutsidePrograms } from './support/outside-programs.ts';
 
 type Summary = { readonly counts: Readonly<Record<string, number>>; readonly duration_ms: number };
@@ -228,8 +229,10 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
   process.env['TEST_POSTGRES_TEMPLATE'] = await database.createDatabase().then(migrateTemplate);
   const logs = (process.env['TEST_LOGS'] = mkdtempSync(join(tmpdir(), 'payments-logs-')));
   const costs = (process.env['TEST_COSTS'] = join(logs, 'costs'));
+  const plainService = await offerPlainService();
+  process.env['TEST_PLAIN_SERVICE'] = plainService.url;
   const [outcome, testing_ms] = await timed(() => runTests(files, stopped)).finally(() =>
-    database.stop(),
+    plainService.stop().finally(() => database.stop()),
   );
 
   const took = {

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { makeMerchant } from '../support/merchant.ts';
-import { startService } from '../support/service.ts';
+import { openPlainService } from '../support/plain-service.ts';
 import { envelope, talk } from './raw-answers.ts';
 
-const service = await startService('one');
+const service = await openPlainService();
 after(() => service.stop());
 const { key } = await makeMerchant(service);
 const api = `${service.rest}/v1/public`;

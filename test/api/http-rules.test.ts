@@ -9,9 +9,9 @@ import { connect } from 'node:net';
 import { pageLimits } from '../../rest-facade/checkout/limit-page.ts';
 import { readContract } from '../../rest-facade/read-contract.ts';
 import { eventually, makeMerchant, openStream } from '../support/merchant.ts';
-import { startService } from '../support/service.ts';
+import { openPlainService } from '../support/plain-service.ts';
 
-const service = await startService('one');
+const service = await openPlainService();
 after(() => service.stop());
 const { key, call } = await makeMerchant(service);
 const { body: created } = await call('POST', '/payments', { amount: 100 });

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueKey, revokeKey, send, withinASecond } from '../support/cabinet.ts';
 import { askGraph, makeMerchant } from '../support/merchant.ts';
-import { startService, type Service } from '../support/service.ts';
+import { openPlainService } from '../support/plain-service.ts';
+import type { Service } from '../support/service.ts';
 
-const service = await startService('one');
+const service = await openPlainService();
 after(() => service.stop());
 
 const statusOf = async (rest: string, key: string): Promise<number> =>

@@ -14,9 +14,9 @@ import {
   withinASecond,
 } from '../support/cabinet.ts';
 import { makeMerchant, setRate } from '../support/merchant.ts';
-import { startService } from '../support/service.ts';
+import { openPlainService } from '../support/plain-service.ts';
 
-const service = await startService('one');
+const service = await openPlainService();
 after(() => service.stop());
 
 const merchant = await makeMerchant(service);

@@ -11,10 +11,10 @@ import {
   withinASecond,
 } from '../support/cabinet.ts';
 import { askGraph, makeMerchant } from '../support/merchant.ts';
-import { startService } from '../support/service.ts';
+import { openPlainService } from '../support/plain-service.ts';
 import { json, openSigningShop, payment, statusAndCode } from './signing-shop.ts';
 
-const service = await startService('one');
+const service = await openPlainService();
 after(() => service.stop());
 const api = `${service.rest}/v1/public`;
 

@@ -17,7 +17,10 @@ export const statusAndCode = ({ status, code }: Received): readonly [number, str
 ];
 
 /** A shop with a signing secret, which demands signatures by default. */
-export const openSigningShop = async (service: Service, required: boolean) => {
+export const openSigningShop = async (
+  service: Pick<Service, 'rest' | 'graph'>,
+  required: boolean,
+) => {
   const merchant = await makeMerchant(service);
   const secret = await rotateSigningSecret(service, merchant);
   if (required) await requireSignature(service, merchant, true);

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { makeMerchant } from '../support/merchant.ts';
-import { startService, type Service } from '../support/service.ts';
+import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { noChromium, startChromium, watchComplaints } from './chromium.ts';
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
@@ -22,10 +22,10 @@ interface View {
 }
 
 describe('the documentation', { skip: noChromium }, () => {
-  let service: Service;
+  let service: ServiceInUse;
   let browser: Browser;
   before(async () => {
-    [service, browser] = await Promise.all([startService('one'), startChromium()]);
+    [service, browser] = await Promise.all([openPlainService(), startChromium()]);
   });
   after(async () => {
     await browser?.close();

@@ -1,10 +1,8 @@
 /** A running service with a merchant, whose payments a test opens in a browser. */
-import { randomBytes } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import pg from 'pg';
-import { startTestDatabase } from '../support/database.ts';
 import { eventually, makeMerchant } from '../support/merchant.ts';
-import { startService } from '../support/service.ts';
+import { openPlainService, startOwn } from '../support/plain-service.ts';
 import { openWindow, startChromium, watchComplaints, type Visitor } from './chromium.ts';
 
 export interface Created {
@@ -40,7 +38,7 @@ export interface Harness {
   /** Lets the payment's link end so many seconds from now. */
   endLink(payment: Created, in_s: number): Promise<void>;
   /** Everything that the service printed. */
-  answered(): string;
+  printed(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -61,18 +59,15 @@ const changesOf = (database: pg.Client): Pick<Harness, 'loseOrder' | 'endLink'> 
   },
 });
 
-/** Starts the service in one process on a database that the test can reach too. */
+/**
+ * A merchant of the service and its database. With settings the service is this file's own.
+ */
 export const openHarness = async (
-  environment: Readonly<Record<string, string>> = {},
+  settings?: Readonly<Record<string, string>>,
 ): Promise<Harness> => {
-  const database = await startTestDatabase({ migrated: true });
-  const service = await startService('one', {
-    DATABASE_URL: database.url,
-    SECRET_KEY: randomBytes(32).toString('base64'),
-    ...environment,
-  });
+  const service = await (settings ? startOwn(settings) : openPlainService());
   const merchant = await makeMerchant(service);
-  const time = new pg.Client({ connectionString: database.url });
+  const time = new pg.Client({ connectionString: service.databaseUrl });
   await time.connect();
   return {
     create: async (body = {}) => {
@@ -105,11 +100,10 @@ export const openHarness = async (
         return read.status === status ? read : undefined;
       }, `the payment is ${status}`),
     ...changesOf(time),
-    answered: () => service.processes.map((part) => part.output()).join(''),
+    printed: () => service.printed(),
     close: async () => {
       await time.end();
       await service.stop();
-      await database.stop();
     },
   };
 };
@@ -129,9 +123,9 @@ export interface BrowserHarness extends Harness {
 
 /** The service and a browser. */
 export const openBrowserHarness = async (
-  environment: Readonly<Record<string, string>> = {},
+  settings?: Readonly<Record<string, string>>,
 ): Promise<BrowserHarness> => {
-  const [harness, browser] = await Promise.all([openHarness(environment), startChromium()]);
+  const [harness, browser] = await Promise.all([openHarness(settings), startChromium()]);
   return {
     ...harness,
     openWindow: (visitor) => openWindow(browser, visitor),

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Browser } from 'playwright-core';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
-import { startService, type Service } from '../support/service.ts';
+import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { noChromium, openWindow, startChromium } from './chromium.ts';
 
 const patience = { timeout: 60_000 };
@@ -22,11 +22,11 @@ const shownMeanwhile = `new Promise((resolve) => {
 })`;
 
 describe('a page of a shop with a test clock', { skip: noChromium }, () => {
-  let service: Service;
+  let service: ServiceInUse;
   let browser: Browser;
   let merchant: Merchant;
   before(async () => {
-    [service, browser] = await Promise.all([startService('one'), startChromium()]);
+    [service, browser] = await Promise.all([openPlainService(), startChromium()]);
     merchant = await makeMerchant(service);
   });
   after(async () => {

@@ -197,7 +197,7 @@ describe('the routes of the hosted page', () => {
   test('a card that was paid with is written nowhere: not into the logs at their loudest', async () => {
     assert.equal((await send('pay', { card })).status, 200);
     assert.equal((await send('pay', { card })).code, 'not_pending');
-    const answered = harness.answered();
+    const answered = await harness.printed();
     assert.ok(answered.includes('/pay/:token'), 'the requests were logged');
     for (const secret of [card.number, '0000000000000004', card.holder, '"123"'])
       assert.ok(!answered.includes(secret), `${secret} was logged`);

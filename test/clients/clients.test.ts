@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { makeMerchant } from '../support/merchant.ts';
-import { startService } from '../support/service.ts';
+import { openPlainService } from '../support/plain-service.ts';
 
 const root = join(import.meta.dirname, '../..');
 const programs = ['openapi-fetch.mts', 'hey-api.mts'];
@@ -45,7 +45,7 @@ const node = async (args: readonly string[], env: Record<string, string> = {}): 
   return stdout;
 };
 
-const service = await startService('one');
+const service = await openPlainService();
 after(() => service.stop());
 
 /** Runs a shop's program with a key of a new merchant. */

@@ -12,13 +12,13 @@ import {
   openReceiver,
   type Merchant,
 } from '../support/merchant.ts';
-import { startService, type Service } from '../support/service.ts';
+import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 
 const noon = '2027-03-01T12:00:00.000Z';
 
-let service: Service;
+let service: ServiceInUse;
 before(async () => {
-  service = await startService('one');
+  service = await openPlainService();
 });
 after(() => service.stop());
 

@@ -74,13 +74,7 @@ test('a base backup and the archived log bring back everything up to a moment, a
   });
   stack.defer(() => endServer(primary, 'SIGKILL'));
   const service = await startOn(primary.url);
-  const merchant = await makeMerchant({
-    rest: service.url,
-    rests: [service.url],
-    graph: service.url,
-    processes: [service],
-    stop: async () => {},
-  });
+  const merchant = await makeMerchant({ rest: service.url, graph: service.url });
   const before = await buy(merchant, 3);
   const directory = await takeBackup(house, primary, 'restored');
   const since = await buy(merchant, 3);

@@ -197,14 +197,7 @@ test('payments and refunds survive twenty kills: no sale lost, none doubled, eve
     index % 10 === 9 && index < payments ? 500 : 200,
   );
   t.after(() => receiver.close());
-  const service = {
-    rest: running.url,
-    rests: [running.url],
-    graph: running.url,
-    processes: [running],
-    stop: async () => {},
-  };
-  const merchant = await makeMerchant(service);
+  const merchant = await makeMerchant({ rest: running.url, graph: running.url });
   await merchant.endpoint(receiver.url, [
     'payment_succeeded',
     'payment_failed',

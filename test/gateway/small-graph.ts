@@ -3,6 +3,7 @@
  * with rows in memory, a bus inside the process and one shop with its keys. Requests to it are
  * counted.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { IncomingMessage } from 'node:http';
@@ -11,6 +12,7 @@ import { join } from 'node:path';
 import { GraphQLError, Kind } from 'graphql';
 import type { ApiKeyHolder } from '../../gateway/callers/caller.ts';
 import { openAddressOf } from '../../gateway/callers/caller-address.ts';
+import { loadedGateway } from '../../gateway/graphql/loaded-gateway.ts';
 import { openSupergraph, type Supergraph } from '../../gateway/supergraph.ts';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
 import {
@@ -269,15 +271,24 @@ const fieldsOf: Readonly<
   },
 };
 
-const executorOf = (fixture: Fixture, name: SubgraphName): SubgraphExecutor => {
+/** The fixture of the call that is under way. */
+const calls = new AsyncLocalStorage<Fixture>();
+
+const called = (): Fixture => {
+  const fixture = calls.getStore();
+  if (!fixture) throw new Error('a subgraph was called past the graph of a fixture');
+  return fixture;
+};
+
+const executorOf = (name: SubgraphName): SubgraphExecutor => {
   const sdl = readSubgraphSdl(name);
-  const answers = rootFields(fixture);
   const resolve =
     (field: string) =>
     async (_source: unknown, args: Record<string, unknown>, context: SubgraphContext) => {
+      const fixture = called();
       fixture.asked.set(field, fixture.count(field) + 1);
       await fixture.obstacles.get(field)?.();
-      const answer = answers[field];
+      const answer = rootFields(fixture)[field];
       if (!answer) throw new Error(`${field} is not of this test`);
       return answer(args, context);
     };
@@ -317,19 +328,50 @@ const executorOf = (fixture: Fixture, name: SubgraphName): SubgraphExecutor => {
   );
 };
 
-/** The real gateway over the fixture. */
-export const openSmallGraph = (fixture: Fixture): Promise<Supergraph> => {
-  const [payments, payouts, recurring, merchants] = subgraphNames.map((name) =>
-    executorOf(fixture, name),
-  );
+const supergraphSdl = readFileSync(
+  join(import.meta.dirname, '../../schema/supergraph.graphql'),
+  'utf8',
+);
+
+const openShared = async () => {
+  const [payments, payouts, recurring, merchants] = subgraphNames.map(executorOf);
   if (!payments || !payouts || !recurring || !merchants) throw new Error('a subgraph is missing');
-  const supergraphSdl = readFileSync(
-    join(import.meta.dirname, '../../schema/supergraph.graphql'),
-    'utf8',
-  );
-  return openSupergraph({
+  const graph = await openSupergraph({
     supergraphSdl,
     executors: { payments, payouts, recurring, merchants },
     log: silent,
   });
+  const { executor } = await graph.apolloGateway.load({ apollo: {} });
+  if (!executor) throw new Error('the gateway gave no executor');
+  return { graph, executor };
+};
+
+let shared: ReturnType<typeof openShared> | null = null;
+
+/**
+ * The real gateway over the fixture. It is opened once for all fixtures of a process; each of its
+ * calls knows the fixture through which it came.
+ */
+export const openSmallGraph = async (fixture: Fixture): Promise<Supergraph> => {
+  const { graph, executor } = await (shared ??= openShared());
+  return {
+    mistakesIn: graph.mistakesIn,
+    areCompiled: graph.areCompiled,
+    get apiSchema() {
+      return graph.apiSchema;
+    },
+    execute: (request, call) => calls.run(fixture, () => graph.execute(request, call)),
+    apolloGateway: loadedGateway(
+      () => graph.apiSchema,
+      supergraphSdl,
+      (context) => calls.run(fixture, () => executor(context)),
+    ),
+    operation: (name) => {
+      const { run, ...operation } = graph.operation(name);
+      return {
+        ...operation,
+        run: (variables, call) => calls.run(fixture, () => run(variables, call)),
+      };
+    },
+  };
 };

@@ -3,6 +3,8 @@
  * file, and names the check that fails when it is left out.
  */
 
+import { compileAll } from '../support/compile.ts';
+
 /** Arguments of this same Node, in the root of the tree. */
 export type Check = readonly string[];
 
@@ -74,6 +76,7 @@ export const create =
 /** One test file, or the tests in it with such names. */
 export const tests = (path: string, names?: string): Check => [
   '--test',
+  '--test-isolation=none',
   ...(names === undefined ? [] : [`--test-name-pattern=${names}`]),
   path,
 ];
@@ -81,12 +84,5 @@ export const tests = (path: string, names?: string): Check => [
 /** Loads a module: whatever it imports must be there. */
 export const load = (path: string): Check => ['--eval', `import('./${path}')`];
 
-export const types: Check = [
-  'node_modules/typescript/bin/tsc',
-  '--project',
-  '.',
-  '--incremental',
-  '--tsBuildInfoFile',
-  '.data/types.json',
-];
+export const types: Check = [...compileAll, '--preserveSymlinks'];
 export const generate: Check = ['schema/build.ts'];

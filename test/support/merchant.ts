@@ -105,7 +105,7 @@ export const setRate = async (
  * Makes a merchant with a shop and a test key that has every scope. `rate` null: the service's own.
  */
 export const makeMerchant = async (
-  service: Service,
+  service: Pick<Service, 'rest' | 'graph'>,
   rate: Rate | null = generous,
 ): Promise<Merchant> => {
   const { merchantCreate } = await askGraph(
