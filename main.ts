@@ -4,6 +4,7 @@
  * main.ts worker`. SIGTERM, SIGINT and the loss of the process that started us stop it in order and
  * end with 0, at any moment of its life: it listens for them before it loads anything else.
  */
+import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import {
@@ -142,6 +143,8 @@ const run = async (
   setFlagsFromString('--heap-growing-percent=30');
   print(`  Ready in ${((performance.now() - began) / 1_000).toFixed(1)} s.`);
   if (roles.all) print(banner(running, read.operatorToken === null));
+  // Kept for the next start now: a process that is killed keeps nothing.
+  flushCompileCache();
   await stopAsked(stopping);
   await running.close();
 };

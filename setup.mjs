@@ -5,7 +5,15 @@
  * installed.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -117,11 +125,20 @@ const installArgs = (runtimeOnly) => {
   return isInstalled(true) ? ['install', '--no-save', '--include=dev'] : ['ci', '--include=dev'];
 };
 
-/** Removes the C headers that come with Node, 67 MB that nothing here is compiled against. */
-const removeHeaders = () => {
+/**
+ * Removes what nothing here reads: the C headers that come with Node (67 MB); and where only the
+ * service runs, source maps (46 MB) and the compiler (31 MB), which npm installs as an optional
+ * peer of valibot. An install for development brings the compiler back.
+ */
+const removeUnread = (runtimeOnly) => {
   const packages = join(root, 'node_modules');
+  const remove = (path) => rmSync(join(packages, path), { recursive: true, force: true });
   for (const name of readdirSync(packages).filter((folder) => /^node-(?:bin-)?\w+-/.test(folder)))
-    rmSync(join(packages, name, 'include'), { recursive: true, force: true });
+    remove(join(name, 'include'));
+  if (!runtimeOnly) return;
+  for (const compiler of ['typescript', '@typescript']) remove(compiler);
+  for (const path of readdirSync(packages, { recursive: true }))
+    if (/\.(?:[cm]?js|ts|css)\.map$/.test(path)) remove(path);
 };
 
 /**
@@ -178,7 +195,7 @@ const install = async (runtimeOnly) => {
     fail(
       `npm could not install the packages (${code}):\n${firstLines(said, 12)}\nMend that (does "npm ping" answer?) and run the same command again.`,
     );
-  removeHeaders();
+  removeUnread(runtimeOnly);
   say(`Packages are installed (${seconds()}).`);
 };
 
@@ -189,6 +206,24 @@ const versionOf = (program) =>
   );
 
 /**
+ * Whether this program is a Node that is new enough. One that was is remembered: asking it takes as
+ * long as starting it.
+ */
+const isNewEnough = (program) => {
+  const remembered = 'node_modules/.cache/node.json';
+  const state = `${neededNode} ${statSync(program).mtimeMs}`;
+  if (readJson(remembered)?.[program] === state) return true;
+  if (versionOf(program) < neededNode) return false;
+  try {
+    mkdirSync(join(root, 'node_modules/.cache'), { recursive: true });
+    writeFileSync(join(root, remembered), JSON.stringify({ [program]: state }));
+  } catch {
+    // A folder that cannot be written.
+  }
+  return true;
+};
+
+/**
  * The Node that npm has installed for this platform, else the one we run on when it is new enough.
  */
 const findNode = () => {
@@ -197,9 +232,7 @@ const findNode = () => {
   const brought = [`node-${platform}`, `node-bin-${platform}`].map((name) =>
     join(root, 'node_modules', name, 'bin', file),
   );
-  const found = [...brought.filter(existsSync), process.execPath].find(
-    (program) => versionOf(program) >= neededNode,
-  );
+  const found = [...brought.filter(existsSync), process.execPath].find(isNewEnough);
   if (found) return found;
   return fail(
     `This project runs on Node ${neededNode}, which npm brings for Linux, macOS and Windows on common processors.\n` +

@@ -34,4 +34,4 @@ export const askedSubgraphs = [
 
 /** Every named operation that a subgraph is asked with directly, in one document. */
 export const readInternalOperations = (name: (typeof askedSubgraphs)[number]): DocumentNode =>
-  parse(readFileSync(join(here, 'internal', `${name}.graphql`), 'utf8'));
+  parse(readFileSync(join(here, 'internal', `${name}.graphql`), 'utf8'), { noLocation: true });

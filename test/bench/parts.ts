@@ -4,6 +4,8 @@ import { csvRows } from './rows/csv-row.ts';
 import { createRows, readRows } from './rows/database-rows.ts';
 import { webhooksOnPostgres, webhooksOnRedis } from './rows/event-rows.ts';
 import { socketRows, streamRows } from './rows/fan-out-rows.ts';
+import { idleFleetRows, idleRows } from './rows/idle-rows.ts';
+import { installRows } from './rows/install-row.ts';
 import { memoryRows } from './rows/memory-row.ts';
 import { payoutRows } from './rows/payout-rows.ts';
 import { peerRows } from './rows/peer-rows.ts';
@@ -84,6 +86,19 @@ const parts = {
     quick_min: 0.5,
     whole_min: () => 1,
     alone: [startRows],
+  },
+  idle: {
+    says: ({ restSeconds }) =>
+      `the service at rest for twice ${restSeconds} s: memory and CPU of one process, memory of each role of a fleet`,
+    quick_min: 0.6,
+    whole_min: ({ restSeconds }) => 0.5 + (5 * restSeconds) / 60,
+    alone: [idleRows, idleFleetRows],
+  },
+  install: {
+    says: () => 'what npm start installs',
+    quick_min: 0.1,
+    whole_min: () => 0.1,
+    alone: [installRows],
   },
   registry: {
     says: ({ registryPayments }) =>
@@ -181,7 +196,15 @@ export type PartName = keyof typeof parts;
 export const partNames = Object.keys(parts) as readonly PartName[];
 
 /** The parts of `summary`: what a merchant waits for, and what an installation costs. */
-export const summaryParts: readonly PartName[] = ['create', 'read', 'whole', 'start', 'events'];
+export const summaryParts: readonly PartName[] = [
+  'create',
+  'read',
+  'whole',
+  'start',
+  'idle',
+  'install',
+  'events',
+];
 
 const partOf = (name: PartName): Part => parts[name];
 const minutesOf = (name: PartName, plan: BenchPlan): number =>

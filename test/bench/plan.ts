@@ -32,6 +32,8 @@ export interface BenchPlan {
   readonly memoryRequests: number;
   /** How often the service is started. */
   readonly starts: number;
+  /** How long the service rests before it is looked at. */
+  readonly restSeconds: number;
   /** Merchants among whom traffic is spread. */
   readonly merchants: number;
   /** Payments that succeed in each round. */
@@ -82,6 +84,7 @@ export const planOf = (quick: boolean, sizes: Sizes = {}): BenchPlan => {
     },
     memoryRequests: quick ? 1_000 : 10_000,
     starts: quick ? 1 : 3,
+    restSeconds: quick ? 5 : 60,
     merchants: quick ? 10 : 100,
     succeedRequests: quick ? 320 : 4_800,
     backlog: backlog ?? (quick ? 2_000 : 100_000),

@@ -23,6 +23,26 @@ export interface Row {
   readonly figures: string;
 }
 
+/** The row of a cost that has a limit: its ratio is the limit over what was measured. */
+export const limitRow = ({
+  what,
+  measured,
+  most,
+  unit,
+}: {
+  readonly what: string;
+  readonly measured: number | null;
+  readonly most: number;
+  readonly unit: string;
+}): Row => ({
+  what,
+  against: `at most ${most} ${unit}`,
+  ratio: measured === null ? null : most / measured,
+  aim: { least: 1 },
+  rounds: 1,
+  figures: measured === null ? 'unknown on this system' : `${rounded(measured)} ${unit}`,
+});
+
 /** Whether the aim is met; null where there is none, or nothing was measured. */
 export const isMet = ({ ratio, aim }: Row): boolean | null =>
   ratio === null || aim === null || !('least' in aim) ? null : ratio >= aim.least;

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../../subgraphs/kernel/database/embedded/free-port.ts';
 import type { Bench } from '../plan.ts';
-import type { Row } from '../report.ts';
+import { limitRow, type Row } from '../report.ts';
 import { median } from '../rounds.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -64,6 +64,7 @@ const timeStart = async (start: Start, dataDir: string): Promise<number> => {
 };
 
 const kinds = ['cold', 'warm'] as const;
+const limits_s = { cold: 25, warm: 1.5 };
 
 /** Starts each once on no data and once more on what the first has left. */
 const timeRound = async (starts: readonly Start[]): Promise<readonly (readonly number[])[]> => {
@@ -79,7 +80,7 @@ const timeRound = async (starts: readonly Start[]): Promise<readonly (readonly n
   return times;
 };
 
-/** The two rows. Packages are installed already: how long npm takes is not ours. */
+/** The rows. Packages are installed already: how long npm takes to install is not ours. */
 export const startRows = async ({ plan, progress }: Bench): Promise<readonly Row[]> => {
   const rounds: (readonly (readonly number[])[])[] = [];
   for (let round = 0; round < plan.starts; round += 1) {
@@ -89,9 +90,18 @@ export const startRows = async ({ plan, progress }: Bench): Promise<readonly Row
     );
     rounds.push(round % 2 === 0 ? times : times.toReversed());
   }
-  return kinds.map((kind, index) => {
-    const times = (starter: number): readonly number[] =>
-      rounds.map((round) => round[starter]?.[index] ?? Number.NaN);
+  const timesOf = (index: number, starter: number): readonly number[] =>
+    rounds.map((round) => round[starter]?.[index] ?? Number.NaN);
+  const limits = kinds.map((kind, index) =>
+    limitRow({
+      what: `npm start to ready, ${kind}`,
+      measured: median(timesOf(index, 0)) / 1_000,
+      most: limits_s[kind],
+      unit: 's',
+    }),
+  );
+  const ratios = kinds.map((kind, index) => {
+    const times = (starter: number): readonly number[] => timesOf(index, starter);
     const [service, postgres] = [times(0), times(1)];
     const ratio = median(service.map((time, round) => (postgres[round] ?? Number.NaN) / time));
     const figures = `${median(service).toFixed(0)} ms to ${median(postgres).toFixed(0)} ms`;
@@ -104,4 +114,5 @@ export const startRows = async ({ plan, progress }: Bench): Promise<readonly Row
       figures,
     };
   });
+  return [...limits, ...ratios];
 };

@@ -1,15 +1,19 @@
 /** The executable schema of a subgraph, with every field behind its guard. */
-import { buildSubgraphSchema } from '@apollo/subgraph';
+// Its index also loads what composes and validates, which `npm run generate` has done.
+import { addResolversToSchema } from '@apollo/subgraph/dist/schema-helper/index.js';
 import {
+  buildASTSchema,
   GraphQLError,
   isAbstractType,
   isObjectType,
   Kind,
+  parse,
   type GraphQLObjectType,
   type GraphQLSchema,
 } from 'graphql';
 import { scalars } from '../../../../schema/scalars.ts';
-import { readSubgraphSdl, type SubgraphName } from '../../../../schema/sources.ts';
+import { readWholeSdl } from '../../../../schema/generated-files.ts';
+import type { SubgraphName } from '../../../../schema/sources.ts';
 import { isUuid } from '../../rules/uuid.ts';
 import { access, accessBelowRoot, lacks } from '../access/access.ts';
 import { resolveEntities, type EntityLoaders } from '../entities.ts';
@@ -19,9 +23,7 @@ import { strangerCheck, type AreMerchants } from '../access/named-merchant.ts';
 import { assertPlainTexts } from './plain-texts.ts';
 import type { SubgraphContext } from './subgraph.ts';
 
-type ResolverMap = NonNullable<
-  Extract<Parameters<typeof buildSubgraphSchema>[0], { typeDefs: unknown }>['resolvers']
->;
+type ResolverMap = Parameters<typeof addResolversToSchema>[1];
 
 export interface SubgraphParts {
   readonly name: SubgraphName;
@@ -44,23 +46,23 @@ export const buildSubgraph = ({
   entities,
   areMerchants = async () => true,
 }: SubgraphParts): GraphQLSchema => {
-  const sdl = readSubgraphSdl(name);
-  const declared = sdl.definitions.flatMap((definition) =>
+  const sdl = readWholeSdl(name);
+  const document = parse(sdl, { noLocation: true });
+  const declared = document.definitions.flatMap((definition) =>
     definition.kind === Kind.SCALAR_TYPE_DEFINITION ? [definition.name.value] : [],
   );
   const ownScalars = Object.fromEntries(
     Object.entries(scalars).filter(([scalar]) => declared.includes(scalar)),
   );
-  const schema = buildSubgraphSchema({
-    typeDefs: sdl,
-    // The library's own map type is not that of the generated resolvers: each module was checked
-    // against the latter.
-    resolvers: { ...ownScalars, ...resolvers } as ResolverMap,
-  });
+  const schema = buildASTSchema(document, { assumeValidSDL: true });
+  // The library's own map type is not that of the generated resolvers: each module was checked
+  // against the latter.
+  addResolversToSchema(schema, { ...ownScalars, ...resolvers } as ResolverMap);
+  addResolversToSchema(schema, { Query: { _service: () => ({ sdl }) } });
   guardRootFields(schema, areMerchants);
   guardFieldsBelow(schema, areMerchants);
   resolveAbstractTypes(schema);
-  resolveEntities(schema, sdl, entities);
+  resolveEntities(schema, document, entities);
   maskFreeTexts(schema);
   measureAnswers(schema);
   return schema;

@@ -2,11 +2,13 @@
  * What went wrong below the routes, in the documented envelope: bodies that cannot be read, bytes
  * that are no HTTP, broken invariants.
  */
-import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { errorJson } from '../../../../schema/wire.ts';
 import { requestIdOf } from '../tracing/telemetry.ts';
+
+// An `import` of it would load Node's own fetch and WebSocket, which nothing here uses.
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** Contract, "Versioning". */
 export const apiVersion = '2026-05-06';
