@@ -4,6 +4,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, describe, test, type TestContext } from 'node:test';
+import pg from 'pg';
+import { patient } from '../../subgraphs/kernel/queue/backend-redis.ts';
+import { connectRedis } from '../../subgraphs/kernel/service/connect-redis.ts';
 import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
 import { readMessage } from '../../subgraphs/kernel/queue/bus-message.ts';
 import { cut, openJoin } from '../../subgraphs/kernel/queue/notification.ts';
@@ -55,6 +58,24 @@ const startProcess = async (
     received.push(...sequencesOf(readMessage('events', JSON.stringify(stretch)))),
   );
   return { child, received };
+};
+
+/** What is sent to the topic `events`, received by somebody who does not announce himself. */
+const overhear = async (t: TestContext, urls: StoreUrls): Promise<readonly string[]> => {
+  const [channel, received]: [string, string[]] = ['payments_bus_events', []];
+  if (urls.redisUrl) {
+    const redis = connectRedis(urls.redisUrl, patient);
+    t.after(() => redis.disconnect());
+    await redis.subscribe(channel);
+    redis.on('message', (_channel, text) => received.push(text));
+  } else {
+    const client = new pg.Client({ connectionString: urls.databaseUrl });
+    await client.connect();
+    t.after(() => client.end());
+    await client.query(`listen ${channel}`);
+    client.on('notification', ({ payload = '' }) => received.push(payload));
+  }
+  return received;
 };
 
 const sequencesOf = ({ events }: StreamStretch): string[] => events.map(({ sequence }) => sequence);
@@ -126,6 +147,30 @@ for (const kind of storeKinds) {
       await bus.publish('streams', { keyId: 'm2', streamId: 's1' });
       await delay(300);
       assert.equal(received.length, 2);
+    });
+
+    test('events leave a process that is alone once a second, and each of them when another comes', async (t) => {
+      const urls = await stores.fresh();
+      const alone = await open(t, urls);
+      const received: string[] = [];
+      alone.subscribe('events', (message) => received.push(...sequencesOf(message)));
+      // Until the others would have answered.
+      await delay(1_500);
+      const left = await overhear(t, urls);
+      const published = Array.from({ length: 20 }, (_, sequence) => event(sequence));
+      for (const one of published) await alone.publish('events', stretch(one));
+      await until('one has left', () => left.length > 0);
+      assert.equal(received.length, 20);
+      assert.ok(left.length < 20, `${left.length} of 20 left`);
+      const { received: there } = await startProcess(t, urls);
+      await until('it is known', async () => {
+        await alone.publish('events', stretch(event(20)));
+        return there.length > 0;
+      });
+      for (const one of published) await alone.publish('events', stretch(one));
+      const ofPublished = (list: readonly string[]) => list.filter((sequence) => sequence !== '20');
+      await until('the other has received all', () => ofPublished(there).length === 20);
+      assert.equal(ofPublished(received).length, 40);
     });
 
     test('what must be forgotten is forgotten in this process before publish fulfils, and in every process later', async (t) => {

@@ -12,6 +12,7 @@ import { openRedisWire } from './bus-redis.ts';
 import type { WireOptions } from './bus-wire.ts';
 import { watchOutage } from './outage.ts';
 import { openPace } from './pace.ts';
+import { openPeers } from './peers.ts';
 
 export interface BusOptions {
   /** Null: PostgreSQL. It must be reached directly, not through a pooler that shares sessions. */
@@ -30,8 +31,9 @@ type TopicSubscriptions = { readonly [Topic in BusTopic]: TopicSubscription<Topi
 /**
  * Opens the bus: fulfils when this process is subscribed to every topic. Messages of one process
  * arrive in the order of `publish`, its own too, each once. Events are received here before they
- * leave the process, even while the bus is away. So is what only says that something must be
- * forgotten, and once more with the others. `publish` never rejects: while the bus is away its
+ * leave the process, even while the bus is away; while no other process is there, one message of a
+ * second leaves it. So is received what only says that something must be forgotten, and once more
+ * with the others. `publish` never rejects: while the bus is away its
  * messages are dropped, and the log says once that it is lost and once that it is back. Rejects
  * when the other side does not answer for 30 seconds.
  */
@@ -40,23 +42,17 @@ export const openBus = async ({
   databaseUrl,
   log,
 }: BusOptions): Promise<Bus & { close(): Promise<void> }> => {
-  const subscriptions: TopicSubscriptions = {
-    events: openTopicSubscription('events', log),
-    outbox: openTopicSubscription('outbox', log),
-    keys: openTopicSubscription('keys', log),
-    policies: openTopicSubscription('policies', log),
-    clocks: openTopicSubscription('clocks', log),
-    streams: openTopicSubscription('streams', log),
-    alerts: openTopicSubscription('alerts', log),
-  };
-  const outage = watchOutage('bus', log);
+  const subscriptions = openTopicSubscriptions(log);
+  const outage = watchOutage('bus', log, () => void peers.began());
+  const peers = openPeers((text) => send(peersName, text), log);
   const marking = openMarking();
   const receive = (channel: string, text: string): void => {
     const topic = channel.slice(channelPrefix.length);
-    if (isTopic(topic) && !marking.isOwn(text)) subscriptions[topic].receive(text);
+    if (topic === peersName) peers.receive(text);
+    else if (isTopic(topic) && !marking.isOwn(text)) subscriptions[topic].receive(text);
   };
   const options: WireOptions = {
-    channels: topicNames.map(channelOf),
+    channels: [...topicNames, peersName].map(channelOf),
     receive,
     began: outage.began,
     ended: outage.ended,
@@ -64,7 +60,7 @@ export const openBus = async ({
   const wire = await (redisUrl
     ? openRedisWire(redisUrl, options)
     : openPostgresWire(databaseUrl, options));
-  const send = async (topic: BusTopic, text: string): Promise<void> => {
+  const send = async (topic: BusTopic | typeof peersName, text: string): Promise<void> => {
     try {
       await wire.send(channelOf(topic), text);
       outage.ended();
@@ -72,6 +68,7 @@ export const openBus = async ({
       outage.began(error);
     }
   };
+  await peers.began();
   const askElsewhere = atPace(() => send('outbox', 'null'));
   return {
     publish: async (topic, message) => {
@@ -79,7 +76,7 @@ export const openBus = async ({
       if (topic === 'outbox') return listeners.size > 0 ? deliver(message) : askElsewhere();
       if (topic === 'events') {
         deliver(message);
-        return send(topic, marking.mark(writeMessage(message)));
+        return peers.needEvents() ? send(topic, marking.mark(writeMessage(message))) : undefined;
       }
       if (forgetting.has(topic)) deliver(message);
       return send(topic, writeMessage(message));
@@ -90,6 +87,7 @@ export const openBus = async ({
     },
     close: async () => {
       outage.silence();
+      peers.close();
       await wire.close();
     },
   };
@@ -101,6 +99,19 @@ export const openBus = async ({
  * before.
  */
 const forgetting: ReadonlySet<BusTopic> = new Set<BusTopic>(['keys', 'policies', 'clocks']);
+
+const openTopicSubscriptions = (log: Logger): TopicSubscriptions => ({
+  events: openTopicSubscription('events', log),
+  outbox: openTopicSubscription('outbox', log),
+  keys: openTopicSubscription('keys', log),
+  policies: openTopicSubscription('policies', log),
+  clocks: openTopicSubscription('clocks', log),
+  streams: openTopicSubscription('streams', log),
+  alerts: openTopicSubscription('alerts', log),
+});
+
+/** Where processes announce themselves. */
+const peersName = 'peers';
 
 /** Messages of this process that it has received before they left. */
 const openMarking = () => {

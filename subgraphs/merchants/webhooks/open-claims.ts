@@ -49,7 +49,9 @@ export const openClaims = (parts: ClaimParts): ClaimLane => {
   };
   const begin = (): void => {
     isClaiming = true;
-    setTimeout(() => void serve(), Math.max(0, last_ms + claimPause_ms - performance.now()));
+    const wait_ms = last_ms + claimPause_ms - performance.now();
+    if (wait_ms > 0) setTimeout(() => void serve(), wait_ms);
+    else setImmediate(() => void serve());
   };
   return (lane, limit) => {
     const answer = Promise.withResolvers<readonly ClaimedDelivery[]>();

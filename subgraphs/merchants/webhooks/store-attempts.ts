@@ -6,6 +6,7 @@
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { run } from '../../kernel/database/statement.ts';
+import { openPace } from '../../kernel/queue/pace.ts';
 
 /** One attempt's result, and what follows for its delivery. */
 export interface AttemptResult {
@@ -31,8 +32,8 @@ export interface AttemptResult {
 export type StoreAttempt = (result: AttemptResult) => Promise<boolean>;
 
 const batch_max = 200;
-/** How long a result waits for others: the time of a round trip. */
-const gather_ms = 2;
+/** From one statement to the next, where many results come: about the time of a round trip. */
+const rest_ms = 2;
 
 interface Waiting {
   readonly result: AttemptResult;
@@ -40,14 +41,16 @@ interface Waiting {
 }
 
 /**
- * Opens the store of one process. Results are gathered for two milliseconds, and while a statement
- * is under way.
+ * Opens the store of one process. The result of a calm moment is stored at once; others are
+ * gathered for two milliseconds, and while a statement is under way.
  */
 export const openAttemptStore = (pool: pg.Pool): StoreAttempt => {
   let waiting: Waiting[] = [];
   let isFlushing = false;
+  const pace = openPace(rest_ms);
   const flush = async (): Promise<void> => {
     while (waiting.length > 0) {
+      await pace();
       const batch = waiting.slice(0, batch_max);
       waiting = waiting.slice(batch_max);
       try {
@@ -72,7 +75,7 @@ export const openAttemptStore = (pool: pg.Pool): StoreAttempt => {
     waiting.push({ result, stored });
     if (!isFlushing) {
       isFlushing = true;
-      setTimeout(() => void flush(), gather_ms);
+      setImmediate(() => void flush());
     }
     return stored.promise;
   };

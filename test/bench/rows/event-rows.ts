@@ -15,6 +15,7 @@ import { noRedis, startRedis } from '../../support/redis.ts';
 import { spawnProcess, stopProcess, untilReady } from '../../support/service.ts';
 import { log, openHarness, type Shop, type Harness, writeEvent } from '../../webhooks/harness.ts';
 import { cpuOfProcess, type CpuClock } from '../cpu.ts';
+import { noteStages, readStages, type Moments, type Stages } from '../event-stages.ts';
 import type { Bench } from '../plan.ts';
 import { saying } from '../progress.ts';
 import type { Row } from '../report.ts';
@@ -69,14 +70,17 @@ const writeMany = async (
 
 type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** Milliseconds from the commit of each event to its arrival, at a steady rate of events. */
-const latencies = async (
+/** How soon half of the events have come. */
+const half_ms = { Redis: 8, PostgreSQL: 20 } as const;
+
+/** When each of a steady rate of events was committed, and when it arrived. */
+const timeEvents = async (
   { pool }: Harness,
   shops: readonly Shop[],
   receiver: Receiver,
   wake: () => void,
   seconds: number,
-): Promise<readonly number[]> => {
+): Promise<{ readonly committed: Moments; readonly arrived: Moments }> => {
   const committed = new Map<string, number>();
   const began_ms = performance.now();
   for (let index = 0; index < seconds * perSecond; index += 1) {
@@ -87,8 +91,52 @@ const latencies = async (
     wake();
     await sleep(Math.max(0, began_ms + ((index + 1) * 1_000) / perSecond - performance.now()));
   }
-  const arrivals = await receiver.until(committed.size);
-  return arrivals.map(([eventId, at_ms]) => at_ms - (committed.get(eventId) ?? Number.NaN));
+  return { committed, arrived: new Map(await receiver.until(committed.size)) };
+};
+
+const inWords = ({ woken, numbered, leased, begun, posted }: Stages): string => {
+  const stages = { wake: woken, numbering: numbered, claim: leased, handover: begun, post: posted };
+  return Object.entries(stages)
+    .map(([stage, ms]) => `${stage} ${ms.toFixed(1)}`)
+    .join(', ');
+};
+
+/** The rows of a steady rate of events: how soon they come, and where the time goes. */
+const latencyRows = async (
+  queue: Queue,
+  delivery: Awaited<ReturnType<typeof openDelivery>>,
+  { plan, progress }: Bench,
+): Promise<readonly Row[]> => {
+  const { harness, receiver, shops, wake } = delivery;
+  progress(`webhooks on ${queue}: ${perSecond} events a second`);
+  await noteStages(harness.pool);
+  const { committed, arrived } = await saying(
+    timeEvents(harness, shops, receiver, wake, plan.eventSeconds),
+    () => progress(`webhooks on ${queue}: events and their webhooks`),
+  );
+  const taken = [...arrived].map(([id, at_ms]) => at_ms - (committed.get(id) ?? Number.NaN));
+  // The last result is stored a moment after the last arrival.
+  await sleep(1_000);
+  const stages = await readStages(harness.pool, committed, arrived);
+  const ms = (share: number): string => `${quantile(taken, share).toFixed(1)} ms`;
+  const aim_ms = half_ms[queue];
+  const row = rowsOf(queue);
+  return [
+    row(
+      `commit to receiver at ${perSecond}/s: how soon half have come`,
+      `${aim_ms} ms`,
+      aim_ms / quantile(taken, 0.5),
+      1,
+      `half within ${ms(0.5)}, 99 % within ${ms(0.99)}`,
+    ),
+    row(
+      'commit to receiver by stages, in ms',
+      '-',
+      null,
+      null,
+      stages ? inWords(stages) : 'unknown',
+    ),
+  ];
 };
 
 /** How many came a second, over all and over the last fifth against the first. */
@@ -194,10 +242,12 @@ const rowsOf =
  * The rows on one queue: a worker process of the service, a receiver process, and this process,
  * which only writes events.
  */
-const webhookRows = async (queue: Queue, { plan, progress }: Bench): Promise<readonly Row[]> => {
+const webhookRows = async (queue: Queue, bench: Bench): Promise<readonly Row[]> => {
+  const { plan, progress } = bench;
   await using stack = new AsyncDisposableStack();
   progress(`webhooks on ${queue}: starting`);
-  const { harness, receiver, shops, startWorker, wake } = await openDelivery(queue, stack);
+  const delivery = await openDelivery(queue, stack);
+  const { harness, receiver, shops, startWorker } = delivery;
   const bareLoop = async () => {
     const posted = await saying(postBare(receiver.url, plan.bareWebhooks), () =>
       progress(`webhooks on ${queue}: the bare loop`),
@@ -224,11 +274,6 @@ const webhookRows = async (queue: Queue, { plan, progress }: Bench): Promise<rea
     each_us: (before.each_us + after.each_us) / 2,
   };
 
-  progress(`webhooks on ${queue}: ${perSecond} events a second`);
-  const taken = await saying(latencies(harness, shops, receiver, wake, plan.eventSeconds), () =>
-    progress(`webhooks on ${queue}: events and their webhooks`),
-  );
-  const ms = (share: number): string => `${quantile(taken, share).toFixed(0)} ms`;
   const row = rowsOf(queue);
   const rate = `${drained.perSecond.toFixed(0)}/s`;
   const cpuOfEach = `CPU each ${used_us === null ? '?' : (used_us / backlog).toFixed(0)} us to ${bare.each_us.toFixed(0)} us`;
@@ -247,13 +292,7 @@ const webhookRows = async (queue: Queue, { plan, progress }: Bench): Promise<rea
       0.8,
       rate,
     ),
-    row(
-      'commit to receiver',
-      '-',
-      null,
-      null,
-      `at ${perSecond}/s: half within ${ms(0.5)}, 99 % within ${ms(0.99)}`,
-    ),
+    ...(await latencyRows(queue, delivery, bench)),
   ];
 };
 

@@ -19,13 +19,14 @@ import { busyMerchant } from '../fixture.ts';
 import { createRequest } from '../payment-requests.ts';
 import { connections, measureBoth, type Bench } from '../plan.ts';
 import { comparisonRows, type Row } from '../report.ts';
-import { medianOf, type Sample, type Subject } from '../rounds.ts';
+import { median, medianOf, type Sample, type Subject } from '../rounds.ts';
 import { serverSubject } from '../subject.ts';
+import { timeStream } from '../time-stream.ts';
 import { openBuyers, payAtOnce, wholePayments } from '../whole-payments.ts';
 
 /** The aims: over payments that are only created, at least; how soon half are delivered. */
 const ratio_min = 0.4;
-const half_ms = { one: 8, many: 40 } as const;
+const half_ms = { one: 8, many: 40, stream: 8 } as const;
 /** What a payment may take of PostgreSQL, with its commits. */
 const statements_max = 12;
 /**
@@ -82,6 +83,16 @@ const half = (samples: readonly Sample[] | undefined, aim_ms: number, buyers: nu
         : `half within ${(p50_us / 1_000).toFixed(1)} ms, ${perSecond.toFixed(0)} payments/s`,
   };
 };
+
+/** How soon half of the payments that are created are in the merchant's event stream. */
+const streamRow = (taken_ms: readonly number[]): Row => ({
+  what: 'payment created: how soon half are in the event stream',
+  against: `${half_ms.stream} ms`,
+  ratio: half_ms.stream / median(taken_ms),
+  aim: { least: 1 },
+  rounds: 1,
+  figures: `half within ${median(taken_ms).toFixed(1)} ms of the answer`,
+});
 
 /** Counts what payments have PostgreSQL execute, by name, the most frequent first. */
 const statementRow = async (
@@ -155,6 +166,7 @@ export const wholePaymentRows = async (bench: Bench): Promise<readonly Row[]> =>
       ...comparisonRows({ what: 'whole payment', ...comparison }, many, one, connections),
       half(one.get(whole), half_ms.one, 1),
       half(many.get(whole), half_ms.many, connections),
+      streamRow(await timeStream(url, merchant)),
     );
   }
   return [...rows, ...(await statementRows(database.url, bench))];
