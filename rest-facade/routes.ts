@@ -206,7 +206,24 @@ const payments = [
     operation: 'CancelPayment',
     field: 'Mutation.paymentCancel',
     variables: ({ id }) => ({ id }),
-    answer: ({ paymentCancel: result }) => (result.__typename === 'Refused' ? result : cancelled),
+    answer: ({ paymentCancel: result }) =>
+      result.__typename === 'Refused' ? result : ok({ status: result.payment.status }),
+  }),
+  row<'CapturePayment', { amount?: number }>({
+    method: 'POST',
+    path: '/v1/public/payments/{id}/capture',
+    operation: 'CapturePayment',
+    field: 'Mutation.paymentCapture',
+    idempotent: true,
+    variables: ({ id, body, idempotency }) => ({ id, amount: body.amount ?? null, idempotency }),
+    answer: ({ paymentCapture: result }) =>
+      result.__typename === 'Refused'
+        ? result
+        : {
+            status: 200,
+            body: { payment: paymentJson(result.payment) },
+            replayed: result.idempotent,
+          },
   }),
   row<'CreateRefund', { amount?: number; reason?: string }>({
     method: 'POST',

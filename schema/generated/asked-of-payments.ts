@@ -21,6 +21,8 @@ export type PaymentMethod =
 export type PaymentStatus =
   | 'pending'
   | 'processing'
+  /** The bank holds the money; it is taken by a capture, or given up (decision D-81). */
+  | 'authorized'
   | 'succeeded'
   | 'failed'
   | 'expired'
@@ -55,14 +57,18 @@ export type RefusalCode =
   | 'idempotent_conflict'
   /** The first call with the key has not ended yet. */
   | 'idempotent_in_progress'
+  /** The bank does not hold the payment's money, or no longer, or something else is being done with it. */
+  | 'payment_not_authorized'
   /** The payment has not succeeded: there is nothing to give back. */
   | 'payment_not_succeeded'
   /** The payment is refunded in full. */
   | 'already_refunded'
   /** The token is pending or cancelled. */
   | 'token_not_active'
-  /** More than is left to refund. */
+  /** More than is left to refund, or than may be captured. */
   | 'amount_exceeds_remainder'
+  /** The bank refused the capture; the payment stays authorized. */
+  | 'capture_declined'
   /** More than is available. */
   | 'insufficient_balance'
   /** The shop has no route to a bank for this. */

@@ -61,6 +61,7 @@ export type LedgerEntryType =
 
 /** Webhook events: final facts only. A different list from the stream's kinds. */
 export type WebhookEvent =
+  | 'payment.authorized'
   | 'payment.succeeded'
   | 'payment.failed'
   | 'payment.cancelled'
@@ -109,10 +110,12 @@ export type RefusalCode =
   | 'not_pending'
   | 'idempotent_conflict'
   | 'idempotent_in_progress'
+  | 'payment_not_authorized'
   | 'payment_not_succeeded'
   | 'already_refunded'
   | 'token_not_active'
   | 'amount_exceeds_remainder'
+  | 'capture_declined'
   | 'insufficient_balance'
   | 'route_not_configured'
   | 'method_unsupported'
@@ -2413,7 +2416,7 @@ export interface JSONObjectScalarConfig extends GraphQLScalarTypeConfig<Resolver
   name: 'JSONObject';
 }
 
-export type WebhookEventResolvers = { payment_succeeded: 'payment.succeeded', payment_failed: 'payment.failed', payment_cancelled: 'payment.cancelled', payment_expired: 'payment.expired', payment_refunded: 'payment.refunded', payout_succeeded: 'payout.succeeded', payout_failed: 'payout.failed' };
+export type WebhookEventResolvers = { payment_authorized: 'payment.authorized', payment_succeeded: 'payment.succeeded', payment_failed: 'payment.failed', payment_cancelled: 'payment.cancelled', payment_expired: 'payment.expired', payment_refunded: 'payment.refunded', payout_succeeded: 'payout.succeeded', payout_failed: 'payout.failed' };
 
 export type LiveEventKindResolvers = { payment_created: 'payment.created', payment_status_changed: 'payment.status_changed', payout_created: 'payout.created', payout_status_changed: 'payout.status_changed', refund_created: 'refund.created', subscription_status_changed: 'subscription.status_changed' };
 

@@ -21,6 +21,7 @@ export interface OperationMap {
   ListPayments: { variables: operations.ListPaymentsQueryVariables; result: operations.ListPaymentsQuery };
   GetPayment: { variables: operations.GetPaymentQueryVariables; result: operations.GetPaymentQuery };
   CancelPayment: { variables: operations.CancelPaymentMutationVariables; result: operations.CancelPaymentMutation };
+  CapturePayment: { variables: operations.CapturePaymentMutationVariables; result: operations.CapturePaymentMutation };
   CreateRefund: { variables: operations.CreateRefundMutationVariables; result: operations.CreateRefundMutation };
   ListRefunds: { variables: operations.ListRefundsQueryVariables; result: operations.ListRefundsQuery };
   CreatePayout: { variables: operations.CreatePayoutMutationVariables; result: operations.CreatePayoutMutation };

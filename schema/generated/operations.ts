@@ -14,6 +14,11 @@ export type BankStep =
   /** Prove to be the card's holder. */
   | 'three_d_secure';
 
+/** When the money is taken: as the buyer pays, or by a capture (decision D-80). */
+export type CaptureMode =
+  | 'automatic'
+  | 'manual';
+
 /** A card as the buyer typed it. It goes to the bank and is never stored or logged. */
 export type CardInput = {
   /** 12 to 19 digits that pass the Luhn check. */
@@ -72,6 +77,8 @@ export type PaymentCreateInput = {
   currency?: string | null | undefined;
   /** `any` lets the buyer choose on the hosted page. */
   method?: PaymentMethod | null | undefined;
+  /** `manual`: the bank holds the money until `paymentCapture` takes it (decision D-80). */
+  capture?: CaptureMode | null | undefined;
   /** `ord_<timestamp>` when absent. */
   orderId?: string | null | undefined;
   /** Stored into the metadata key customer_id. */
@@ -101,6 +108,8 @@ export type PaymentMethod =
 export type PaymentStatus =
   | 'pending'
   | 'processing'
+  /** The bank holds the money; it is taken by a capture, or given up (decision D-81). */
+  | 'authorized'
   | 'succeeded'
   | 'failed'
   | 'expired'
@@ -189,14 +198,18 @@ export type RefusalCode =
   | 'idempotent_conflict'
   /** The first call with the key has not ended yet. */
   | 'idempotent_in_progress'
+  /** The bank does not hold the payment's money, or no longer, or something else is being done with it. */
+  | 'payment_not_authorized'
   /** The payment has not succeeded: there is nothing to give back. */
   | 'payment_not_succeeded'
   /** The payment is refunded in full. */
   | 'already_refunded'
   /** The token is pending or cancelled. */
   | 'token_not_active'
-  /** More than is left to refund. */
+  /** More than is left to refund, or than may be captured. */
   | 'amount_exceeds_remainder'
+  /** The bank refused the capture; the payment stays authorized. */
+  | 'capture_declined'
   /** More than is available. */
   | 'insufficient_balance'
   /** The shop has no route to a bank for this. */
@@ -284,6 +297,7 @@ export type TokenStatus =
 
 /** Webhook events: final facts only. A different list from the stream's kinds. */
 export type WebhookEvent =
+  | 'payment_authorized'
   | 'payment_succeeded'
   | 'payment_failed'
   | 'payment_cancelled'
@@ -292,12 +306,12 @@ export type WebhookEvent =
   | 'payout_succeeded'
   | 'payout_failed';
 
-export type CheckoutFieldsFragment = { paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> };
+export type CheckoutFieldsFragment = { paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> };
 
 export type GetCheckoutQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type GetCheckoutQuery = { checkout: { paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> } };
+export type GetCheckoutQuery = { checkout: { paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> } };
 
 export type ChooseCheckoutMethodMutationVariables = Exact<{
   method: PaymentMethod;
@@ -305,7 +319,7 @@ export type ChooseCheckoutMethodMutationVariables = Exact<{
 
 
 export type ChooseCheckoutMethodMutation = { checkoutMethodChoose:
-    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
+    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -315,7 +329,7 @@ export type PayCheckoutMutationVariables = Exact<{
 
 
 export type PayCheckoutMutation = { checkoutPay:
-    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
+    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -326,7 +340,7 @@ export type PlanCheckoutOutcomeMutationVariables = Exact<{
 
 
 export type PlanCheckoutOutcomeMutation = { checkoutOutcomePlan:
-    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
+    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -337,7 +351,7 @@ export type ConfirmCheckoutSimulatorMutationVariables = Exact<{
 
 
 export type ConfirmCheckoutSimulatorMutation = { checkoutSimulatorConfirm:
-    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
+    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -408,7 +422,7 @@ export type StreamEventsSubscription = { events:
     | { id: string, kind: LiveEventKind, at: string, payload: Record<string, unknown> }
    };
 
-export type PaymentFieldsFragment = { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> };
+export type PaymentFieldsFragment = { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> };
 
 export type RefundFieldsFragment = { id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null };
 
@@ -419,7 +433,7 @@ export type CreatePaymentMutationVariables = Exact<{
 
 
 export type CreatePaymentMutation = { paymentCreate:
-    | { __typename: 'PaymentCreated', paymentUrl: string, mode: Mode, idempotent: boolean, simulator: SimulatorOutcome | null, bank: string | null, bankRef: string | null, failureCode: string | null, failureMessage: string | null, payment: { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
+    | { __typename: 'PaymentCreated', paymentUrl: string, mode: Mode, idempotent: boolean, simulator: SimulatorOutcome | null, bank: string | null, bankRef: string | null, failureCode: string | null, failureMessage: string | null, payment: { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -433,14 +447,14 @@ export type ListPaymentsQueryVariables = Exact<{
 }>;
 
 
-export type ListPaymentsQuery = { payments: { nodes: Array<{ id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListPaymentsQuery = { payments: { nodes: Array<{ id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type GetPaymentQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type GetPaymentQuery = { payment: { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } | null };
+export type GetPaymentQuery = { payment: { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } | null };
 
 export type CancelPaymentMutationVariables = Exact<{
   id: string | number;
@@ -449,6 +463,18 @@ export type CancelPaymentMutationVariables = Exact<{
 
 export type CancelPaymentMutation = { paymentCancel:
     | { __typename: 'PaymentCancelled', payment: { status: PaymentStatus } }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
+
+export type CapturePaymentMutationVariables = Exact<{
+  id: string | number;
+  amount?: number | null | undefined;
+  idempotency?: Idempotency | null | undefined;
+}>;
+
+
+export type CapturePaymentMutation = { paymentCapture:
+    | { __typename: 'PaymentCaptured', idempotent: boolean, payment: { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -536,7 +562,7 @@ export type CreateSubscriptionMutationVariables = Exact<{
 
 
 export type CreateSubscriptionMutation = { subscriptionCreate:
-    | { __typename: 'SubscriptionCreated', payUrl: string, idempotent: boolean, subscription: { id: string, merchantId: string, shopId: string, customerRef: string, planName: string | null, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, createdAt: string }, initialPayment: { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
+    | { __typename: 'SubscriptionCreated', payUrl: string, idempotent: boolean, subscription: { id: string, merchantId: string, shopId: string, customerRef: string, planName: string | null, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, createdAt: string }, initialPayment: { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -603,7 +629,7 @@ export type ChargeTokenMutationVariables = Exact<{
 
 
 export type ChargeTokenMutation = { tokenCharge:
-    | { __typename: 'TokenCharged', idempotent: boolean, payment: { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
+    | { __typename: 'TokenCharged', idempotent: boolean, payment: { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 

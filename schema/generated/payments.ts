@@ -41,11 +41,18 @@ export type PaymentMethod =
 export type PaymentStatus =
   | 'pending'
   | 'processing'
+  /** The bank holds the money; it is taken by a capture, or given up (decision D-81). */
+  | 'authorized'
   | 'succeeded'
   | 'failed'
   | 'expired'
   | 'cancelled'
   | 'refunded';
+
+/** When the money is taken: as the buyer pays, or by a capture (decision D-80). */
+export type CaptureMode =
+  | 'automatic'
+  | 'manual';
 
 /** pending, then one final status. */
 export type RefundStatus =
@@ -88,14 +95,18 @@ export type RefusalCode =
   | 'idempotent_conflict'
   /** The first call with the key has not ended yet. */
   | 'idempotent_in_progress'
+  /** The bank does not hold the payment's money, or no longer, or something else is being done with it. */
+  | 'payment_not_authorized'
   /** The payment has not succeeded: there is nothing to give back. */
   | 'payment_not_succeeded'
   /** The payment is refunded in full. */
   | 'already_refunded'
   /** The token is pending or cancelled. */
   | 'token_not_active'
-  /** More than is left to refund. */
+  /** More than is left to refund, or than may be captured. */
   | 'amount_exceeds_remainder'
+  /** The bank refused the capture; the payment stays authorized. */
+  | 'capture_declined'
   /** More than is available. */
   | 'insufficient_balance'
   /** The shop has no route to a bank for this. */
@@ -155,6 +166,14 @@ export type Payment = {
   orderId: Scalars['String']['output'];
   /** What the buyer pays, minor units. */
   amount: Scalars['MinorUnits']['output'];
+  /** Whether the money is taken as the buyer pays, or by `paymentCapture`. */
+  capture: CaptureMode;
+  /** What may still be captured: 0 unless the payment is authorized, and 0 while the bank decides on a capture or a cancellation. */
+  amountCapturable: Scalars['MinorUnits']['output'];
+  /** What was taken of the buyer: 0 until the money came. `amount`, or less when a part was captured (decision D-83). */
+  amountCaptured: Scalars['MinorUnits']['output'];
+  /** Until when the money may be captured; null unless the payment is authorized (decision D-86). */
+  captureBefore: Maybe<Scalars['DateTime']['output']>;
   /** Sum of successful refunds. */
   amountRefunded: Scalars['MinorUnits']['output'];
   /** The amount in USDT at the rate of the moment of creation; null without a rate (decision D-35). */
@@ -199,7 +218,7 @@ export type Payment = {
   fee: Maybe<Scalars['MinorUnits']['output']>;
   /** Effective rate in basis points (200 = 2.00 %); null until the payment has succeeded. */
   feeRateBps: Maybe<Scalars['Int']['output']>;
-  /** amount minus fee; null until the payment has succeeded. */
+  /** amountCaptured minus fee; null until the payment has succeeded. */
   net: Maybe<Scalars['MinorUnits']['output']>;
   /** Whether the bank reported success after the payment had ended unpaid, so that its money goes back (decision D-33). `metadata.late_success` may be the merchant's own; this is not. */
   lateSuccess: Scalars['Boolean']['output'];
@@ -264,6 +283,8 @@ export type PaymentCreateInput = {
   currency?: InputMaybe<Scalars['String']['input']>;
   /** `any` lets the buyer choose on the hosted page. */
   method?: InputMaybe<PaymentMethod>;
+  /** `manual`: the bank holds the money until `paymentCapture` takes it (decision D-80). */
+  capture?: InputMaybe<CaptureMode>;
   /** `ord_<timestamp>` when absent. */
   orderId?: InputMaybe<Scalars['String']['input']>;
   /** Stored into the metadata key customer_id. */
@@ -302,10 +323,18 @@ export type PaymentCreated = {
   failureMessage: Maybe<Scalars['String']['output']>;
 };
 
-/** The payment is cancelled. */
+/** The payment is cancelled, or its hold is being given up. */
 export type PaymentCancelled = {
-  /** The payment, cancelled. */
+  /** The payment: cancelled, or still authorized while the bank has not confirmed that it gave the hold up. */
   payment: Payment;
+};
+
+/** The payment's money is taken, or the bank has yet to confirm it. */
+export type PaymentCaptured = {
+  /** The payment: succeeded, or still authorized with nothing capturable while the bank has not answered. */
+  payment: Payment;
+  /** True when this is the answer of an earlier call with the same key. */
+  idempotent: Scalars['Boolean']['output'];
 };
 
 /** Contract: the refund's create response. */
@@ -319,6 +348,8 @@ export type RefundCreated = {
 export type PaymentCreateResult = PaymentCreated | Refused;
 
 export type PaymentCancelResult = PaymentCancelled | Refused;
+
+export type PaymentCaptureResult = PaymentCaptured | Refused;
 
 export type RefundCreateResult = RefundCreated | Refused;
 
@@ -351,6 +382,8 @@ export type Checkout = {
   currency: Scalars['String']['output'];
   /** In test mode the page shows what the simulator plans. */
   mode: Mode;
+  /** What was taken, where less than the amount was; null otherwise. */
+  captured: Maybe<Scalars['MinorUnits']['output']>;
   /** What the buyer pays by; `any` while the buyer may choose. */
   method: PaymentMethod;
   /** What the buyer may choose from. */
@@ -633,9 +666,14 @@ export type Mutation = {
   recurringPaymentCancel: RecurringPaymentResult;
   /** Creates a payment. Contract: POST /v1/public/payments. */
   paymentCreate: PaymentCreateResult;
-  /** Cancels a pending payment, else refuses with not_pending. */
+  /** Cancels a pending payment, or gives up the hold of an authorized one; else refuses with not_pending. People name the merchant. */
   paymentCancel: PaymentCancelResult;
-  /** Gives money of a succeeded payment back: the amount, or the whole remainder when it is absent or 0. */
+  /**
+   * Takes the held money of an authorized payment, once: the amount, or everything when it is absent or 0. What is less gives up the rest (decision D-82).
+   * Refuses with payment_not_authorized, amount_exceeds_remainder or capture_declined. People name the merchant.
+   */
+  paymentCapture: PaymentCaptureResult;
+  /** Gives money of a succeeded payment back: the amount, or the whole remainder when it is absent or 0. People name the merchant. */
   refundCreate: RefundCreateResult;
   /** The buyer picks a method on the hosted page; possible while the payment is pending with method any. */
   checkoutMethodChoose: CheckoutResult;
@@ -675,6 +713,15 @@ export type MutationpaymentCreateArgs = {
 
 export type MutationpaymentCancelArgs = {
   id: Scalars['ID']['input'];
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type MutationpaymentCaptureArgs = {
+  id: Scalars['ID']['input'];
+  amount: InputMaybe<Scalars['MinorUnits']['input']>;
+  idempotency: InputMaybe<Idempotency>;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
 };
 
 
@@ -683,6 +730,7 @@ export type MutationrefundCreateArgs = {
   amount: InputMaybe<Scalars['MinorUnits']['input']>;
   reason: InputMaybe<Scalars['String']['input']>;
   idempotency: InputMaybe<Idempotency>;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
 };
 
 
@@ -811,6 +859,10 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
     | ( Omit<PaymentCancelled, 'payment'> & { payment: _RefType['Payment'] } )
     | ( Refused )
   ;
+  PaymentCaptureResult:
+    | ( Omit<PaymentCaptured, 'payment'> & { payment: _RefType['Payment'] } )
+    | ( Refused )
+  ;
   RefundCreateResult:
     | ( Omit<RefundCreated, 'refund'> & { refund: _RefType['Refund'] } )
     | ( Refused )
@@ -834,6 +886,7 @@ export type ResolversTypes = {
   Mode: Mode;
   PaymentMethod: PaymentMethod;
   PaymentStatus: PaymentStatus;
+  CaptureMode: CaptureMode;
   RefundStatus: RefundStatus;
   SimulatorOutcome: SimulatorOutcome;
   RefusalCode: RefusalCode;
@@ -854,9 +907,11 @@ export type ResolversTypes = {
   PaymentCreateInput: PaymentCreateInput;
   PaymentCreated: ResolverTypeWrapper<Omit<PaymentCreated, 'payment'> & { payment: ResolversTypes['Payment'] }>;
   PaymentCancelled: ResolverTypeWrapper<Omit<PaymentCancelled, 'payment'> & { payment: ResolversTypes['Payment'] }>;
+  PaymentCaptured: ResolverTypeWrapper<Omit<PaymentCaptured, 'payment'> & { payment: ResolversTypes['Payment'] }>;
   RefundCreated: ResolverTypeWrapper<Omit<RefundCreated, 'refund'> & { refund: ResolversTypes['Refund'] }>;
   PaymentCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PaymentCreateResult']>;
   PaymentCancelResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PaymentCancelResult']>;
+  PaymentCaptureResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PaymentCaptureResult']>;
   RefundCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['RefundCreateResult']>;
   BankStep: BankStep;
   Checkout: ResolverTypeWrapper<Checkout>;
@@ -896,9 +951,11 @@ export type ResolversParentTypes = {
   PaymentCreateInput: PaymentCreateInput;
   PaymentCreated: Omit<PaymentCreated, 'payment'> & { payment: ResolversParentTypes['Payment'] };
   PaymentCancelled: Omit<PaymentCancelled, 'payment'> & { payment: ResolversParentTypes['Payment'] };
+  PaymentCaptured: Omit<PaymentCaptured, 'payment'> & { payment: ResolversParentTypes['Payment'] };
   RefundCreated: Omit<RefundCreated, 'refund'> & { refund: ResolversParentTypes['Refund'] };
   PaymentCreateResult: ResolversUnionTypes<ResolversParentTypes>['PaymentCreateResult'];
   PaymentCancelResult: ResolversUnionTypes<ResolversParentTypes>['PaymentCancelResult'];
+  PaymentCaptureResult: ResolversUnionTypes<ResolversParentTypes>['PaymentCaptureResult'];
   RefundCreateResult: ResolversUnionTypes<ResolversParentTypes>['RefundCreateResult'];
   Checkout: Checkout;
   CheckoutRefund: CheckoutRefund;
@@ -951,6 +1008,10 @@ export type PaymentResolvers<ContextType = SubgraphContext, ParentType extends R
   mode?: Resolver<ResolversTypes['Mode'], ParentType, ContextType>;
   orderId?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   amount?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
+  capture?: Resolver<ResolversTypes['CaptureMode'], ParentType, ContextType>;
+  amountCapturable?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
+  amountCaptured?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
+  captureBefore?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   amountRefunded?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
   amountUsdt?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
   currency?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
@@ -1032,6 +1093,12 @@ export type PaymentCancelledResolvers<ContextType = SubgraphContext, ParentType 
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
+export type PaymentCapturedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentCaptured'] = ResolversParentTypes['PaymentCaptured']> = {
+  payment?: Resolver<ResolversTypes['Payment'], ParentType, ContextType>;
+  idempotent?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
 export type RefundCreatedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundCreated'] = ResolversParentTypes['RefundCreated']> = {
   refund?: Resolver<ResolversTypes['Refund'], ParentType, ContextType>;
   idempotent?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
@@ -1044,6 +1111,10 @@ export type PaymentCreateResultResolvers<ContextType = SubgraphContext, ParentTy
 
 export type PaymentCancelResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentCancelResult'] = ResolversParentTypes['PaymentCancelResult']> = {
   __resolveType: TypeResolveFn<'PaymentCancelled' | 'Refused', ParentType, ContextType>;
+};
+
+export type PaymentCaptureResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentCaptureResult'] = ResolversParentTypes['PaymentCaptureResult']> = {
+  __resolveType: TypeResolveFn<'PaymentCaptured' | 'Refused', ParentType, ContextType>;
 };
 
 export type RefundCreateResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundCreateResult'] = ResolversParentTypes['RefundCreateResult']> = {
@@ -1059,6 +1130,7 @@ export type CheckoutResolvers<ContextType = SubgraphContext, ParentType extends 
   amount?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
   currency?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   mode?: Resolver<ResolversTypes['Mode'], ParentType, ContextType>;
+  captured?: Resolver<Maybe<ResolversTypes['MinorUnits']>, ParentType, ContextType>;
   method?: Resolver<ResolversTypes['PaymentMethod'], ParentType, ContextType>;
   methods?: Resolver<Array<ResolversTypes['PaymentMethod']>, ParentType, ContextType>;
   status?: Resolver<ResolversTypes['PaymentStatus'], ParentType, ContextType>;
@@ -1143,6 +1215,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   recurringPaymentCancel?: Resolver<ResolversTypes['RecurringPaymentResult'], ParentType, ContextType, RequireFields<MutationrecurringPaymentCancelArgs, 'reference'>>;
   paymentCreate?: Resolver<ResolversTypes['PaymentCreateResult'], ParentType, ContextType, RequireFields<MutationpaymentCreateArgs, 'input'>>;
   paymentCancel?: Resolver<ResolversTypes['PaymentCancelResult'], ParentType, ContextType, RequireFields<MutationpaymentCancelArgs, 'id'>>;
+  paymentCapture?: Resolver<ResolversTypes['PaymentCaptureResult'], ParentType, ContextType, RequireFields<MutationpaymentCaptureArgs, 'id'>>;
   refundCreate?: Resolver<ResolversTypes['RefundCreateResult'], ParentType, ContextType, RequireFields<MutationrefundCreateArgs, 'paymentId'>>;
   checkoutMethodChoose?: Resolver<ResolversTypes['CheckoutResult'], ParentType, ContextType, RequireFields<MutationcheckoutMethodChooseArgs, 'method'>>;
   checkoutPay?: Resolver<ResolversTypes['CheckoutResult'], ParentType, ContextType, Partial<MutationcheckoutPayArgs>>;
@@ -1164,9 +1237,11 @@ export type Resolvers<ContextType = SubgraphContext> = {
   RefundConnection?: RefundConnectionResolvers<ContextType>;
   PaymentCreated?: PaymentCreatedResolvers<ContextType>;
   PaymentCancelled?: PaymentCancelledResolvers<ContextType>;
+  PaymentCaptured?: PaymentCapturedResolvers<ContextType>;
   RefundCreated?: RefundCreatedResolvers<ContextType>;
   PaymentCreateResult?: PaymentCreateResultResolvers<ContextType>;
   PaymentCancelResult?: PaymentCancelResultResolvers<ContextType>;
+  PaymentCaptureResult?: PaymentCaptureResultResolvers<ContextType>;
   RefundCreateResult?: RefundCreateResultResolvers<ContextType>;
   Checkout?: CheckoutResolvers<ContextType>;
   CheckoutRefund?: CheckoutRefundResolvers<ContextType>;

@@ -1,41 +1,47 @@
 /**
  * Cancels a payment. Contract POST /v1/public/payments/{id}/cancel: only a pending payment can be
- * cancelled, else 409 not_pending. An order that was registered with its bank is cancelled there
- * afterwards, where the bank can, and else left to lapse (decision D-33).
+ * cancelled so, else 409 not_pending; the hold of an authorized one is released
+ * (`holds/release-hold`). An order that was registered with its bank is cancelled there afterwards,
+ * where the bank can, and else left to lapse (decision D-33).
  */
 import type { Database } from '../kernel/database/orm.ts';
 import { refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
 import type { Payment } from './entities.ts';
-import { changePayment, statusEvents } from './change-payment.ts';
+import { changePayment, statusEvents, type Decision } from './change-payment.ts';
 import { paymentMove, earlyOrderAskAt } from './rules/payment.ts';
 
-/** Cancels a payment of the key's shop; refuses with `not_found` or `not_pending`. */
+/** What cancelling a pending payment means; refuses with `not_pending`. */
+export const cancellation = (payment: Payment, now: Temporal.Instant): Decision => {
+  const status = paymentMove(payment.status, 'merchant_cancelled');
+  if (!status)
+    return refused(
+      'not_pending',
+      `only a pending payment can be cancelled; this one is ${payment.status}`,
+    );
+  // Over already, although the sweep has not written it yet: the merchant must not get `cancelled`
+  // of one payment and `expired` of the next.
+  if (Temporal.Instant.compare(payment.expiresAt, now) <= 0)
+    return refused(
+      'not_pending',
+      'only a pending payment can be cancelled; the link of this one has expired',
+    );
+  return {
+    patch: { status, finalizedAt: now, askAt: earlyOrderAskAt(payment, now) },
+    postings: [],
+    events: (after) => statusEvents(after, [], now),
+  };
+};
+
+/** Cancels a pending payment of the shop; refuses with `not_found` or `not_pending`. */
 export const cancelPayment = (
   database: Database,
   key: Pick<KeyPrincipal, 'merchantId' | 'shopId' | 'mode'>,
   paymentId: string,
   now: Temporal.Instant,
 ): Promise<Payment | Refused> =>
-  changePayment(database, { merchantId: key.merchantId, paymentId }, now, ({ payment }) => {
-    if (payment.shopId !== key.shopId || payment.mode !== key.mode)
-      return refused('not_found', 'there is no such payment');
-    const status = paymentMove(payment.status, 'merchant_cancelled');
-    if (!status)
-      return refused(
-        'not_pending',
-        `only a pending payment can be cancelled; this one is ${payment.status}`,
-      );
-    // Over already, although the sweep has not written it yet: the merchant must not get
-    // `cancelled` of one payment and `expired` of the next.
-    if (Temporal.Instant.compare(payment.expiresAt, now) <= 0)
-      return refused(
-        'not_pending',
-        'only a pending payment can be cancelled; the link of this one has expired',
-      );
-    return {
-      patch: { status, finalizedAt: now, askAt: earlyOrderAskAt(payment, now) },
-      postings: [],
-      events: (after) => statusEvents(after, [], now),
-    };
-  });
+  changePayment(database, { merchantId: key.merchantId, paymentId }, now, ({ payment }) =>
+    payment.shopId === key.shopId && payment.mode === key.mode
+      ? cancellation(payment, now)
+      : refused('not_found', 'there is no such payment'),
+  );

@@ -118,7 +118,9 @@ export const createPayment = async (
   now: () => Temporal.Instant,
 ): Promise<CreatedPayment | Refused> => {
   const { database, banks, policies } = parts;
-  const bank = await servingBank(banks, key, request.input.method ?? paymentDefaults.method);
+  const { method, capture } = request.input;
+  const named = method ?? paymentDefaults.method;
+  const bank = await servingBank(banks, key, named, capture === 'manual');
   const unserved = bank && isRefused(bank) ? bank : null;
   const lists = await policies.current();
   const created = await recordPayment(database, lists, key, { ...request, unserved }, now());

@@ -7,6 +7,7 @@ import type { Mode } from '../kernel/rules/mode.ts';
 import type { BankStep, PlannedOutcome } from '../kernel/rules/buyer.ts';
 import type { PaymentMethod, PaymentStatus } from './rules/payment.ts';
 import type { RecurringKind } from '../kernel/rules/recurring.ts';
+import type { HoldOrderKind } from './holds/rules.ts';
 import { RefundEntity } from './refunds/entities.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
@@ -27,6 +28,15 @@ export const PaymentEntity = defineEntity({
     mode: p.text().$type<Mode>(),
     orderId: p.text(),
     amount: p.bigint(),
+    /** Null: the money is taken as the buyer pays. */
+    capture: p.text().$type<'manual'>().nullable(),
+    /** What a capture takes, from its order on. Null: everything. It was taken at `capturedAt`. */
+    amountCaptured: p.bigint().nullable(),
+    /** While it is authorized: when the hold ends. */
+    captureBefore: instant().nullable(),
+    /** What the bank was ordered to do with the hold, under which key; null: nothing. */
+    holdOrder: p.text().$type<HoldOrderKind>().nullable(),
+    holdKey: p.uuid().nullable(),
     amountRefunded: p.bigint(),
     amountUsdt: p.double().$type<number>().nullable(),
     currency: p.text(),
@@ -106,6 +116,11 @@ export const PaymentEntity = defineEntity({
     },
     { name: 'payment_rrn', properties: ['merchantId', 'rrn'], where: 'rrn is not null' },
     { name: 'payment_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
+    {
+      name: 'payment_hold_due',
+      properties: ['captureBefore'],
+      where: "status = 'authorized' and hold_order is null",
+    },
   ],
   checks: [
     { name: 'payment_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
@@ -121,10 +136,24 @@ export const PaymentEntity = defineEntity({
       name: 'payment_processing',
       expression: "status <> 'processing'::text or processing_until is not null",
     },
+    { name: 'payment_capture', expression: "capture = 'manual'::text" },
+    {
+      name: 'payment_captured',
+      expression: 'amount_captured >= 1 and amount_captured <= amount',
+    },
+    {
+      name: 'payment_hold',
+      expression:
+        "(hold_order is null) = (hold_key is null) and hold_order = any (array['capture'::text, 'cancel'::text, 'end'::text, 'give_up'::text])",
+    },
+    {
+      name: 'payment_authorized',
+      expression: "status <> 'authorized'::text or capture_before is not null",
+    },
     {
       name: 'payment_status',
       expression:
-        "status = any (array['pending'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'refunded'::text])",
+        "status = any (array['pending'::text, 'processing'::text, 'authorized'::text, 'succeeded'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'refunded'::text])",
     },
   ],
 });

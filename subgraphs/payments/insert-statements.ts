@@ -18,6 +18,7 @@ export const merchantNames = [
   'mode',
   'orderId',
   'amount',
+  'capture',
   'currency',
   'method',
   'status',

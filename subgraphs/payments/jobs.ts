@@ -12,6 +12,7 @@ import { paymentAsks } from './bank-answers/ask-bank.ts';
 import { expirePayments, linkEnds, sessionEnds } from './expire-payments.ts';
 import { receiveCallbacks } from './bank-answers/receive-callbacks.ts';
 import { askDue, type OrderingParts } from './bank-answers/order-again.ts';
+import { endHolds, holdEnds } from './holds/release-hold.ts';
 import { pageAddress, type PageParts } from './checkout/page-address.ts';
 
 export interface PaymentJobs extends PageParts {
@@ -64,6 +65,7 @@ export const paymentJobs = ({
   everySecond('expire-payments', `${linkEnds.isDue} or ${sessionEnds.isDue}`, () =>
     expirePayments(database, banks, now),
   ),
+  everySecond('end-holds', holdEnds.isDue, () => endHolds(database, banks, now)),
   everySecond('fold-balances', isFoldDue, () => foldBacklog(database.pool, stopping)),
 ];
 
@@ -73,11 +75,11 @@ export const paymentClockParticipant = ({
   banks,
   ...page
 }: Pick<PaymentJobs, 'database' | 'banks' | keyof PageParts>): ClockParticipant => ({
-  due: [banks.simulator.callbacks, paymentAsks, linkEnds, sessionEnds].map(
+  due: [banks.simulator.callbacks, paymentAsks, linkEnds, sessionEnds, holdEnds].map(
     ({ byClock }) => byClock,
   ),
   next: async (shop, now) => {
-    const waiting = [paymentAsks, linkEnds, sessionEnds].map((due) =>
+    const waiting = [paymentAsks, linkEnds, sessionEnds, holdEnds].map((due) =>
       due.next(database.pool, shop, now),
     );
     return earliest(await Promise.all([banks.simulator.callbacks.next(shop, now), ...waiting]));
@@ -85,6 +87,7 @@ export const paymentClockParticipant = ({
   work: async (shop, now) => {
     const received = await receiveCallbacks(database, banks, now, shop);
     const asked = await askDue(orderingOf({ database, banks, ...page }), () => now, shop);
-    return received + asked + (await expirePayments(database, banks, () => now, shop));
+    const expired = await expirePayments(database, banks, () => now, shop);
+    return received + asked + expired + (await endHolds(database, banks, () => now, shop));
   },
 });

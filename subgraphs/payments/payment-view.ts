@@ -9,6 +9,7 @@ import {
   type RefundFieldsFragment,
 } from '../../schema/wire.ts';
 import type { Payment } from './entities.ts';
+import { capturableOf, capturedOf, type Capturing } from './holds/rules.ts';
 import type { Refund } from './refunds/entities.ts';
 
 const text = (instant: Temporal.Instant | null): string | null => instant && rfc3339(instant);
@@ -25,9 +26,9 @@ const refundView = (refund: Refund): RefundFieldsFragment => ({
   completedAt: text(refund.completedAt),
 });
 
-/** amount minus fee; null until the payment has succeeded. */
-export const netOf = (payment: Pick<Payment, 'amount' | 'fee'>): bigint | null =>
-  payment.fee === null ? null : payment.amount - payment.fee;
+/** What was captured less the fee; null until the payment has succeeded (decision D-83). */
+export const netOf = (payment: Capturing & Pick<Payment, 'fee'>): bigint | null =>
+  payment.fee === null ? null : capturedOf(payment) - payment.fee;
 
 const number = (amount: bigint | null): number | null => (amount === null ? null : Number(amount));
 
@@ -42,6 +43,10 @@ export const publicPayment = (
   const view: PaymentFieldsFragment = {
     ...payment,
     amount: Number(payment.amount),
+    capture: payment.capture ?? 'automatic',
+    amountCapturable: Number(capturableOf(payment)),
+    amountCaptured: Number(capturedOf(payment)),
+    captureBefore: text(payment.captureBefore),
     amountRefunded: Number(payment.amountRefunded),
     fee: number(payment.fee),
     net: number(netOf(payment)),

@@ -6,8 +6,7 @@ import type {
   Resolvers,
 } from '../../schema/generated/payments.ts';
 import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
-import { isUuid } from '../kernel/rules/uuid.ts';
-import { isRefused, refused } from '../kernel/rules/refusal.ts';
+import { isRefused } from '../kernel/rules/refusal.ts';
 import type { Principal } from '../kernel/service/access/principal.ts';
 import { reachOf } from '../kernel/database/reach.ts';
 import { keyOf, merchantOf, orThrow } from '../kernel/service/access/reach.ts';
@@ -16,12 +15,13 @@ import { perCall } from '../kernel/service/graph/per-call.ts';
 import type { SubgraphParts } from '../kernel/service/graph/build-subgraph.ts';
 import { openRefresh } from './bank-answers/refresh-payment.ts';
 import { bankMutations } from './bank-answers/resolvers.ts';
-import { cancelPayment } from './cancel-payment.ts';
 import { pageAddress } from './checkout/page-address.ts';
 import { checkoutMutations, checkoutQueries } from './checkout/resolvers.ts';
 import { openShownPayments } from './checkout/shown-payments.ts';
 import { createPayment } from './create-payment.ts';
 import type { Payment } from './entities.ts';
+import { holdMutations } from './holds/resolvers.ts';
+import { capturableOf, capturedOf } from './holds/rules.ts';
 import type { Refund } from './refunds/entities.ts';
 import { listPayments, loadPayments, loadRefunds } from './find-payments.ts';
 import type { PaymentsParts, ReadingParts } from './parts.ts';
@@ -65,6 +65,7 @@ export const paymentsSubgraph = (
       },
       Mutation: {
         ...mutations(parts),
+        ...holdMutations(parts),
         ...refundMutations(parts),
         ...checkoutMutations(parts),
         ...recurringMutations(parts),
@@ -95,6 +96,9 @@ const paymentFields = ({ database, ...parts }: PaymentsParts): PaymentResolvers 
   });
   return {
     net: (payment) => netOf(payment),
+    capture: ({ capture }) => capture ?? 'automatic',
+    amountCapturable: (payment) => capturableOf(payment),
+    amountCaptured: (payment) => capturedOf(payment),
     lateSuccess: (payment) => isLateSuccess(payment),
     metadata: (payment, _, { principal }) =>
       principal.kind === 'operator' ? consoleMetadata(payment) : payment.metadata,
@@ -134,9 +138,7 @@ const queries = ({
   },
 });
 
-const mutations = (
-  parts: ReadingParts,
-): Pick<MutationResolvers, 'paymentCreate' | 'paymentCancel'> => ({
+const mutations = (parts: ReadingParts): Pick<MutationResolvers, 'paymentCreate'> => ({
   paymentCreate: async (_, { input, idempotency }, { principal, now }) => {
     const created = await createPayment(parts, keyOf(principal), { input, idempotency }, now);
     if (isRefused(created)) return created;
@@ -157,12 +159,5 @@ const mutations = (
       failureCode: payment.failureCode,
       failureMessage: null,
     };
-  },
-  paymentCancel: async (_, { id }, { principal, now }) => {
-    if (!isUuid(id)) return refused('not_found', 'there is no such payment');
-    const payment = await cancelPayment(parts.database, keyOf(principal), id, now());
-    if (isRefused(payment)) return payment;
-    parts.wakeRelay();
-    return { __typename: 'PaymentCancelled', payment };
   },
 });

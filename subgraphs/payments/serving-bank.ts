@@ -13,7 +13,7 @@ import type { PaymentMethod } from './rules/payment.ts';
 
 /**
  * The bank, or `route_not_configured` or `method_unsupported`; null in test mode and where the
- * buyer chooses the method.
+ * buyer chooses the method. `holds`: the bank must hold the money (decision D-84).
  */
 export const servingBank = async (
   banks: Pick<Banks, 'route'>,
@@ -23,10 +23,21 @@ export const servingBank = async (
     mode,
   }: { readonly merchantId: string; readonly shopId: string; readonly mode: Mode },
   named: PaymentMethod,
+  holds = false,
 ): Promise<Bank | Refused | null> => {
   const method = buyerMethod(named);
-  if (mode === 'test' || !method) return null;
-  const bank = await banks.route({ merchantId, shopId, mode, operation: 'payment', method });
-  if (isRefused(bank) || bank.methods.includes(method)) return bank;
+  // Everything but holding is what the simulator does by every method.
+  if (!method || (mode === 'test' && !holds)) return null;
+  const bank = await banks.route({
+    merchantId,
+    shopId,
+    mode,
+    operation: 'payment',
+    method,
+    holds,
+  });
+  if (isRefused(bank)) return bank;
+  if (mode === 'test') return null;
+  if (bank.methods.includes(method)) return bank;
   return refused('method_unsupported', `${bank.bankName} does not take ${method}`);
 };

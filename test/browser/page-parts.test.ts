@@ -147,6 +147,7 @@ const paid = {
   paidAt: '2026-05-06T10:30:00Z',
   endedAt: '2026-05-06T10:30:00Z',
   cardBrand: 'MasterCard',
+  captured: null,
   cardMask: '**** **** **** 4444',
   paidLate: false,
   shopSite: 'https://shop.example',

@@ -7,6 +7,7 @@ export const documented: Readonly<Record<string, string>> = {
   'GET /v1/public/payments': 'ListPayments',
   'GET /v1/public/payments/{id}': 'GetPayment',
   'POST /v1/public/payments/{id}/cancel': 'CancelPayment',
+  'POST /v1/public/payments/{id}/capture': 'CapturePayment',
   'POST /v1/public/payments/{id}/refund': 'CreateRefund',
   'GET /v1/public/refunds': 'ListRefunds',
   'POST /v1/public/payouts': 'CreatePayout',

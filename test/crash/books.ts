@@ -31,7 +31,8 @@ export const compareBooks = async (merchant: Merchant, settled: readonly any[]):
   );
   const given = refunds.filter(({ status }) => status === 'succeeded');
   const paid = settled.filter(({ captured_at }) => captured_at !== null);
-  const owed = sumOf(paid) - sumOf(given);
+  const taken = paid.map(({ amount_captured: amount }) => ({ amount }));
+  const owed = sumOf(taken) - sumOf(given);
   const { body: balance } = await merchant.call('GET', '/balance');
   assert.deepEqual(
     [balance.balance, balance.available],
@@ -80,6 +81,12 @@ export const compareRecords = async (dataDir: string, refunds: number): Promise<
         union all select merchant_id, shop_id, account, amount from balance_delta) as kept_and_new group by 1, 2, 3)
       select * from booked full join kept using (merchant_id, shop_id, account) where booked.amount is distinct from kept.amount`);
     assert.deepEqual(differing, [], 'every balance equals its postings');
+    const { rows: holds } = await client.query(
+      `select payment.id, payment.status from payment left join simulator_hold_order as settled on settled.payment_id = payment.id
+        where capture = 'manual' and (settled.kind, settled.amount) is distinct from
+          (case status when 'succeeded' then 'capture' else 'release' end, coalesce(payment.amount_captured, payment.amount))`,
+    );
+    assert.deepEqual(holds, [], 'the bank did with each hold what is known here, once');
     const { rows: again } = await client.query<{ count: number }>(
       `select count(*)::int as count from payment where ordered_at > processing_until - interval '20 minutes'`,
     );

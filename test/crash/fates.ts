@@ -4,9 +4,18 @@
 
 /**
  * What happens to the payment of an index: some are refunded, at once, late or never by the bank;
- * some succeed after they had failed (decision D-33).
+ * some succeed after they had failed (decision D-33); some are held first, and captured or released
+ * (decisions D-81 to D-85).
  */
-export type Fate = 'kept' | 'refunded' | 'refunded late' | 'refund pending' | 'late success';
+export type Fate =
+  | 'kept'
+  | 'refunded'
+  | 'refunded late'
+  | 'refund pending'
+  | 'late success'
+  | 'captured'
+  | 'captured late'
+  | 'released';
 const fates: readonly Fate[] = [
   'kept',
   'refunded',
@@ -16,6 +25,9 @@ const fates: readonly Fate[] = [
   'late success',
   'kept',
   'refunded',
+  'captured',
+  'released',
+  'captured late',
 ];
 export const fateOf = (index: number): Fate => fates[index % fates.length] ?? 'kept';
 
@@ -28,10 +40,19 @@ export const refundOf: Readonly<Partial<Record<Fate, number>>> = {
   'refund pending': 106,
 };
 
+/** How much of a hold is captured; the last two digits say when (decision D-88). */
+export const captureOf: Readonly<Partial<Record<Fate, number>>> = {
+  captured: 900,
+  'captured late': 807,
+};
+
+/** Whether the bank holds the money of a fate's payment first. */
+export const isHeld = (fate: Fate): boolean => fate === 'released' || captureOf[fate] !== undefined;
+
 /** The bank refuses, and approves a second later. */
 export const contradicted = { simulator_outcome: 'failed', simulator_callbacks: 'contradictory' };
 
-/** Whether a payment has a final status. */
+/** Whether the buyer of a payment is done. */
 export const isOver = ({ status }: { status: string }): boolean =>
   !['pending', 'processing'].includes(status);
 
@@ -39,8 +60,10 @@ export const isOver = ({ status }: { status: string }): boolean =>
  * How the buyer of an index pays: some by a method whose order needs nothing of them when it is
  * given again.
  */
-export const methodOf = (index: number): 'cards' | 'sbp' | 'tpay' =>
-  index % 5 === 3 ? 'sbp' : index % 7 === 2 ? 'tpay' : 'cards';
+export const methodOf = (index: number): 'cards' | 'sbp' | 'tpay' => {
+  if (index % 5 === 3 && !isHeld(fateOf(index))) return 'sbp';
+  return index % 7 === 2 ? 'tpay' : 'cards';
+};
 
 /**
  * Whether a sale was lost to a kill, which no kill may do: what the bank has not seen is given to
@@ -51,7 +74,7 @@ export const isLost = ({ metadata }: any): boolean =>
 
 /** Whether a payment has come to rest, with all that the bank will ever do about it. */
 export const isAtRest = (fate: Fate, payment: any): boolean => {
-  if (!isOver(payment)) return false;
+  if (!isOver(payment) || payment.status === 'authorized') return false;
   if (fate === 'late success')
     return (
       payment.metadata.late_success === 'true' &&
@@ -69,6 +92,10 @@ export const isAtRest = (fate: Fate, payment: any): boolean => {
  */
 export const expectedOf = (fate: Fate, payment: any): { seen: string; webhooks: string[] } => {
   const amount = refundOf[fate];
+  if (isHeld(fate)) {
+    const status = fate === 'released' ? 'cancelled' : 'succeeded';
+    return { seen: status, webhooks: ['payment.authorized', `payment.${status}`] };
+  }
   if (fate === 'late success')
     return {
       seen: `failed succeeded ${payment.amount}`,

@@ -10,10 +10,12 @@ import { eventually, makeMerchant, openReceiver, type Merchant } from '../suppor
 import { spawnProcess, stopProcess, untilReady, type ServiceProcess } from '../support/service.ts';
 import { compareBooks, compareRecords, registryOf } from './books.ts';
 import {
+  captureOf,
   contradicted,
   expectedOf,
   fateOf,
   isAtRest,
+  isHeld,
   isLost,
   isOver,
   methodOf,
@@ -105,6 +107,7 @@ const buy = async (
       {
         amount: 1_000 + 100 * index,
         method,
+        ...(isHeld(fateOf(index)) ? { capture: 'manual' } : {}),
         order_id: `order-${index}`,
         metadata: fateOf(index) === 'late success' ? contradicted : {},
       },
@@ -122,6 +125,24 @@ const typesAgain = async (url: string): Promise<boolean> => {
   const isAsked = status === 'processing' && regions.panel.includes('card-number');
   if (isAsked) await press(url, 'cards');
   return isAsked;
+};
+
+/** Captures the payment's hold under an idempotency key, or cancels it, as its fate has it. */
+const settleHold = async (merchant: Merchant, id: string, fate: Fate): Promise<void> => {
+  const amount = captureOf[fate];
+  await insist(async () => {
+    const { status } =
+      amount === undefined
+        ? await merchant.call('POST', `/payments/${id}/cancel`)
+        : await merchant.call(
+            'POST',
+            `/payments/${id}/capture`,
+            { amount },
+            { 'idempotency-key': `capture-${id}` },
+          );
+    // 409: an earlier cancellation, whose answer was lost, took effect or is about to.
+    return status === 200 || (amount === undefined && status === 409) || null;
+  });
 };
 
 /**
@@ -145,6 +166,7 @@ const settle = async (
     `the end of ${id}`,
     120_000,
   );
+  if (payment.status === 'authorized') await settleHold(merchant, id, fate);
   const amount = refundOf[fate];
   if (payment.status !== 'succeeded' || amount === undefined) return;
   await insist(async () => {
@@ -199,6 +221,8 @@ test('payments and refunds survive twenty kills: no sale lost, none doubled, eve
   t.after(() => receiver.close());
   const merchant = await makeMerchant({ rest: running.url, graph: running.url });
   await merchant.endpoint(receiver.url, [
+    'payment_authorized',
+    'payment_cancelled',
     'payment_succeeded',
     'payment_failed',
     'payment_expired',

@@ -97,6 +97,7 @@ describe('the sessions of two acquirers', () => {
       lastOrderedAt: now,
       method: 'sbp',
       voided: false,
+      holds: false,
       saves: false,
       awaitsStep: false,
       now,

@@ -9,6 +9,8 @@
  *   bank    P1 approve               -> succeeded fee 70
  *   bank    P1 decline do_not_honor  -> failed
  *   cancel  P1                       -> cancelled | 409 not_pending
+ *   capture P1 4_000                 -> succeeded fee 0: the money that the bank holds, or a part
+ *   hold    P1                       -> capturable 10_000 captured 0 release: what is ordered
  *   lost    P1                       -> processing: the process dies before the bank is called
  *   unheard P1                       -> processing: the process dies after the bank is called
  *   order   P1                       -> absent | unanswered | standing: the order at the bank
@@ -36,7 +38,9 @@ import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { applyRefundAnswer } from '../../subgraphs/payments/refunds/apply-refund-answer.ts';
 import { askBank, findAsksDue } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
-import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
+import { capturePayment } from '../../subgraphs/payments/holds/capture-payment.ts';
+import { cancelOrRelease, endHolds } from '../../subgraphs/payments/holds/release-hold.ts';
+import { capturableOf, capturedOf } from '../../subgraphs/payments/holds/rules.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import type { Refund } from '../../subgraphs/payments/refunds/entities.ts';
@@ -128,7 +132,8 @@ class Life {
     const metadata = named.includes('callbacks')
       ? { simulator_callbacks: after('callbacks') ?? '' }
       : undefined;
-    const input = { amount: money(amount), method: known, ttlMinutes: ttl, metadata };
+    const capture = named.includes('manual') ? ('manual' as const) : undefined;
+    const input = { amount: money(amount), method: known, capture, ttlMinutes: ttl, metadata };
     const created = await recordPayment(
       this.#migrated.database,
       noPolicies,
@@ -138,6 +143,25 @@ class Life {
     );
     if (!isRefused(created)) this.#payments.set(name, created.payment);
     return this.#seen(isRefused(created) ? created : created.payment);
+  }
+
+  #cancel(name: string): Promise<Payment | Refused> {
+    const asked = { paymentId: this.#of(name).id, requestId: 'r' };
+    return cancelOrRelease(this.#migrated.database, this.#banks, this.#key, asked, this.#now);
+  }
+
+  async #capture(name: string, amount: string | undefined): Promise<string> {
+    const asked = amount === undefined ? null : money(amount);
+    const request = { paymentId: this.#of(name).id, amount: asked };
+    const { database } = this.#migrated;
+    const captured = await capturePayment(database, this.#banks, this.#key, request, this.#now);
+    return this.#seen(isRefused(captured) ? captured : captured.payment);
+  }
+
+  async #hold(name: string): Promise<string> {
+    const payment = await this.#stored(name);
+    const sums = `capturable ${written(capturableOf(payment))} captured ${written(capturedOf(payment))}`;
+    return payment.holdOrder ? `${sums} ${payment.holdOrder}` : sums;
   }
 
   async #stored(name: string): Promise<Payment> {
@@ -196,6 +220,7 @@ class Life {
     this.#now = this.#now.add(time);
     await receiveCallbacks(database, this.#banks, this.#now);
     await expirePayments(database, this.#banks, () => this.#now);
+    await endHolds(database, this.#banks, () => this.#now);
     const ordering = { database, banks: this.#banks, pageUrl: () => pageUrl };
     for (const key of await findAsksDue(database, this.#now, 100))
       await askOrOrder(ordering, key, this.#now);
@@ -235,6 +260,13 @@ class Life {
     if (answer === 'asked') return askBank(database, this.#banks, this.#idOf(name), this.#now);
     const answered: Record<string, BankAnswer> = {
       approve: { kind: 'approved', reference: 'r', rrn: null, traits },
+      hold: {
+        kind: 'authorized',
+        captureBefore: this.#now.add({ hours: 168 }),
+        reference: 'r',
+        rrn: null,
+        traits,
+      },
       decline: {
         kind: 'declined',
         failureCode: code && isFailureCode(code) ? code : 'do_not_honor',
@@ -262,6 +294,7 @@ class Life {
         return this.#seen(
           await chooseMethod(
             database,
+            this.#banks,
             this.#idOf(name),
             buyerMethod(rest[0] === 'cards' ? 'cards' : 'sbp') ?? 'sbp',
             this.#now,
@@ -277,7 +310,11 @@ class Life {
       case 'bank':
         return this.#seen(await this.#bankAnswers(name, rest));
       case 'cancel':
-        return this.#seen(await cancelPayment(database, this.#key, this.#of(name).id, this.#now));
+        return this.#seen(await this.#cancel(name));
+      case 'capture':
+        return this.#capture(name, rest[0]);
+      case 'hold':
+        return this.#hold(name);
       case 'after':
         await this.#pass(
           Temporal.Duration.from({

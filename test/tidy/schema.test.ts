@@ -207,8 +207,8 @@ describe('the named operations', () => {
 });
 
 /**
- * Decision D-41, in the order of its table, with what card payouts need beside it
- * (ARCHITECTURE.md): code to class.
+ * Decision D-41, in the order of its table, with what card payouts (ARCHITECTURE.md) and two-step
+ * payments (D-81) need beside it: code to class.
  */
 const decided = `
   soft       do_not_honor generic_decline insufficient_funds limit_exceeded call_issuer
@@ -220,7 +220,7 @@ const decided = `
   buyer      identification_required
   hard       account_not_found
   technical  issuer_unavailable processing_error
-  buyer      session_expired link_expired
+  buyer      session_expired link_expired capture_expired
   technical  method_unavailable
   soft       unknown_bank_code
   hard       bank_unknown recipient_not_in_sbp
@@ -238,6 +238,6 @@ test('the failure codes and their classes are those of decision D-41', () => {
       const [kind, ...codes] = line.trim().split(/\s+/);
       return codes.map((code) => [code, kind]);
     });
-  assert.equal(rows.length, 35);
+  assert.equal(rows.length, 36);
   assert.deepEqual(Object.entries(failureCodes), rows);
 });

@@ -1,4 +1,7 @@
-/** A payment that is over: how it ended, why, and the way back to the shop (decision D-39). */
+/**
+ * A payment with which the buyer is done: how it ended, or that the money is held, why, and the way
+ * back to the shop (decisions D-39 and D-85a).
+ */
 import type { Checkout } from '../call-checkout.ts';
 import { html, linkable, type Html, type Piece } from '../html.ts';
 import { failureWords, type Words } from '../words/words.ts';
@@ -28,7 +31,8 @@ const wayBack = (checkout: Checkout, words: Words): Html => {
   const receipt = isReceipt(checkout);
   if (!address)
     return html`<p class="panel-fine">${receipt ? words.keepPage : words.closePage}</p>`;
-  const after_ms = checkout.status === 'succeeded' ? successShown_ms : 0;
+  const after_ms =
+    checkout.status === 'succeeded' || checkout.status === 'authorized' ? successShown_ms : 0;
   const whom = endedUntried(checkout) ? 'anybody' : 'payer';
   return html`<a
       class="primary"
@@ -62,6 +66,8 @@ const endingOf = (checkout: Checkout, status: FinalStatus, words: Words): Ending
   const why = failureWords(words, checkout.failureCode ?? '');
   const saving = savingWords(checkout, words);
   switch (status) {
+    case 'authorized':
+      return { seal: seals.good, title: words.held.title, texts: [words.held.text] };
     case 'succeeded': {
       const { title, text } = saving?.saved ?? words.succeeded;
       return { seal: seals.good, title, texts: [text] };

@@ -74,6 +74,7 @@ const panelView = (checkout: Checkout, words: Words): Html => {
       return payForm(checkout, words);
     case 'processing':
       return asksCardAgain(checkout) ? payForm(checkout, words) : stepView(checkout, words);
+    case 'authorized':
     case 'succeeded':
     case 'failed':
     case 'expired':

@@ -76,10 +76,11 @@ const refundView = (
 /** The receipt; of a payment that ended without money, the little that there is. */
 export const receiptView = (checkout: Checkout, words: Words): Html => {
   const instant = checkout.paidAt ?? checkout.endedAt;
-  const { refunds } = checkout;
+  const { refunds, captured } = checkout;
   return html`<div class="receipt">
     <dl class="facts">
       ${fact(words.date, instant && time(instant, formatTime(instant, words)))}
+      ${fact(words.captured, captured === null ? null : formatAmount(captured, checkout.currency, words.locale))}
       ${fact(words.paidWith, methodText(checkout, words))}
       ${fact(words.card, cardText(checkout, words))}
     </dl>

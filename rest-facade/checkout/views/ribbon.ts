@@ -6,7 +6,7 @@ import { html, type Html } from '../html.ts';
 import { failureWords, type Words } from '../words/words.ts';
 
 /** Expiry is not an answer of the bank, so these are not planned. */
-const unplannable = ['session_expired', 'link_expired'];
+const unplannable = ['session_expired', 'link_expired', 'capture_expired'];
 
 const option = (value: string, text: string, planned: string): Html =>
   html`<option value="${value}" ${value === planned && html`selected`}>${text}</option>`;

@@ -135,6 +135,11 @@ export const en: Words = {
   threeDSecureGo: 'Go to the bank’s page',
 
   succeeded: { title: 'Paid', text: 'The payment went through. The shop gets a confirmation.' },
+  held: {
+    title: 'The money is held',
+    text: 'Your bank holds the amount, and you are done here. The shop takes it later, or part of it; what it does not take is yours again.',
+  },
+  captured: 'Charged',
   failed: 'The payment did not go through',
   notCharged: 'You were not charged.',
   expired: 'Time is up',
@@ -237,6 +242,10 @@ export const en: Words = {
     link_expired: {
       reason: 'The payment link has expired',
       advice: 'You were not charged. Go back to the shop and start again.',
+    },
+    capture_expired: {
+      reason: 'The shop did not take the money in time',
+      advice: 'You were not charged: your bank releases the amount that it held.',
     },
     method_unavailable: { reason: 'This way to pay is not available at the moment', advice: later },
     unknown_bank_code: { reason: 'The bank declined the payment', advice: callBank },

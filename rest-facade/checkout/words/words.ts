@@ -155,6 +155,10 @@ export interface Words extends RefusalWords {
   readonly threeDSecureGo: string;
 
   readonly succeeded: Message;
+  /** The bank holds the money; the shop has yet to take it (decision D-85a). */
+  readonly held: Message;
+  /** What was taken, where it is less than the amount. */
+  readonly captured: string;
   readonly failed: string;
   readonly notCharged: string;
   readonly expired: string;

@@ -19,15 +19,19 @@ export interface FoundSession {
   readonly stepUrl: string;
 }
 
+/** What a bank says of a payment whose buyer has done what was asked of them. */
+export interface Accepted {
+  readonly reference: string;
+  readonly rrn: string | null;
+  readonly traits: PayerTraits;
+  /** The bank's own reference of the saved method, when the order asked to save it. */
+  readonly savedReference?: string;
+}
+
 export type BankAnswer =
-  | {
-      readonly kind: 'approved';
-      readonly reference: string;
-      readonly rrn: string | null;
-      readonly traits: PayerTraits;
-      /** The bank's own reference of the saved method, when the order asked to save it. */
-      readonly savedReference?: string;
-    }
+  | (Accepted & { readonly kind: 'approved' })
+  /** The bank holds the money until then (decision D-86). */
+  | (Accepted & { readonly kind: 'authorized'; readonly captureBefore: Temporal.Instant })
   | { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly bankCode: string }
   /**
    * Not final. `askAt` null: it will not change by itself. `session`: where the buyer goes on,

@@ -7,6 +7,7 @@ import type { BankAnswer, PayerTraits } from './bank-answer.ts';
 import type { BankStep, BuyerMethod, PlannedCallbacks } from '../rules/buyer.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { MinorUnits } from '../rules/money.ts';
+import type { HoldBank } from './hold-bank.ts';
 import type { SaveOrder, TokenBank } from './token-bank.ts';
 import type { TimedPlan } from '../rules/plan.ts';
 import type { PayoutBank } from './payout-bank.ts';
@@ -37,6 +38,8 @@ export interface SessionOrder {
   readonly planned: TimedPlan | null;
   /** Present: the method is saved when the payment succeeds. */
   readonly save?: SaveOrder;
+  /** Present: the money is held, and taken by an order of its own (`hold-bank`). */
+  readonly holds?: true;
   /** Test mode: how the answer is delivered; null: it is asked for. */
   readonly callbacks: PlannedCallbacks | null;
   /** The hosted page, to which the bank sends the buyer back. */
@@ -114,6 +117,8 @@ export interface PaymentQuestion extends Question {
   readonly method: BuyerMethod | null;
   /** The payment only proves a card: it is to be authorised and given up again. */
   readonly voided: boolean;
+  /** The money is held, and taken by an order of its own. */
+  readonly holds: boolean;
   /** The method is saved when the payment succeeds: some banks must be asked for its reference. */
   readonly saves: boolean;
   /** Its buyer waits for the address to go on at: the answer to the order was lost. */
@@ -151,7 +156,7 @@ export type RefundAnswer =
     }
   | { readonly kind: 'unknown' };
 
-export interface Bank extends PayoutBank, TokenBank {
+export interface Bank extends PayoutBank, TokenBank, HoldBank {
   /** The connector's name, as in `bank_failure_code`: `<connector>:<raw>`. */
   readonly connector: string;
   /** What merchants and buyers read. */

@@ -26,11 +26,45 @@ const SimulatorOperationEntity = defineEntity({
     cardMask: p.text().strictNullable(),
     cardHolder: p.text().strictNullable(),
     createdAt: instant(),
+    /** Present: it holds the money, which an order of its own takes. */
+    holds: p.boolean().strictNullable(),
     /** It answers no question before this moment; null: it answers. */
     silentUntil: instant().strictNullable(),
   },
 });
 export type SimulatorOperation = Row<InferEntity<typeof SimulatorOperationEntity>>;
+
+/** What the simulated bank was ordered to do with a hold, and whether it did. */
+const SimulatorHoldOrderEntity = defineEntity({
+  name: 'SimulatorHoldOrder',
+  tableName: 'simulator_hold_order',
+  properties: {
+    merchantId: p.uuid().primary(),
+    operationId: p.uuid().primary(),
+    paymentId: p.uuid(),
+    kind: p.text().$type<'capture' | 'release'>(),
+    amount: p.bigint(),
+    /** Present: it refused. */
+    failureCode: p.text().$type<FailureCode>().strictNullable(),
+    /** When it answers; null: never. */
+    answerAt: instant().strictNullable(),
+    createdAt: instant(),
+  },
+  uniques: [
+    {
+      name: 'simulator_hold_settled',
+      properties: ['merchantId', 'paymentId'],
+      where: 'failure_code is null',
+    },
+  ],
+  checks: [
+    {
+      name: 'simulator_hold_order_kind',
+      expression: "kind = any (array['capture'::text, 'release'::text])",
+    },
+  ],
+});
+export type SimulatorHoldOrder = Row<InferEntity<typeof SimulatorHoldOrderEntity>>;
 
 /** The callbacks that the simulated bank will send about a payment. */
 const SimulatorCallbackEntity = defineEntity({
@@ -147,6 +181,7 @@ const BankOrderEntity = defineEntity({
 
 export const banksEntities = [
   SimulatorOperationEntity,
+  SimulatorHoldOrderEntity,
   SimulatorCallbackEntity,
   BankRouteEntity,
   BankAccountEntity,

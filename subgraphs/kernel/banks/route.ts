@@ -33,7 +33,12 @@ export type Candidates = readonly [Bank, ...Bank[]];
 export interface RoutingRequest extends ShopInMode {
   readonly operation: BankOperation;
   readonly method: RouteMethod;
+  /** Present: the bank must hold the money, and take it later (decision D-84). */
+  readonly holds?: boolean;
 }
+
+/** What a bank must be able to do. */
+type Capability = Pick<RoutingRequest, 'operation' | 'method' | 'holds'>;
 
 export interface Banks {
   readonly simulator: Simulator;
@@ -49,8 +54,11 @@ export interface Banks {
    * null when it may.
    */
   liveModeRefusal(merchant: Pick<ShopInMode, 'merchantId' | 'mode'>): Promise<Refused | null>;
-  /** The methods by which a buyer can pay a shop now; none without a route. */
-  offered(shop: ShopInMode): Promise<readonly BuyerMethod[]>;
+  /**
+   * The methods by which a buyer can pay a shop now; none without a route. `holds`: those by which
+   * money can be held.
+   */
+  offered(shop: ShopInMode & { readonly holds?: boolean }): Promise<readonly BuyerMethod[]>;
   /**
    * The bank that has an operation already, whatever the routes are by now; `route_not_configured`
    * when this installation has no such connector.
@@ -81,13 +89,13 @@ const has = (capabilities: readonly RouteMethod[], method: RouteMethod): boolean
 
 /** Whether a bank declares that it can do an operation by a method. */
 const canServe = (
-  { methods, savable, payoutWays }: Bank,
-  { operation, method }: Pick<RoutingRequest, 'operation' | 'method'>,
+  { methods, savable, payoutWays, holds: holdable = [] }: Bank,
+  { operation, method, holds = false }: Capability,
 ): boolean => {
   switch (operation) {
     case 'payment':
     case 'refund':
-      return has(methods, method);
+      return has(methods, method) && (!holds || has(holdable, method));
     case 'recurrent':
       return has(savable, method);
     case 'payout':
@@ -102,14 +110,11 @@ const doing: Readonly<Record<BankOperation, string>> = {
   payout: 'make payouts by',
 };
 
-const unsupported = (
-  banks: readonly Bank[],
-  { operation, method }: Pick<RoutingRequest, 'operation' | 'method'>,
-): Refused => {
+const unsupported = (banks: readonly Bank[], { operation, method, holds }: Capability): Refused => {
   const names = [...new Set(banks.map(({ bankName }) => bankName))].join(', ');
   return refused(
     'method_unsupported',
-    `${names} ${banks.length === 1 ? 'does' : 'do'} not ${doing[operation]} ${method}`,
+    `${names} ${banks.length === 1 ? 'does' : 'do'} not ${holds ? 'hold money by' : doing[operation]} ${method}`,
   );
 };
 
@@ -119,7 +124,7 @@ const unsupported = (
  */
 const choose = (
   routes: readonly { readonly method: RouteMethod; readonly bank: Bank }[],
-  request: Pick<RoutingRequest, 'operation' | 'method'>,
+  request: Capability,
 ): Candidates | Refused => {
   const routed = routes.filter(({ method }) => method === request.method).map(({ bank }) => bank);
   const [first, ...others] = routed.filter((bank) => canServe(bank, request));
@@ -185,11 +190,11 @@ export const openBanks = (
       return bank && method ? [{ method, bank }] : [];
     });
   };
-  const candidates: Banks['candidates'] = async ({ operation, method, ...shop }) => {
+  const candidates: Banks['candidates'] = async ({ operation, method, holds, ...shop }) => {
     const open =
       shop.mode === 'test' ? [{ method, bank: simulator }] : await routes(shop, operation);
     if (!open) return notEnabled;
-    const chosen = choose(open, { operation, method });
+    const chosen = choose(open, { operation, method, ...(holds ? { holds } : {}) });
     return isRefused(chosen)
       ? chosen
       : withAccount(chosen, { operation, merchantId: shop.merchantId });
@@ -203,15 +208,18 @@ export const openBanks = (
     },
     liveModeRefusal: async ({ merchantId, mode }) =>
       mode === 'test' || (await run(pool, enabled, [merchantId])).length > 0 ? null : notEnabled,
-    offered: async (shop) => {
-      if (shop.mode === 'test') return simulator.methods;
+    offered: async ({ holds = false, ...shop }) => {
+      const serves = (bank: Bank, method: BuyerMethod): boolean =>
+        canServe(bank, { operation: 'payment', method, holds });
+      if (shop.mode === 'test')
+        return simulator.methods.filter((method) => serves(simulator, method));
       const open = (await routes(shop, 'payment')) ?? [];
       const request = { merchantId: shop.merchantId, operation: 'payment' } as const;
       const banks = [...new Set(open.map(({ bank }) => bank))];
       const ready = await Promise.all(banks.map((bank) => hasAccount(bank, request)));
       const offers = (route: (typeof open)[number], method: BuyerMethod): boolean =>
         route.method === method &&
-        has(route.bank.methods, method) &&
+        serves(route.bank, method) &&
         ready[banks.indexOf(route.bank)] === true;
       return buyerMethods.filter((method) => open.some((route) => offers(route, method)));
     },

@@ -12,6 +12,7 @@ const calls = [
   'ask',
   'cancelOrder',
   'refund',
+  'settleHold',
   'charge',
   'pay',
   'askPayout',

@@ -68,6 +68,7 @@ export const subscriptionOf = <Kind extends LiveKind>(kind: Kind): Uncapitalize<
 };
 
 export const webhookEvents = [
+  'payment.authorized',
   'payment.succeeded',
   'payment.failed',
   'payment.cancelled',

@@ -28,6 +28,7 @@ export const failureCodes = {
   processing_error: 'technical',
   session_expired: 'buyer',
   link_expired: 'buyer',
+  capture_expired: 'buyer',
   method_unavailable: 'technical',
   unknown_bank_code: 'soft',
   bank_unknown: 'hard',

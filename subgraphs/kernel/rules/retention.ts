@@ -72,5 +72,6 @@ export const retention = {
   consumer_retry: whileNeeded('until its effects succeed'),
   books_walk: whileNeeded('one row for each walk'),
   simulator_operation: whileNeeded('the simulated bank: a refund may come at any time'),
+  simulator_hold_order: whileNeeded('the simulated bank: what became of its holds'),
   simulator_callback: whileNeeded('until it was sent'),
 } as const satisfies Readonly<Record<string, Retention>>;

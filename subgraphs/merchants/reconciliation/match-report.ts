@@ -31,8 +31,8 @@ const lookBack_d = 31;
  * no money and is in no registry.
  */
 const ours = (mode: string, connector: string): string => `
-  select 'payment' as kind, merchant_id, shop_id, id, bank_ref, amount, currency, captured_at as succeeded_at,
-    case when captured_at is not null then 'succeeded' when status in ('pending', 'processing') then 'pending' else 'failed' end as status
+  select 'payment' as kind, merchant_id, shop_id, id, bank_ref, coalesce(amount_captured, amount) as amount, currency, captured_at as succeeded_at,
+    case when captured_at is not null then 'succeeded' when status in ('pending', 'processing', 'authorized') then 'pending' else 'failed' end as status
   from payment where mode = ${mode} and connector = ${connector} and not (verification and method = 'cards')
   union all
   select 'refund', refund.merchant_id, refund.shop_id, refund.id, refund.bank_ref, refund.amount, payment.currency,

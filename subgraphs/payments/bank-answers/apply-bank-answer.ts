@@ -10,6 +10,7 @@ import { minorUnits } from '../../kernel/rules/money.ts';
 import { paymentSucceeded } from '../../kernel/rules/postings.ts';
 import type { FailureCode } from '../../kernel/rules/failure-code.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import { authorize, begun, settled } from './authorize.ts';
 import { alertOfContradiction } from './alert-of-contradiction.ts';
 import { approvalPatch, bankRefMetadata, type Approval } from './approval.ts';
 import type { Payment } from '../entities.ts';
@@ -19,34 +20,12 @@ import { applyWithinBound, heldDecision } from './keep-bound.ts';
 import { isVoided, verified } from '../recurring/verification.ts';
 import { returnLatePayment } from '../refunds/return-late-payment.ts';
 import { isLastOrder, nextQuestionAboutAbsent, orderState } from '../rules/order.ts';
-import {
-  endedUnpaid,
-  isPaid,
-  nextQuestionAfterEnd,
-  paymentMove,
-  type PaymentStatus,
-} from '../rules/payment.ts';
+import { endedUnpaid, isAccepted, nextQuestionAfterEnd, paymentMove } from '../rules/payment.ts';
 import type { PaymentPatch } from '../payment-change.ts';
 import type { PaymentInHand, PaymentKey } from '../store-payment.ts';
 
 /** How long we wait before asking again a bank that gave no answer. */
 const askAgain_s = 10;
-
-/**
- * A final answer about a payment that is final already: nothing moves, and the bank need not be
- * asked again.
- */
-const settled = ({ askAt }: Payment): Decision =>
-  askAt === null ? 'unchanged' : { patch: { askAt: null }, postings: [], events: () => [] };
-
-/**
- * The status from which a success counts: an order that was registered and is paid has had its
- * session, whether the buyer came by our page or not.
- */
-const begun = ({ status, bankRef }: Payment): PaymentStatus =>
-  status === 'pending' && bankRef !== null
-    ? (paymentMove(status, 'session_opened') ?? status)
-    : status;
 
 const approve = (
   { payment, rateBps }: PaymentInHand,
@@ -169,7 +148,10 @@ const decide = (
   answer: BankAnswer,
   now: Temporal.Instant,
 ): Decision => {
+  // Until the bank's word on its hold is known, nothing else moves it (decision D-85).
+  if (inHand.payment.holdOrder !== null) return 'unchanged';
   if (answer.kind === 'approved') return approve(inHand, answer, now);
+  if (answer.kind === 'authorized') return authorize(inHand.payment, connector, answer, now);
   // An order that was registered and has ended there ends no link: a buyer who comes now gets a new
   // one.
   if (inHand.payment.status === 'pending') return 'unchanged';
@@ -237,7 +219,7 @@ const apply = async (
   if (isRefused(payment)) return payment;
   if (answer.kind === 'approved' && endedUnpaid(payment.status) && !isVoided(payment))
     return returnLatePayment(database, key, connector, answer, now);
-  if (answer.kind === 'declined' && isPaid(payment.status))
+  if (answer.kind === 'declined' && isAccepted(payment.status))
     await alertOfContradiction(database, payment, connector, answer.bankCode, now);
   return payment;
 };

@@ -1,5 +1,5 @@
 /** What a bank's approval means for a payment, whether it comes in time or too late. */
-import type { BankAnswer } from '../../kernel/banks/bank-answer.ts';
+import type { Accepted, BankAnswer } from '../../kernel/banks/bank-answer.ts';
 import { isBinding, savedText } from '../../kernel/rules/recurring.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentPatch } from '../payment-change.ts';
@@ -11,13 +11,15 @@ export type Approval = BankAnswer & { readonly kind: 'approved' };
  * The columns that an approval fills: when the money came, the bank's references, who paid. Live
  * payments show the bank's id in `metadata.bank_ref`.
  */
-export const approvalPatch = (
+export const approvalPatch = (payment: Payment, answer: Accepted, now: Temporal.Instant) =>
+  ({ ...acceptedPatch(payment, answer), capturedAt: now }) satisfies PaymentPatch;
+
+/** The same without the money, which the bank only holds yet. */
+export const acceptedPatch = (
   payment: Payment,
-  { reference, rrn, traits, savedReference }: Approval,
-  now: Temporal.Instant,
+  { reference, rrn, traits, savedReference }: Accepted,
 ) =>
   ({
-    capturedAt: now,
     askAt: null,
     rrn,
     bankRef: reference,

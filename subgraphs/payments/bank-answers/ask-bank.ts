@@ -13,6 +13,7 @@ import { isBinding, isCharge } from '../../kernel/rules/recurring.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { applyAnswerTo } from './apply-bank-answer.ts';
 import type { Payment } from '../entities.ts';
+import { sendHoldOrder } from '../holds/send-hold-order.ts';
 import { orderCharge } from '../recurring/charge.ts';
 import { isVoided } from '../recurring/verification.ts';
 import { buyerMethod, pageMethod } from '../checkout/rules.ts';
@@ -36,6 +37,7 @@ const isOpenQuestion = (
   occasion: Occasion,
 ): boolean => {
   if (status === 'processing') return true;
+  if (status === 'authorized') return false;
   if (capturedAt !== null) return false;
   if (mode === 'live' && bankRef !== null && status !== 'failed') return true;
   if (status === 'expired') return processingUntil !== null;
@@ -85,6 +87,7 @@ const questionAbout = (payment: Payment, bank: Bank, now: Temporal.Instant): Pay
     lastOrderedAt: (isCharge(payment.kind) && processingUntil) || (payment.orderedAt ?? orderedAt),
     method: isCharge(payment.kind) ? null : buyerMethod(pageMethod(payment)),
     voided: isVoided(payment),
+    holds: payment.capture === 'manual',
     saves: isBinding(payment.kind),
     awaitsStep:
       orderState(payment) === 'absent' ||
@@ -155,6 +158,11 @@ export const askAbout = async (
   { occasion = 'notified', ask }: { readonly occasion?: Occasion; readonly ask?: Ask } = {},
 ): Promise<Payment | Refused> => {
   const { payment } = known;
+  if (payment.holdOrder !== null) {
+    const { merchantId, id: paymentId } = payment;
+    const sent = await sendHoldOrder(database, banks, { merchantId, paymentId }, now);
+    return isRefused(sent) ? sent : sent.payment;
+  }
   if (!isOpenQuestion(payment, occasion) || (occasion === 'planned' && isStopped(payment)))
     return payment;
   const bank = banks.bankOf(payment);
@@ -162,7 +170,8 @@ export const askAbout = async (
   const answer = await answerOf(bank, payment, now, ask ?? ((question) => bank.ask(question)));
   // An order whose buyer has not gone on yet may end at the bank, which says nothing of the link
   // here; that it is paid counts.
-  if (payment.status === 'pending' && answer.kind !== 'approved') return payment;
+  const isAccepted = answer.kind === 'approved' || answer.kind === 'authorized';
+  if (payment.status === 'pending' && !isAccepted) return payment;
   return applyAnswerTo(database, known, bank.connector, answer, now);
 };
 

@@ -19,7 +19,7 @@ import { sessionEnd, sessionLength_min } from '../rules/payment.ts';
 
 const earlyOrder = (
   bank: Bank,
-  { merchantId, shopId, id, amount, currency, expiresAt }: Payment,
+  { merchantId, shopId, id, amount, currency, capture, expiresAt }: Payment,
   method: BuyerMethod,
   pageUrl: string,
   now: Temporal.Instant,
@@ -29,6 +29,7 @@ const earlyOrder = (
   operationId: id,
   amount: minorUnits(amount),
   currency,
+  ...(capture === 'manual' ? { holds: true } : {}),
   method,
   pageUrl,
   sessionUntil: sessionEnd(now, expiresAt, bank.sessionTtl_min),

@@ -9,7 +9,7 @@ import { LRUCache } from 'lru-cache';
 import type { Banks } from '../../kernel/banks/route.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
+import type { ClaimingCaller } from '../../kernel/database/idempotency.ts';
 import { askBank } from './ask-bank.ts';
 import type { Payment } from '../entities.ts';
 import type { Refund } from '../refunds/entities.ts';
@@ -97,7 +97,7 @@ export const openRefresh = (parts: RefreshingParts): Refresh => {
  */
 export const settleBefore = async (
   { database, refresh }: Pick<RefreshingParts, 'database'> & { readonly refresh: Refresh },
-  { merchantId, mode }: Pick<KeyPrincipal, 'merchantId' | 'mode'>,
+  { merchantId, mode }: Pick<ClaimingCaller, 'merchantId' | 'mode'>,
   paymentId: string,
   now: Temporal.Instant,
 ): Promise<void> => {

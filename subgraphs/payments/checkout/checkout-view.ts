@@ -8,7 +8,8 @@ import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Payment } from '../entities.ts';
 import type { Refund } from '../refunds/entities.ts';
 import { choices, pageMethod } from './rules.ts';
-import { endedUnpaid, isFinal, returnTo } from '../rules/payment.ts';
+import { capturedOf } from '../holds/rules.ts';
+import { endedUnpaid, isDoneByBuyer, returnTo } from '../rules/payment.ts';
 
 /**
  * The bank that a card typed now goes to: the one that has the session, or the one that will serve
@@ -39,7 +40,7 @@ const cardTerms = async (payment: Payment, banks: Banks) => {
 /** What the receipt shows of how the payment ended. Who paid is nobody's business before that. */
 const receiptOf = (payment: Payment) => {
   const { status, capturedAt, finalizedAt, customerCardBrand, customerCardMask } = payment;
-  const over = isFinal(status);
+  const over = isDoneByBuyer(status);
   return {
     paidAt: capturedAt,
     endedAt: over ? finalizedAt : null,
@@ -66,6 +67,12 @@ const refundsShown = ({ verification }: Payment, refunds: readonly Refund[]) =>
           : [{ amount: minorUnits(amount), reason, status, at: completedAt ?? createdAt }],
       );
 
+/** What was taken, where it is less than the amount (decision D-83). */
+const partCaptured = (payment: Payment): bigint | null => {
+  const captured = capturedOf(payment);
+  return captured > 0n && captured < payment.amount ? captured : null;
+};
+
 /** The view without the time, which is its caller's. */
 export type CheckoutView = Omit<Checkout, 'now' | 'clockStands'> & {
   readonly __typename: 'Checkout';
@@ -91,17 +98,25 @@ export const checkoutView = async (
     orderId: payment.orderId,
     description: payment.description,
     amount: payment.amount,
+    captured: partCaptured(payment),
     currency: payment.currency,
     mode: payment.mode,
     method,
-    methods: [...choices(method, method === 'any' ? await banks.offered(payment) : [])],
+    methods: [
+      ...choices(
+        method,
+        method === 'any'
+          ? await banks.offered({ ...payment, holds: payment.capture === 'manual' })
+          : [],
+      ),
+    ],
     status,
     deadline: payment.processingUntil ?? payment.expiresAt,
     step: payment.step,
     stepUrl: payment.stepUrl,
     failureCode: payment.failureCode,
     returnTo:
-      payment.returnUrl !== null && isFinal(status)
+      payment.returnUrl !== null && isDoneByBuyer(status)
         ? returnTo(payment.returnUrl, payment.id, status)
         : null,
     plannedOutcome: test ? payment.plannedOutcome : null,

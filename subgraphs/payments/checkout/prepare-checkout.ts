@@ -3,8 +3,9 @@
  * another outcome. Both only while the payment is pending.
  */
 import type { BuyerMethod, PlannedOutcome } from '../../kernel/rules/buyer.ts';
+import type { Banks } from '../../kernel/banks/route.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Payment } from '../entities.ts';
 import { changePayment } from '../change-payment.ts';
 import { planMetadata, planOf } from '../rules/plan.ts';
@@ -12,13 +13,31 @@ import type { PaymentKey } from '../store-payment.ts';
 
 /**
  * Fixes the method of a payment created with `any`. No webhook, no event (contract). Choosing the
- * same again is fine.
+ * same again is fine. Refuses with `method_unsupported` a method by which the money of a payment
+ * that is captured later cannot be held (decision D-84).
  */
-export const chooseMethod = (
+export const chooseMethod = async (
+  database: Database,
+  banks: Pick<Banks, 'offered'>,
+  key: PaymentKey,
+  method: BuyerMethod,
+  now: Temporal.Instant,
+): Promise<Payment | Refused> => {
+  const chosen = await fixMethod(database, key, method, now, []);
+  if (isRefused(chosen) || chosen.capture === null || chosen.method !== 'any') return chosen;
+  const holdable = await banks.offered({ ...chosen, holds: true });
+  return holdable.includes(method)
+    ? fixMethod(database, key, method, now, holdable)
+    : refused('method_unsupported', `no bank of the shop holds money by ${method}`);
+};
+
+/** Leaves a payment as it is whose money must be held, by a method that is not `holdable`. */
+const fixMethod = (
   database: Database,
   key: PaymentKey,
   method: BuyerMethod,
   now: Temporal.Instant,
+  holdable: readonly BuyerMethod[],
 ): Promise<Payment | Refused> =>
   changePayment(database, key, now, ({ payment }) => {
     if (payment.status !== 'pending')
@@ -26,6 +45,7 @@ export const chooseMethod = (
     if (payment.method === method) return 'unchanged';
     if (payment.method !== 'any')
       return refused('bad_request', `the method of this payment is ${payment.method}`);
+    if (payment.capture === 'manual' && !holdable.includes(method)) return 'unchanged';
     return { patch: { method }, postings: [], events: () => [] };
   });
 

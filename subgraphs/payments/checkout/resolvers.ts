@@ -88,7 +88,7 @@ export const checkoutMutations = (
     checkoutMethodChoose: async (_, { method }, { principal, now }) => {
       const chosen = buyerMethod(method);
       if (!chosen) return refused('bad_request', `method: a buyer cannot pay by ${method}`);
-      return view(await chooseMethod(database, buyerOf(principal), chosen, now()), now());
+      return view(await chooseMethod(database, banks, buyerOf(principal), chosen, now()), now());
     },
     checkoutOutcomePlan: async (_, { outcome, failureCode }, { principal, now }) =>
       view(

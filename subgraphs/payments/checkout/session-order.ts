@@ -36,6 +36,7 @@ export const sessionOrder = (
     id,
     amount,
     currency,
+    capture,
     metadata,
     kind,
     plannedOutcome,
@@ -43,6 +44,7 @@ export const sessionOrder = (
   } = payment;
   if (processingUntil === null) throw new Error(`payment ${id} has no session`);
   return {
+    ...(capture === 'manual' ? { holds: true } : {}),
     ...(isBinding(kind) ? { save: { verification: payment.verification } } : {}),
     ...by,
     merchantId,

@@ -57,6 +57,7 @@ const newPayment = (
   mode: input.mode,
   orderId: terms.orderId,
   amount: terms.amount,
+  capture: null,
   currency: input.currency,
   returnUrl: input.returnUrl ?? null,
   webhookUrl: null,

@@ -14,7 +14,7 @@ import { writeEntries, type Acting, type WrittenEntry } from '../../kernel/datab
 import { modes } from '../../kernel/rules/mode.ts';
 import { refundOpened } from '../../kernel/rules/postings.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
+import { isOfCaller, principalOf, type PaymentCaller } from '../caller.ts';
 import { loadRefunds } from '../find-payments.ts';
 import { lockFreePayments, lockPayment, storeLocked, type LockedPayment } from '../lock-payment.ts';
 import type { PaymentChange } from '../payment-change.ts';
@@ -27,9 +27,9 @@ import { refundAmount } from './rules.ts';
 /** When a refund that we lost sight of is ordered again: later than any call to a bank may take. */
 const lostRefund_s = 30;
 
-/** A refund that a key orders. */
+/** A refund that a key or a person orders. */
 export interface RefundOpening extends Omit<CallClaim, 'caller'> {
-  readonly caller: KeyPrincipal;
+  readonly caller: PaymentCaller;
   readonly banks: Banks;
   readonly paymentId: string;
   /** Null or 0: the whole remainder. */
@@ -50,8 +50,7 @@ const decide = (
   locked: LockedPayment | null,
   { caller, banks, amount, reason, requestId, resourceId: id, at }: RefundOpening,
 ): Opened | Refused => {
-  const { shopId, mode } = caller;
-  if (!locked || locked.payment.shopId !== shopId || locked.payment.mode !== mode)
+  if (!locked || !isOfCaller(locked.payment, caller))
     return refused('not_found', 'there is no such payment');
   const agreed = refundAmount(locked.payment, locked.refunds, amount);
   if (isRefused(agreed)) return agreed;
@@ -59,7 +58,7 @@ const decide = (
   if (isRefused(bank)) return bank;
   const askAt = at.add({ seconds: lostRefund_s });
   const refund = newRefund(locked.payment, { id, amount: agreed.amount, reason, askAt }, at);
-  const acting: Acting = { principal: caller, requestId, now: () => at };
+  const acting: Acting = { principal: principalOf(caller), requestId, now: () => at };
   return {
     refund,
     change: {

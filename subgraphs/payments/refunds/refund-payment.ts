@@ -11,7 +11,7 @@ import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { withinBound } from '../../kernel/ledger/bound.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
+import type { PaymentCaller } from '../caller.ts';
 import type { Refund } from './entities.ts';
 import { textMistake } from '../rules/create.ts';
 import { openRefund } from './open-refund.ts';
@@ -43,7 +43,7 @@ const beyondBound = refused(
 );
 
 /**
- * Creates a refund of a payment of the key's shop and orders it at the bank, or finds the one that
+ * Creates a refund of a payment of the caller's and orders it at the bank, or finds the one that
  * an earlier call with the same idempotency key created. Gives it as it is then: final when the
  * bank decided at once, else pending. Refuses with `not_found`, `bad_request`,
  * `payment_not_succeeded`, `already_refunded`, `amount_exceeds_remainder`, `insufficient_balance`
@@ -52,7 +52,7 @@ const beyondBound = refused(
 export const refundPayment = async (
   database: Database,
   banks: Banks,
-  key: KeyPrincipal,
+  caller: PaymentCaller,
   request: RefundRequest,
   now: Temporal.Instant,
 ): Promise<CreatedRefund | Refused> => {
@@ -62,10 +62,10 @@ export const refundPayment = async (
   if (!isUuid(request.paymentId)) return refused('not_found', 'there is no such payment');
   const mistake = textMistake('reason', request.reason, 0, reason_max_chars);
   if (mistake) return refused('bad_request', mistake);
-  const { merchantId } = key;
+  const { merchantId } = caller;
   const { paymentId, amount, reason, requestId = '' } = request;
   const id = randomUUID();
-  const whose = { caller: key, claim, resourceId: id, at: now };
+  const whose = { caller, claim, resourceId: id, at: now };
   const asked = { banks, paymentId, amount, reason, requestId };
   const making = openRefund(database.pool, { ...whose, ...asked });
   const created = await withinBound(making, beyondBound);

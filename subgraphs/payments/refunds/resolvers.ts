@@ -6,9 +6,10 @@ import type {
 } from '../../../schema/generated/payments.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
 import { reachOf } from '../../kernel/database/reach.ts';
-import { keyOf, orThrow } from '../../kernel/service/access/reach.ts';
+import { orThrow } from '../../kernel/service/access/reach.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
 import { settleBefore } from '../bank-answers/refresh-payment.ts';
+import { callerOf } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import type { Refund } from './entities.ts';
 import { listRefunds, loadPayments } from '../find-payments.ts';
@@ -41,11 +42,11 @@ export const refundQueries = (parts: PaymentsParts): Pick<QueryResolvers, 'refun
   },
 });
 
-/** The mutation by which a merchant gives money back. */
+/** The mutation by which keys and people give money back (decision D-89). */
 export const refundMutations = (parts: ReadingParts): Pick<MutationResolvers, 'refundCreate'> => ({
   refundCreate: async (
     _,
-    { paymentId, amount, reason, idempotency },
+    { paymentId, amount, reason, idempotency, merchantId },
     { principal, requestId, now },
   ) => {
     const { database, banks, wakeRelay, sendRefundLater } = parts;
@@ -56,17 +57,19 @@ export const refundMutations = (parts: ReadingParts): Pick<MutationResolvers, 'r
       requestId,
       idempotency,
     };
-    const key = keyOf(principal);
-    await settleBefore(parts, key, paymentId, now());
-    const created = await refundPayment(database, banks, key, request, now());
+    const calling = await callerOf(parts, principal, { id: paymentId, merchantId }, now);
+    if (isRefused(calling)) return calling;
+    const { caller, now: at } = calling;
+    await settleBefore(parts, caller, paymentId, at);
+    const created = await refundPayment(database, banks, caller, request, at);
     if (isRefused(created)) return created;
     const { refund, replayed } = created;
     if (!replayed) wakeRelay();
     if (!replayed && refund.askAt) {
-      const { merchantId, id, askAt } = refund;
+      const { id, askAt } = refund;
       sendRefundLater(
-        { merchantId, refundId: id },
-        Math.max(0, askAt.epochMilliseconds - now().epochMilliseconds),
+        { merchantId: caller.merchantId, refundId: id },
+        Math.max(0, askAt.epochMilliseconds - at.epochMilliseconds),
       );
     }
     return { __typename: 'RefundCreated', refund, idempotent: replayed };

@@ -1,11 +1,12 @@
 /**
  * Refunds. Contract "States and transitions: Refund" and POST /v1/public/payments/{id}/refund: only
- * a succeeded payment, never more than its amount. Decision D-37: a pending refund counts against
- * the remainder; the merchant's balance does not matter.
+ * a succeeded payment, never more than what was captured of it (decision D-83). Decision D-37: a
+ * pending refund counts against the remainder; the merchant's balance does not matter.
  */
 import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import { move } from '../../kernel/rules/moves.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { capturedOf } from '../holds/rules.ts';
 import type { PaymentStatus } from '../rules/payment.ts';
 
 export const refundStatuses = ['pending', 'succeeded', 'failed'] as const;
@@ -28,6 +29,8 @@ export const reason_max_chars = 1_000;
 interface Refundable {
   readonly status: PaymentStatus;
   readonly amount: bigint;
+  readonly amountCaptured: bigint | null;
+  readonly capturedAt: Temporal.Instant | null;
   readonly amountRefunded: bigint;
 }
 
@@ -41,7 +44,10 @@ export const mayHaveRefunds = ({
   readonly capturedAt: Temporal.Instant | null;
 }): boolean => capturedAt !== null;
 
-/** What may still be given back: the amount less what was refunded and what is being refunded. */
+/**
+ * What may still be given back: what was captured less what was refunded and what is being
+ * refunded.
+ */
 const remainderOf = (
   payment: Refundable,
   refunds: readonly { readonly status: RefundStatus; readonly amount: bigint }[],
@@ -50,7 +56,7 @@ const remainderOf = (
     (sum, { status, amount }) => (status === 'pending' ? sum + amount : sum),
     0n,
   );
-  return payment.amount - payment.amountRefunded - pending;
+  return capturedOf(payment) - payment.amountRefunded - pending;
 };
 
 /**
@@ -86,4 +92,4 @@ export const refundAmount = (
 
 /** Whether a refund of `amount` that succeeds gives back the last of the payment. */
 export const isLastOf = (payment: Refundable, amount: bigint): boolean =>
-  payment.amountRefunded + amount === payment.amount;
+  payment.amountRefunded + amount === capturedOf(payment);

@@ -6,6 +6,7 @@ import { isCurrency } from '../../kernel/rules/exchange.ts';
 import { defaultCurrency, minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
+import type { CaptureMode } from '../holds/rules.ts';
 import type { PaymentMethod } from './payment.ts';
 import type { Plan } from '../../kernel/rules/plan.ts';
 import { planFor, planMetadata } from './plan.ts';
@@ -14,6 +15,7 @@ import { planFor, planMetadata } from './plan.ts';
 export const paymentDefaults = {
   currency: defaultCurrency,
   method: 'any',
+  capture: 'automatic',
   ttlMinutes: 60,
 } as const satisfies Partial<PaymentInput>;
 /** 7 days. */
@@ -30,6 +32,7 @@ export interface PaymentInput {
   readonly amount: bigint;
   readonly currency?: string | null | undefined;
   readonly method?: PaymentMethod | null | undefined;
+  readonly capture?: CaptureMode | null | undefined;
   readonly orderId?: string | null | undefined;
   readonly customerId?: string | null | undefined;
   readonly returnUrl?: string | null | undefined;
@@ -44,6 +47,8 @@ export interface PaymentTerms {
   readonly amount: MinorUnits;
   readonly currency: string;
   readonly method: PaymentMethod;
+  /** Null: the money is taken as the buyer pays. */
+  readonly capture: 'manual' | null;
   readonly orderId: string;
   readonly customerId: string | null;
   readonly returnUrl: string | null;
@@ -148,6 +153,8 @@ const mistakeIn = (input: PaymentInput, mode: Mode): string | null => {
   ) {
     return `ttl_minutes: expected an integer from 1 to ${linkTtl_max_min}, got ${ttlMinutes}`;
   }
+  if (input.capture === 'manual' && input.method === 'recurrent')
+    return 'capture: a recurrent payment is not captured by hand';
   return (
     textMistakeIn(input) ??
     returnUrlMistake(returnUrl) ??
@@ -181,6 +188,7 @@ export const paymentTerms = (
     amount: minorUnits(input.amount),
     currency: input.currency ?? paymentDefaults.currency,
     method: input.method ?? paymentDefaults.method,
+    capture: input.capture === 'manual' ? 'manual' : null,
     orderId: input.orderId ?? defaultOrderId(id, now),
     customerId: input.customerId ?? null,
     returnUrl: input.returnUrl ?? null,

@@ -1,8 +1,8 @@
 /**
  * A payment's life. Contract "States and transitions: Payment"; decisions D-31 (when the bank
  * session opens; an acquirer may refuse the order as the payment is created), D-33 (a success that
- * comes too late moves nothing), D-34 (session TTL). The table decides every status; nothing else
- * does.
+ * comes too late moves nothing), D-34 (session TTL), D-81 (what the bank holds). The table decides
+ * every status; nothing else does.
  */
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { move } from '../../kernel/rules/moves.ts';
@@ -12,6 +12,7 @@ import type { WebhookEvent } from '../../kernel/rules/event.ts';
 export const paymentStatuses = [
   'pending',
   'processing',
+  'authorized',
   'succeeded',
   'failed',
   'expired',
@@ -28,6 +29,10 @@ export type PaymentTrigger =
   | 'link_elapsed'
   | 'merchant_cancelled'
   | 'bank_approved'
+  | 'bank_authorized'
+  | 'captured'
+  | 'hold_released'
+  | 'hold_elapsed'
   | 'bank_declined'
   | 'session_elapsed'
   | 'fully_refunded';
@@ -39,7 +44,13 @@ const paymentMoves = {
     link_elapsed: 'expired',
     merchant_cancelled: 'cancelled',
   },
-  processing: { bank_approved: 'succeeded', bank_declined: 'failed', session_elapsed: 'expired' },
+  processing: {
+    bank_approved: 'succeeded',
+    bank_authorized: 'authorized',
+    bank_declined: 'failed',
+    session_elapsed: 'expired',
+  },
+  authorized: { captured: 'succeeded', hold_released: 'cancelled', hold_elapsed: 'expired' },
   succeeded: { fully_refunded: 'refunded' },
   failed: {},
   expired: {},
@@ -58,8 +69,10 @@ export const paymentMove = (
     trigger,
   );
 
-/** Whether money can no longer arrive: what a buyer's return and the webhooks wait for. */
-export const isFinal = (status: PaymentStatus): boolean =>
+/**
+ * Whether the buyer has nothing left to do: what their return waits for (decisions D-39 and D-85a).
+ */
+export const isDoneByBuyer = (status: PaymentStatus): boolean =>
   status !== 'pending' && status !== 'processing';
 
 /**
@@ -97,9 +110,9 @@ export const consoleMetadata = ({
     ? metadata
     : Object.fromEntries(Object.entries(metadata).filter(([name]) => name !== 'late_success'));
 
-/** Whether the buyer's money came, whatever became of it since. */
-export const isPaid = (status: PaymentStatus): boolean =>
-  status === 'succeeded' || status === 'refunded';
+/** Whether the bank has accepted the payment, whatever became of its money since. */
+export const isAccepted = (status: PaymentStatus): boolean =>
+  status === 'authorized' || status === 'succeeded' || status === 'refunded';
 
 /**
  * How long after a payment's end the bank is asked again whether it succeeded after all (decisions
@@ -129,13 +142,16 @@ export const earlyOrderAskAt = (
 ): Temporal.Instant | null => (mode === 'live' && bankRef !== null ? now : null);
 
 /**
- * The webhook of a status that was just reached; null for intermediate ones (contract "Webhooks").
+ * The webhook of a status that was just reached; null for intermediate ones (contract "Webhooks",
+ * decision D-87).
  */
 export const webhookOf = (status: PaymentStatus): WebhookEvent | null => {
   switch (status) {
     case 'pending':
     case 'processing':
       return null;
+    case 'authorized':
+      return 'payment.authorized';
     case 'succeeded':
       return 'payment.succeeded';
     case 'failed':

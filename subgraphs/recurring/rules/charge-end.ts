@@ -13,6 +13,7 @@ export type ChargeEnd =
 export type PaymentStatus =
   | 'pending'
   | 'processing'
+  | 'authorized'
   | 'succeeded'
   | 'failed'
   | 'expired'
@@ -30,6 +31,7 @@ export const chargeEnd = (
   switch (status) {
     case 'pending':
     case 'processing':
+    case 'authorized':
       return null;
     case 'succeeded':
     case 'refunded':

@@ -37,6 +37,7 @@ const afterPayment = (token: Token, payment: RecurringPayment): Token => {
   switch (payment.status) {
     case 'pending':
     case 'processing':
+    case 'authorized':
       return token;
     // What was verified with is given back, and a charge that was refunded was a charge.
     case 'succeeded':

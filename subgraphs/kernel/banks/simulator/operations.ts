@@ -30,6 +30,7 @@ const names = [
   'cardHolder',
   'createdAt',
   'silentUntil',
+  'holds',
 ] as const satisfies readonly (keyof NewOperation)[];
 
 /** Which operation. */
@@ -44,6 +45,7 @@ const foundNames = [
   'cardMask',
   'cardHolder',
   'silentUntil',
+  'holds',
 ] as const satisfies readonly (keyof SimulatorOperation)[];
 
 /** What the bank knows of an operation. */

@@ -21,9 +21,14 @@ const page_rows = 5_000;
 
 const page: Statement = {
   name: 'simulator.settlement_report',
-  text: `select done.merchant_id as "merchantId", done.operation_id as "operationId", done.reference, ordered.kind, ordered.amount, ordered.currency,
+  // A hold moves no money: what is captured of it does.
+  text: `select done.merchant_id as "merchantId", done.operation_id as "operationId", done.reference, ordered.kind, coalesce(done.captured, ordered.amount) as amount, ordered.currency,
       case when done.outcome = 'failed' then 'failed' else 'succeeded' end as status, done.answer_at as at, null::int8 as fee
-    from simulator_operation as done cross join lateral (
+    from (select merchant_id, operation_id, reference, outcome, answer_at, null::int8 as captured from simulator_operation
+        where holds is not true or outcome = 'failed'
+      union all
+      select merchant_id, payment_id, 'sim_' || payment_id, 'succeeded', answer_at, amount from simulator_hold_order
+        where kind = 'capture' and failure_code is null) as done cross join lateral (
       select 'payment' as kind, amount, currency from payment where merchant_id = done.merchant_id and id = done.operation_id
         and not (verification and method = 'cards')
       union all

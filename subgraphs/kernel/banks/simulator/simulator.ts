@@ -7,7 +7,7 @@ import type pg from 'pg';
 import type { Database } from '../../database/orm.ts';
 import { inTransaction } from '../../database/statement.ts';
 import type { Bank, Card, Question, SessionAnswer, SessionOrder } from '../bank.ts';
-import type { BankAnswer, PayerTraits } from '../bank-answer.ts';
+import type { Accepted, BankAnswer, PayerTraits } from '../bank-answer.ts';
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
 import { holderOf } from '../../rules/card.ts';
 import { lateAnswer_ms, type TimedPlan } from '../../rules/plan.ts';
@@ -20,6 +20,7 @@ import {
   type PlannedCallback,
 } from './callbacks.ts';
 import { simulatorConnector } from './decline.ts';
+import { heldUntil, simulatorHolds } from './holds.ts';
 import {
   confirmOperation,
   findOperation,
@@ -75,11 +76,10 @@ const stepOf = (order: SessionOrder): { step: BankStep; stepUrl: string | null }
   }
 };
 
-const approved = (operation: Found, operationId: string): BankAnswer => {
+const accepted = (operation: Found, operationId: string): Accepted => {
   const number = BigInt(`0x${operationId.slice(0, 8)}`);
   const byPhone = operation.cardMask === null;
   return {
-    kind: 'approved',
     reference: operation.reference,
     rrn: String(number).padStart(12, '0'),
     savedReference: simulatorSaved(operationId),
@@ -117,7 +117,14 @@ const sessionAnswerAt = (
 
 /** What the bank decided, or the contrary of it. */
 const decision = (operation: Found, operationId: string, isApproved: boolean): BankAnswer => {
-  if (isApproved) return approved(operation, operationId);
+  const { holds, answerAt } = operation;
+  if (isApproved && holds && answerAt)
+    return {
+      kind: 'authorized',
+      captureBefore: heldUntil(answerAt),
+      ...accepted(operation, operationId),
+    };
+  if (isApproved) return { kind: 'approved', ...accepted(operation, operationId) };
   const failureCode = operation.failureCode ?? 'do_not_honor';
   return { kind: 'declined', failureCode, bankCode: failureCode };
 };
@@ -180,6 +187,7 @@ const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionA
     cardHolder,
     createdAt: now,
     silentUntil: silence,
+    holds: order.holds ?? null,
   };
   if (!callbacks || !decided) await openOperation(pool, operation);
   else {
@@ -209,6 +217,7 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
   ...simulatorPayouts(database.pool),
   ...simulatorTokens(database),
   ...simulatorRefunds(database.pool),
+  ...simulatorHolds(database.pool),
   callbacks: openCallbacks(database.pool),
 
   async answerOf(callback): Promise<BankAnswer> {

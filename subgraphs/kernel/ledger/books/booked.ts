@@ -40,7 +40,7 @@ const paymentBooked = booked(
   'payment',
   // Money that came is marked by its moment, also when it came too late (decision D-33).
   `select ${row}, due.type, due.amount from part
-    cross join lateral (values ('payment', part.amount), ('fee', coalesce(part.fee, 0))) as due(type, amount)
+    cross join lateral (values ('payment', coalesce(part.amount_captured, part.amount)), ('fee', coalesce(part.fee, 0))) as due(type, amount)
     where part.captured_at is not null and due.amount > 0 and not (${voided('part')})`,
 );
 
@@ -96,7 +96,7 @@ const postingSourced: Check = {
 
 /**
  * Contract "Payment": what was given back is the sum of the refunds that succeeded, and a payment
- * is refunded when that is all of it.
+ * is refunded when that is all that was captured of it (decision D-83).
  */
 const paymentRefunded: Check = {
   name: 'payment_refunded',
@@ -108,7 +108,7 @@ const paymentRefunded: Check = {
         || given.amount as detail
     from (${part}) as fact cross join lateral (select coalesce(sum(refund.amount), 0) as amount from refund
       where refund.merchant_id = fact.merchant_id and refund.payment_id = fact.id and refund.status = 'succeeded') as given
-    where (fact.amount_refunded <> given.amount or fact.status = 'refunded' and given.amount <> fact.amount
+    where (fact.amount_refunded <> given.amount or fact.status = 'refunded' and given.amount <> coalesce(fact.amount_captured, fact.amount)
       or fact.status in ('succeeded', 'refunded') and fact.captured_at is null) limit $5`,
 };
 

@@ -1,0 +1,56 @@
+/** What a bank's word that it holds the money means for a payment. Decisions D-81 and D-33. */
+import type { BankAnswer } from '../../kernel/banks/bank-answer.ts';
+import { statusEvents, type Decision } from '../change-payment.ts';
+import type { Payment } from '../entities.ts';
+import { releaseOrder } from '../holds/order-release.ts';
+import { endedUnpaid, paymentMove, type PaymentStatus } from '../rules/payment.ts';
+import { acceptedPatch } from './approval.ts';
+
+/**
+ * A final answer about a payment that is final already: nothing moves, and the bank need not be
+ * asked again.
+ */
+export const settled = ({ askAt }: Payment): Decision =>
+  askAt === null ? 'unchanged' : { patch: { askAt: null }, postings: [], events: () => [] };
+
+/**
+ * The status from which a success counts: an order that was registered and is paid has had its
+ * session, whether the buyer came by our page or not.
+ */
+export const begun = ({ status, bankRef }: Payment): PaymentStatus =>
+  status === 'pending' && bankRef !== null
+    ? (paymentMove(status, 'session_opened') ?? status)
+    : status;
+
+/**
+ * The bank holds the money (decision D-81): nothing is booked. Of a payment that has ended here the
+ * hold is given up.
+ */
+export const authorize = (
+  payment: Payment,
+  connector: string,
+  answer: BankAnswer & { readonly kind: 'authorized' },
+  now: Temporal.Instant,
+): Decision => {
+  const status = paymentMove(begun(payment), 'bank_authorized');
+  if (status)
+    return {
+      patch: {
+        ...acceptedPatch(payment, answer),
+        status,
+        captureBefore: answer.captureBefore,
+      },
+      postings: [],
+      events: (after) => statusEvents(after, [], now),
+    };
+  if (!endedUnpaid(payment.status) || payment.capturedAt !== null) return settled(payment);
+  return {
+    patch: {
+      ...acceptedPatch(payment, answer),
+      ...releaseOrder('give_up', now),
+      connector: payment.connector ?? connector,
+    },
+    postings: [],
+    events: () => [],
+  };
+};

@@ -1,0 +1,68 @@
+/** Who operates on a payment: the key of its shop, or a person for its merchant (decision D-89). */
+import type { ClaimingCaller } from '../kernel/database/idempotency.ts';
+import { refused, type Refused } from '../kernel/rules/refusal.ts';
+import { isUuid } from '../kernel/rules/uuid.ts';
+import type {
+  KeyPrincipal,
+  OperatorPrincipal,
+  Principal,
+} from '../kernel/service/access/principal.ts';
+import { keyOf } from '../kernel/service/access/reach.ts';
+import type { Payment } from './entities.ts';
+import { loadPayments } from './find-payments.ts';
+import type { PaymentsParts } from './parts.ts';
+
+/** A person, in the shop and the mode of the payment. */
+export interface PersonCaller extends ClaimingCaller {
+  readonly kind: 'person';
+  readonly principal: OperatorPrincipal;
+}
+
+export type PaymentCaller = KeyPrincipal | PersonCaller;
+
+/** Who it is, for the record. */
+export const principalOf = (caller: PaymentCaller): Principal =>
+  caller.kind === 'person' ? caller.principal : caller;
+
+/** Whether the payment is of the caller's shop and mode. */
+export const isOfCaller = (
+  { shopId, mode }: Pick<Payment, 'shopId' | 'mode'>,
+  caller: ClaimingCaller,
+): boolean => shopId === caller.shopId && mode === caller.mode;
+
+/** The caller, and what time it is for them. */
+export interface Calling {
+  readonly caller: PaymentCaller;
+  readonly now: Temporal.Instant;
+}
+
+/**
+ * Who operates on a payment. A person works in the payment's shop, mode and time; refuses with
+ * `bad_request` one who names no merchant, and with `not_found`.
+ */
+export const callerOf = async (
+  { database, clocks }: Pick<PaymentsParts, 'database' | 'clocks'>,
+  principal: Principal,
+  {
+    id,
+    merchantId: named,
+  }: { readonly id: string; readonly merchantId?: string | null | undefined },
+  now: () => Temporal.Instant,
+): Promise<Calling | Refused> => {
+  if (principal.kind !== 'operator') {
+    const caller = keyOf(principal);
+    return named && named !== caller.merchantId
+      ? refused('not_found', 'there is no such payment')
+      : { caller, now: now() };
+  }
+  const merchantId = principal.merchantId ?? named;
+  if (!merchantId) return refused('bad_request', 'merchantId: name the merchant');
+  const isKnown = isUuid(merchantId) && isUuid(id) && (!named || named === merchantId);
+  const [payment] = isKnown ? await loadPayments(database.pool, [{ merchantId, id }]) : [];
+  if (!payment) return refused('not_found', 'there is no such payment');
+  const { shopId, mode } = payment;
+  return {
+    caller: { kind: 'person', principal, merchantId, shopId, mode },
+    now: mode === 'test' ? await clocks.timeOf({ kind: 'payment', merchantId, id }) : now(),
+  };
+};

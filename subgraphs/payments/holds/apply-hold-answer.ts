@@ -1,0 +1,143 @@
+/**
+ * Applies what a bank says of a hold, whatever brought it. Decisions D-81 to D-85: a capture books
+ * what was captured and takes the fee of it; a release books nothing. This is the only code that
+ * moves an authorized payment on.
+ */
+import type { HoldAnswer } from '../../kernel/banks/hold-bank.ts';
+import { simulatorConnector } from '../../kernel/banks/simulator/decline.ts';
+import { turnDownHoldOrder } from '../../kernel/banks/simulator/holds.ts';
+import type { Database } from '../../kernel/database/orm.ts';
+import { isBeyondBound } from '../../kernel/ledger/bound.ts';
+import type { MinorUnits } from '../../kernel/rules/money.ts';
+import { paymentSucceeded } from '../../kernel/rules/postings.ts';
+import type { Refused } from '../../kernel/rules/refusal.ts';
+import { alertOfHeld, heldDecision } from '../bank-answers/keep-bound.ts';
+import { changePayment, statusEvents, type Decision } from '../change-payment.ts';
+import type { Payment } from '../entities.ts';
+import { feeOf } from '../rules/fee.ts';
+import { paymentMove } from '../rules/payment.ts';
+import type { PaymentInHand } from '../store-payment.ts';
+
+/** How long we wait before asking again a bank that gave no answer. */
+const askAgain_s = 10;
+
+/** What a payment is without an order about its hold. */
+const unordered = { holdOrder: null, holdKey: null, askAt: null } as const;
+
+/** The bank took the money: what was captured is booked, with the fee of it (decision D-83). */
+const captured = (
+  { payment, rateBps }: PaymentInHand,
+  amount: MinorUnits,
+  now: Temporal.Instant,
+): Decision => {
+  const status = paymentMove(payment.status, 'captured');
+  // Decided again from the row, which is read with its rate.
+  if (!status || rateBps === null) return 'unchanged';
+  const fee = feeOf(payment.mode, amount, rateBps);
+  return {
+    patch: {
+      ...unordered,
+      status,
+      fee,
+      amountCaptured: amount,
+      captureBefore: null,
+      capturedAt: now,
+      finalizedAt: now,
+      feeRateBps: rateBps,
+    },
+    postings: paymentSucceeded({ amount, fee }),
+    rateBps,
+    events: (after) => statusEvents(after, [], now),
+  };
+};
+
+/** The bank gave the money back to the buyer's account: nothing was booked, and nothing is. */
+const released = ({ payment }: PaymentInHand, now: Temporal.Instant): Decision => {
+  const isCancelled = payment.holdOrder === 'cancel';
+  const status = paymentMove(payment.status, isCancelled ? 'hold_released' : 'hold_elapsed');
+  const free = { ...unordered, amountCaptured: null, captureBefore: null };
+  // It had ended before the bank held the money.
+  if (!status) return { patch: free, postings: [], events: () => [] };
+  const ended = isCancelled
+    ? {}
+    : {
+        failureCode: 'capture_expired' as const,
+        metadata: { ...payment.metadata, failure_code: 'capture_expired' },
+      };
+  return {
+    patch: { ...free, ...ended, status, finalizedAt: now },
+    postings: [],
+    events: (after) => statusEvents(after, [], now),
+  };
+};
+
+const decide = (
+  inHand: PaymentInHand,
+  ordered: Payment,
+  answer: HoldAnswer,
+  now: Temporal.Instant,
+): Decision => {
+  const { payment } = inHand;
+  // The answer to an order that is over.
+  if (payment.holdKey === null || payment.holdKey !== ordered.holdKey) return 'unchanged';
+  const wait = (askAt: Temporal.Instant | null): Decision => ({
+    patch: { askAt },
+    postings: [],
+    events: () => [],
+  });
+  switch (answer.kind) {
+    case 'captured':
+      return captured(inHand, answer.amount, now);
+    case 'released':
+      return released(inHand, now);
+    case 'declined':
+      return payment.holdOrder === 'capture'
+        ? { patch: { ...unordered, amountCaptured: null }, postings: [], events: () => [] }
+        : wait(now.add({ seconds: askAgain_s }));
+    case 'pending':
+      return wait(answer.askAt);
+    case 'unknown':
+      return wait(now.add({ seconds: askAgain_s }));
+  }
+};
+
+/** The failure of a simulated capture that would pass the bound of the merchant's balance. */
+const turnedDownAs = 'limit_exceeded';
+
+/**
+ * Applies the answer to the order that `ordered` was given with; the payment as it is afterwards.
+ * An answer to an order that is over changes nothing. A capture that the merchant's balance has no
+ * room for is turned down by the simulated bank; what an acquirer has taken stands in suspense.
+ */
+export const applyHoldAnswer = async (
+  database: Database,
+  ordered: PaymentInHand,
+  answer: HoldAnswer,
+  now: Temporal.Instant,
+): Promise<Payment | Refused> => {
+  const { merchantId, id: paymentId, holdKey, connector } = ordered.payment;
+  const key = { merchantId, paymentId };
+  const apply = (given: HoldAnswer, isHeld: boolean) =>
+    changePayment(
+      database,
+      key,
+      now,
+      (inHand) => {
+        const decision = decide(inHand, ordered.payment, given, now);
+        return isHeld ? heldDecision(decision) : decision;
+      },
+      ordered,
+    );
+  try {
+    return await apply(answer, false);
+  } catch (error) {
+    if (!isBeyondBound(error) || answer.kind !== 'captured' || holdKey === null) throw error;
+  }
+  if (connector === simulatorConnector) {
+    const order = { merchantId, operationId: holdKey, failureCode: turnedDownAs } as const;
+    await turnDownHoldOrder(database.pool, order);
+    return apply({ kind: 'declined', failureCode: turnedDownAs, bankCode: turnedDownAs }, false);
+  }
+  await alertOfHeld(database, key, connector ?? '', now);
+  return apply(answer, true);
+};

@@ -1,0 +1,132 @@
+/**
+ * Captures a payment. POST /v1/public/payments/{id}/capture; decisions D-82 to D-85, D-88. The
+ * order is written into the payment's row before the bank is called: a crash in between leaves an
+ * order that is given again under the same key, so that the bank takes the money once.
+ */
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import type { Banks } from '../../kernel/banks/route.ts';
+import { writeEntries } from '../../kernel/database/audit.ts';
+import {
+  claimOf,
+  createOnce,
+  releaseKey,
+  type IdempotencyClaim,
+} from '../../kernel/database/idempotency.ts';
+import type { Database } from '../../kernel/database/orm.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
+import { isOfCaller, principalOf, type PaymentCaller } from '../caller.ts';
+import type { Payment } from '../entities.ts';
+import { loadPayments } from '../find-payments.ts';
+import { lockPayment, storeLocked } from '../lock-payment.ts';
+import { captureAmount } from './rules.ts';
+import { askAfterOrder, sendHoldOrder, type SentHoldOrder } from './send-hold-order.ts';
+
+/** What is asked for. */
+export interface CaptureRequest {
+  readonly paymentId: string;
+  /** Null or 0: everything. */
+  readonly amount: bigint | null;
+  /** For the audit log. */
+  readonly requestId?: string;
+  readonly idempotency?:
+    | { readonly key: string; readonly fingerprint?: string | null | undefined }
+    | null
+    | undefined;
+}
+
+/** A payment after its capture. */
+export interface CapturedPayment {
+  readonly payment: Payment;
+  /** Whether an earlier call with the same key captured it. */
+  readonly replayed: boolean;
+}
+
+/** Writes the order, with its audit entry, under the payment's lock. */
+const orderCapture = async (
+  client: pg.PoolClient,
+  caller: PaymentCaller,
+  { paymentId, amount, requestId = '' }: CaptureRequest,
+  now: Temporal.Instant,
+): Promise<Payment | Refused> => {
+  const { merchantId } = caller;
+  const locked = await lockPayment(client, { merchantId, paymentId }, now);
+  if (!locked || !isOfCaller(locked.payment, caller))
+    return refused('not_found', 'there is no such payment');
+  const { payment } = locked;
+  const agreed = captureAmount(payment, amount, now);
+  if (isRefused(agreed)) return agreed;
+  const patch = {
+    holdOrder: 'capture',
+    holdKey: randomUUID(),
+    amountCaptured: agreed.amount,
+    askAt: askAfterOrder(now),
+  } as const;
+  const stored = await storeLocked(client, locked, { patch, postings: [], events: () => [] }, now);
+  await writeEntries(client, [
+    {
+      acting: { principal: principalOf(caller), requestId, now: () => now },
+      action: {
+        action: 'payment.capture',
+        merchantId,
+        subject: { kind: 'payment', id: paymentId },
+      },
+      before: null,
+      after: { payment: payment.publicId, amount: agreed.amount, currency: payment.currency },
+    },
+  ]);
+  return stored;
+};
+
+/** Why the capture came to nothing; null when it took the money, or may have. */
+const refusalOf = ({ payment, answer }: SentHoldOrder): Refused | null => {
+  if (answer?.kind === 'declined' && payment.status === 'authorized')
+    return refused('capture_declined', `the bank refused the capture: ${answer.failureCode}`);
+  // Another order than this one has had its effect at the bank.
+  if (payment.status === 'cancelled' || payment.status === 'expired')
+    return refused('payment_not_authorized', `the bank has given up the hold of the payment`);
+  return payment.status === 'authorized' && payment.holdOrder === null
+    ? refused('capture_declined', 'the bank refused the capture: limit_exceeded')
+    : null;
+};
+
+/**
+ * Captures a payment of the caller, or finds the one that an earlier call with the same idempotency
+ * key captured. Gives it as it is then: succeeded when the bank has taken the money, else
+ * authorized until its word is known. Refuses with `not_found`, `payment_not_authorized`,
+ * `amount_exceeds_remainder`, `capture_declined` (it stays authorized), or about the key, which a
+ * refusal leaves free.
+ */
+export const capturePayment = async (
+  database: Database,
+  banks: Banks,
+  caller: PaymentCaller,
+  request: CaptureRequest,
+  now: Temporal.Instant,
+): Promise<CapturedPayment | Refused> => {
+  const { paymentId, amount, idempotency } = request;
+  const claim: IdempotencyClaim | Refused | null = claimOf(idempotency, 'paymentCapture', {
+    paymentId,
+    amount,
+  });
+  if (claim && isRefused(claim)) return claim;
+  if (!isUuid(paymentId)) return refused('not_found', 'there is no such payment');
+  const { merchantId } = caller;
+  const find = async (id: string): Promise<Payment | null> =>
+    (await loadPayments(database.pool, [{ merchantId, id }]))[0] ?? null;
+  const ordered = await createOnce(
+    database.pool,
+    { caller, claim, find, resourceId: paymentId, at: now },
+    (client) => orderCapture(client, caller, request, now),
+  );
+  if (isRefused(ordered)) return ordered;
+  if (ordered.replayed) return { payment: ordered.made, replayed: true };
+  const sent = await sendHoldOrder(database, banks, { merchantId, paymentId }, now);
+  const refusal = isRefused(sent) ? sent : refusalOf(sent);
+  if (isRefused(sent) || refusal) {
+    await releaseKey(database.pool, caller, claim, paymentId);
+    return refusal ?? refused('not_found', 'there is no such payment');
+  }
+  return { payment: sent.payment, replayed: false };
+};

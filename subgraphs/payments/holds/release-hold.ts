@@ -1,0 +1,137 @@
+/**
+ * Gives holds up: for a merchant who cancels, and at the end of their time. Decisions D-81, D-85
+ * and D-86. Like a capture, the order is written before the bank is called.
+ */
+import { eachAlone } from '../../kernel/alerts/set-aside.ts';
+import { writeEntries } from '../../kernel/database/audit.ts';
+import type { Banks } from '../../kernel/banks/route.ts';
+import { dueOn, type Timeline } from '../../kernel/clock/due.ts';
+import type { Database } from '../../kernel/database/orm.ts';
+import { inTransaction } from '../../kernel/database/statement.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { cancellation } from '../cancel-payment.ts';
+import { isOfCaller, principalOf, type PaymentCaller } from '../caller.ts';
+import { changePayment, type Decision } from '../change-payment.ts';
+import type { Payment } from '../entities.ts';
+import { lockPayment, storeLocked } from '../lock-payment.ts';
+import { subjectOfPayment, type PaymentKey } from '../store-payment.ts';
+import { releaseOrder } from './order-release.ts';
+import { holdObstacle } from './rules.ts';
+import { askAfterOrder, sendHoldOrder } from './send-hold-order.ts';
+
+/** What cancelling means for the payment: the end of a link, or the release of a hold. */
+const cancelled = (payment: Payment, now: Temporal.Instant): Decision => {
+  if (payment.status !== 'authorized') return cancellation(payment, now);
+  const obstacle = holdObstacle(payment, now);
+  if (obstacle) return refused('not_pending', `${obstacle}; it can no longer be cancelled`);
+  return { patch: releaseOrder('cancel', askAfterOrder(now)), postings: [], events: () => [] };
+};
+
+const orderCancellation = (
+  { pool }: Pick<Database, 'pool'>,
+  caller: PaymentCaller,
+  { paymentId, requestId }: { readonly paymentId: string; readonly requestId: string },
+  now: Temporal.Instant,
+): Promise<Payment | Refused> =>
+  inTransaction(pool, async (client) => {
+    const { merchantId } = caller;
+    const locked = await lockPayment(client, { merchantId, paymentId }, now);
+    if (!locked || !isOfCaller(locked.payment, caller))
+      return refused('not_found', 'there is no such payment');
+    const { status, publicId } = locked.payment;
+    const decision = cancelled(locked.payment, now);
+    if (decision === 'unchanged') return locked.payment;
+    if (isRefused(decision)) return decision;
+    const stored = await storeLocked(client, locked, decision, now);
+    await writeEntries(client, [
+      {
+        acting: { principal: principalOf(caller), requestId, now: () => now },
+        action: {
+          action: 'payment.cancel',
+          merchantId,
+          subject: { kind: 'payment', id: paymentId },
+        },
+        before: { payment: publicId, status },
+        after: { payment: publicId },
+      },
+    ]);
+    return stored;
+  });
+
+/**
+ * Cancels a payment of the caller: ends its link while it is pending, gives up its hold while it is
+ * authorized. The payment as it is then: cancelled, or authorized until the bank's word is known.
+ * Refuses with `not_found` and `not_pending`.
+ */
+export const cancelOrRelease = async (
+  database: Database,
+  banks: Banks,
+  caller: PaymentCaller,
+  asked: { readonly paymentId: string; readonly requestId: string },
+  now: Temporal.Instant,
+): Promise<Payment | Refused> => {
+  const ordered = await orderCancellation(database, caller, asked, now);
+  if (isRefused(ordered) || ordered.status !== 'authorized') return ordered;
+  const { merchantId } = caller;
+  const sent = await sendHoldOrder(
+    database,
+    banks,
+    { merchantId, paymentId: asked.paymentId },
+    now,
+  );
+  if (isRefused(sent)) return sent;
+  const { payment } = sent;
+  // Another order than this one has had its effect at the bank.
+  return payment.status === 'cancelled' || payment.status === 'authorized'
+    ? payment
+    : refused('not_pending', `the payment is ${payment.status}`);
+};
+
+/** Holds that end at a known moment, about which nothing was ordered. */
+export const holdEnds = dueOn<PaymentKey>({
+  name: 'payment_holds',
+  table: 'payment',
+  at: 'capture_before',
+  columns: 'merchant_id as "merchantId", id as "paymentId"',
+  where: `status = 'authorized' and hold_order is null`,
+});
+
+/** Orders the release of a hold whose time is over, unless something was ordered meanwhile. */
+const endHold = async (
+  database: Database,
+  banks: Banks,
+  key: PaymentKey,
+  now: Temporal.Instant,
+): Promise<void> => {
+  const ordered = await changePayment(database, key, now, ({ payment }) => {
+    const { status, holdOrder, captureBefore } = payment;
+    const isOver = captureBefore && Temporal.Instant.compare(captureBefore, now) <= 0;
+    if (status !== 'authorized' || holdOrder !== null || !isOver) return 'unchanged';
+    return { patch: releaseOrder('end', askAfterOrder(now)), postings: [], events: () => [] };
+  });
+  // What somebody else has ordered is theirs to send.
+  if (!isRefused(ordered) && ordered.holdOrder === 'end')
+    await sendHoldOrder(database, banks, key, now);
+};
+
+const sweep_max = 500;
+const ordersAtOnce = 16;
+
+/**
+ * Ends the holds that are due on a timeline; gives how many. Rejects at the end with what failed.
+ */
+export const endHolds = async (
+  database: Database,
+  banks: Banks,
+  clock: () => Temporal.Instant,
+  timeline: Timeline = null,
+): Promise<number> => {
+  const due = await holdEnds.due(database.pool, timeline, clock(), sweep_max);
+  await eachAlone(
+    database.pool,
+    { task: holdEnds.task, limit: ordersAtOnce, subjectOf: subjectOfPayment },
+    due,
+    (key) => endHold(database, banks, key, clock()),
+  );
+  return due.length;
+};

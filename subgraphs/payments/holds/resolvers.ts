@@ -1,0 +1,48 @@
+/** Captures and cancellations: from GraphQL to a verb, and back. */
+import type { MutationResolvers } from '../../../schema/generated/payments.ts';
+import { isRefused, refused } from '../../kernel/rules/refusal.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
+import { callerOf } from '../caller.ts';
+import type { Payment } from '../entities.ts';
+import type { ReadingParts } from '../parts.ts';
+import { capturePayment } from './capture-payment.ts';
+import { cancelOrRelease } from './release-hold.ts';
+
+/** The mutations by which keys and people capture and cancel payments (decision D-89). */
+export const holdMutations = (
+  parts: ReadingParts,
+): Pick<MutationResolvers, 'paymentCapture' | 'paymentCancel'> => {
+  const { database, banks, wakeRelay, askLater } = parts;
+  /** What has changed is published, and what the bank has not answered is asked about. */
+  const changed = (payment: Payment, now: Temporal.Instant): void => {
+    wakeRelay();
+    if (payment.askAt)
+      askLater(Math.max(0, payment.askAt.epochMilliseconds - now.epochMilliseconds));
+  };
+  return {
+    paymentCapture: async (
+      _,
+      { id, amount, idempotency, merchantId },
+      { principal, requestId, now },
+    ) => {
+      const calling = await callerOf(parts, principal, { id, merchantId }, now);
+      if (isRefused(calling)) return calling;
+      const request = { paymentId: id, amount: amount ?? null, requestId, idempotency };
+      const captured = await capturePayment(database, banks, calling.caller, request, calling.now);
+      if (isRefused(captured)) return captured;
+      const { payment, replayed } = captured;
+      if (!replayed) changed(payment, calling.now);
+      return { __typename: 'PaymentCaptured', payment, idempotent: replayed };
+    },
+    paymentCancel: async (_, { id, merchantId }, { principal, requestId, now }) => {
+      if (!isUuid(id)) return refused('not_found', 'there is no such payment');
+      const calling = await callerOf(parts, principal, { id, merchantId }, now);
+      if (isRefused(calling)) return calling;
+      const asked = { paymentId: id, requestId };
+      const payment = await cancelOrRelease(database, banks, calling.caller, asked, calling.now);
+      if (isRefused(payment)) return payment;
+      changed(payment, calling.now);
+      return { __typename: 'PaymentCancelled', payment };
+    },
+  };
+};

@@ -1,0 +1,86 @@
+/**
+ * Two-step payments: what the bank holds, what of it may be captured, and what was. Decisions D-80
+ * to D-86.
+ */
+import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
+import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import type { PaymentStatus } from '../rules/payment.ts';
+
+/** When the money is taken: as the buyer pays, or by a capture. */
+export type CaptureMode = 'automatic' | 'manual';
+
+/**
+ * What a bank may be ordered to do with a hold: capture it; release it for a merchant who cancels
+ * (`cancel`), at the end of its time (`end`), or since the payment had ended before the bank held
+ * the money (`give_up`).
+ */
+export type HoldOrderKind = 'capture' | 'cancel' | 'end' | 'give_up';
+
+/** What of a payment decides what was captured. */
+export interface Capturing {
+  readonly amount: bigint;
+  /** Null: everything. */
+  readonly amountCaptured: bigint | null;
+  readonly capturedAt: Temporal.Instant | null;
+}
+
+/** What was taken of the buyer: 0 until the money came (decision D-83). */
+export const capturedOf = ({ amount, amountCaptured, capturedAt }: Capturing): bigint =>
+  capturedAt === null ? 0n : (amountCaptured ?? amount);
+
+/** What of a payment decides what may be done with its hold. */
+export interface Holding {
+  readonly status: PaymentStatus;
+  readonly amount: bigint;
+  readonly holdOrder: HoldOrderKind | null;
+  readonly captureBefore: Temporal.Instant | null;
+}
+
+/**
+ * What may still be captured: 0 unless the payment is authorized, and 0 while the bank's word on an
+ * order is not known (decision D-85).
+ */
+export const capturableOf = ({
+  status,
+  amount,
+  holdOrder,
+}: Pick<Holding, 'status' | 'amount' | 'holdOrder'>): bigint =>
+  status === 'authorized' && holdOrder === null ? amount : 0n;
+
+/** Why nothing may be done with the hold now, in words; null when something may. */
+export const holdObstacle = (
+  { status, holdOrder, captureBefore }: Holding,
+  now: Temporal.Instant,
+): string | null => {
+  if (status !== 'authorized') return `the payment is ${status}`;
+  if (holdOrder !== null)
+    return `the bank decides on the ${holdOrder === 'capture' ? 'capture' : 'release'} of the payment`;
+  // Over already, although the sweep has not written it yet.
+  return captureBefore && Temporal.Instant.compare(captureBefore, now) <= 0
+    ? 'the time in which the payment could be captured is over'
+    : null;
+};
+
+/**
+ * The amount of a capture: what was asked for, or everything when that is null or 0. Refuses with
+ * `payment_not_authorized` and `amount_exceeds_remainder` (decision D-82).
+ */
+export const captureAmount = (
+  payment: Holding,
+  asked: bigint | null,
+  now: Temporal.Instant,
+): { readonly amount: MinorUnits } | Refused => {
+  const obstacle = holdObstacle(payment, now);
+  if (obstacle)
+    return refused(
+      'payment_not_authorized',
+      `${obstacle}; only an authorized payment can be captured, and once`,
+    );
+  const amount = asked || payment.amount;
+  return amount >= 1n && amount <= payment.amount
+    ? { amount: minorUnits(amount) }
+    : refused(
+        'amount_exceeds_remainder',
+        `amount: expected at most ${payment.amount}, which is what is held, got ${amount}`,
+      );
+};

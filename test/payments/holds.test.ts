@@ -1,0 +1,178 @@
+/**
+ * Captures, cancellations and the end of a hold at the same moment: one takes effect, and the bank
+ * agrees (decision D-85); captures under a key (D-82).
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
+import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
+import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
+import type { Payment } from '../../subgraphs/payments/entities.ts';
+import { capturePayment } from '../../subgraphs/payments/holds/capture-payment.ts';
+import { cancelOrRelease, endHolds } from '../../subgraphs/payments/holds/release-hold.ts';
+import { capturedOf } from '../../subgraphs/payments/holds/rules.ts';
+import { findPayment } from '../../subgraphs/payments/store-payment.ts';
+import { granted } from '../support/granted.ts';
+import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+
+const start = Temporal.Instant.from('2026-11-21T10:00:00Z');
+const card = { number: '4111111111111111', expiry: '12/30', cvc: '123', holder: 'A B' };
+
+let migrated: MigratedDatabase;
+before(async () => void (migrated = await startMigratedDatabase()));
+after(() => migrated.close());
+
+const banks = () => openBanks(openSimulator(migrated.database), migrated.database.pool);
+
+/** A payment of a key whose money the bank holds, from 2 seconds after the start on. */
+const authorized = async (key: KeyPrincipal, amount = 10_000n): Promise<Payment> => {
+  const { database } = migrated;
+  const input = { amount, method: 'cards', capture: 'manual' } as const;
+  const { payment } = granted(await recordPayment(database, noPolicies, key, { input }, start));
+  const session = {
+    key: { merchantId: key.merchantId, paymentId: payment.id },
+    card,
+    pageUrl: 'https://pay.example/p',
+    now: start,
+  };
+  granted(await openSession(database, banks(), noPolicies, session));
+  const asked = granted(await askBank(database, banks(), session.key, start.add({ seconds: 2 })));
+  assert.equal(asked.status, 'authorized');
+  return asked;
+};
+
+const stored = async ({ merchantId, id: paymentId }: Payment): Promise<Payment> =>
+  (await findPayment(migrated.database.pool, { merchantId, paymentId }, start))?.payment ??
+  assert.fail('gone');
+
+const codeOf = (result: object): string => (isRefused(result) ? result.code : 'done');
+
+describe('fifty at once', () => {
+  test('of captures, cancellations and the end of the hold one takes effect, and the bank agrees', async () => {
+    const { database } = migrated;
+    const key = await migrated.merchant('test');
+    const ends = new Set<string>();
+    for (let round = 0; round < 12; round++) {
+      const payment = await authorized(key);
+      const before = payment.captureBefore ?? assert.fail('no end');
+      const inTime = before.subtract({ seconds: 1 });
+      const capture = async (amount: bigint): Promise<string> =>
+        codeOf(
+          await capturePayment(database, banks(), key, { paymentId: payment.id, amount }, inTime),
+        );
+      const cancel = async (): Promise<string> =>
+        codeOf(
+          await cancelOrRelease(
+            database,
+            banks(),
+            key,
+            { paymentId: payment.id, requestId: 'r' },
+            inTime,
+          ),
+        );
+      const calls = Array.from({ length: 50 }, (_, index) => {
+        // Another one comes first in each round.
+        const turn = (index + round) % 3;
+        if (turn === 0) return capture(BigInt(1_000 + 100 * index));
+        if (turn === 1) return cancel();
+        return endHolds(database, banks(), () => before).then(() => 'swept');
+      });
+      const answers = await Promise.all(calls);
+      const found = await stored(payment);
+      ends.add(found.status);
+      const done = answers.filter((answer) => answer === 'done').length;
+      assert.equal(done, found.status === 'expired' ? 0 : 1, `${found.status}: ${answers.join()}`);
+      assert.deepEqual(
+        new Set(answers.filter((answer) => answer !== 'done' && answer !== 'swept')),
+        new Set(['payment_not_authorized', 'not_pending']),
+      );
+      const { rows } = await database.pool.query(
+        'select kind, amount::text from simulator_hold_order where payment_id = $1',
+        [payment.id],
+      );
+      const wanted =
+        found.status === 'succeeded'
+          ? { kind: 'capture', amount: String(capturedOf(found)) }
+          : { kind: 'release', amount: '10000' };
+      assert.deepEqual(rows, [wanted]);
+    }
+    assert.ok(ends.size > 1, [...ends].join());
+    const { rows: sums } = await database.pool.query(
+      `select (select coalesce(sum(amount), 0)::text from posting where merchant_id = $1 and type = 'payment') as booked,
+        (select coalesce(sum(amount), 0)::text from simulator_hold_order where merchant_id = $1 and kind = 'capture') as taken`,
+      [key.merchantId],
+    );
+    assert.equal(sums[0].booked, sums[0].taken);
+    assert.deepEqual(await checkBooks(database), []);
+  });
+});
+
+describe('a capture under a key', () => {
+  test('is made once, however often and at however many places it is sent', async () => {
+    const { database } = migrated;
+    const key = await migrated.merchant('test');
+    const payment = await authorized(key);
+    const now = start.add({ seconds: 3 });
+    const capture = (amount: bigint | null, idempotencyKey = 'c-1') =>
+      capturePayment(
+        database,
+        banks(),
+        key,
+        { paymentId: payment.id, amount, idempotency: { key: idempotencyKey } },
+        now,
+      );
+    assert.equal(codeOf(await capture(20_000n)), 'amount_exceeds_remainder');
+    // What was refused leaves its key free, what the bank refused, too.
+    assert.equal(codeOf(await capture(1_001n)), 'capture_declined');
+    const all = await Promise.all(Array.from({ length: 10 }, () => capture(4_000n)));
+    const made = all.map((one) => granted<Exclude<typeof one, Refused>>(one));
+    assert.equal(made.filter(({ replayed }) => !replayed).length, 1);
+    const again = granted(await capture(4_000n));
+    assert.deepEqual([again.replayed, again.payment.status], [true, 'succeeded']);
+    assert.equal(codeOf(await capture(5_000n)), 'idempotent_conflict');
+    assert.equal(codeOf(await capture(4_000n, 'c-2')), 'payment_not_authorized');
+    const { rows } = await database.pool.query(
+      `select action, after ->> 'amount' as amount from audit_entry where merchant_id = $1 and subject_id = $2 order by id`,
+      [key.merchantId, payment.id],
+    );
+    assert.deepEqual(rows, [
+      { action: 'payment.capture', amount: '1001' },
+      { action: 'payment.capture', amount: '4000' },
+    ]);
+  });
+
+  test('another shop and another mode do not find the payment', async () => {
+    const { database } = migrated;
+    const payment = await authorized(await migrated.merchant('test'));
+    const stranger = await migrated.merchant('test');
+    const now = start.add({ seconds: 3 });
+    const request = { paymentId: payment.id, amount: null };
+    for (const caller of [
+      stranger,
+      { ...stranger, merchantId: payment.merchantId },
+      {
+        ...stranger,
+        merchantId: payment.merchantId,
+        shopId: payment.shopId,
+        mode: 'live' as const,
+      },
+    ]) {
+      assert.equal(
+        codeOf(await capturePayment(database, banks(), caller, request, now)),
+        'not_found',
+      );
+      const asked = { paymentId: payment.id, requestId: 'r' };
+      assert.equal(
+        codeOf(await cancelOrRelease(database, banks(), caller, asked, now)),
+        'not_found',
+      );
+    }
+    assert.equal((await stored(payment)).status, 'authorized');
+  });
+});
