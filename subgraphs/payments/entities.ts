@@ -136,7 +136,7 @@ export const PaymentEntity = defineEntity({
       name: 'payment_processing',
       expression: "status <> 'processing'::text or processing_until is not null",
     },
-    { name: 'payment_capture', expression: "capture = 'manual'::text" },
+    { name: 'payment_capture', expression: "capture = any (array['manual'::text])" },
     {
       name: 'payment_captured',
       expression: 'amount_captured >= 1 and amount_captured <= amount',

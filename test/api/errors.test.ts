@@ -69,7 +69,7 @@ const payments: readonly (readonly [string, string])[] = [
   ['{}', `amount: required, ${integer}, got nothing`],
   [
     '{"amount":1,"sum":1}',
-    'sum: unknown field, expected amount, currency, method, order_id, customer_id, return_url, description, webhook_url, ttl_minutes, metadata',
+    'sum: unknown field, expected amount, currency, method, capture, order_id, customer_id, return_url, description, webhook_url, ttl_minutes, metadata',
   ],
   ['{"amount":1,"currency":"RUR1"}', 'currency: expected an ISO 4217 currency code, got "RUR1"'],
   ['{"amount":1,"currency":"rub"}', 'currency: expected an ISO 4217 currency code, got "rub"'],
@@ -335,7 +335,8 @@ describe('a card number, an account number or a secret is never repeated', () =>
 });
 
 describe('a query that is wrong is 400 bad_request', () => {
-  const statuses = 'pending, processing, succeeded, failed, expired, cancelled, refunded';
+  const statuses =
+    'pending, processing, authorized, succeeded, failed, expired, cancelled, refunded';
   const rows: readonly (readonly [string, string])[] = [
     ['/payments?limit=0', 'limit: expected an integer from 1 to 200, got 0'],
     ['/payments?limit=201', 'limit: expected an integer from 1 to 200, got 201'],

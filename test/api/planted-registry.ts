@@ -23,9 +23,9 @@ export const plantPayments = async (
 ): Promise<void> => {
   await pool.query(
     `insert into payment (merchant_id, id, version, public_id, shop_id, terminal_id, terminal_name, shop_name, mode, order_id, amount, amount_refunded, currency,
-        method, status, metadata, created_at, expires_at, processing_until)
+        method, status, metadata, created_at, expires_at, processing_until, capture_before)
       select $1, gen_random_uuid(), 1, 'P-' || nextval('payment_public_id'), $2, $2, 'Terminal', 'Shop', $3, 'order-' || n, 100, 0, 'RUB', 'sbp', ${of.status},
-        json_build_object('mode', $3::text), ${of.at}, ${of.at} + interval '1 hour', ${of.at} + interval '1 hour'
+        json_build_object('mode', $3::text), ${of.at}, ${of.at} + interval '1 hour', ${of.at} + interval '1 hour', ${of.at} + interval '7 days'
       from generate_series(0, $4::int - 1) as n`,
     [merchantId, shopId, mode, count],
   );

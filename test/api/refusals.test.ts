@@ -176,6 +176,7 @@ describe('a creation', () => {
         amount: 0,
         currency: 'RUB',
         method: 'any',
+        capture: 'automatic',
         orderId: 'A',
         ttlMinutes: 60,
         metadata: { a_b: 'c' },

@@ -245,7 +245,8 @@ export const en: Words = {
     },
     capture_expired: {
       reason: 'The shop did not take the money in time',
-      advice: 'You were not charged: your bank releases the amount that it held.',
+      advice:
+        'You were not charged: your bank releases what it held. If you still want the order, place it in the shop again.',
     },
     method_unavailable: { reason: 'This way to pay is not available at the moment', advice: later },
     unknown_bank_code: { reason: 'The bank declined the payment', advice: callBank },

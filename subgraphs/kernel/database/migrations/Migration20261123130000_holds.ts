@@ -9,7 +9,7 @@ export class Migration20261123130000_holds extends Migration {
     this.addSql(`alter table payment add column capture text, add column amount_captured bigint, add column capture_before timestamptz(3),
       add column hold_order text, add column hold_key uuid`);
     this.addSql(
-      `alter table payment add constraint payment_capture check (capture = 'manual'::text) not valid`,
+      `alter table payment add constraint payment_capture check (capture = any (array['manual'::text])) not valid`,
     );
     this.addSql(
       'alter table payment add constraint payment_captured check (amount_captured >= 1 and amount_captured <= amount) not valid',
