@@ -17,7 +17,7 @@ export const holdMutations = (
   const changed = (payment: Payment, now: Temporal.Instant): void => {
     wakeRelay();
     if (payment.askAt)
-      askLater(Math.max(0, payment.askAt.epochMilliseconds - now.epochMilliseconds));
+      askLater(payment.id, Math.max(0, payment.askAt.epochMilliseconds - now.epochMilliseconds));
   };
   return {
     paymentCapture: async (
