@@ -216,7 +216,7 @@ describe('the contract names what the service knows', () => {
   test('the version is that of the answers', () =>
     assert.equal((contract.document['info'] as { version: string }).version, apiVersion));
 
-  test('the webhooks are the seven events', () => {
+  test('the webhooks are the eight events', () => {
     assert.deepEqual(Object.keys(contract.document['webhooks'] as object), webhookEvents);
     assert.deepEqual([...events('PaymentWebhook'), ...events('PayoutWebhook')], webhookEvents);
     assert.deepEqual(schemas['WebhookEventName']?.enum, webhookEvents);
