@@ -145,6 +145,12 @@ class Life {
     return this.#seen(isRefused(created) ? created : created.payment);
   }
 
+  #choose(name: string, method: string | undefined): Promise<Payment | Refused> {
+    const chosen = buyerMethod(method === 'cards' ? 'cards' : 'sbp') ?? 'sbp';
+    const { database } = this.#migrated;
+    return chooseMethod(database, this.#banks, this.#idOf(name), chosen, this.#now);
+  }
+
   #cancel(name: string): Promise<Payment | Refused> {
     const asked = { paymentId: this.#of(name).id, requestId: 'r' };
     return cancelOrRelease(this.#migrated.database, this.#banks, this.#key, asked, this.#now);
@@ -286,20 +292,11 @@ class Life {
 
   /** Does one step; gives what is seen of it. */
   async step(verb: string, name: string, rest: readonly string[]): Promise<string> {
-    const { database } = this.#migrated;
     switch (verb) {
       case 'create':
         return this.#create(name, rest);
       case 'choose':
-        return this.#seen(
-          await chooseMethod(
-            database,
-            this.#banks,
-            this.#idOf(name),
-            buyerMethod(rest[0] === 'cards' ? 'cards' : 'sbp') ?? 'sbp',
-            this.#now,
-          ),
-        );
+        return this.#seen(await this.#choose(name, rest[0]));
       case 'session':
         return this.#seen(await this.#press(name, this.#banks));
       case 'lost':
