@@ -30,6 +30,8 @@ const look_ms = 500;
 const looksUntilLate = 2;
 /** How often the loop's turns are measured. */
 const tick_ms = 20;
+/** Looks without a request, after which nobody looks until one comes. */
+const quietLooks_max = 10;
 const retryAfter_s = 1;
 
 const refusals = new Counter({
@@ -72,7 +74,8 @@ export const shedLoad = (
 /**
  * Looks about twice a second how late the event loop is, for a request that comes at any moment:
  * longer turns are met more often, so that each counts by its own length. One line in the log when
- * it begins to be too late, and one when that is over.
+ * it begins to be too late, and one when that is over. The answer is asked for by each request; a
+ * process without requests does not measure.
  */
 const watchLoop = (app: FastifyInstance, max_ms: number, log: Logger): (() => boolean) => {
   let late = false;
@@ -92,6 +95,12 @@ const watchLoop = (app: FastifyInstance, max_ms: number, log: Logger): (() => bo
       );
     else log.info({ delay_ms: Math.round(delay_ms) }, 'the event loop is in time again');
   };
+  let ticking: NodeJS.Timeout | undefined;
+  let quietLooks = 0;
+  const end = (): void => {
+    clearInterval(ticking);
+    ticking = undefined;
+  };
   const tick = (): void => {
     const now_ms = performance.now();
     const turn_ms = now_ms - last_ms;
@@ -101,14 +110,28 @@ const watchLoop = (app: FastifyInstance, max_ms: number, log: Logger): (() => bo
     if (turns_ms < look_ms) return;
     record(squares_ms2 / turns_ms - tick_ms);
     turns_ms = squares_ms2 = 0;
+    quietLooks += 1;
+    if (quietLooks > quietLooks_max && !late) end();
   };
-  let ticking: NodeJS.Timeout | undefined;
+  const begin = (): void => {
+    last_ms = performance.now();
+    turns_ms = squares_ms2 = lateLooks = 0;
+    ticking = setInterval(tick, tick_ms).unref();
+  };
+  let listening = false;
   // Not before: what starting takes is no overload.
   app.addHook('onListen', (done) => {
-    last_ms = performance.now();
-    ticking = setInterval(tick, tick_ms).unref();
+    listening = true;
+    begin();
     done();
   });
-  app.addHook('onClose', async () => clearInterval(ticking));
-  return () => late;
+  app.addHook('onClose', async () => {
+    listening = false;
+    end();
+  });
+  return () => {
+    quietLooks = 0;
+    if (listening && !ticking) begin();
+    return late;
+  };
 };
