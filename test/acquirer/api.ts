@@ -20,7 +20,7 @@ import { mistakeIn, type Described } from './description.ts';
 import type { ApiRequest, ApiResponse } from './exchange.ts';
 import { listOf } from './list-page.ts';
 import type { openPublished } from './published.ts';
-import { decide, giveUpHold, payNow, type Notify } from './settle.ts';
+import { captureHold, decide, giveUpHold, payNow, type Notify } from './settle.ts';
 
 export interface ApiParts {
   readonly books: Books;
@@ -82,6 +82,7 @@ const createPayment = ({ books, base, notify }: ApiParts, asked: ApiRequest): Ap
     amount: body.amount,
     createdAt: new Date(),
     capture: body.capture,
+    expiresAt: null,
     method: {
       type,
       id: savedId ?? id,
@@ -207,6 +208,20 @@ const routes: readonly ApiRoute[] = [
       return giveUpHold(payment, notify)
         ? { status: 200, body: paymentView(payment, base) }
         : apiError(400, 'invalid_request', 'The payment cannot be cancelled');
+    },
+  ),
+  route(
+    'POST',
+    /^\/payments\/([\w-]+)\/capture$/,
+    'CapturePayment',
+    'Payment',
+    ({ books, base, notify }, asked, id) => {
+      const payment = ownOf(books.payments.get(id), asked);
+      if (!payment) return notFound;
+      const refused = captureHold(payment, asked.body.amount, notify);
+      return refused === null
+        ? { status: 200, body: paymentView(payment, base) }
+        : apiError(400, 'invalid_request', refused);
     },
   ),
   route('GET', /^\/payment_methods\/([\w-]+)$/, null, 'SavedMethod', ({ books }, asked, id) => {

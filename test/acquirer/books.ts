@@ -28,9 +28,12 @@ export interface BookedPayment {
   /** The shop that it was ordered by: it is known to no other. */
   readonly account: string;
   status: 'pending' | 'waiting_for_capture' | 'succeeded' | 'canceled';
-  readonly amount: Amount;
+  /** What was ordered; once it is captured, what was taken. */
+  amount: Amount;
   readonly createdAt: Date;
   readonly capture: boolean;
+  /** Present while it waits for its capture: until when. */
+  expiresAt: Date | null;
   /** Whether its method is saved when it is paid. */
   readonly saves: boolean;
   readonly method: {
@@ -153,8 +156,8 @@ const methodView = ({ status, method }: BookedPayment) => ({
 
 /** A payment as the API shows it. `base` is where buyers confirm. */
 export const paymentView = (payment: BookedPayment, base: string): object => {
-  const { id, account, status, amount, createdAt, confirmation, metadata, cancellation, method } =
-    payment;
+  const { id, account, status, amount, createdAt, expiresAt } = payment;
+  const { confirmation, metadata, cancellation, method } = payment;
   const url = `${base}/confirm/${id}`;
   const isOpen = status === 'pending' && confirmation !== null;
   return {
@@ -162,6 +165,9 @@ export const paymentView = (payment: BookedPayment, base: string): object => {
     status,
     amount,
     created_at: createdAt.toISOString(),
+    ...(status === 'waiting_for_capture' && expiresAt
+      ? { expires_at: expiresAt.toISOString() }
+      : {}),
     paid: status === 'succeeded' || status === 'waiting_for_capture',
     test: true,
     refundable: status === 'succeeded',

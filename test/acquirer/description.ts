@@ -18,6 +18,7 @@ ajv.addSchema({
 export type Described =
   | 'CreatePayment'
   | 'CancelPayment'
+  | 'CapturePayment'
   | 'CreateRefund'
   | 'CreatePayout'
   | 'CreatePersonalData'

@@ -79,6 +79,7 @@ const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll(
 const used = [
   ['/payments', /^\/payments$/],
   ['/payments/{payment_id}', /^\/payments\/[^/]+$/],
+  ['/payments/{payment_id}/capture', /^\/payments\/[^/]+\/capture$/],
   ['/payments/{payment_id}/cancel', /^\/payments\/[^/]+\/cancel$/],
   ['/payment_methods/{payment_method_id}', /^\/payment_methods\/[^/]+$/],
   ['/refunds', /^\/refunds$/],

@@ -3,11 +3,13 @@
  * each end is notified.
  */
 import {
+  type Amount,
   type BookedPayment,
   type BookedPayout,
   type BookedRefund,
   type Books,
   fateOf,
+  kopecks,
 } from './books.ts';
 
 /** Notifies the merchant of an end, as the acquirer does. */
@@ -51,6 +53,7 @@ export const payNow = (books: Books, payment: BookedPayment, notify: Notify): vo
 const end = (books: Books, payment: BookedPayment, notify: Notify): void => {
   if (payment.status !== 'pending') return;
   payment.status = payment.capture ? 'succeeded' : 'waiting_for_capture';
+  if (!payment.capture) holdFor(payment, notify);
   payment.method.saved = payment.saves;
   const { account, method } = payment;
   if (payment.saves)
@@ -62,6 +65,40 @@ const end = (books: Books, payment: BookedPayment, notify: Notify): void => {
 export const refuseToPay = (payment: BookedPayment, notify: Notify): void => {
   if (payment.status === 'pending')
     cancelPayment(payment, 'payment_network', '3d_secure_failed', notify);
+};
+
+/** How long a hold lasts; that of an amount that ends in 09 is over at once, as its last day is. */
+const hold_ms = { usual: 7 * 86_400_000, short: 2_000 } as const;
+
+/** Holds the money until it is captured, cancelled, or its time is over. */
+const holdFor = (payment: BookedPayment, notify: Notify): void => {
+  const ends_ms = payment.amount.value.endsWith('09') ? hold_ms.short : hold_ms.usual;
+  payment.expiresAt = new Date(Date.now() + ends_ms);
+  if (ends_ms === hold_ms.usual) return;
+  setTimeout(() => {
+    if (payment.status === 'waiting_for_capture')
+      cancelPayment(payment, 'yoo_money', 'expired_on_capture', notify);
+  }, ends_ms).unref();
+};
+
+/**
+ * The merchant captures a hold, or a part of it; the rest goes back. Gives why it cannot: there is
+ * none, or the captured amount's last digits refuse it.
+ */
+export const captureHold = (
+  payment: BookedPayment,
+  amount: Amount,
+  notify: Notify,
+): string | null => {
+  if (payment.status !== 'waiting_for_capture') return 'The payment does not wait for its capture';
+  if (amount.currency !== payment.amount.currency || kopecks(amount) > kopecks(payment.amount))
+    return 'The amount is more than is held';
+  const fate = fateOf(amount);
+  if (fate !== null && fate !== 'never' && fate !== 'late') return fate;
+  payment.amount = amount;
+  payment.status = 'succeeded';
+  notify('payment.succeeded', payment);
+  return null;
 };
 
 /** The merchant gives a hold up. False when there is none. */

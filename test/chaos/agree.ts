@@ -50,6 +50,7 @@ const fitting: Readonly<Record<string, readonly string[]>> = {
   refunded: ['succeeded'],
   failed: ['canceled', 'none'],
   expired: ['canceled', 'none'],
+  cancelled: ['canceled', 'none'],
 };
 
 const compareEach = (
@@ -62,7 +63,7 @@ const compareEach = (
     const status = there?.['status'] ?? 'none';
     const isFitting =
       fitting[row['status']]?.includes(status) &&
-      (!there || kopecks(there['amount']) === BigInt(row['amount']));
+      (!there || kopecks(there['amount']) === BigInt(row['amount_captured'] || row['amount']));
     return isFitting
       ? []
       : [
@@ -72,7 +73,7 @@ const compareEach = (
   assert.deepEqual(differing, [], `${what} that differ`);
 };
 
-const open = `select id::text, ask_at from payment where status in ('pending', 'processing')
+const open = `select id::text, ask_at from payment where status in ('pending', 'processing', 'authorized')
   union all select id::text, ask_at from refund where status = 'pending' union all select id::text, ask_at from payout where status = 'pending'`;
 
 /** The operations that are not final. */
@@ -101,7 +102,7 @@ export const stuckOperations = async (
 export const questionableOperations = async (pool: Pool): Promise<ReadonlySet<string>> => {
   const { rows } = await pool.query<Row>(
     `select id from (${open}) as waiting union select payment_id::text from refund where status = 'pending'
-      union select id::text from payment where status in ('expired', 'failed') and captured_at is null`,
+      union select id::text from payment where (status in ('expired', 'failed') or hold_order is not null) and captured_at is null`,
   );
   return new Set(rows.map(({ id }) => id));
 };

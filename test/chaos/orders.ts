@@ -1,7 +1,7 @@
 /**
- * What the merchant of a chaos run and its buyers do: payments, refunds, charges of saved cards and
- * payouts, each with an idempotency key of its own and insisted on until it is answered, as an
- * honest client does whose connection breaks.
+ * What the merchant of a chaos run and its buyers do: payments, holds, refunds, charges of saved
+ * cards and payouts, each with an idempotency key of its own and insisted on until it is answered,
+ * as an honest client does whose connection breaks.
  */
 import { AssertionError } from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,10 +9,10 @@ import { seeded } from '../acquirer/faults.ts';
 import { cardOf, type LiveMerchant } from '../live/harness.ts';
 import { eventually, type Answer } from '../support/merchant.ts';
 
-export type Kind = 'payment' | 'refund' | 'charge' | 'payout';
+export type Kind = 'payment' | 'hold' | 'refund' | 'charge' | 'payout';
 const kinds: readonly Kind[] = [
   'payment',
-  'payment',
+  'hold',
   'refund',
   'payout',
   'payment',
@@ -112,6 +112,42 @@ const pay = async (
   return answer;
 };
 
+/** A payment whose money is held first, and then captured, all or a part, or given up. */
+const hold = async (
+  merchant: LiveMerchant,
+  random: Random,
+  key: string,
+  pages: string[],
+): Promise<Answer> => {
+  const method = oneOf(['cards', 'cards', 'tpay'], random) ?? 'cards';
+  const amount = amountOf(random, 100);
+  const made = await insist(() =>
+    merchant.call(
+      'POST',
+      '/payments',
+      { amount, method, capture: 'manual' },
+      { 'idempotency-key': key },
+    ),
+  );
+  if (made.status >= 300) return made;
+  await goOn(made.body.payment_url, method === 'cards' ? cardOf() : null);
+  if (method === 'cards') pages.push(made.body.payment_url);
+  const { id } = made.body.payment;
+  for (;;) {
+    const { body } = await insist(() => merchant.call('GET', `/payments/${id}`));
+    if (body.status === 'authorized') break;
+    // What is not held soon is given up at its end.
+    if (body.status !== 'pending' && body.status !== 'processing') return made;
+    await typeAgain([made.body.payment_url]);
+    await delay(500);
+  }
+  if (random() < 0.3) return insist(() => merchant.call('POST', `/payments/${id}/cancel`));
+  const part = random() < 0.5 ? { amount: 5_000 } : { amount: amount - (amount % 100) };
+  return insist(() =>
+    merchant.call('POST', `/payments/${id}/capture`, part, { 'idempotency-key': `capture-${key}` }),
+  );
+};
+
 const giveBack = async (merchant: LiveMerchant, random: Random, key: string): Promise<Answer> => {
   const { body } = await insist(() => merchant.call('GET', '/payments?status=succeeded&limit=100'));
   const payment = oneOf<any>(body.items, random);
@@ -189,7 +225,7 @@ export const doAll = async (
   tokens: readonly string[],
 ) => {
   const done: Done = {
-    counts: { payment: 0, refund: 0, charge: 0, payout: 0 },
+    counts: { payment: 0, hold: 0, refund: 0, charge: 0, payout: 0 },
     refusals: new Map(),
     tokens,
     pages: [],
@@ -203,6 +239,7 @@ export const doAll = async (
       const paying = (...of: [LiveMerchant, Random, string]) => pay(...of, done.pages);
       const does = {
         payment: paying,
+        hold: (...of: [LiveMerchant, Random, string]) => hold(...of, done.pages),
         refund: giveBack,
         payout: payOut,
         charge: (...of: [LiveMerchant, Random, string]) => charge(...of, tokens),

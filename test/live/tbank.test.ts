@@ -319,6 +319,48 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
     assert.equal(failed.metadata.failure_code, 'insufficient_funds');
   });
 
+  test('money is held, and confirmed once or cancelled, also when answers are lost', async () => {
+    const { merchant, acquirer } = harness;
+    const held = async (method: 'cards' | 'tpay'): Promise<any> => {
+      const body = { amount: 20_000, method, capture: 'manual' };
+      const created = await merchant.call('POST', '/payments', body);
+      assert.equal(created.status, 201, JSON.stringify(created.body));
+      await onPage(created.body.payment_url, 'pay');
+      await paidAtBank(created.body.payment.id);
+      return untilStatus(merchant, created.body.payment.id, 'authorized');
+    };
+    const statusAtBank = async (id: string) => {
+      const [{ status, amount }] = await ofOrder(id);
+      return [status, amount];
+    };
+    const part = await held('tpay');
+    assert.deepEqual(await statusAtBank(part.id), ['AUTHORIZED', 20_000]);
+    const capture = (id: string, amount: number) =>
+      merchant.call('POST', `/payments/${id}/capture`, { amount });
+    const refused = await capture(part.id, 10_002);
+    assert.deepEqual([refused.status, refused.body.error?.code], [422, 'capture_declined']);
+    const { body } = await capture(part.id, 8_000);
+    assert.deepEqual([body.payment.status, body.payment.amount_captured], ['succeeded', 8_000]);
+    assert.deepEqual(await statusAtBank(part.id), ['CONFIRMED', 8_000]);
+    await refundEnds(await refund(part.id, 8_000), 'succeeded');
+    await untilStatus(merchant, part.id, 'refunded');
+
+    const lost = await held('cards');
+    const fault = { fault: 'timeout_after', method: 'POST', path: '/v2/Confirm' } as const;
+    const ask = { ...fault, path: '/v2/CheckOrder', fault: 'timeout_before' } as const;
+    await acquirer.faults({ next: [fault, fault] });
+    await capture(lost.id, 20_000);
+    const captured = await untilStatus(merchant, lost.id, 'succeeded', 60_000);
+    assert.deepEqual(await statusAtBank(lost.id), ['CONFIRMED', captured.amount_captured]);
+
+    const given = await held('cards');
+    await acquirer.faults({ next: [{ ...fault, path: '/v2/Cancel' }, ask, ask] });
+    const answer = await merchant.call('POST', `/payments/${given.id}/cancel`);
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
+    await untilStatus(merchant, given.id, 'cancelled', 60_000);
+    assert.deepEqual(await statusAtBank(given.id), ['REVERSED', 20_000]);
+  });
+
   test('a notification is taken only with the right token, answered OK, and only makes us ask', async () => {
     const { merchant, service } = harness;
     const { payment, url } = await order(merchant, 8_000, 'sbp');

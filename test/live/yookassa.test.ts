@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { accessFacts } from './access.ts';
 import { accountFacts } from './accounts.ts';
 import { chargeFacts } from './charges.ts';
+import { holdFacts } from './holds.ts';
 import { modeFacts } from './modes.ts';
 import { paymentFacts } from './payments.ts';
 import { payoutFacts } from './payouts.ts';
@@ -18,6 +19,7 @@ for (const facts of [
   modeFacts,
   paymentFacts,
   refundFacts,
+  holdFacts,
   chargeFacts,
   payoutFacts,
   accountFacts,

@@ -32,6 +32,8 @@ export type BankAnswer =
   | (Accepted & { readonly kind: 'approved' })
   /** The bank holds the money until then (decision D-86). */
   | (Accepted & { readonly kind: 'authorized'; readonly captureBefore: Temporal.Instant })
+  /** The bank held the money and gave it up, by itself or by somebody else's order. */
+  | { readonly kind: 'released' }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly bankCode: string }
   /**
    * Not final. `askAt` null: it will not change by itself. `session`: where the buyer goes on,

@@ -25,9 +25,10 @@ interface Asked {
 
 /**
  * A payment that ended unpaid, or that the bank had not seen, may have been paid after all
- * (decision D-33); one whose buyer has not gone on is not at the bank yet.
+ * (decision D-33), and what a hold was ordered to become is not known yet (D-85); one whose buyer
+ * has not gone on is not at the bank yet.
  */
-const openPayment = `status = 'processing' or captured_at is null and
+const openPayment = `status = 'processing' or hold_order is not null or captured_at is null and
   (status in ('expired', 'cancelled') and bank_ref is not null or status = 'expired' and processing_until is not null
     or status = 'failed' and bank_ref is null and connector is not null)`;
 const openOf: Readonly<Record<BankSubject, string>> = {

@@ -10,7 +10,7 @@ import { minorUnits } from '../../kernel/rules/money.ts';
 import { paymentSucceeded } from '../../kernel/rules/postings.ts';
 import type { FailureCode } from '../../kernel/rules/failure-code.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
-import { authorize, begun, settled } from './authorize.ts';
+import { authorize, begun, letGo, settled } from './authorize.ts';
 import { alertOfContradiction } from './alert-of-contradiction.ts';
 import { approvalPatch, bankRefMetadata, type Approval } from './approval.ts';
 import type { Payment } from '../entities.ts';
@@ -32,7 +32,9 @@ const approve = (
   answer: Approval,
   now: Temporal.Instant,
 ): Decision => {
-  const status = paymentMove(begun(payment), 'bank_approved');
+  // Captured there by somebody else than us, in full.
+  const status =
+    paymentMove(begun(payment), 'bank_approved') ?? paymentMove(payment.status, 'captured');
   // What comes too late is still to be booked: until then the question stays open, so that a crash
   // in between does not lose it.
   if (!status)
@@ -48,6 +50,7 @@ const approve = (
       status,
       fee,
       feeRateBps: rateBps,
+      captureBefore: null,
       finalizedAt: now,
     },
     postings: paymentSucceeded({ amount, fee }),
@@ -158,6 +161,11 @@ const decide = (
   switch (answer.kind) {
     case 'declined':
       return decline(inHand.payment, connector, answer.failureCode, answer.bankCode, now);
+    case 'released':
+      return (
+        letGo(inHand.payment, now) ??
+        decline(inHand.payment, connector, 'capture_expired', 'released', now)
+      );
     case 'pending':
       return wait(inHand, answer.askAt, now, foundPatch(inHand.payment, answer.session));
     case 'unknown':

@@ -37,7 +37,8 @@ const isOpenQuestion = (
   occasion: Occasion,
 ): boolean => {
   if (status === 'processing') return true;
-  if (status === 'authorized') return false;
+  // Only the bank's own word makes it a question: it may have ended the hold, or captured it.
+  if (status === 'authorized') return mode === 'live' && occasion === 'notified';
   if (capturedAt !== null) return false;
   if (mode === 'live' && bankRef !== null && status !== 'failed') return true;
   if (status === 'expired') return processingUntil !== null;

@@ -2,6 +2,7 @@
 import type { BankAnswer } from '../../kernel/banks/bank-answer.ts';
 import { statusEvents, type Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
+import { elapsed } from '../holds/elapsed.ts';
 import { releaseOrder } from '../holds/order-release.ts';
 import { endedUnpaid, paymentMove, type PaymentStatus } from '../rules/payment.ts';
 import { acceptedPatch } from './approval.ts';
@@ -54,3 +55,10 @@ export const authorize = (
     events: () => [],
   };
 };
+
+/**
+ * The bank held the money and gave it up (decision D-81): an authorized payment has expired. Null
+ * for one that is not authorized here.
+ */
+export const letGo = (payment: Payment, now: Temporal.Instant): Decision | null =>
+  payment.status === 'authorized' ? elapsed(payment, now) : null;

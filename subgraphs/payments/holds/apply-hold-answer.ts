@@ -17,12 +17,10 @@ import type { Payment } from '../entities.ts';
 import { feeOf } from '../rules/fee.ts';
 import { paymentMove } from '../rules/payment.ts';
 import type { PaymentInHand } from '../store-payment.ts';
+import { elapsed, unheld } from './elapsed.ts';
 
 /** How long we wait before asking again a bank that gave no answer. */
 const askAgain_s = 10;
-
-/** What a payment is without an order about its hold. */
-const unordered = { holdOrder: null, holdKey: null, askAt: null } as const;
 
 /** The bank took the money: what was captured is booked, with the fee of it (decision D-83). */
 const captured = (
@@ -36,11 +34,10 @@ const captured = (
   const fee = feeOf(payment.mode, amount, rateBps);
   return {
     patch: {
-      ...unordered,
+      ...unheld,
       status,
       fee,
       amountCaptured: amount,
-      captureBefore: null,
       capturedAt: now,
       finalizedAt: now,
       feeRateBps: rateBps,
@@ -53,19 +50,12 @@ const captured = (
 
 /** The bank gave the money back to the buyer's account: nothing was booked, and nothing is. */
 const released = ({ payment }: PaymentInHand, now: Temporal.Instant): Decision => {
-  const isCancelled = payment.holdOrder === 'cancel';
-  const status = paymentMove(payment.status, isCancelled ? 'hold_released' : 'hold_elapsed');
-  const free = { ...unordered, amountCaptured: null, captureBefore: null };
   // It had ended before the bank held the money.
-  if (!status) return { patch: free, postings: [], events: () => [] };
-  const ended = isCancelled
-    ? {}
-    : {
-        failureCode: 'capture_expired' as const,
-        metadata: { ...payment.metadata, failure_code: 'capture_expired' },
-      };
+  if (payment.status !== 'authorized') return { patch: unheld, postings: [], events: () => [] };
+  const status = paymentMove(payment.status, 'hold_released');
+  if (payment.holdOrder !== 'cancel' || !status) return elapsed(payment, now);
   return {
-    patch: { ...free, ...ended, status, finalizedAt: now },
+    patch: { ...unheld, status, finalizedAt: now },
     postings: [],
     events: (after) => statusEvents(after, [], now),
   };
@@ -87,12 +77,19 @@ const decide = (
   });
   switch (answer.kind) {
     case 'captured':
+      // It had ended here: the question about it finds the money, which goes back (decision D-33).
+      if (payment.status !== 'authorized')
+        return { patch: { ...unheld, askAt: now }, postings: [], events: () => [] };
       return captured(inHand, answer.amount, now);
     case 'released':
       return released(inHand, now);
     case 'declined':
       return payment.holdOrder === 'capture'
-        ? { patch: { ...unordered, amountCaptured: null }, postings: [], events: () => [] }
+        ? {
+            patch: { ...unheld, captureBefore: payment.captureBefore },
+            postings: [],
+            events: () => [],
+          }
         : wait(now.add({ seconds: askAgain_s }));
     case 'pending':
       return wait(answer.askAt);

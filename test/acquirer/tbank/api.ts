@@ -9,7 +9,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import type { ApiResponse } from '../exchange.ts';
 import { codeOf, type BookedOrder, type TBankBooks } from './books.ts';
-import { cancelPart, isOpen, pay, type NotifyStatus } from './settle.ts';
+import { cancelPart, confirm, isOpen, pay, type NotifyStatus } from './settle.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajv.addSchema({
@@ -182,6 +182,13 @@ const methods: Readonly<Record<string, (parts: TBankParts, asked: any) => ApiRes
   Charge: (parts, asked) =>
     ofPayment(parts, asked, (payment) => charge(parts, payment, asked.RebillId)),
   Cancel: (parts, asked) => ofPayment(parts, asked, (payment) => cancel(parts, payment, asked)),
+  Confirm: (parts, asked) =>
+    ofPayment(parts, asked, (payment) => {
+      const code = confirm(payment, asked.Amount, parts.notify);
+      if (code !== null) return refusal(code, 'It cannot be confirmed');
+      const { Amount: _, ...confirmed } = view(parts, payment);
+      return answered(confirmed);
+    }),
   CheckOrder: (parts, asked) => checkOrder(parts, asked.OrderId),
   GetCardList: (parts, asked) => getCardList(parts, asked.CustomerKey),
 };

@@ -18,8 +18,8 @@ export type TBankStatus =
 export interface BookedOrder {
   readonly id: string;
   readonly orderId: string;
-  /** Kopecks. */
-  readonly amount: number;
+  /** Kopecks; once it is confirmed, what was taken. */
+  amount: number;
   status: TBankStatus;
   errorCode: string;
   readonly twoHarnesses: boolean;

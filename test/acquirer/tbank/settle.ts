@@ -61,6 +61,21 @@ export const pay = (
   if (wait === null) succeed(books, payment, by, notify);
 };
 
+/** Takes what is held, or a part of it; why it does not, as an error code, or null. */
+export const confirm = (
+  payment: BookedOrder,
+  amount: number,
+  notify: NotifyStatus,
+): string | null => {
+  if (payment.status !== 'AUTHORIZED' || amount > payment.amount) return '8';
+  const code = codeOf(amount);
+  if (code !== null) return code;
+  payment.amount = amount;
+  payment.status = 'CONFIRMED';
+  notify(payment);
+  return null;
+};
+
 /** The buyer refuses on the page. */
 export const refuse = (payment: BookedOrder, notify: NotifyStatus): void => {
   if (isOpen(payment)) reject(payment, '101', notify);

@@ -6,6 +6,7 @@ import type { PaymentQuestion } from '../bank.ts';
 import type { BankAnswer, PayerTraits } from '../bank-answer.ts';
 import type { BuyerMethod } from '../../rules/buyer.ts';
 import { paymentFailure } from './failures.ts';
+import { hold_d } from './holds.ts';
 import {
   askEvery_s,
   decidingPayment,
@@ -81,6 +82,15 @@ const voidAuthorisation = async (
     : unknown;
 };
 
+/** The bank holds the money; it gives no end of that. */
+const held = ({ orderedAt }: PaymentQuestion, { id, rrn, sbpId }: WirePayment): BankAnswer => ({
+  kind: 'authorized',
+  captureBefore: orderedAt.add({ hours: 24 * hold_d }),
+  reference: id,
+  rrn: rrn ?? sbpId,
+  traits: noTraits,
+});
+
 const settle = async (
   calls: PaymentCalls,
   asked: PaymentQuestion,
@@ -92,8 +102,10 @@ const settle = async (
     case 'paid':
       return approved(calls, asked, payment);
     case 'held':
+      if (asked.holds) return held(asked, payment);
       return asked.voided ? voidAuthorisation(calls, asked, payment) : waiting;
     case 'given_up':
+      if (asked.holds) return { kind: 'released' };
       return asked.voided
         ? approved(calls, asked, payment)
         : { kind: 'declined', failureCode: 'generic_decline', bankCode: payment.status };

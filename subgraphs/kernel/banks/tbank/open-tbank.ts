@@ -9,6 +9,7 @@ import { openCheckEcho } from '../check-echo.ts';
 import { tbankCharges } from './charges.ts';
 import { openClient } from './client.ts';
 import type { TBankConfig } from './config.ts';
+import { tbankHolds } from './holds.ts';
 import { tbankPayments } from './payments.ts';
 import { tbankRefunds } from './refunds.ts';
 
@@ -40,6 +41,7 @@ export const openTBank = (config: TBankConfig, publicUrl: string, pool: Runner):
     ...tbankPayments(calls),
     ...tbankCharges(calls),
     ...tbankRefunds(calls),
+    ...tbankHolds(calls),
     payoutWays: [],
     pay: async () => unknown,
     askPayout: async () => unknown,

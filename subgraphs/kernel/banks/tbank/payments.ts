@@ -30,7 +30,7 @@ const dueDate = (order: SessionOrder): string => {
 const initParams = (order: SessionOrder, { callbackUrl }: PaymentCalls) => ({
   Amount: Number(order.amount),
   OrderId: order.operationId,
-  PayType: isVoided(order) ? 'T' : 'O',
+  PayType: isVoided(order) || order.holds ? 'T' : 'O',
   NotificationURL: callbackUrl(order.merchantId),
   SuccessURL: order.pageUrl,
   FailURL: order.pageUrl,

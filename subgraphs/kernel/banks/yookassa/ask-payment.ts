@@ -5,6 +5,7 @@
 import type { PaymentQuestion } from '../bank.ts';
 import type { BankAnswer } from '../bank-answer.ts';
 import type { ApiAnswer } from './client.ts';
+import { held, isReleased } from './holds.ts';
 import { approved, standing, stopped, unknown, type PaymentCalls } from './payment-answers.ts';
 import { readPage, readPayment, type WirePayment } from './wire.ts';
 
@@ -34,11 +35,23 @@ const voidAuthorisation = async (
   return after && isOurVoid(after) ? approved(after) : unknown;
 };
 
+/** The money is to be held: what was captured of it may be less than was ordered. */
+const settleHeld = async (
+  calls: PaymentCalls,
+  asked: PaymentQuestion,
+  payment: WirePayment,
+): Promise<BankAnswer> => {
+  if (payment.operationId === asked.operationId && isReleased(payment)) return { kind: 'released' };
+  if (payment.status !== 'waiting_for_capture') return standing(calls, asked, payment);
+  return (await calls.checkEcho(asked, payment)) ? held(payment, asked.now) : stopped;
+};
+
 const settle = async (
   calls: PaymentCalls,
   asked: PaymentQuestion,
   payment: WirePayment,
 ): Promise<BankAnswer> => {
+  if (asked.holds) return settleHeld(calls, asked, payment);
   if (!asked.voided) return standing(calls, asked, payment);
   if (!(await calls.checkEcho(asked, payment))) return stopped;
   if (payment.status === 'waiting_for_capture') return voidAuthorisation(calls, asked, payment);

@@ -23,6 +23,7 @@ const payment: Reasons = {
   issuer_unavailable: 'issuer_unavailable',
   internal_timeout: 'processing_error',
   expired_on_confirmation: 'session_expired',
+  expired_on_capture: 'capture_expired',
 };
 
 const refund: Reasons = {

@@ -7,6 +7,7 @@ import { yooKassaCharges } from './charges.ts';
 import { openClient } from './client.ts';
 import type { YooKassaConfig } from './config.ts';
 import { openCheckEcho } from './echo.ts';
+import { yooKassaHolds } from './holds.ts';
 import { yooKassaPayments } from './payments.ts';
 import { yooKassaPayouts } from './payouts.ts';
 import { yooKassaRefunds } from './refunds.ts';
@@ -42,6 +43,7 @@ export const openYooKassa = (
     ...yooKassaPayments(calling('payments')),
     ...yooKassaCharges(calling('payments')),
     ...yooKassaRefunds(calling('payments')),
+    ...yooKassaHolds(calling('payments')),
     ...yooKassaPayouts(calling('payouts'), { client, gateway: config.payouts }),
     close: async () => {
       stopWatching();

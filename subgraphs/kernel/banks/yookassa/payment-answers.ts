@@ -1,5 +1,5 @@
 /** What YooKassa's answers about a payment mean, whether it was ordered, asked about or charged. */
-import type { BankAnswer, FoundSession, PayerTraits } from '../bank-answer.ts';
+import type { Accepted, BankAnswer, FoundSession, PayerTraits } from '../bank-answer.ts';
 import type { Account } from '../bank-accounts.ts';
 import type { ChargeAnswer } from '../token-bank.ts';
 import type { Caller } from './accounts.ts';
@@ -59,12 +59,17 @@ export const declined = ({ cancellation }: WirePayment): BankAnswer & { kind: 'd
   bankCode: cancellation.reason,
 });
 
-export const approved = (payment: WirePayment): BankAnswer & { kind: 'approved' } => ({
-  kind: 'approved',
+/** What is kept of a payment whose buyer has confirmed. */
+export const acceptedBy = (payment: WirePayment): Accepted => ({
   reference: payment.id,
   rrn: payment.rrn ?? payment.sbpOperationId,
   traits: traitsOf(payment),
   ...(payment.isSaved && payment.methodId !== null ? { savedReference: payment.methodId } : {}),
+});
+
+export const approved = (payment: WirePayment): BankAnswer & { kind: 'approved' } => ({
+  kind: 'approved',
+  ...acceptedBy(payment),
 });
 
 /** Where the buyer confirms, in an answer that finds an order again. */

@@ -55,7 +55,7 @@ const isVoided = ({ save, method }: Pick<SessionOrder, 'save' | 'method'>): bool
 
 const sessionBody = (order: SessionOrder) => ({
   amount: wireAmount(order.amount, order.currency),
-  capture: !isVoided(order),
+  capture: !isVoided(order) && !order.holds,
   payment_method_data: {
     type: wireMethods[order.method],
     ...(order.card ? wireCard(order.card) : {}),

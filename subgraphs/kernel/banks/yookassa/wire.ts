@@ -45,6 +45,8 @@ export interface WirePayment extends WireObject<
   readonly methodType: string | null;
   /** When it was ordered there. */
   readonly createdAt: Temporal.Instant | null;
+  /** While it waits for its capture: until when. */
+  readonly expiresAt: Temporal.Instant | null;
   readonly rrn: string | null;
   readonly methodId: string | null;
   readonly isSaved: boolean;
@@ -109,6 +111,7 @@ const payment = object({
   ...objectEntries,
   status: picklist(['pending', 'waiting_for_capture', 'succeeded', 'canceled']),
   created_at: orNull(instant),
+  expires_at: orNull(instant),
   confirmation: part({
     type: orNull(text),
     confirmation_url: orNull(text),
@@ -136,6 +139,7 @@ export const readPayment = (body: unknown): WirePayment | null => {
     confirmationUrl: confirmation.confirmation_url ?? confirmation.confirmation_data,
     methodType: method.type,
     createdAt: output.created_at,
+    expiresAt: output.expires_at,
     rrn: output.authorization_details.rrn,
     methodId: method.id,
     isSaved: method.saved,

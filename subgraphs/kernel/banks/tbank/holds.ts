@@ -1,0 +1,117 @@
+/**
+ * Holds at T-Bank: a payment of two steps (`PayType` T) is `Confirm`ed or `Cancel`led. Decisions
+ * D-81 to D-86. `Confirm` has no idempotency key, but only what is authorized can be confirmed, and
+ * is not any more then: the state is read before, and what it is afterwards is what took effect.
+ */
+import type { Bank } from '../bank.ts';
+import type { HoldAnswer, HoldOrder } from '../hold-bank.ts';
+import { minorUnits, type MinorUnits } from '../../rules/money.ts';
+import type { ApiAnswer } from './client.ts';
+import { failureOf } from './failures.ts';
+import {
+  askEvery_s,
+  decidingPayment,
+  isOrdered,
+  paymentsOf,
+  stopped,
+  unknown,
+  type PaymentCalls,
+} from './orders.ts';
+import { meaningOf, type WirePayment } from './wire.ts';
+
+/** How long a hold lasts from its order on, of which the bank itself gives no end. */
+export const hold_d = 7;
+
+/** The payment that has the hold; null when the bank does not answer or does not know it. */
+const holdOf = async (
+  calls: PaymentCalls,
+  { payment: { operationId, reference } }: HoldOrder,
+): Promise<WirePayment | null> => {
+  const payments = (await paymentsOf(calls, operationId)) ?? [];
+  return payments.find(({ id }) => id === reference) ?? decidingPayment(payments) ?? null;
+};
+
+/** Whether what became of a hold is what was ordered; `amount` is what the bank is to repeat. */
+const isAsOrdered = (
+  calls: PaymentCalls,
+  order: HoldOrder,
+  payment: WirePayment,
+  amount: MinorUnits,
+): Promise<boolean> =>
+  isOrdered(calls, { ...order, operationId: order.payment.operationId, amount }, payment);
+
+/** The money was taken: as much as was ordered, or as somebody else than us has wanted. */
+const captured = async (
+  calls: PaymentCalls,
+  order: HoldOrder,
+  payment: WirePayment,
+): Promise<HoldAnswer> => {
+  const { amount: repeated } = payment;
+  if (repeated === null || !Number.isSafeInteger(repeated) || repeated < 1) return unknown;
+  const amount = minorUnits(BigInt(repeated));
+  const wanted = order.kind === 'capture' ? order.amount : amount;
+  return (await isAsOrdered(calls, order, payment, wanted))
+    ? { kind: 'captured', amount }
+    : stopped;
+};
+
+/**
+ * What became of the hold; null while it stands. A difference from what was ordered stops the
+ * order: a person looks into it.
+ */
+const settled = async (
+  calls: PaymentCalls,
+  payment: WirePayment,
+  order: HoldOrder,
+): Promise<HoldAnswer | null> => {
+  switch (meaningOf(payment.status)) {
+    case 'paid':
+      return captured(calls, order, payment);
+    case 'given_up':
+    case 'failed':
+      return (await isAsOrdered(calls, order, payment, order.held))
+        ? { kind: 'released' }
+        : stopped;
+    case 'open':
+      return { kind: 'pending', askAt: order.now.add({ seconds: askEvery_s }) };
+    case 'held':
+      return null;
+  }
+};
+
+const give = (
+  { client }: PaymentCalls,
+  { kind, operationId, amount }: HoldOrder,
+  { id: PaymentId }: WirePayment,
+): Promise<ApiAnswer> =>
+  kind === 'capture'
+    ? client.call({
+        method: 'Confirm',
+        params: { PaymentId, Amount: Number(amount) },
+        repeatable: true,
+      })
+    : client.call({
+        method: 'Cancel',
+        params: { PaymentId, ExternalRequestId: operationId },
+        repeatable: true,
+      });
+
+const settleHold = async (calls: PaymentCalls, order: HoldOrder): Promise<HoldAnswer> => {
+  const before = await holdOf(calls, order);
+  if (!before) return unknown;
+  const ended = await settled(calls, before, order);
+  if (ended) return ended;
+  const answer = await give(calls, order, before);
+  const after = await holdOf(calls, order);
+  const became = after && (await settled(calls, after, order));
+  if (became) return became;
+  return after && answer.kind === 'rejected'
+    ? { kind: 'declined', failureCode: failureOf(answer.code), bankCode: answer.code }
+    : unknown;
+};
+
+/** The part of the port that takes held money, or gives it up. */
+export const tbankHolds = (calls: PaymentCalls): Required<Pick<Bank, 'holds' | 'settleHold'>> => ({
+  holds: ['cards', 'tpay'],
+  settleHold: (order) => settleHold(calls, order),
+});

@@ -1,0 +1,116 @@
+/**
+ * Holds at YooKassa: a payment that is ordered without its capture waits for it until its
+ * `expires_at`. Decisions D-81 to D-86. Its idempotency keys last a day; after that the payment's
+ * own status keeps an order from a second effect, since only one that waits can be captured or
+ * cancelled.
+ */
+import type { Bank } from '../bank.ts';
+import type { BankAnswer } from '../bank-answer.ts';
+import type { HoldAnswer, HoldOrder } from '../hold-bank.ts';
+import { holderOf } from './accounts.ts';
+import { amountIn, wireAmount } from './amount.ts';
+import type { ApiAnswer } from './client.ts';
+import { paymentFailure } from './failures.ts';
+import {
+  acceptedBy,
+  isAboutUs,
+  stopped,
+  unknown,
+  type PaymentCaller,
+  type PaymentCalls,
+} from './payment-answers.ts';
+import { readPayment, type WirePayment } from './wire.ts';
+
+/** How long a hold lasts of which the bank does not say it: that of a card (its own guide). */
+const hold_d = 7;
+
+/** What ended a hold, where the buyer was not refused. */
+const endings: ReadonlySet<string> = new Set(['expired_on_capture', 'canceled_by_merchant']);
+
+/** Whether a payment was held, and is not any more. */
+export const isReleased = ({ status, cancellation }: WirePayment): boolean =>
+  status === 'canceled' && endings.has(cancellation.reason);
+
+/** The bank holds the money of the payment. */
+export const held = (payment: WirePayment, now: Temporal.Instant): BankAnswer => ({
+  kind: 'authorized',
+  captureBefore: payment.expiresAt ?? (payment.createdAt ?? now).add({ hours: 24 * hold_d }),
+  ...acceptedBy(payment),
+});
+
+/**
+ * What became of the hold, as far as that is what was ordered; null while it stands. A difference
+ * stops the order: a person looks into it.
+ */
+const settled = async (
+  { checkEcho }: PaymentCalls,
+  payment: WirePayment,
+  order: HoldOrder,
+): Promise<HoldAnswer | null> => {
+  const isCaptured = payment.status === 'succeeded';
+  if (!isCaptured && payment.status !== 'canceled') return null;
+  const taken = amountIn(payment.amount, order.currency);
+  if (taken === null) return unknown;
+  // Somebody else than us has captured what is to be released: as much as they wanted.
+  const captured = order.kind === 'capture' ? order.amount : taken;
+  const amount = isCaptured ? captured : order.held;
+  const ordered = { ...order, operationId: order.payment.operationId, amount };
+  if (!(await checkEcho(ordered, payment))) return stopped;
+  return isCaptured ? { kind: 'captured', amount: taken } : { kind: 'released' };
+};
+
+/** The order was refused: the payment itself shows whether something else has had its effect. */
+const afterRefusal = async (
+  calls: PaymentCalls,
+  order: HoldOrder,
+  refusal: ApiAnswer & { readonly kind: 'rejected' },
+): Promise<HoldAnswer> => {
+  const answer = await calls.client.call({
+    account: calls.shop,
+    path: `/payments/${order.payment.reference}`,
+  });
+  const payment = answer.kind === 'answered' ? readPayment(answer.body) : null;
+  if (!payment) return unknown;
+  // What is refused now may have been accepted before, or be about our own account.
+  const stands = isAboutUs(refusal) || !refusal.isCertain;
+  return (
+    (await settled(calls, payment, order)) ??
+    (stands
+      ? unknown
+      : {
+          kind: 'declined',
+          failureCode: paymentFailure({ party: 'yoo_money', reason: refusal.code }),
+          bankCode: refusal.code,
+        })
+  );
+};
+
+const settleHold = async (calls: PaymentCalls, order: HoldOrder): Promise<HoldAnswer> => {
+  const { kind, operationId, payment, amount, currency } = order;
+  const verb = kind === 'capture' ? 'capture' : 'cancel';
+  const answer = await calls.client.call({
+    account: calls.shop,
+    path: `/payments/${payment.reference}/${verb}`,
+    post: {
+      key: operationId,
+      body: kind === 'capture' ? { amount: wireAmount(amount, currency) } : {},
+    },
+  });
+  if (answer.kind === 'rejected') return afterRefusal(calls, order, answer);
+  const after = answer.kind === 'answered' ? readPayment(answer.body) : null;
+  return (after && (await settled(calls, after, order))) ?? unknown;
+};
+
+/** The part of the port that takes held money, or gives it up: by the account that has it. */
+export const yooKassaHolds = (
+  callerOf: (merchantId: string) => Promise<PaymentCaller>,
+): Required<Pick<Bank, 'holds' | 'settleHold'>> => ({
+  holds: ['cards', 'tpay', 'sberpay'],
+  settleHold: async (order) => {
+    const { reference } = order.payment;
+    if (reference === null) return unknown;
+    const caller = await callerOf(order.merchantId);
+    const shop = await holderOf(caller, `/payments/${reference}`);
+    return shop ? settleHold({ ...caller, shop }, order) : unknown;
+  },
+});
