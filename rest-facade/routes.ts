@@ -9,6 +9,8 @@ import type {
   Idempotency,
   LedgerEntryType,
   PaymentCreateInput,
+  PaymentLinkCreateInput,
+  PaymentLinkStatus,
   PaymentStatus,
   PayoutCreateInput,
   PayoutMethod,
@@ -19,12 +21,12 @@ import type {
   TokenCreateInput,
   WebhookEvent as GraphEvent,
 } from '../schema/generated/operations.ts';
+import { deliveredEventJson, loggedEventJson } from '../schema/event-log-json.ts';
 import {
   balanceJson,
   chargeJson,
-  deliveredEventJson,
   ledgerEntryJson,
-  loggedEventJson,
+  linkJson,
   paymentJson,
   payoutJson,
   rateJson,
@@ -513,6 +515,48 @@ const tokens = [
   }),
 ];
 
+const links = [
+  row<'CreateLink', PaymentLinkCreateInput>({
+    method: 'POST',
+    path: '/v1/public/links',
+    operation: 'CreateLink',
+    field: 'Mutation.linkCreate',
+    idempotent: true,
+    variables: ({ body, idempotency }) => ({ input: body, idempotency }),
+    answer: ({ linkCreate: result }) =>
+      result.__typename === 'Refused'
+        ? result
+        : created({ link: linkJson(result.link) }, result.idempotent),
+  }),
+  row<'ListLinks', Empty, StatusPage<PaymentLinkStatus>>({
+    method: 'GET',
+    path: '/v1/public/links',
+    operation: 'ListLinks',
+    field: 'Query.paymentLinks',
+    variables: ({ query }) => ({ ...pageVariables(query), status: query.status ?? null }),
+    answer: ({ paymentLinks: page }) => paged(page, linkJson),
+  }),
+  row<'GetLink'>({
+    method: 'GET',
+    path: '/v1/public/links/{id}',
+    operation: 'GetLink',
+    field: 'Query.paymentLink',
+    variables: ({ id }) => ({ id }),
+    answer: ({ paymentLink }) => paymentLink && ok(linkJson(paymentLink)),
+  }),
+  row<'DeactivateLink'>({
+    method: 'POST',
+    path: '/v1/public/links/{id}/deactivate',
+    operation: 'DeactivateLink',
+    field: 'Mutation.linkDeactivate',
+    variables: ({ id }) => ({ id }),
+    answer: ({ linkDeactivate: result }) =>
+      result.__typename === 'Refused'
+        ? result
+        : ok({ status: result.link.status, link: linkJson(result.link) }),
+  }),
+];
+
 const eventLog = [
   row<
     'ListEventLog',
@@ -565,6 +609,7 @@ export const routes: readonly Route[] = [
   ...money,
   ...subscriptions,
   ...tokens,
+  ...links,
   ...eventLog,
   events,
 ];

@@ -1,7 +1,7 @@
 /**
  * Bodies against the contract: decision D-04 (unknown fields), D-05 (integers), D-06 (messages). An
  * optional field that is null is one that was left out: typed clients send it so, and the answers
- * have null for what is absent.
+ * have null for what is absent. Where the contract gives null a meaning of its own, it stays.
  */
 import { compileSchema } from './compile-schema.ts';
 import type { Schema } from './read-contract.ts';
@@ -27,6 +27,9 @@ export const camelCase = (name: string): string =>
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Whether null means something of its own in the field: `uses` of a link. */
+const isNullable = ({ type }: Schema): boolean => Array.isArray(type) && type.includes('null');
+
 /**
  * Renames the fields of an object; an object without named fields (metadata) is the merchant's own
  * and stays as it is.
@@ -34,12 +37,13 @@ const isObject = (value: unknown): value is Fields =>
 const compileShape = (schema: Schema): ((body: Fields) => Record<string, unknown>) => {
   const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => {
     const item = field.items?.properties ? compileShape(field.items) : null;
-    return { name, camel: camelCase(name), fallback: field['x-default'], item };
+    const fallback = field['x-default'];
+    return { name, camel: camelCase(name), fallback, item, nullable: isNullable(field) };
   });
   return (body) => {
     const shaped: Record<string, unknown> = {};
-    for (const { name, camel, fallback, item } of fields) {
-      const value = body[name] ?? fallback;
+    for (const { name, camel, fallback, item, nullable } of fields) {
+      const value = nullable && body[name] === null ? null : (body[name] ?? fallback);
       if (value !== undefined)
         shaped[camel] = item && Array.isArray(value) ? value.map(item) : value;
     }
@@ -48,7 +52,11 @@ const compileShape = (schema: Schema): ((body: Fields) => Record<string, unknown
 };
 
 const compileMeant = ({ properties = {}, required = [] }: Schema): ((body: unknown) => unknown) => {
-  const optional = new Set(Object.keys(properties).filter((name) => !required.includes(name)));
+  const optional = new Set(
+    Object.entries(properties)
+      .filter(([name, field]) => !required.includes(name) && !isNullable(field))
+      .map(([name]) => name),
+  );
   const items = new Map(
     Object.entries(properties).flatMap(([name, field]) =>
       field.items?.properties ? [[name, compileMeant(field.items)]] : [],

@@ -86,6 +86,7 @@ const rowTypes: Record<SubgraphName, Record<string, string>> = {
   payments: {
     ...rows('payments/entities.ts', { Payment: 'Payment', RecurringPayment: 'RecurringPayment' }),
     ...rows('payments/refunds/entities.ts', { Refund: 'Refund' }),
+    ...rows('payments/links/entities.ts', { PaymentLink: 'PaymentLink' }),
   },
   payouts: rows('payouts/entities.ts', { Payout: 'Payout' }),
   recurring: {

@@ -6,13 +6,12 @@
 import type {
   CheckoutFieldsFragment,
   GetBalanceQuery,
-  GetLoggedEventQuery,
   GetSubscriptionScheduleQuery,
   ListLedgerQuery,
   ListRatesQuery,
   ListSbpBanksQuery,
-  LoggedEventFieldsFragment,
   PaymentFieldsFragment,
+  PaymentLinkFieldsFragment,
   PayoutFieldsFragment,
   RefundFieldsFragment,
   SubscriptionFieldsFragment,
@@ -22,6 +21,7 @@ import type {
 export type {
   CheckoutFieldsFragment,
   PaymentFieldsFragment,
+  PaymentLinkFieldsFragment,
   PayoutFieldsFragment,
   RefundFieldsFragment,
 };
@@ -78,6 +78,32 @@ export const paymentJson = (payment: PaymentFieldsFragment) => ({
     ? {}
     : { fee: payment.fee, fee_rate_bps: payment.feeRateBps, net: payment.net }),
   refunds: payment.refunds.map(refundJson),
+});
+
+/** Additions, D-100: a payment link. */
+export const linkJson = (link: PaymentLinkFieldsFragment) => ({
+  id: link.id,
+  merchant_id: link.merchantId,
+  shop_id: link.shopId,
+  url: link.url,
+  status: link.status,
+  amount: link.amount,
+  amount_min: link.amountMin,
+  amount_max: link.amountMax,
+  currency: link.currency,
+  description: link.description,
+  order_id: link.orderId,
+  method: link.method,
+  capture: link.capture,
+  uses: link.uses,
+  uses_left: link.usesLeft,
+  expires_at: link.expiresAt,
+  return_url: link.returnUrl,
+  metadata: link.metadata,
+  payments_count: link.paymentsCount,
+  amount_paid: link.amountPaid,
+  created_at: link.createdAt,
+  finalized_at: link.finalizedAt,
 });
 
 /**
@@ -192,29 +218,6 @@ export const balanceJson = (balance: GetBalanceQuery['balance']) => ({
 export const rateJson = (rate: ListRatesQuery['rates'][number]) => ({
   method: rate.method,
   rate_bps: rate.rateBps,
-});
-
-/** Additions, D-110: an event as its webhook has it. */
-export const loggedEventJson = ({ id, event, createdAt, data }: LoggedEventFieldsFragment) => ({
-  id,
-  event: event.replace('_', '.'),
-  created_at: createdAt,
-  data,
-});
-
-/** Additions, D-112: an event with what became of its webhooks. */
-export const deliveredEventJson = (event: NonNullable<GetLoggedEventQuery['loggedEvent']>) => ({
-  ...loggedEventJson(event),
-  deliveries: event.deliveries.map(({ url, status, attemptLog }) => ({
-    url,
-    status,
-    attempts: attemptLog.map(({ at, durationMs, status: answered, error }) => ({
-      at,
-      duration_ms: durationMs,
-      status: answered,
-      error,
-    })),
-  })),
 });
 
 /** Contract: SBP bank entry. */

@@ -1,6 +1,7 @@
 /** The hosted page's calls on the graph. */
 import type { ExecutionResult } from 'graphql';
 import type { Supergraph } from '../../gateway/supergraph.ts';
+import type { GetLinkPageQuery } from '../../schema/generated/asked-of-payments.ts';
 import type {
   CardInput,
   PaymentMethod,
@@ -12,6 +13,9 @@ import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
 
 export type Checkout = CheckoutFieldsFragment;
 export type CheckoutAnswer = Checkout | Refused;
+
+/** What the page of a payment link shows. */
+export type LinkPage = NonNullable<GetLinkPageQuery['linkPage']>;
 
 /**
  * The graph did not answer. Holds codes and paths, never the graph's words: those may repeat what
@@ -51,6 +55,14 @@ export interface CheckoutCalls {
     failureCode: string | null,
   ) => Promise<CheckoutAnswer>;
   readonly confirm: (call: Call, answer: BankFormAnswer) => Promise<CheckoutAnswer>;
+  /** The link at an address; null when there is none. */
+  readonly readLink: (call: Call, address: string) => Promise<LinkPage | null>;
+  /** Makes a payment through a link, of `amount` minor units where it is open. */
+  readonly payLink: (
+    call: Call,
+    address: string,
+    amount: number | null,
+  ) => Promise<{ readonly paymentUrl: string } | Refused>;
 }
 
 /** What every operation's result gives; throws when the graph did not answer it. */
@@ -66,6 +78,8 @@ export const prepareCheckoutCalls = (graph: Pick<Supergraph, 'operation'>): Chec
   const pay = graph.operation('PayCheckout');
   const plan = graph.operation('PlanCheckoutOutcome');
   const confirm = graph.operation('ConfirmCheckoutSimulator');
+  const readLink = graph.operation('GetLinkPage');
+  const payLink = graph.operation('PayLink');
   return {
     read: async (call) => {
       const result = await get.run({}, call);
@@ -79,5 +93,9 @@ export const prepareCheckoutCalls = (graph: Pick<Supergraph, 'operation'>): Chec
       answered(plan.name, await plan.run({ outcome, failureCode }, call)).checkoutOutcomePlan,
     confirm: async (call, answer) =>
       answered(confirm.name, await confirm.run(answer, call)).checkoutSimulatorConfirm,
+    readLink: async (call, address) =>
+      answered(readLink.name, await readLink.run({ address }, call)).linkPage,
+    payLink: async (call, address, amount) =>
+      answered(payLink.name, await payLink.run({ address, amount }, call)).linkPay,
   };
 };

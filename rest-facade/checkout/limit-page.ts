@@ -31,6 +31,15 @@ export const pageLimits = {
   network: { calls: { perSecond: 500, burst: 5_000 }, streams: 2_000 },
 } as const satisfies Readonly<Record<string, PageLimit>>;
 
+/**
+ * Of links' pages: an address may ask for so many, whether they exist or not, so that nobody
+ * guesses; and a link makes so many payments, whoever asks.
+ */
+const linkLimits = {
+  address: { perSecond: 5, burst: 100 },
+  link: { perSecond: 20, burst: 200 },
+} as const satisfies Readonly<Record<string, RateLimit>>;
+
 /** Seconds after which a stream that was refused may be asked for again. */
 export const streamRetry_s = 15;
 
@@ -40,6 +49,11 @@ export interface PageLimiter {
    * it may come again, or 0 when it may now.
    */
   call(request: IncomingMessage, paymentId: string | null): number;
+  /**
+   * Counts one call of the page of a link, by where it comes from and by the link's address. Gives
+   * the seconds until it may come again, or 0 when it may now.
+   */
+  link(request: IncomingMessage, address: string): number;
   /**
    * Counts one stream of the page with this payment; calling the answer gives it back. Null when
    * there are as many as allowed.
@@ -51,6 +65,7 @@ export interface PageLimiter {
 export const openPageLimiter = (addressOf: AddressOf, now_us?: () => number): PageLimiter => {
   const kinds = ['address', 'network', 'page'] as const;
   const buckets = Object.fromEntries(kinds.map((kind) => [kind, openBucketsInMemory(now_us)]));
+  const linkBuckets = openBucketsInMemory(now_us);
   const open = Object.fromEntries(
     kinds.map((kind) => [kind, openNamedQuota(pageLimits[kind].streams)]),
   );
@@ -77,6 +92,15 @@ export const openPageLimiter = (addressOf: AddressOf, now_us?: () => number): Pa
     call: (request, paymentId) => {
       for (const [kind, name] of namesOf(request, paymentId)) {
         const taken = buckets[kind]?.take(name, pageLimits[kind].calls);
+        if (taken && !(taken instanceof Promise) && !taken.granted) return taken.retryAfter_s;
+      }
+      return 0;
+    },
+    link: (request, address) => {
+      const from = addressOf(request);
+      const counted = isLoopback(from) ? [] : [['address', networkOf(from)] as const];
+      for (const [kind, name] of [...counted, ['link', address.slice(0, 22)] as const]) {
+        const taken = linkBuckets.take(`${kind} ${name}`, linkLimits[kind]);
         if (taken && !(taken instanceof Promise) && !taken.granted) return taken.retryAfter_s;
       }
       return 0;

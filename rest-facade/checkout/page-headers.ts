@@ -4,7 +4,7 @@
  */
 import type { FastifyReply } from 'fastify';
 
-/** Whether the page holds a plain form; only the simulated bank's does. */
+/** Whether the page holds a plain form: the simulated bank's does, and that of a link. */
 type Forms = 'no forms' | 'own form';
 
 const policy = (forms: Forms): string =>

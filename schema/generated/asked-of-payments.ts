@@ -134,6 +134,13 @@ export type RecurringPaymentReference = {
   id: string | number;
 };
 
+/** active until every use is paid, it expires, or it is deactivated. */
+export type PaymentLinkStatus =
+  | 'active'
+  | 'paid'
+  | 'expired'
+  | 'deactivated';
+
 export type RecurringPaymentFieldsFragment = { merchantId: string, id: string, shopId: string, mode: Mode, kind: RecurringPaymentKind, tokenId: string, subscriptionId: string | null, amount: number, currency: string, status: PaymentStatus, failureCode: string | null, savedReference: string | null, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null };
 
 export type AskRecurringPaymentMutationVariables = Exact<{
@@ -170,3 +177,21 @@ export type AskBankOfPaymentMutationVariables = Exact<{
 
 
 export type AskBankOfPaymentMutation = { bankPaymentAsk: boolean };
+
+export type GetLinkPageQueryVariables = Exact<{
+  address: string;
+}>;
+
+
+export type GetLinkPageQuery = { linkPage: { shopName: string, mode: Mode, isOpen: boolean, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null } | null };
+
+export type PayLinkMutationVariables = Exact<{
+  address: string;
+  amount?: number | null | undefined;
+}>;
+
+
+export type PayLinkMutation = { linkPay:
+    | { __typename: 'LinkPaymentBegun', paymentUrl: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };

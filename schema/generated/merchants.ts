@@ -68,7 +68,8 @@ export type WebhookEvent =
   | 'payment.expired'
   | 'payment.refunded'
   | 'payout.succeeded'
-  | 'payout.failed';
+  | 'payout.failed'
+  | 'link.paid';
 
 /** Kinds of the live stream: intermediate changes included. A different list from the webhook events; the last one is published in the graph alone, not by SSE. */
 export type LiveEventKind =
@@ -869,6 +870,8 @@ export type LedgerRecorded = {
 export type AlertKind =
   /** The bank confirmed a payment that had been closed without success. */
   | 'late_success'
+  /** A payment through a link found no use left: its money goes back. */
+  | 'link_exhausted'
   /** A check of the books found a difference. */
   | 'books_differ'
   /** The acquirer's registry and our records differ. */
@@ -2416,7 +2419,7 @@ export interface JSONObjectScalarConfig extends GraphQLScalarTypeConfig<Resolver
   name: 'JSONObject';
 }
 
-export type WebhookEventResolvers = { payment_authorized: 'payment.authorized', payment_succeeded: 'payment.succeeded', payment_failed: 'payment.failed', payment_cancelled: 'payment.cancelled', payment_expired: 'payment.expired', payment_refunded: 'payment.refunded', payout_succeeded: 'payout.succeeded', payout_failed: 'payout.failed' };
+export type WebhookEventResolvers = { payment_authorized: 'payment.authorized', payment_succeeded: 'payment.succeeded', payment_failed: 'payment.failed', payment_cancelled: 'payment.cancelled', payment_expired: 'payment.expired', payment_refunded: 'payment.refunded', payout_succeeded: 'payout.succeeded', payout_failed: 'payout.failed', link_paid: 'link.paid' };
 
 export type LiveEventKindResolvers = { payment_created: 'payment.created', payment_status_changed: 'payment.status_changed', payout_created: 'payout.created', payout_status_changed: 'payout.status_changed', refund_created: 'refund.created', subscription_status_changed: 'subscription.status_changed' };
 

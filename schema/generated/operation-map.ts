@@ -24,6 +24,10 @@ export interface OperationMap {
   CapturePayment: { variables: operations.CapturePaymentMutationVariables; result: operations.CapturePaymentMutation };
   CreateRefund: { variables: operations.CreateRefundMutationVariables; result: operations.CreateRefundMutation };
   ListRefunds: { variables: operations.ListRefundsQueryVariables; result: operations.ListRefundsQuery };
+  CreateLink: { variables: operations.CreateLinkMutationVariables; result: operations.CreateLinkMutation };
+  ListLinks: { variables: operations.ListLinksQueryVariables; result: operations.ListLinksQuery };
+  GetLink: { variables: operations.GetLinkQueryVariables; result: operations.GetLinkQuery };
+  DeactivateLink: { variables: operations.DeactivateLinkMutationVariables; result: operations.DeactivateLinkMutation };
   CreatePayout: { variables: operations.CreatePayoutMutationVariables; result: operations.CreatePayoutMutation };
   CreatePayoutBatch: { variables: operations.CreatePayoutBatchMutationVariables; result: operations.CreatePayoutBatchMutation };
   ListPayouts: { variables: operations.ListPayoutsQueryVariables; result: operations.ListPayoutsQuery };
@@ -42,6 +46,8 @@ export interface OperationMap {
   CancelRecurringPayment: { variables: payments.CancelRecurringPaymentMutationVariables; result: payments.CancelRecurringPaymentMutation };
   ReadRecurringPayments: { variables: payments.ReadRecurringPaymentsQueryVariables; result: payments.ReadRecurringPaymentsQuery };
   AskBankOfPayment: { variables: payments.AskBankOfPaymentMutationVariables; result: payments.AskBankOfPaymentMutation };
+  GetLinkPage: { variables: payments.GetLinkPageQueryVariables; result: payments.GetLinkPageQuery };
+  PayLink: { variables: payments.PayLinkMutationVariables; result: payments.PayLinkMutation };
   AskBankOfPayout: { variables: payouts.AskBankOfPayoutMutationVariables; result: payouts.AskBankOfPayoutMutation };
   FindApiKeyHolder: { variables: merchants.FindApiKeyHolderQueryVariables; result: merchants.FindApiKeyHolderQuery };
   ReadEventsAfter: { variables: merchants.ReadEventsAfterQueryVariables; result: merchants.ReadEventsAfterQuery };

@@ -95,6 +95,41 @@ export type PaymentCreateInput = {
   metadata?: Record<string, string> | null | undefined;
 };
 
+/** What is asked of a new link: `amount`, or an open amount within `amountMin` and `amountMax`. */
+export type PaymentLinkCreateInput = {
+  /** Minor units. */
+  amount?: number | null | undefined;
+  /** Minor units; 100 when absent. */
+  amountMin?: number | null | undefined;
+  /** Minor units; 10000000 when absent. */
+  amountMax?: number | null | undefined;
+  /** ISO 4217; RUB when absent. */
+  currency?: string | null | undefined;
+  /** Up to 4,000 characters. */
+  description?: string | null | undefined;
+  /** 1 to 255 characters. */
+  orderId?: string | null | undefined;
+  /** `any` when absent; never recurrent. */
+  method?: PaymentMethod | null | undefined;
+  /** By a method that cannot hold money, manual is refused with method_unsupported. */
+  capture?: CaptureMode | null | undefined;
+  /** 1 to 1,000,000; null: any number; 1 when absent. */
+  uses?: number | null | undefined;
+  /** Within a year; in 30 days when absent. */
+  expiresAt?: string | null | undefined;
+  /** https alone. */
+  returnUrl?: string | null | undefined;
+  /** Up to 19 pairs: the payment's `link_id` is one more. */
+  metadata?: Record<string, string> | null | undefined;
+};
+
+/** active until every use is paid, it expires, or it is deactivated. */
+export type PaymentLinkStatus =
+  | 'active'
+  | 'paid'
+  | 'expired'
+  | 'deactivated';
+
 /** How the buyer pays. `any` lets the buyer choose; `recurrent` is a charge of a saved token. */
 export type PaymentMethod =
   | 'sbp'
@@ -304,7 +339,8 @@ export type WebhookEvent =
   | 'payment_expired'
   | 'payment_refunded'
   | 'payout_succeeded'
-  | 'payout_failed';
+  | 'payout_failed'
+  | 'link_paid';
 
 export type CheckoutFieldsFragment = { paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> };
 
@@ -501,6 +537,47 @@ export type ListRefundsQueryVariables = Exact<{
 
 
 export type ListRefundsQuery = { refunds: { nodes: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type PaymentLinkFieldsFragment = { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null };
+
+export type CreateLinkMutationVariables = Exact<{
+  input: PaymentLinkCreateInput;
+  idempotency?: Idempotency | null | undefined;
+}>;
+
+
+export type CreateLinkMutation = { linkCreate:
+    | { __typename: 'PaymentLinkCreated', idempotent: boolean, link: { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null } }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
+
+export type ListLinksQueryVariables = Exact<{
+  first: number;
+  after?: string | null | undefined;
+  status?: Array<PaymentLinkStatus> | PaymentLinkStatus | null | undefined;
+  from?: string | null | undefined;
+  to?: string | null | undefined;
+}>;
+
+
+export type ListLinksQuery = { paymentLinks: { nodes: Array<{ id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type GetLinkQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type GetLinkQuery = { paymentLink: { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null } | null };
+
+export type DeactivateLinkMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type DeactivateLinkMutation = { linkDeactivate:
+    | { __typename: 'PaymentLinkDeactivated', link: { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null } }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
 
 export type PayoutFieldsFragment = { id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, inn: string | null, fullName: string | null } };
 

@@ -2,6 +2,7 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { Payment as PaymentRow, RecurringPayment as RecurringPaymentRow } from '../../subgraphs/payments/entities.ts';
 import type { Refund as RefundRow } from '../../subgraphs/payments/refunds/entities.ts';
+import type { PaymentLink as PaymentLinkRow } from '../../subgraphs/payments/links/entities.ts';
 import type { SubgraphContext } from '../../subgraphs/kernel/service/graph/subgraph.ts';
 export type Maybe<T> = T | null;
 export type InputMaybe<T> = T | null | undefined;
@@ -590,6 +591,144 @@ export type RecurringPaymentReference = {
 
 export type RecurringPaymentResult = RecurringPaymentAsked | Refused;
 
+/** active until every use is paid, it expires, or it is deactivated. */
+export type PaymentLinkStatus =
+  | 'active'
+  | 'paid'
+  | 'expired'
+  | 'deactivated';
+
+/** An address at which anybody may pay: one payment for each use (additions, section 3). */
+export type PaymentLink = {
+  /** Unique within the merchant. */
+  id: Scalars['ID']['output'];
+  /** The merchant that it belongs to. */
+  merchantId: Scalars['ID']['output'];
+  /** The shop that it belongs to. */
+  shopId: Scalars['ID']['output'];
+  /** Test or live: that of the key that made it. */
+  mode: Mode;
+  /** The address of its page. */
+  url: Scalars['String']['output'];
+  /** Its state now. */
+  status: PaymentLinkStatus;
+  /** What the buyer pays, minor units; null when the buyer decides. */
+  amount: Maybe<Scalars['MinorUnits']['output']>;
+  /** The least that the buyer may pay, minor units; null with a fixed amount. */
+  amountMin: Maybe<Scalars['MinorUnits']['output']>;
+  /** The most that the buyer may pay, minor units; null with a fixed amount. */
+  amountMax: Maybe<Scalars['MinorUnits']['output']>;
+  /** ISO 4217. */
+  currency: Scalars['String']['output'];
+  /** What is sold; null when the merchant gave none. */
+  description: Maybe<Scalars['String']['output']>;
+  /** The order of each of its payments; null: each has one of its own. */
+  orderId: Maybe<Scalars['String']['output']>;
+  /** How the buyer pays; `any`: as the buyer chooses. */
+  method: PaymentMethod;
+  /** When the money of its payments is taken. */
+  capture: CaptureMode;
+  /** How many payments may succeed through it; null: any number. */
+  uses: Maybe<Scalars['Int']['output']>;
+  /** How many still may; null: any number. */
+  usesLeft: Maybe<Scalars['Int']['output']>;
+  /** Where the buyer returns; null when the merchant gave none. */
+  returnUrl: Maybe<Scalars['String']['output']>;
+  /** The merchant's pairs, which each payment gets. */
+  metadata: Scalars['StringMap']['output'];
+  /** Payments that succeeded through it and were not given back for want of a use. */
+  paymentsCount: Scalars['Int']['output'];
+  /** Their sum, minor units. */
+  amountPaid: Scalars['MinorUnits']['output'];
+  /** When it ends. */
+  expiresAt: Scalars['DateTime']['output'];
+  /** When it was made. */
+  createdAt: Scalars['DateTime']['output'];
+  /** When it ended; null before. */
+  finalizedAt: Maybe<Scalars['DateTime']['output']>;
+};
+
+export type PaymentLinkConnection = {
+  nodes: Array<PaymentLink>;
+  pageInfo: PageInfo;
+};
+
+/** What is asked of a new link: `amount`, or an open amount within `amountMin` and `amountMax`. */
+export type PaymentLinkCreateInput = {
+  /** Minor units. */
+  amount?: InputMaybe<Scalars['MinorUnits']['input']>;
+  /** Minor units; 100 when absent. */
+  amountMin?: InputMaybe<Scalars['MinorUnits']['input']>;
+  /** Minor units; 10000000 when absent. */
+  amountMax?: InputMaybe<Scalars['MinorUnits']['input']>;
+  /** ISO 4217; RUB when absent. */
+  currency?: InputMaybe<Scalars['String']['input']>;
+  /** Up to 4,000 characters. */
+  description?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 255 characters. */
+  orderId?: InputMaybe<Scalars['String']['input']>;
+  /** `any` when absent; never recurrent. */
+  method?: InputMaybe<PaymentMethod>;
+  /** By a method that cannot hold money, manual is refused with method_unsupported. */
+  capture?: InputMaybe<CaptureMode>;
+  /** 1 to 1,000,000; null: any number; 1 when absent. */
+  uses?: InputMaybe<Scalars['Int']['input']>;
+  /** Within a year; in 30 days when absent. */
+  expiresAt?: InputMaybe<Scalars['DateTime']['input']>;
+  /** https alone. */
+  returnUrl?: InputMaybe<Scalars['String']['input']>;
+  /** Up to 19 pairs: the payment's `link_id` is one more. */
+  metadata?: InputMaybe<Scalars['StringMap']['input']>;
+};
+
+/** A link, and whether an earlier call with the same key made it. */
+export type PaymentLinkCreated = {
+  /** The link as it is now. */
+  link: PaymentLink;
+  /** True for a replay. */
+  idempotent: Scalars['Boolean']['output'];
+};
+
+/** A link that has ended. */
+export type PaymentLinkDeactivated = {
+  /** The link as it is now. */
+  link: PaymentLink;
+};
+
+/** What the page of a link shows. */
+export type LinkPage = {
+  /** As buyers see it. */
+  shopName: Scalars['String']['output'];
+  /** Test or live. */
+  mode: Mode;
+  /** Whether it may be paid now. */
+  isOpen: Scalars['Boolean']['output'];
+  /** Its state now. */
+  status: PaymentLinkStatus;
+  /** Minor units; null when the buyer decides. */
+  amount: Maybe<Scalars['MinorUnits']['output']>;
+  /** Minor units; null with a fixed amount. */
+  amountMin: Maybe<Scalars['MinorUnits']['output']>;
+  /** Minor units; null with a fixed amount. */
+  amountMax: Maybe<Scalars['MinorUnits']['output']>;
+  /** ISO 4217. */
+  currency: Scalars['String']['output'];
+  /** What is sold. */
+  description: Maybe<Scalars['String']['output']>;
+};
+
+/** A payment that a buyer has begun on a link's page. */
+export type LinkPaymentBegun = {
+  /** The payment's own page. */
+  paymentUrl: Scalars['String']['output'];
+};
+
+export type PaymentLinkCreateResult = PaymentLinkCreated | Refused;
+
+export type PaymentLinkDeactivateResult = PaymentLinkDeactivated | Refused;
+
+export type LinkPayResult = LinkPaymentBegun | Refused;
+
 export type Query = {
   /** Payments of saved methods by their ids, in the order asked for; null where there is none. For the service itself alone. */
   recurringPayments: Array<Maybe<RecurringPayment>>;
@@ -604,6 +743,12 @@ export type Query = {
   paymentSearch: PaymentConnection;
   /** The refunds registry, newest first. */
   refunds: RefundConnection;
+  /** Null when there is none. Keys see their own; operators name the merchant. */
+  paymentLink: Maybe<PaymentLink>;
+  /** The links registry, newest first; operators name the merchant. */
+  paymentLinks: PaymentLinkConnection;
+  /** The link at an address of the hosted page; null when there is none. For the edge alone. */
+  linkPage: Maybe<LinkPage>;
   /** The payment of the caller's hosted page. */
   checkout: Checkout;
 };
@@ -654,6 +799,30 @@ export type QueryrefundsArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
 };
 
+
+export type QuerypaymentLinkArgs = {
+  id: Scalars['ID']['input'];
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type QuerypaymentLinksArgs = {
+  first: InputMaybe<Scalars['Int']['input']>;
+  after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
+  status: InputMaybe<Array<PaymentLinkStatus>>;
+  from: InputMaybe<Scalars['String']['input']>;
+  to: InputMaybe<Scalars['String']['input']>;
+  includeTest?: Scalars['Boolean']['input'];
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type QuerylinkPageArgs = {
+  address: Scalars['String']['input'];
+};
+
 export type Mutation = {
   /**
    * Asks the bank what became of a live payment, and of its refunds that are pending, and applies its answers. What made the service ask is not believed and
@@ -675,6 +844,18 @@ export type Mutation = {
   paymentCapture: PaymentCaptureResult;
   /** Gives money of a succeeded payment back: the amount, or the whole remainder when it is absent or 0. People name the merchant. */
   refundCreate: RefundCreateResult;
+  /** Makes a payment link. Refuses with bad_request, or as its payments would be. Additions: POST /v1/public/links (D-101). */
+  linkCreate: PaymentLinkCreateResult;
+  /**
+   * Ends a link; one that has ended stays what it is. What buyers have begun through it may still be paid. Refuses with not_found. Operators name the
+   * merchant; the act is in the audit log (D-101).
+   */
+  linkDeactivate: PaymentLinkDeactivateResult;
+  /**
+   * A buyer goes on from a link's page: makes a payment, of `amount` minor units where the link's is open. Refuses with not_found, not_pending when the link
+   * has ended, bad_request for the amount, and as a payment is refused. For the edge alone (D-102).
+   */
+  linkPay: LinkPayResult;
   /** The buyer picks a method on the hosted page; possible while the payment is pending with method any. */
   checkoutMethodChoose: CheckoutResult;
   /** The buyer goes on to the bank: opens the bank session, pending to processing. Cards need `card`. */
@@ -731,6 +912,24 @@ export type MutationrefundCreateArgs = {
   reason: InputMaybe<Scalars['String']['input']>;
   idempotency: InputMaybe<Idempotency>;
   merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type MutationlinkCreateArgs = {
+  input: PaymentLinkCreateInput;
+  idempotency: InputMaybe<Idempotency>;
+};
+
+
+export type MutationlinkDeactivateArgs = {
+  id: Scalars['ID']['input'];
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type MutationlinkPayArgs = {
+  address: Scalars['String']['input'];
+  amount: InputMaybe<Scalars['MinorUnits']['input']>;
 };
 
 
@@ -875,6 +1074,18 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
     | ( Omit<RecurringPaymentAsked, 'payment'> & { payment: _RefType['RecurringPayment'] } )
     | ( Refused )
   ;
+  PaymentLinkCreateResult:
+    | ( Omit<PaymentLinkCreated, 'link'> & { link: _RefType['PaymentLink'] } )
+    | ( Refused )
+  ;
+  PaymentLinkDeactivateResult:
+    | ( Omit<PaymentLinkDeactivated, 'link'> & { link: _RefType['PaymentLink'] } )
+    | ( Refused )
+  ;
+  LinkPayResult:
+    | ( LinkPaymentBegun )
+    | ( Refused )
+  ;
 };
 
 
@@ -925,6 +1136,17 @@ export type ResolversTypes = {
   RecurringPaymentAsked: ResolverTypeWrapper<Omit<RecurringPaymentAsked, 'payment'> & { payment: ResolversTypes['RecurringPayment'] }>;
   RecurringPaymentReference: RecurringPaymentReference;
   RecurringPaymentResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['RecurringPaymentResult']>;
+  PaymentLinkStatus: PaymentLinkStatus;
+  PaymentLink: ResolverTypeWrapper<PaymentLinkRow>;
+  PaymentLinkConnection: ResolverTypeWrapper<Omit<PaymentLinkConnection, 'nodes'> & { nodes: Array<ResolversTypes['PaymentLink']> }>;
+  PaymentLinkCreateInput: PaymentLinkCreateInput;
+  PaymentLinkCreated: ResolverTypeWrapper<Omit<PaymentLinkCreated, 'link'> & { link: ResolversTypes['PaymentLink'] }>;
+  PaymentLinkDeactivated: ResolverTypeWrapper<Omit<PaymentLinkDeactivated, 'link'> & { link: ResolversTypes['PaymentLink'] }>;
+  LinkPage: ResolverTypeWrapper<LinkPage>;
+  LinkPaymentBegun: ResolverTypeWrapper<LinkPaymentBegun>;
+  PaymentLinkCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PaymentLinkCreateResult']>;
+  PaymentLinkDeactivateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PaymentLinkDeactivateResult']>;
+  LinkPayResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['LinkPayResult']>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
 };
@@ -967,6 +1189,16 @@ export type ResolversParentTypes = {
   RecurringPaymentAsked: Omit<RecurringPaymentAsked, 'payment'> & { payment: ResolversParentTypes['RecurringPayment'] };
   RecurringPaymentReference: RecurringPaymentReference;
   RecurringPaymentResult: ResolversUnionTypes<ResolversParentTypes>['RecurringPaymentResult'];
+  PaymentLink: PaymentLinkRow;
+  PaymentLinkConnection: Omit<PaymentLinkConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['PaymentLink']> };
+  PaymentLinkCreateInput: PaymentLinkCreateInput;
+  PaymentLinkCreated: Omit<PaymentLinkCreated, 'link'> & { link: ResolversParentTypes['PaymentLink'] };
+  PaymentLinkDeactivated: Omit<PaymentLinkDeactivated, 'link'> & { link: ResolversParentTypes['PaymentLink'] };
+  LinkPage: LinkPage;
+  LinkPaymentBegun: LinkPaymentBegun;
+  PaymentLinkCreateResult: ResolversUnionTypes<ResolversParentTypes>['PaymentLinkCreateResult'];
+  PaymentLinkDeactivateResult: ResolversUnionTypes<ResolversParentTypes>['PaymentLinkDeactivateResult'];
+  LinkPayResult: ResolversUnionTypes<ResolversParentTypes>['LinkPayResult'];
   Query: Record<PropertyKey, never>;
   Mutation: Record<PropertyKey, never>;
 };
@@ -1200,12 +1432,86 @@ export type RecurringPaymentResultResolvers<ContextType = SubgraphContext, Paren
   __resolveType: TypeResolveFn<'RecurringPaymentAsked' | 'Refused', ParentType, ContextType>;
 };
 
+export type PaymentLinkResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentLink'] = ResolversParentTypes['PaymentLink']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  merchantId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  shopId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  mode?: Resolver<ResolversTypes['Mode'], ParentType, ContextType>;
+  url?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  status?: Resolver<ResolversTypes['PaymentLinkStatus'], ParentType, ContextType>;
+  amount?: Resolver<Maybe<ResolversTypes['MinorUnits']>, ParentType, ContextType>;
+  amountMin?: Resolver<Maybe<ResolversTypes['MinorUnits']>, ParentType, ContextType>;
+  amountMax?: Resolver<Maybe<ResolversTypes['MinorUnits']>, ParentType, ContextType>;
+  currency?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  description?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  orderId?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  method?: Resolver<ResolversTypes['PaymentMethod'], ParentType, ContextType>;
+  capture?: Resolver<ResolversTypes['CaptureMode'], ParentType, ContextType>;
+  uses?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  usesLeft?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  returnUrl?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  metadata?: Resolver<ResolversTypes['StringMap'], ParentType, ContextType>;
+  paymentsCount?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  amountPaid?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
+  expiresAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  finalizedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+};
+
+export type PaymentLinkConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentLinkConnection'] = ResolversParentTypes['PaymentLinkConnection']> = {
+  nodes?: Resolver<Array<ResolversTypes['PaymentLink']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type PaymentLinkCreatedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentLinkCreated'] = ResolversParentTypes['PaymentLinkCreated']> = {
+  link?: Resolver<ResolversTypes['PaymentLink'], ParentType, ContextType>;
+  idempotent?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type PaymentLinkDeactivatedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentLinkDeactivated'] = ResolversParentTypes['PaymentLinkDeactivated']> = {
+  link?: Resolver<ResolversTypes['PaymentLink'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type LinkPageResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['LinkPage'] = ResolversParentTypes['LinkPage']> = {
+  shopName?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  mode?: Resolver<ResolversTypes['Mode'], ParentType, ContextType>;
+  isOpen?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  status?: Resolver<ResolversTypes['PaymentLinkStatus'], ParentType, ContextType>;
+  amount?: Resolver<Maybe<ResolversTypes['MinorUnits']>, ParentType, ContextType>;
+  amountMin?: Resolver<Maybe<ResolversTypes['MinorUnits']>, ParentType, ContextType>;
+  amountMax?: Resolver<Maybe<ResolversTypes['MinorUnits']>, ParentType, ContextType>;
+  currency?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  description?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
+export type LinkPaymentBegunResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['LinkPaymentBegun'] = ResolversParentTypes['LinkPaymentBegun']> = {
+  paymentUrl?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type PaymentLinkCreateResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentLinkCreateResult'] = ResolversParentTypes['PaymentLinkCreateResult']> = {
+  __resolveType: TypeResolveFn<'PaymentLinkCreated' | 'Refused', ParentType, ContextType>;
+};
+
+export type PaymentLinkDeactivateResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentLinkDeactivateResult'] = ResolversParentTypes['PaymentLinkDeactivateResult']> = {
+  __resolveType: TypeResolveFn<'PaymentLinkDeactivated' | 'Refused', ParentType, ContextType>;
+};
+
+export type LinkPayResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['LinkPayResult'] = ResolversParentTypes['LinkPayResult']> = {
+  __resolveType: TypeResolveFn<'LinkPaymentBegun' | 'Refused', ParentType, ContextType>;
+};
+
 export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
   recurringPayments?: Resolver<Array<Maybe<ResolversTypes['RecurringPayment']>>, ParentType, ContextType, RequireFields<QueryrecurringPaymentsArgs, 'references'>>;
   payment?: Resolver<Maybe<ResolversTypes['Payment']>, ParentType, ContextType, RequireFields<QuerypaymentArgs, 'id'>>;
   payments?: Resolver<ResolversTypes['PaymentConnection'], ParentType, ContextType, RequireFields<QuerypaymentsArgs, 'includeTest'>>;
   paymentSearch?: Resolver<ResolversTypes['PaymentConnection'], ParentType, ContextType, RequireFields<QuerypaymentSearchArgs, 'search'>>;
   refunds?: Resolver<ResolversTypes['RefundConnection'], ParentType, ContextType, Partial<QueryrefundsArgs>>;
+  paymentLink?: Resolver<Maybe<ResolversTypes['PaymentLink']>, ParentType, ContextType, RequireFields<QuerypaymentLinkArgs, 'id'>>;
+  paymentLinks?: Resolver<ResolversTypes['PaymentLinkConnection'], ParentType, ContextType, RequireFields<QuerypaymentLinksArgs, 'includeTest'>>;
+  linkPage?: Resolver<Maybe<ResolversTypes['LinkPage']>, ParentType, ContextType, RequireFields<QuerylinkPageArgs, 'address'>>;
   checkout?: Resolver<ResolversTypes['Checkout'], ParentType, ContextType>;
 };
 
@@ -1217,6 +1523,9 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   paymentCancel?: Resolver<ResolversTypes['PaymentCancelResult'], ParentType, ContextType, RequireFields<MutationpaymentCancelArgs, 'id'>>;
   paymentCapture?: Resolver<ResolversTypes['PaymentCaptureResult'], ParentType, ContextType, RequireFields<MutationpaymentCaptureArgs, 'id'>>;
   refundCreate?: Resolver<ResolversTypes['RefundCreateResult'], ParentType, ContextType, RequireFields<MutationrefundCreateArgs, 'paymentId'>>;
+  linkCreate?: Resolver<ResolversTypes['PaymentLinkCreateResult'], ParentType, ContextType, RequireFields<MutationlinkCreateArgs, 'input'>>;
+  linkDeactivate?: Resolver<ResolversTypes['PaymentLinkDeactivateResult'], ParentType, ContextType, RequireFields<MutationlinkDeactivateArgs, 'id'>>;
+  linkPay?: Resolver<ResolversTypes['LinkPayResult'], ParentType, ContextType, RequireFields<MutationlinkPayArgs, 'address'>>;
   checkoutMethodChoose?: Resolver<ResolversTypes['CheckoutResult'], ParentType, ContextType, RequireFields<MutationcheckoutMethodChooseArgs, 'method'>>;
   checkoutPay?: Resolver<ResolversTypes['CheckoutResult'], ParentType, ContextType, Partial<MutationcheckoutPayArgs>>;
   checkoutOutcomePlan?: Resolver<ResolversTypes['CheckoutResult'], ParentType, ContextType, RequireFields<MutationcheckoutOutcomePlanArgs, 'outcome'>>;
@@ -1249,6 +1558,15 @@ export type Resolvers<ContextType = SubgraphContext> = {
   RecurringPayment?: RecurringPaymentResolvers<ContextType>;
   RecurringPaymentAsked?: RecurringPaymentAskedResolvers<ContextType>;
   RecurringPaymentResult?: RecurringPaymentResultResolvers<ContextType>;
+  PaymentLink?: PaymentLinkResolvers<ContextType>;
+  PaymentLinkConnection?: PaymentLinkConnectionResolvers<ContextType>;
+  PaymentLinkCreated?: PaymentLinkCreatedResolvers<ContextType>;
+  PaymentLinkDeactivated?: PaymentLinkDeactivatedResolvers<ContextType>;
+  LinkPage?: LinkPageResolvers<ContextType>;
+  LinkPaymentBegun?: LinkPaymentBegunResolvers<ContextType>;
+  PaymentLinkCreateResult?: PaymentLinkCreateResultResolvers<ContextType>;
+  PaymentLinkDeactivateResult?: PaymentLinkDeactivateResultResolvers<ContextType>;
+  LinkPayResult?: LinkPayResultResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
 };

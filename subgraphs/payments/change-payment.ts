@@ -3,6 +3,7 @@
  * somebody else wrote it in between. The statement takes the row's lock, so of two racing changes
  * exactly one finds the payment as it was read.
  */
+import type pg from 'pg';
 import type { Database } from '../kernel/database/orm.ts';
 import type { OutboxEvent } from '../kernel/events/outbox.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
@@ -16,19 +17,32 @@ import { findPayment, storePayment, type PaymentInHand, type PaymentKey } from '
 /** A decision: what changes, a refusal, or `unchanged` when there is nothing to do. */
 export type Decision = PaymentChange | Refused | 'unchanged';
 
+/** Writes a change, or gives null when the payment was written by somebody else. */
+type Store = (
+  pool: pg.Pool,
+  before: Payment,
+  change: PaymentChange,
+  now: Temporal.Instant,
+) => Promise<Payment | null>;
+
+interface Changing {
+  /**
+   * The payment as it was read or written before. A change is decided from it, since the statement
+   * proves its version; that nothing changes is decided from the row as it is.
+   */
+  readonly known?: PaymentInHand | null;
+  readonly store?: Store;
+}
+
 const races_max = 20;
 
-/**
- * The payment as it is after the decision was carried out, or the refusal. `known` is the payment
- * as it was read or written before. A change is decided from it, since the statement proves its
- * version; that nothing changes is decided from the row as it is.
- */
+/** The payment as it is after the decision was carried out, or the refusal. */
 export const changePayment = async (
   database: Database,
   key: PaymentKey,
   now: Temporal.Instant,
   decide: (inHand: PaymentInHand) => Decision,
-  known: PaymentInHand | null = null,
+  { known = null, store = storePayment }: Changing = {},
 ): Promise<Payment | Refused> => {
   let seen = known;
   for (let race = 0; race < races_max; race++) {
@@ -36,7 +50,7 @@ export const changePayment = async (
     if (!inHand) return refused('not_found', 'there is no such payment');
     const decision = decide(inHand);
     if (decision !== 'unchanged' && !isRefused(decision)) {
-      const stored = await storePayment(database.pool, inHand.payment, decision, now);
+      const stored = await store(database.pool, inHand.payment, decision, now);
       if (stored) return stored;
     } else if (!seen) return decision === 'unchanged' ? inHand.payment : decision;
     seen = null;

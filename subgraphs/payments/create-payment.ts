@@ -32,6 +32,8 @@ export interface CreatedPayment {
 
 /** What a merchant asks for. */
 export interface PaymentRequest {
+  /** The payment's id, where the service itself asks for it; a new one when absent. */
+  readonly id?: string;
   readonly input: PaymentInput;
   readonly idempotency?:
     | { readonly key: string; readonly fingerprint?: string | null | undefined }
@@ -67,13 +69,17 @@ export const policyRefusal = (
 export const recordPayment = async (
   database: Database,
   policies: PolicyLists,
-  key: KeyPrincipal,
-  { input, idempotency, unserved = null }: PaymentRequest & { readonly unserved?: Refused | null },
+  key: PayingShop,
+  {
+    id = randomUUID(),
+    input,
+    idempotency,
+    unserved = null,
+  }: PaymentRequest & { readonly unserved?: Refused | null },
   now: Temporal.Instant,
 ): Promise<CreatedPayment | Refused> => {
   const claim = claimOf(idempotency, 'paymentCreate', input);
   if (claim && isRefused(claim)) return claim;
-  const id = randomUUID();
   const terms = paymentTerms(input, key.mode, id, now);
   if (isRefused(terms)) return terms;
   const find = async (paymentId: string): Promise<Payment | null> =>
@@ -101,7 +107,10 @@ export const recordPayment = async (
   return isRefused(created) ? created : { payment: created.made, replayed: created.replayed };
 };
 
-interface CreatingParts extends PageParts {
+/** Whose payment it is, and in which mode. */
+type PayingShop = Pick<KeyPrincipal, 'merchantId' | 'shopId' | 'mode'>;
+
+export interface CreatingParts extends PageParts {
   readonly database: Database;
   readonly banks: Banks;
   readonly policies: Policies;
@@ -113,7 +122,7 @@ interface CreatingParts extends PageParts {
  */
 export const createPayment = async (
   parts: CreatingParts,
-  key: KeyPrincipal,
+  key: PayingShop,
   request: PaymentRequest,
   now: () => Temporal.Instant,
 ): Promise<CreatedPayment | Refused> => {

@@ -8,6 +8,7 @@ import type { BankStep, PlannedOutcome } from '../kernel/rules/buyer.ts';
 import type { PaymentMethod, PaymentStatus } from './rules/payment.ts';
 import type { RecurringKind } from '../kernel/rules/recurring.ts';
 import type { HoldOrderKind } from './holds/rules.ts';
+import { LinkPaymentEntity, PaymentLinkEntity } from './links/entities.ts';
 import { RefundEntity } from './refunds/entities.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
@@ -161,4 +162,4 @@ export type Payment = Row<InferEntity<typeof PaymentEntity>>;
 /** A payment of a saved method. */
 export type RecurringPayment = Payment & { readonly kind: RecurringKind; readonly tokenId: string };
 
-export const paymentsEntities = [PaymentEntity, RefundEntity];
+export const paymentsEntities = [PaymentEntity, RefundEntity, PaymentLinkEntity, LinkPaymentEntity];

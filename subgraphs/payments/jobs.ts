@@ -11,6 +11,8 @@ import { done, type Job } from '../kernel/queue/run-job.ts';
 import { paymentAsks } from './bank-answers/ask-bank.ts';
 import { expirePayments, linkEnds, sessionEnds } from './expire-payments.ts';
 import { receiveCallbacks } from './bank-answers/receive-callbacks.ts';
+import { expireLinks } from './links/end-links.ts';
+import { linkLives } from './links/store-link.ts';
 import { askDue, type OrderingParts } from './bank-answers/order-again.ts';
 import { endHolds, holdEnds } from './holds/release-hold.ts';
 import { pageAddress, type PageParts } from './checkout/page-address.ts';
@@ -66,6 +68,7 @@ export const paymentJobs = ({
     expirePayments(database, banks, now),
   ),
   everySecond('end-holds', holdEnds.isDue, () => endHolds(database, banks, now)),
+  everySecond('expire-links', linkLives.isDue, () => expireLinks(database, now)),
   everySecond('fold-balances', isFoldDue, () => foldBacklog(database.pool, stopping)),
 ];
 
@@ -75,11 +78,11 @@ export const paymentClockParticipant = ({
   banks,
   ...page
 }: Pick<PaymentJobs, 'database' | 'banks' | keyof PageParts>): ClockParticipant => ({
-  due: [banks.simulator.callbacks, paymentAsks, linkEnds, sessionEnds, holdEnds].map(
+  due: [banks.simulator.callbacks, paymentAsks, linkEnds, sessionEnds, holdEnds, linkLives].map(
     ({ byClock }) => byClock,
   ),
   next: async (shop, now) => {
-    const waiting = [paymentAsks, linkEnds, sessionEnds, holdEnds].map((due) =>
+    const waiting = [paymentAsks, linkEnds, sessionEnds, holdEnds, linkLives].map((due) =>
       due.next(database.pool, shop, now),
     );
     return earliest(await Promise.all([banks.simulator.callbacks.next(shop, now), ...waiting]));
@@ -88,6 +91,7 @@ export const paymentClockParticipant = ({
     const received = await receiveCallbacks(database, banks, now, shop);
     const asked = await askDue(orderingOf({ database, banks, ...page }), () => now, shop);
     const expired = await expirePayments(database, banks, () => now, shop);
-    return received + asked + expired + (await endHolds(database, banks, () => now, shop));
+    const held = await endHolds(database, banks, () => now, shop);
+    return received + asked + expired + held + (await expireLinks(database, () => now, shop));
   },
 });

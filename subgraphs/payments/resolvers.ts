@@ -23,6 +23,7 @@ import type { Payment } from './entities.ts';
 import { holdMutations } from './holds/resolvers.ts';
 import { capturableOf, capturedOf } from './holds/rules.ts';
 import type { Refund } from './refunds/entities.ts';
+import { linkFields, linkMutations, linkQueries } from './links/resolvers.ts';
 import { listPayments, loadPayments, loadRefunds } from './find-payments.ts';
 import type { PaymentsParts, ReadingParts } from './parts.ts';
 import { netOf } from './payment-view.ts';
@@ -57,11 +58,13 @@ export const paymentsSubgraph = (
       Payment: paymentFields(parts),
       Refund: refundFields(parts),
       RecurringPayment: recurringFields,
+      PaymentLink: linkFields,
       Query: {
         ...queries(parts),
         ...refundQueries(parts),
         ...checkoutQueries(parts),
         ...recurringQueries(parts),
+        ...linkQueries(parts),
       },
       Mutation: {
         ...mutations(parts),
@@ -70,6 +73,7 @@ export const paymentsSubgraph = (
         ...checkoutMutations(parts),
         ...recurringMutations(parts),
         ...bankMutations(parts),
+        ...linkMutations(parts),
       },
     },
     areMerchants: openKnownMerchants(parts.database.pool),

@@ -97,6 +97,7 @@ const bodies: Readonly<Record<string, object>> = {
   CreateSubscription: { amount: 1, customer_ref: 'c' },
   CreateToken: { customer_ref: 'c' },
   ChargeToken: { amount: 1 },
+  CreateLink: { amount: 1 },
 };
 const id = '8c5e0c9a-2f5d-4f67-9a51-3a9b1c7f6e11';
 const rounds = 12;

@@ -60,6 +60,7 @@ const ours: Readonly<Record<string, readonly string[]>> = {
     'customerPayerBank',
     'paymentUrl',
   ],
+  PaymentLink: ['url', 'currency'],
   Refund: ['failReason'],
   PaymentCreated: ['paymentUrl', 'bank', 'bankRef', 'failureCode', 'failureMessage'],
   PayoutRecipient: ['phone', 'bankId', 'accountNumber', 'bik', 'inn'],
@@ -101,6 +102,8 @@ const ours: Readonly<Record<string, readonly string[]>> = {
 const forOthers: ReadonlySet<string> = new Set([
   'Checkout',
   'CheckoutRefund',
+  'LinkPage',
+  'LinkPaymentBegun',
   'RecurringPayment',
   'RecurringPaymentAsked',
   'ApiKeyHolder',

@@ -29,23 +29,27 @@ const timeLeft = (checkout: Checkout, words: Words): Html | null =>
     : null;
 
 /** A long description is a box that scrolls: who has no pointer scrolls it with the keyboard. */
-const descriptionView = (text: string): Html =>
+export const descriptionView = (text: string): Html =>
   html`<p class="description" ${text.length > scrolls_characters && html`tabindex="0"`}>
     ${text}
   </p>`;
 
 /** Long amounts are set smaller, so that they stay in one line. */
-const sizeOf = (amount: string): string =>
+export const sizeOf = (amount: string): string =>
   amount.length > 17 ? 'longest' : amount.length > 12 ? 'long' : '';
+
+/** Whom the buyer pays. */
+export const shopView = (name: string): Html =>
+  html`<p class="shop">
+    <span class="badge" aria-hidden="true">${initialOf(name)}</span
+    ><span class="shop-name">${name}</span>
+  </p>`;
 
 /** The summary of the payment. */
 export const summaryView = (checkout: Checkout, words: Words): Html => {
   const amount = formatAmount(checkout.amount, checkout.currency, words.locale);
   return html`
-    <p class="shop">
-      <span class="badge" aria-hidden="true">${initialOf(checkout.shopName)}</span
-      ><span class="shop-name">${checkout.shopName}</span>
-    </p>
+    ${shopView(checkout.shopName)}
     <h1 class="amount ${sizeOf(amount)}"><span class="unseen">${words.payTo} </span>${amount}</h1>
     ${verificationView(checkout, words)}
     ${checkout.description && descriptionView(checkout.description)}

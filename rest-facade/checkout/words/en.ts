@@ -55,6 +55,28 @@ export const en: Words = {
     title: 'Paying is not possible yet',
     text: 'The shop has not set up this way to pay. Tell the shop, or try again later.',
   },
+  link: {
+    title: 'How much would you like to pay?',
+    amountLabel: 'Amount',
+    bounds: (least, most) => `From ${least} to ${most}`,
+    amountWrong: (least, most) => `Enter an amount from ${least} to ${most}, such as 1500 or 99.90`,
+    hint: 'The way to pay comes next.',
+    goOn: 'Continue',
+    ended: {
+      paid: {
+        title: 'This link has been paid',
+        text: 'It cannot be paid once more. If you did not pay it, ask the shop for another one.',
+      },
+      expired: {
+        title: 'This link has expired',
+        text: 'You were not charged. Ask the shop for a new one.',
+      },
+      deactivated: {
+        title: 'The shop has closed this link',
+        text: 'You were not charged. Ask the shop for a new one.',
+      },
+    },
+  },
   pay: (amount) => `Pay ${amount}`,
   paying: 'Sending to the bank…',
 

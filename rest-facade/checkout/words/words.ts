@@ -47,6 +47,18 @@ export interface SavingWords {
   readonly notSaved: string;
 }
 
+/** The texts of a payment link's page. */
+export interface LinkWords {
+  /** The heading where the buyer decides on the amount. */
+  readonly title: string;
+  readonly amountLabel: string;
+  readonly bounds: (least: string, most: string) => string;
+  readonly amountWrong: (least: string, most: string) => string;
+  readonly hint: string;
+  readonly goOn: string;
+  readonly ended: Readonly<Record<'paid' | 'expired' | 'deactivated', Message>>;
+}
+
 /** Refusals in the buyer's words; `refused` stands for any other code. */
 export interface RefusalWords {
   readonly refusals: Readonly<
@@ -123,6 +135,7 @@ export interface Words extends RefusalWords {
   readonly cardAgain: string;
   readonly noBuyer: Message;
   readonly noMethods: Message;
+  readonly link: LinkWords;
   readonly pay: (amount: string) => string;
   readonly paying: string;
 

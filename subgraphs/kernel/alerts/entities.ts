@@ -39,7 +39,7 @@ export const AlertEntity = defineEntity({
     {
       name: 'alert_kind',
       expression:
-        "kind = any (array['late_success'::text, 'books_differ'::text, 'reconciliation_difference'::text, 'event_without_delivery'::text, 'bank_answer_contradicts'::text, 'bank_echo_differs'::text, 'balance_at_bound'::text, 'work_set_aside'::text])",
+        "kind = any (array['late_success'::text, 'link_exhausted'::text, 'books_differ'::text, 'reconciliation_difference'::text, 'event_without_delivery'::text, 'bank_answer_contradicts'::text, 'bank_echo_differs'::text, 'balance_at_bound'::text, 'work_set_aside'::text])",
     },
     {
       name: 'alert_resolved',

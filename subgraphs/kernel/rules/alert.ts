@@ -6,6 +6,8 @@
 export const alertKinds = {
   /** The bank confirmed a payment that we had closed without success (decision D-33). */
   late_success: 'fact',
+  /** A payment through a link found no use left: its money goes back (D-103). */
+  link_exhausted: 'fact',
   /** A check of the books found a difference. */
   books_differ: 'state',
   /** The acquirer's registry and our records differ. */

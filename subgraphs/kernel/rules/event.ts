@@ -76,6 +76,7 @@ export const webhookEvents = [
   'payment.refunded',
   'payout.succeeded',
   'payout.failed',
+  'link.paid',
 ] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 

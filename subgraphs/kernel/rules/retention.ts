@@ -42,6 +42,8 @@ export const retention = {
   set_aside: { days: setAsideKept_days, by: 'batches' },
   payment: money,
   refund: money,
+  payment_link: money,
+  link_payment: money,
   payout: money,
   posting: money,
   balance: money,

@@ -11,6 +11,7 @@ import type { SubgraphContext } from './graph/subgraph.ts';
 /** The fields that hold them, by type: a test holds the list against every text of the schema. */
 export const freeTexts: Readonly<Record<string, readonly string[]>> = {
   Payment: ['orderId', 'returnUrl', 'description', 'metadata', 'customerCardHolder'],
+  PaymentLink: ['description', 'metadata', 'orderId', 'returnUrl'],
   Refund: ['reason'],
   PayoutRecipient: ['fullName'],
   PayoutBatchItem: ['error'],

@@ -18,6 +18,7 @@ import { changePayment, statusEvents, type Decision } from '../change-payment.ts
 import { feeOf } from '../rules/fee.ts';
 import { applyWithinBound, heldDecision } from './keep-bound.ts';
 import { isVoided, verified } from '../recurring/verification.ts';
+import { storeTakingUse } from '../links/take-use.ts';
 import { returnLatePayment } from '../refunds/return-late-payment.ts';
 import { isLastOrder, nextQuestionAboutAbsent, orderState } from '../rules/order.ts';
 import { endedUnpaid, isAccepted, nextQuestionAfterEnd, paymentMove } from '../rules/payment.ts';
@@ -221,7 +222,7 @@ const apply = async (
           const decision = decide(inHand, connector, answer, now);
           return isHeld ? heldDecision(decision) : decision;
         },
-        known,
+        { known, store: storeTakingUse },
       ),
   );
   if (isRefused(payment)) return payment;

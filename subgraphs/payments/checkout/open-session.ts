@@ -75,7 +75,7 @@ const begin = (
       events: (after) => statusEvents(after, [], now),
     };
   };
-  return changePayment(database, key, now, decide, known);
+  return changePayment(database, key, now, decide, { known });
 };
 
 /**

@@ -91,5 +91,5 @@ export const recordSession = (
       events: () => [],
     };
   };
-  return changePayment(database, key, now, record, known);
+  return changePayment(database, key, now, record, { known });
 };

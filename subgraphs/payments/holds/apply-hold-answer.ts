@@ -14,6 +14,7 @@ import type { Refused } from '../../kernel/rules/refusal.ts';
 import { alertOfHeld, heldDecision } from '../bank-answers/keep-bound.ts';
 import { changePayment, statusEvents, type Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
+import { storeTakingUse } from '../links/take-use.ts';
 import { feeOf } from '../rules/fee.ts';
 import { paymentMove } from '../rules/payment.ts';
 import type { PaymentInHand } from '../store-payment.ts';
@@ -123,7 +124,7 @@ export const applyHoldAnswer = async (
         const decision = decide(inHand, ordered.payment, given, now);
         return isHeld ? heldDecision(decision) : decision;
       },
-      ordered,
+      { known: ordered, store: storeTakingUse },
     );
   try {
     return await apply(answer, false);

@@ -1,0 +1,70 @@
+/** Creates a payment link. Additions: POST /v1/public/links (D-101). */
+import { randomUUID } from 'node:crypto';
+import type { Banks } from '../../kernel/banks/route.ts';
+import { claimOf, createOnce, type Created } from '../../kernel/database/idempotency.ts';
+import type { Database } from '../../kernel/database/orm.ts';
+import type { Policies } from '../../kernel/policies/policies.ts';
+import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
+import { policyRefusal, type PaymentRequest } from '../create-payment.ts';
+import { servingBank } from '../serving-bank.ts';
+import type { PaymentLink } from './entities.ts';
+import { addressOf, linkTerms, type LinkInput } from './rules.ts';
+import { insertLink, loadLinks } from './store-link.ts';
+
+export interface LinkRequest extends Pick<PaymentRequest, 'idempotency'> {
+  readonly input: LinkInput;
+}
+
+/**
+ * Makes a link of the key's shop, or finds the one that an earlier call with the same idempotency
+ * key made. Refuses with `bad_request`, as a payment would be by the operator's lists, where nobody
+ * serves the method, or about the key; nothing was made then.
+ */
+export const createLink = async (
+  {
+    database: { pool },
+    banks,
+    policies,
+    publicUrl,
+  }: {
+    readonly database: Database;
+    readonly banks: Banks;
+    readonly policies: Policies;
+    readonly publicUrl: string;
+  },
+  key: KeyPrincipal,
+  { input, idempotency }: LinkRequest,
+  now: Temporal.Instant,
+): Promise<Created<PaymentLink> | Refused> => {
+  const claim = claimOf(idempotency, 'linkCreate', input);
+  if (claim && isRefused(claim)) return claim;
+  const id = randomUUID();
+  const { merchantId, shopId, mode } = key;
+  const terms = linkTerms(input, mode, id, now);
+  if (isRefused(terms)) return terms;
+  const bank = await servingBank(banks, key, terms.method, terms.capture === 'manual');
+  const refusal =
+    policyRefusal(await policies.current(), key, terms) ?? (bank && isRefused(bank) ? bank : null);
+  const find = async (linkId: string): Promise<PaymentLink | null> =>
+    (await loadLinks(pool, [{ merchantId, id: linkId }]))[0] ?? null;
+  const link: PaymentLink = {
+    ...terms,
+    merchantId,
+    id,
+    shopId,
+    mode,
+    url: `${publicUrl}/pay/l/${addressOf(id)}`,
+    status: 'active',
+    usesLeft: terms.uses,
+    paymentsCount: 0,
+    amountPaid: 0n,
+    createdAt: now,
+    finalizedAt: null,
+  };
+  return createOnce(pool, { caller: key, claim, find, resourceId: id, at: now }, async (client) => {
+    if (refusal) return refusal;
+    await insertLink(client, link);
+    return link;
+  });
+};

@@ -1,0 +1,82 @@
+/** How links end: by their merchant, or by time. Additions, D-100 and D-101. */
+import { writeEntries, type Acting } from '../../kernel/database/audit.ts';
+import type { Timeline } from '../../kernel/clock/due.ts';
+import { workBatch } from '../../kernel/alerts/set-aside.ts';
+import type { Database } from '../../kernel/database/orm.ts';
+import { inTransaction } from '../../kernel/database/statement.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import type { PaymentLink } from './entities.ts';
+import { isOpen } from './rules.ts';
+import { linkLives, lockLink, moveLink } from './store-link.ts';
+
+/** How many links one round takes. */
+const round_max = 500;
+
+/**
+ * Ends a link by its merchant's wish, or by a person's at a console, whose act is in the audit log.
+ * A link that has ended stays what it is. Refuses with `not_found` what `mayChange` does not let
+ * through. Payments that were begun through it may still be paid.
+ */
+export const deactivateLink = (
+  { pool }: Database,
+  acting: Acting,
+  key: { readonly merchantId: string; readonly id: string },
+  mayChange: (link: PaymentLink) => boolean,
+): Promise<PaymentLink | Refused> =>
+  inTransaction(
+    pool,
+    async (client): Promise<PaymentLink | Refused> => {
+      const link = await lockLink(client, key);
+      if (!link || !mayChange(link)) return refused('not_found', 'there is no such link');
+      const now = acting.now();
+      if (!isOpen(link, now)) return link;
+      const ended: PaymentLink = { ...link, status: 'deactivated', finalizedAt: now };
+      await moveLink(client, ended);
+      await writeEntries(client, [
+        {
+          acting,
+          action: {
+            action: 'link.deactivate',
+            merchantId: link.merchantId,
+            subject: { kind: 'link', id: link.id },
+          },
+          before: { status: link.status },
+          after: { status: ended.status },
+        },
+      ]);
+      return ended;
+    },
+    (answer) => !isRefused(answer),
+  );
+
+const expireRound = (
+  { pool }: Database,
+  timeline: Timeline,
+  now: Temporal.Instant,
+  limit: number,
+): Promise<number> =>
+  inTransaction(pool, async (client) => {
+    const due = await linkLives.due(client, timeline, now, limit);
+    for (const link of due)
+      await moveLink(client, { ...link, status: 'expired', finalizedAt: now });
+    return due.length;
+  });
+
+/** Expires the links that are due on a timeline, a round at a time. Gives how many there were. */
+export const expireLinks = async (
+  database: Database,
+  clock: () => Temporal.Instant,
+  timeline: Timeline = null,
+): Promise<number> => {
+  for (let seen = 0; ;) {
+    const now = clock();
+    const { result, limit } = await workBatch(database.pool, {
+      task: linkLives.task,
+      limit: round_max,
+      work: (most) => expireRound(database, timeline, now, most),
+      first: () => linkLives.first(database.pool, timeline, now),
+    });
+    seen += result;
+    if (result < limit) return seen;
+  }
+};

@@ -1,0 +1,29 @@
+/** A payment link as the public JSON and the webhook `link.paid` have it (D-100, D-104). */
+import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { linkJson, type PaymentLinkFieldsFragment } from '../../../schema/wire.ts';
+import type { OutboxEvent } from '../../kernel/events/outbox.ts';
+import type { PaymentLink } from './entities.ts';
+
+const number = (amount: bigint | null): number | null => (amount === null ? null : Number(amount));
+
+const publicLink = (link: PaymentLink): ReturnType<typeof linkJson> => {
+  const view: PaymentLinkFieldsFragment = {
+    ...link,
+    capture: link.capture ?? 'automatic',
+    amount: number(link.amount),
+    amountMin: number(link.amountMin),
+    amountMax: number(link.amountMax),
+    amountPaid: Number(link.amountPaid),
+    expiresAt: rfc3339(link.expiresAt),
+    createdAt: rfc3339(link.createdAt),
+    finalizedAt: link.finalizedAt && rfc3339(link.finalizedAt),
+  };
+  return linkJson(view);
+};
+
+/** A payment succeeded through the link: to the shop's endpoints, with the link as it is then. */
+export const linkPaid = (link: PaymentLink, at: Temporal.Instant): OutboxEvent => {
+  const { merchantId, shopId, mode, id } = link;
+  const webhook = { event: 'link.paid', data: publicLink(link), url: null } as const;
+  return { merchantId, shopId, mode, subjectId: id, stream: null, webhook, at };
+};

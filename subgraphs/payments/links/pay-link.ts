@@ -1,0 +1,58 @@
+/** The page of a link: what it shows, and the payment that a buyer begins there (D-102). */
+import { randomUUID } from 'node:crypto';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { createPayment, type CreatingParts } from '../create-payment.ts';
+import type { Payment } from '../entities.ts';
+import type { PaymentLink } from './entities.ts';
+import { idOfAddress, isOpen, paymentMetadata } from './rules.ts';
+import { findLinkByAddress, noteLinkPayment, type LinkOfShop } from './store-link.ts';
+
+/** The link of an address; null when there is none. */
+export const findLinkPage = async (
+  { database: { pool } }: Pick<CreatingParts, 'database'>,
+  address: string,
+): Promise<LinkOfShop | null> => {
+  const id = idOfAddress(address);
+  return id === null ? null : findLinkByAddress(pool, id);
+};
+
+/** The amount that a buyer pays: the link's own, or the typed one within its bounds. */
+const amountFor = (
+  { amount, amountMin, amountMax }: PaymentLink,
+  typed: bigint | null,
+): bigint | Refused => {
+  if (amount !== null) return amount;
+  if (typed === null || typed < (amountMin ?? 1n) || typed > (amountMax ?? typed))
+    return refused(
+      'bad_request',
+      `amount: expected minor units from ${amountMin} to ${amountMax}, got ${typed}`,
+    );
+  return typed;
+};
+
+/**
+ * Makes a payment through the link, of `typed` minor units where the amount is open. Refuses with
+ * `not_found`, with `not_pending` when the link has ended, `bad_request` for the amount, and as a
+ * payment is refused.
+ */
+export const payLink = async (
+  parts: CreatingParts,
+  address: string,
+  typed: bigint | null,
+  now: () => Temporal.Instant,
+): Promise<Payment | Refused> => {
+  const link = await findLinkPage(parts, address);
+  if (!link) return refused('not_found', 'there is no such link');
+  if (!isOpen(link, now())) return refused('not_pending', 'the link has ended');
+  const amount = amountFor(link, typed);
+  if (typeof amount !== 'bigint') return amount;
+  const { merchantId, shopId, mode, currency, method, capture } = link;
+  const { orderId, description, returnUrl } = link;
+  const id = randomUUID();
+  // First: a payment that can be paid is known to be the link's.
+  await noteLinkPayment(parts.database.pool, link, id);
+  const metadata = paymentMetadata(link.metadata, link.id);
+  const input = { amount, currency, method, capture, orderId, description, returnUrl, metadata };
+  const created = await createPayment(parts, { merchantId, shopId, mode }, { id, input }, now);
+  return isRefused(created) ? created : created.payment;
+};

@@ -1,0 +1,73 @@
+/** Payment links: from GraphQL to a verb, and back. */
+import type {
+  MutationResolvers,
+  PaymentLinkResolvers,
+  QueryResolvers,
+} from '../../../schema/generated/payments.ts';
+import { reachOf } from '../../kernel/database/reach.ts';
+import { isRefused, refused } from '../../kernel/rules/refusal.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
+import { keyOf, merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
+import { mayReadOfShop } from '../../kernel/service/entities.ts';
+import { pageAddress } from '../checkout/page-address.ts';
+import type { PaymentsParts } from '../parts.ts';
+import { createLink } from './create-link.ts';
+import { deactivateLink } from './end-links.ts';
+import { findLinkPage, payLink } from './pay-link.ts';
+import { isOpen } from './rules.ts';
+import { listLinks, loadLinks } from './store-link.ts';
+
+/** The fields of a link that are no columns. */
+export const linkFields: PaymentLinkResolvers = {
+  capture: ({ capture }) => capture ?? 'automatic',
+};
+
+/** The queries of links, and of a link's page. */
+export const linkQueries = (
+  parts: PaymentsParts,
+): Pick<QueryResolvers, 'paymentLink' | 'paymentLinks' | 'linkPage'> => ({
+  paymentLink: async (_, { id, merchantId }, { principal }) => {
+    if (!isUuid(id)) return null;
+    const [link] = await loadLinks(parts.database.pool, [
+      { merchantId: merchantOf(principal, merchantId), id },
+    ]);
+    return link && mayReadOfShop(principal, link) ? link : null;
+  },
+  paymentLinks: async (_, { status, merchantId, includeTest, ...page }, { principal }) => {
+    const reach = await reachOf(parts.database.pool, principal, merchantId, includeTest);
+    return orThrow(await listLinks(parts.database.pool, reach, { ...page, filters: { status } }));
+  },
+  linkPage: async (_, { address }, { now }) => {
+    const link = await findLinkPage(parts, address);
+    return link && { ...link, isOpen: isOpen(link, now()) };
+  },
+});
+
+/** What a merchant does with links, and a buyer on a link's page. */
+export const linkMutations = (
+  parts: PaymentsParts,
+): Pick<MutationResolvers, 'linkCreate' | 'linkDeactivate' | 'linkPay'> => ({
+  linkCreate: async (_, { input, idempotency }, { principal, now }) => {
+    const created = await createLink(parts, keyOf(principal), { input, idempotency }, now());
+    if (isRefused(created)) return created;
+    return { __typename: 'PaymentLinkCreated', link: created.made, idempotent: created.replayed };
+  },
+  linkDeactivate: async (_, { id, merchantId }, context) => {
+    if (!isUuid(id)) return refused('not_found', 'there is no such link');
+    const key = { merchantId: merchantOf(context.principal, merchantId), id };
+    const link = await deactivateLink(parts.database, context, key, (found) =>
+      mayReadOfShop(context.principal, found),
+    );
+    return isRefused(link) ? link : { __typename: 'PaymentLinkDeactivated', link };
+  },
+  linkPay: async (_, { address, amount }, { now }) => {
+    const payment = await payLink(parts, address, amount ?? null, now);
+    if (isRefused(payment)) return payment;
+    parts.wakeRelay();
+    const { merchantId, id: paymentId } = payment;
+    return {
+      __typename: 'LinkPaymentBegun',
+      paymentUrl: pageAddress(parts, { merchantId, paymentId }),
+    };
+  },
+});

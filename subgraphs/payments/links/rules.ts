@@ -1,0 +1,143 @@
+/** What a payment link is. Additions, section 3; D-100 to D-104. */
+import { isCurrency } from '../../kernel/rules/exchange.ts';
+import type { Mode } from '../../kernel/rules/mode.ts';
+import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import type { CaptureMode } from '../holds/rules.ts';
+import { paymentDefaults, paymentTerms } from '../rules/create.ts';
+import type { PaymentMethod } from '../rules/payment.ts';
+
+export const linkStatuses = ['active', 'paid', 'expired', 'deactivated'] as const;
+export type LinkStatus = (typeof linkStatuses)[number];
+
+/** Of an open amount, minor units, where the merchant names none. */
+const openAmount = { min: 100n, max: 10_000_000n } as const;
+const uses_max = 1_000_000;
+const lifetime_days = 30;
+const lifetime_max_days = 365;
+
+/** The metadata key under which a payment names its link (D-102). */
+export const linkIdKey = 'link_id';
+
+export interface LinkInput {
+  readonly amount?: bigint | null | undefined;
+  readonly amountMin?: bigint | null | undefined;
+  readonly amountMax?: bigint | null | undefined;
+  readonly currency?: string | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly orderId?: string | null | undefined;
+  readonly method?: PaymentMethod | null | undefined;
+  readonly capture?: CaptureMode | null | undefined;
+  /** Null: without limit; absent: 1. */
+  readonly uses?: number | null | undefined;
+  readonly expiresAt?: Temporal.Instant | null | undefined;
+  readonly returnUrl?: string | null | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+}
+
+/** What the merchant decides of a link, with every default filled in; amounts in minor units. */
+export interface LinkTerms {
+  readonly amount: bigint | null;
+  readonly amountMin: bigint | null;
+  readonly amountMax: bigint | null;
+  readonly currency: string;
+  readonly description: string | null;
+  readonly orderId: string | null;
+  readonly method: PaymentMethod;
+  /** Null: automatic. */
+  readonly capture: 'manual' | null;
+  readonly uses: number | null;
+  readonly expiresAt: Temporal.Instant;
+  readonly returnUrl: string | null;
+  readonly metadata: Record<string, string>;
+}
+
+const amountMistake = ({ amount, amountMin, amountMax }: LinkTerms): string | null => {
+  if (amount !== null)
+    return amount < 1n ? `amount: expected an integer from 1 to 2^53-1, got ${amount}` : null;
+  if (amountMin === null || amountMin < 1n)
+    return `amount_min: expected an integer from 1 to 2^53-1, got ${amountMin}`;
+  if (amountMax === null || amountMax < amountMin)
+    return `amount_max: expected an integer not below amount_min (${amountMin}), got ${amountMax}`;
+  return null;
+};
+
+const mistakeIn = (terms: LinkTerms, now: Temporal.Instant): string | null => {
+  const { currency, method, uses, expiresAt, metadata } = terms;
+  if (!isCurrency(currency))
+    return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
+  if (method === 'recurrent') return 'method: expected sbp, cards, tpay, sberpay or any';
+  if (uses !== null && (uses < 1 || uses > uses_max))
+    return `uses: expected an integer from 1 to ${uses_max} or null, got ${uses}`;
+  if (
+    Temporal.Instant.compare(expiresAt, now) <= 0 ||
+    Temporal.Instant.compare(expiresAt, now.add({ hours: 24 * lifetime_max_days })) > 0
+  )
+    return `expires_at: expected a moment within the next ${lifetime_max_days} days`;
+  if (linkIdKey in metadata) return `metadata.${linkIdKey}: reserved for the link's own id`;
+  return amountMistake(terms);
+};
+
+/**
+ * The terms of a new link, or `bad_request` naming the field, what was expected and what came. What
+ * its payments will have is checked as theirs is.
+ */
+export const linkTerms = (
+  input: LinkInput,
+  mode: Mode,
+  id: string,
+  now: Temporal.Instant,
+): LinkTerms | Refused => {
+  const { amount = null, amountMin = null, amountMax = null, uses = 1 } = input;
+  if (amount !== null && (amountMin !== null || amountMax !== null))
+    return refused('bad_request', 'amount: expected either amount, or amount_min and amount_max');
+  const terms: LinkTerms = {
+    amount,
+    amountMin: amount === null ? (amountMin ?? openAmount.min) : null,
+    amountMax: amount === null ? (amountMax ?? openAmount.max) : null,
+    currency: input.currency ?? paymentDefaults.currency,
+    description: input.description ?? null,
+    orderId: input.orderId ?? null,
+    method: input.method ?? paymentDefaults.method,
+    capture: input.capture === 'manual' ? 'manual' : null,
+    uses,
+    expiresAt: input.expiresAt ?? now.add({ hours: 24 * lifetime_days }),
+    returnUrl: input.returnUrl ?? null,
+    metadata: { ...input.metadata },
+  };
+  const mistake = mistakeIn(terms, now);
+  if (mistake) return refused('bad_request', mistake);
+  const payment = paymentTerms(
+    { ...terms, amount: amount ?? 1n, metadata: paymentMetadata(terms.metadata, id) },
+    mode,
+    id,
+    now,
+  );
+  return 'code' in payment ? payment : terms;
+};
+
+/** The metadata of a payment through the link. */
+export const paymentMetadata = (
+  metadata: Readonly<Record<string, string>>,
+  linkId: string,
+): Record<string, string> => ({ ...metadata, [linkIdKey]: linkId });
+
+/** Whether the link may be paid now: the sweep may not have ended it yet. */
+export const isOpen = (
+  { status, expiresAt }: { readonly status: LinkStatus; readonly expiresAt: Temporal.Instant },
+  now: Temporal.Instant,
+): boolean => status === 'active' && Temporal.Instant.compare(expiresAt, now) > 0;
+
+/**
+ * The address of a link's page: the 122 random bits of its id, in 22 characters that neither mail
+ * programs nor messengers change.
+ */
+export const addressOf = (id: string): string =>
+  Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url');
+
+/** The link's id in the address of its page; null when it is none. */
+export const idOfAddress = (address: string): string | null => {
+  if (!/^[A-Za-z0-9_-]{22}$/.test(address)) return null;
+  const bytes = Buffer.from(address, 'base64url');
+  if (bytes.toString('base64url') !== address) return null;
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+};

@@ -1,0 +1,118 @@
+/** Reading and writing payment links. */
+import { dueOn } from '../../kernel/clock/due.ts';
+import { loadByKey } from '../../kernel/database/load-by-key.ts';
+import { registry } from '../../kernel/database/registry.ts';
+import {
+  columnNames,
+  columns,
+  propertyNames,
+  rowJson,
+  run,
+  type Runner,
+  type Statement,
+} from '../../kernel/database/statement.ts';
+import { PaymentLinkEntity, type PaymentLink } from './entities.ts';
+import { linkStatuses } from './rules.ts';
+
+const linkNames = propertyNames(PaymentLinkEntity);
+const linkColumns = columns(linkNames);
+
+/** Links by merchant and id. */
+export const loadLinks = loadByKey<PaymentLink>('payment_link', linkColumns);
+
+/** The registry of links, filtered by status. */
+export const listLinks = registry<PaymentLink>(
+  { name: 'payment_link', filters: { status: linkStatuses } },
+  linkColumns,
+);
+
+/** Links whose life is over. */
+export const linkLives = dueOn<PaymentLink>({
+  name: 'payment_link_lives',
+  table: 'payment_link',
+  at: 'expires_at',
+  columns: linkColumns,
+  where: `status = 'active'`,
+  locked: true,
+});
+
+const byAddress: Statement = {
+  name: 'payment_link.by_address',
+  text: `select ${columns(linkNames, 'payment_link')}, shop.name as "shopName" from payment_link
+    join shop on shop.merchant_id = payment_link.merchant_id and shop.id = payment_link.shop_id where payment_link.id = $1`,
+};
+
+export type LinkOfShop = PaymentLink & { readonly shopName: string };
+
+/** A link by the id in its page's address, with its shop's name; null when there is none. */
+export const findLinkByAddress = async (runner: Runner, id: string): Promise<LinkOfShop | null> =>
+  (await run<LinkOfShop>(runner, byAddress, [id]))[0] ?? null;
+
+const insert: Statement = {
+  name: 'payment_link.create',
+  text: `insert into payment_link (${columnNames(linkNames)})
+    select ${columnNames(linkNames)} from jsonb_populate_record(null::payment_link, $1::jsonb)`,
+};
+
+export const insertLink = async (runner: Runner, link: PaymentLink): Promise<void> => {
+  await run(runner, insert, [JSON.stringify(rowJson(linkNames, link))]);
+};
+
+const lock: Statement = {
+  name: 'payment_link.lock',
+  text: `select ${linkColumns} from payment_link where merchant_id = $1 and id = $2 for update`,
+};
+
+/** A link that nobody else can change until the transaction ends; null when there is none. */
+export const lockLink = async (
+  runner: Runner,
+  { merchantId, id }: { readonly merchantId: string; readonly id: string },
+): Promise<PaymentLink | null> =>
+  (await run<PaymentLink>(runner, lock, [merchantId, id]))[0] ?? null;
+
+const update: Statement = {
+  name: 'payment_link.move',
+  text: `update payment_link set status = $3, uses_left = $4, payments_count = $5, amount_paid = $6, finalized_at = $7
+    where merchant_id = $1 and id = $2`,
+};
+
+/** Writes what may change of a locked link. */
+export const moveLink = async (runner: Runner, link: PaymentLink): Promise<void> => {
+  const { merchantId, id, status, usesLeft, paymentsCount, amountPaid, finalizedAt } = link;
+  await run(runner, update, [
+    merchantId,
+    id,
+    status,
+    usesLeft,
+    paymentsCount,
+    amountPaid,
+    finalizedAt,
+  ]);
+};
+
+const insertPayment: Statement = {
+  name: 'link_payment.create',
+  text: `insert into link_payment (merchant_id, payment_id, link_id) values ($1, $2, $3)`,
+};
+
+/** Notes that a payment is made through a link, before there is the payment. */
+export const noteLinkPayment = async (
+  runner: Runner,
+  { merchantId, id }: Pick<PaymentLink, 'merchantId' | 'id'>,
+  paymentId: string,
+): Promise<void> => {
+  await run(runner, insertPayment, [merchantId, paymentId, id]);
+};
+
+const linkOf: Statement = {
+  name: 'link_payment.link',
+  text: `select link_id as id, merchant_id as "merchantId" from link_payment where merchant_id = $1 and payment_id = $2`,
+};
+
+/** The link that a payment was made through; null when it was made through none. */
+export const findLinkOfPayment = async (
+  runner: Runner,
+  { merchantId, paymentId }: { readonly merchantId: string; readonly paymentId: string },
+): Promise<Pick<PaymentLink, 'merchantId' | 'id'> | null> =>
+  (await run<Pick<PaymentLink, 'merchantId' | 'id'>>(runner, linkOf, [merchantId, paymentId]))[0] ??
+  null;

@@ -1,0 +1,126 @@
+/**
+ * A payment through a link succeeds: it takes one of the link's uses, under the lock of the link's
+ * row. When none is left, its money goes back in full by itself (additions, D-103). Payment, books,
+ * link, refund and alert are one transaction of one merchant.
+ */
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
+import { inTransaction } from '../../kernel/database/statement.ts';
+import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
+import { paymentSucceeded, refundOpened } from '../../kernel/rules/postings.ts';
+import type { Payment } from '../entities.ts';
+import type { PaymentChange } from '../payment-change.ts';
+import { refundCreated } from '../refunds/events.ts';
+import { newRefund } from '../refunds/new-refund.ts';
+import { recordRefund } from '../refunds/record-refund.ts';
+import { storePayment } from '../store-payment.ts';
+import type { PaymentLink } from './entities.ts';
+import { linkPaid } from './link-view.ts';
+import { linkIdKey } from './rules.ts';
+import { findLinkOfPayment, lockLink, moveLink } from './store-link.ts';
+
+/** What the buyer pays: a capture may take a part. */
+const paidBy = (before: Payment, { patch }: PaymentChange): MinorUnits =>
+  minorUnits(patch.amountCaptured ?? before.amount);
+
+/** The link after one more of its payments. */
+const withPayment = (link: PaymentLink, amount: bigint, now: Temporal.Instant): PaymentLink => {
+  const usesLeft = link.usesLeft === null ? null : link.usesLeft - 1;
+  const isPaid = usesLeft === 0 && link.status === 'active';
+  return {
+    ...link,
+    usesLeft,
+    paymentsCount: link.paymentsCount + 1,
+    amountPaid: link.amountPaid + amount,
+    ...(isPaid ? { status: 'paid', finalizedAt: now } : {}),
+  };
+};
+
+const exhaustedReason = 'The link had no use left when the payment succeeded';
+
+/** The change of a payment that found no use: nothing was sold, so that no fee is taken. */
+const givenBack = async (
+  client: pg.PoolClient,
+  before: Payment,
+  change: PaymentChange,
+  now: Temporal.Instant,
+): Promise<PaymentChange> => {
+  // Money that the merchant's balance has no room for stands in suspense, and goes back by hand.
+  if (change.adjustment) return change;
+  const amount = paidBy(before, change);
+  const row = newRefund(
+    before,
+    { id: randomUUID(), amount, reason: exhaustedReason, askAt: now },
+    now,
+  );
+  const { merchantId, shopId, mode, id: subjectId, publicId } = before;
+  await raiseAlert(client, {
+    kind: 'link_exhausted',
+    merchantId,
+    shopId,
+    mode,
+    subjectId,
+    detail: `${publicId} succeeded through a link without a use left; an automatic refund of the whole amount was ordered`,
+    at: now,
+  });
+  const acting = {
+    principal: { kind: 'service', name: 'payments' },
+    requestId: `link of ${publicId}`,
+    now: () => now,
+  } as const;
+  await recordRefund(client, acting, before, row);
+  const { rateBps: _, ...rest } = change;
+  return {
+    ...rest,
+    patch: {
+      ...change.patch,
+      fee: 0n,
+      feeRateBps: 0,
+      metadata: { ...(change.patch.metadata ?? before.metadata), link_exhausted: 'true' },
+    },
+    postings: paymentSucceeded({ amount, fee: minorUnits(0n) }),
+    events: (after) => [...change.events(after), refundCreated(row, now)],
+    refund: { row, postings: refundOpened({ amount }) },
+  };
+};
+
+const storeSuccess = (
+  pool: pg.Pool,
+  before: Payment,
+  change: PaymentChange,
+  now: Temporal.Instant,
+): Promise<Payment | null> =>
+  inTransaction(
+    pool,
+    async (client) => {
+      const key = await findLinkOfPayment(client, {
+        merchantId: before.merchantId,
+        paymentId: before.id,
+      });
+      const link = key && (await lockLink(client, key));
+      if (!link) return storePayment(client, before, change, now);
+      if (link.usesLeft === 0)
+        return storePayment(client, before, await givenBack(client, before, change, now), now);
+      const taken = withPayment(link, paidBy(before, change), now);
+      await moveLink(client, taken);
+      const events = (after: Payment) => [...change.events(after), linkPaid(taken, now)];
+      return storePayment(client, before, { ...change, events }, now);
+    },
+    (stored) => stored !== null,
+  );
+
+/**
+ * Writes a change of a payment, as `storePayment` does; with the success of one that was made
+ * through a link, what it means for the link. A payment that names a link by its merchant's own
+ * metadata is written as any other.
+ */
+export const storeTakingUse = (
+  pool: pg.Pool,
+  before: Payment,
+  change: PaymentChange,
+  now: Temporal.Instant,
+): Promise<Payment | null> =>
+  change.patch.status === 'succeeded' && linkIdKey in before.metadata
+    ? storeSuccess(pool, before, change, now)
+    : storePayment(pool, before, change, now);
