@@ -16,13 +16,15 @@ const isRemoved = (path: string): boolean =>
   /^node_modules\/(?:@?typescript|node-[^/]+\/include)\//.test(path) ||
   /\.(?:[cm]?js|ts|css)\.map$/.test(path);
 
-/** What the files of one package take, without the packages in it. */
+const bytesOf = (path: string): number => lstatSync(join(root, path)).blocks * 512;
+
+/** What one package takes on the disk, without the packages in it. */
 const bytesIn = (folder: string): number =>
   readdirSync(join(root, folder), { withFileTypes: true }).reduce((sum, entry) => {
     const path = `${folder}/${entry.name}`;
     if (entry.isDirectory()) return entry.name === 'node_modules' ? sum : sum + bytesIn(path);
-    return isRemoved(path) ? sum : sum + lstatSync(join(root, path)).blocks * 512;
-  }, 0);
+    return isRemoved(path) ? sum : sum + bytesOf(path);
+  }, bytesOf(folder));
 
 /** The row. Packages of development are left out, whether they are there or not. */
 export const installRows = async (): Promise<readonly Row[]> => {
