@@ -17,7 +17,7 @@ export const registryOf = async (merchant: Merchant, path: string): Promise<any[
   return items;
 };
 
-const sumOf = (items: readonly { readonly amount: number }[]): number =>
+export const sumOf = (items: readonly { readonly amount: number }[]): number =>
   items.reduce((sum, { amount }) => sum + amount, 0);
 
 /** What the merchant sees of its money, against the payments and refunds as they are. */
@@ -52,6 +52,18 @@ export const compareBooks = async (merchant: Merchant, settled: readonly any[]):
   );
 };
 
+/** Fails unless every balance that is kept is the sum of the postings behind it. */
+export const compareBalances = async (client: pg.Client): Promise<void> => {
+  const { rows: differing } = await client.query(`with moved as (
+      select merchant_id, shop_id, mode, currency, to_account as account, amount from posting
+      union all select merchant_id, shop_id, mode, currency, from_account, -amount from posting),
+    booked as (select merchant_id, shop_id, account, sum(amount) as amount from moved where account in ('merchant', 'merchant_reserved') group by 1, 2, 3),
+    kept as (select merchant_id, shop_id, account, sum(amount) as amount from (select merchant_id, shop_id, account, amount from balance
+      union all select merchant_id, shop_id, account, amount from balance_delta) as kept_and_new group by 1, 2, 3)
+    select * from booked full join kept using (merchant_id, shop_id, account) where booked.amount is distinct from kept.amount`);
+  assert.deepEqual(differing, [], 'every balance equals its postings');
+};
+
 /**
  * What stands in the database itself, when nothing runs on it any more: the bank's own side, too.
  * Gives how many payments had lost an order, which was given again.
@@ -73,14 +85,7 @@ export const compareRecords = async (dataDir: string, refunds: number): Promise<
       [{ given: refunds, unknown: 0, sum: '0' }],
       'the bank was given each refund once or is to be, and nothing else',
     );
-    const { rows: differing } = await client.query(`with moved as (
-        select merchant_id, shop_id, mode, currency, to_account as account, amount from posting
-        union all select merchant_id, shop_id, mode, currency, from_account, -amount from posting),
-      booked as (select merchant_id, shop_id, account, sum(amount) as amount from moved where account in ('merchant', 'merchant_reserved') group by 1, 2, 3),
-      kept as (select merchant_id, shop_id, account, sum(amount) as amount from (select merchant_id, shop_id, account, amount from balance
-        union all select merchant_id, shop_id, account, amount from balance_delta) as kept_and_new group by 1, 2, 3)
-      select * from booked full join kept using (merchant_id, shop_id, account) where booked.amount is distinct from kept.amount`);
-    assert.deepEqual(differing, [], 'every balance equals its postings');
+    await compareBalances(client);
     const { rows: holds } = await client.query(
       `select payment.id, payment.status from payment left join simulator_hold_order as settled on settled.payment_id = payment.id
         where capture = 'manual' and (settled.kind, settled.amount) is distinct from
