@@ -7,7 +7,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { run } from 'node:test';
@@ -31,14 +31,16 @@ interface Outcome {
 }
 
 const root = join(import.meta.dirname, '..');
-const filesAtOnce = 3;
+/** Most of them wait for something most of the time. */
+const filesAtOnce = Math.min(4, 2 * availableParallelism());
 
 const seconds = (took_ms: number): string => `${(took_ms / 1_000).toFixed(1)} s`;
 
 /** What takes long, the longest first: begun last, it would run while a core is idle. */
 const long = [
-  'test/crash/kill-anywhere',
   'test/how-to/',
+  'test/crash/',
+  'test/security/rotation',
   'test/cluster/',
   'test/scenarios/',
   'test/browser/',
@@ -47,7 +49,7 @@ const long = [
   'test/api/overload',
   'test/api/event-stream',
   'test/fuzz/',
-  'test/crash/',
+  'test/queue/idle',
 ];
 
 const rank = (path: string): number => {

@@ -45,7 +45,7 @@ interface Call {
   readonly party: Party;
   readonly kind: Kind;
   readonly number: number;
-  /** What it has made; null while nobody has said so. */
+  /** What it has made; null while it has no answer. */
   id: string | null;
 }
 
