@@ -230,11 +230,12 @@ export const isLeftAlone = (event: string): string =>
 /**
  * SQL: how many new deliveries of a lane may be leased beside what is in flight there, by a
  * statement that does not wait for the lane's lock: null where somebody claims in the lane at the
- * moment, or has something older to claim.
+ * moment, or has something older to claim. That is looked for in the order of its index: a plan
+ * that expects it everywhere, as in a backlog, would read the whole table when there is none.
  */
 export const handoverLane = (lane: string, most: number): string => `case
-  when not exists (select from webhook_delivery where lane = ${lane} and status = 'pending' and next_attempt_at <= $4::timestamptz
-    and (lease_until is null or lease_until <= statement_timestamp()))
+  when coalesce((select next_attempt_at from webhook_delivery where lane = ${lane} and status = 'pending'
+    and (lease_until is null or lease_until <= statement_timestamp()) order by next_attempt_at limit 1) > $4::timestamptz, true)
   then case when pg_try_advisory_xact_lock(${lockOf(lane)}) then ${most} - webhooks_in_flight(${lane}) end end`;
 
 const firstDueIn = (
