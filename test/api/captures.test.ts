@@ -3,8 +3,11 @@
  * webhooks, stream (decisions D-80 to D-88).
  */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import { confirmAtBank, pay, payByCard } from '../support/buyer.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
@@ -88,7 +91,7 @@ describe('a payment that is captured by hand', () => {
       422,
       'capture_declined',
     ]);
-    const key = { 'idempotency-key': 'capture-1' };
+    const key = { 'idempotency-key': 'part-of-it' };
     const path = `/payments/${id}/capture`;
     const captured = await merchant.call('POST', path, { amount: 4_000 }, key);
     assert.deepEqual(
@@ -182,6 +185,23 @@ describe('a payment that is captured by hand', () => {
       409,
       'payment_not_authorized',
     ]);
+  });
+
+  test('runs as the notes on the API show it', async () => {
+    const file = new URL('../../rest-facade/api-notes/API-NOTES.md', import.meta.url);
+    const [, example = ''] =
+      /### Two-step payments[^]*?```sh\n([^]*?)```/.exec(readFileSync(file, 'utf8')) ?? [];
+    const [setting = '', making = '', capturing = ''] = example.split(/\n(?=curl)|# Pay.*\n/);
+    const set = setting
+      .replace('sk_test_...', merchant.key)
+      .replace('http://127.0.0.1:4000', service.rest);
+    const run = async (script: string): Promise<any> =>
+      JSON.parse((await promisify(execFile)('sh', ['-c', `${set}\n${script}`])).stdout);
+    const { payment, payment_url: url } = await run(making);
+    await payByCard(url);
+    await until(payment.id, 'authorized');
+    const { payment: captured } = await run(`ID=${payment.id}\n${capturing}`);
+    assert.deepEqual([captured.status, captured.amount_captured], ['succeeded', 8_000]);
   });
 
   test('is found by its status, and not by another shop', async () => {

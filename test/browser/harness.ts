@@ -28,6 +28,8 @@ export interface Harness {
    * order.
    */
   loseOrder(payment: Created): Promise<void>;
+  /** Captures so much of a payment that is held. */
+  capture(payment: Created, amount: number): Promise<void>;
   /** Gives money of a payment back; without an amount, all of it. */
   refund(
     payment: Created,
@@ -89,6 +91,10 @@ export const openHarness = async (
     cancel: async ({ id }) => {
       const { status, body } = await merchant.call('POST', `/payments/${id}/cancel`);
       if (status !== 200) throw new Error(`the payment was not cancelled: ${JSON.stringify(body)}`);
+    },
+    capture: async ({ id }, amount) => {
+      const { status, body } = await merchant.call('POST', `/payments/${id}/capture`, { amount });
+      if (status !== 200) throw new Error(`the payment was not captured: ${JSON.stringify(body)}`);
     },
     refund: async ({ id }, body) => {
       const { status, body: answer } = await merchant.call('POST', `/payments/${id}/refund`, body);

@@ -98,6 +98,27 @@ describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
     assert.equal(await page.locator('[data-print]').count(), 0);
   });
 
+  test('money that is held is shown as held, the buyer goes back with status=authorized, and reads later what was taken (D-85a)', async () => {
+    const held = { method: 'sberpay', capture: 'manual', return_url: returnUrl };
+    const payment = await harness.create(held);
+    const { page, window, complaints } = await harness.open(payment);
+    await button(page).click();
+    await page.getByRole('button', { name: 'Подтвердить' }).click();
+    await page.waitForURL(atShop);
+    assert.equal(new URL(page.url()).searchParams.get('status'), 'authorized');
+    const again = await harness.open(payment, window);
+    await says(again.page, 'Деньги удержаны');
+    await again.page.getByText('Магазин спишет её позже').waitFor();
+    const english = await harness.open(payment, { language: 'en-GB' });
+    await says(english.page, 'The money is held');
+    await stays(english.page, payment.url);
+    await harness.capture(payment, 45_000);
+    await english.page.reload();
+    await says(english.page, 'Paid');
+    assert.match(await receipt(english.page), /Charged ₽450 Method SberPay/);
+    assert.deepEqual([...complaints, ...again.complaints, ...english.complaints], []);
+  });
+
   test('a payment that ended before anybody paid sends everybody back, each browser once', async () => {
     const payment = await harness.create({ return_url: returnUrl });
     await harness.cancel(payment);
