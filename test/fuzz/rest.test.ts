@@ -180,7 +180,8 @@ const requestsTo = ({
     })
     .map((made) => () => {
       const { merchant } = fixture;
-      const id = idFor(made.identity, path.split('/')[3] ?? '');
+      const [noun = '', verb = ''] = [path.split('/')[3], path.split('/')[5]];
+      const id = idFor(made.identity, verb in merchant.ids ? verb : noun);
       const authorized = made.authorization(merchant.key);
       const sign = {
         none: {},

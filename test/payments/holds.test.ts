@@ -7,22 +7,19 @@ import { after, before, describe, test } from 'node:test';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
-import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
-import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { capturePayment } from '../../subgraphs/payments/holds/capture-payment.ts';
 import { cancelOrRelease, endHolds } from '../../subgraphs/payments/holds/release-hold.ts';
 import { capturedOf } from '../../subgraphs/payments/holds/rules.ts';
 import { findPayment } from '../../subgraphs/payments/store-payment.ts';
+import { openHistory } from '../books/history.ts';
 import { granted } from '../support/granted.ts';
+import { holdPayment } from '../support/held-payment.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 const start = Temporal.Instant.from('2026-11-21T10:00:00Z');
-const card = { number: '4111111111111111', expiry: '12/30', cvc: '123', holder: 'A B' };
 
 let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
@@ -31,21 +28,8 @@ after(() => migrated.close());
 const banks = () => openBanks(openSimulator(migrated.database), migrated.database.pool);
 
 /** A payment of a key whose money the bank holds, from 2 seconds after the start on. */
-const authorized = async (key: KeyPrincipal, amount = 10_000n): Promise<Payment> => {
-  const { database } = migrated;
-  const input = { amount, method: 'cards', capture: 'manual' } as const;
-  const { payment } = granted(await recordPayment(database, noPolicies, key, { input }, start));
-  const session = {
-    key: { merchantId: key.merchantId, paymentId: payment.id },
-    card,
-    pageUrl: 'https://pay.example/p',
-    now: start,
-  };
-  granted(await openSession(database, banks(), noPolicies, session));
-  const asked = granted(await askBank(database, banks(), session.key, start.add({ seconds: 2 })));
-  assert.equal(asked.status, 'authorized');
-  return asked;
-};
+const authorized = (key: KeyPrincipal, amount = 10_000n): Promise<Payment> =>
+  holdPayment(migrated, key, amount, start);
 
 const stored = async ({ merchantId, id: paymentId }: Payment): Promise<Payment> =>
   (await findPayment(migrated.database.pool, { merchantId, paymentId }, start))?.payment ??
@@ -111,6 +95,34 @@ describe('fifty at once', () => {
     assert.equal(sums[0].booked, sums[0].taken);
     assert.deepEqual(await checkBooks(database), []);
   });
+});
+
+test('a capture that the balance has no room for is turned down, at the bank, too, and less may be taken', async () => {
+  const { database } = migrated;
+  const key = await migrated.merchant('test');
+  await openHistory(migrated).pay(key, 9_007_199_254_740_991n - 5_000n);
+  const payment = await authorized(key);
+  const capture = (amount: bigint) =>
+    capturePayment(
+      database,
+      banks(),
+      key,
+      { paymentId: payment.id, amount },
+      start.add({ seconds: 3 }),
+    );
+  const refused = await capture(10_000n);
+  assert.equal(codeOf(refused), 'capture_declined', JSON.stringify(refused));
+  assert.equal((await stored(payment)).status, 'authorized');
+  assert.equal(granted(await capture(5_000n)).payment.status, 'succeeded');
+  const { rows } = await database.pool.query(
+    'select amount::text, failure_code from simulator_hold_order where payment_id = $1 order by simulator_hold_order.amount',
+    [payment.id],
+  );
+  assert.deepEqual(rows, [
+    { amount: '5000', failure_code: null },
+    { amount: '10000', failure_code: 'limit_exceeded' },
+  ]);
+  assert.deepEqual(await checkBooks(database, key.merchantId), []);
 });
 
 describe('a capture under a key', () => {

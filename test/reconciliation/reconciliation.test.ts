@@ -6,6 +6,8 @@ import {
   simulatorReport,
   type PlantedMistake,
 } from '../../subgraphs/kernel/banks/simulator/settlement-report.ts';
+import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { Acting } from '../../subgraphs/kernel/database/audit.ts';
@@ -24,8 +26,11 @@ import {
   matchReconciliation,
   openReconciliation,
 } from '../../subgraphs/merchants/reconciliation/upload-report.ts';
+import { capturePayment } from '../../subgraphs/payments/holds/capture-payment.ts';
+import { cancelOrRelease } from '../../subgraphs/payments/holds/release-hold.ts';
 import { openHistory, start } from '../books/history.ts';
 import { granted } from '../support/granted.ts';
+import { holdPayment } from '../support/held-payment.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 let migrated: MigratedDatabase;
@@ -284,4 +289,22 @@ test('a difference is resolved once, with a note, and leaves its audit entry', a
     [open.id],
   );
   assert.equal(rowCount, 1);
+});
+
+test('a registry has what was captured of a payment that was held, and nothing of a hold that was given up', async () => {
+  const before = await fetched();
+  const banks = openBanks(openSimulator(migrated.database), migrated.database.pool);
+  const [part, none] = [
+    await holdPayment(migrated, key, 10_000n, start),
+    await holdPayment(migrated, key, 10_000n, start),
+  ];
+  const now = start.add({ seconds: 3 });
+  const request = { paymentId: part.id, amount: 4_000n };
+  granted(await capturePayment(migrated.database, banks, key, request, now));
+  const given = { paymentId: none.id, requestId: 'r' };
+  granted(await cancelOrRelease(migrated.database, banks, key, given, now));
+  const after = await fetched();
+  assert.equal(Number(after.matched?.lines), Number(before.matched?.lines) + 1);
+  assert.equal(Number(after.matched?.matched), Number(before.matched?.matched) + 1);
+  assert.deepEqual(after.differences, before.differences);
 });
