@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { pay } from '../support/buyer.ts';
+import { pay, payByCard } from '../support/buyer.ts';
 import {
   askGraph,
   eventually,
@@ -94,6 +94,35 @@ describe('a shop with a test clock', () => {
     );
     const { body } = await receiver.until(({ body: { event } }) => event === 'payment.expired');
     assert.equal(body.created_at, '2027-03-01T13:30:00.000Z');
+  });
+
+  test('a hold ends at its own moment, seven days after the bank had the money, unless it is captured before', async () => {
+    const began = Temporal.Instant.from((await read(merchant)).now);
+    const after = (time: Temporal.DurationLike): string =>
+      began.add(time).toString({ smallestUnit: 'millisecond' });
+    const held = async (amount: number): Promise<string> => {
+      const order = { amount, method: 'cards', capture: 'manual' };
+      const { payment, payment_url: url } = await create(merchant, order);
+      await payByCard(url);
+      return payment.id;
+    };
+    const [left, late] = [await held(10_000), await held(10_007)];
+    await advance(merchant, after({ hours: 167 }));
+    const { status, capture_before: before } = await get(merchant, left);
+    // The card is decided after a second, what ends in 07 five seconds later.
+    assert.deepEqual([status, before], ['authorized', after({ hours: 168, seconds: 1 })]);
+    const ordered = await merchant.call('POST', `/payments/${late}/capture`, {});
+    assert.deepEqual(
+      [ordered.body.payment.status, ordered.body.payment.amount_capturable],
+      ['authorized', 0],
+    );
+    await advance(merchant, after({ hours: 170 }));
+    const [expired, captured] = [await get(merchant, left), await get(merchant, late)];
+    assert.deepEqual([expired.status, expired.finalized_at], ['expired', before]);
+    assert.deepEqual(
+      [captured.status, captured.captured_at],
+      ['succeeded', after({ hours: 167, seconds: 5 })],
+    );
   });
 
   test('the simulated bank answers when its time comes, and a receiver that fails is tried at the documented delays', async (context) => {
