@@ -17,6 +17,15 @@ const isDay = (text: string): boolean => {
   }
 };
 
+/** A moment as the graph takes it. */
+const isInstant = (text: string): boolean => {
+  try {
+    return Boolean(Temporal.Instant.from(text));
+  } catch {
+    return false;
+  }
+};
+
 const ajv = new Ajv2020({
   verbose: true,
   strictTypes: false,
@@ -25,7 +34,7 @@ const ajv = new Ajv2020({
     int64: true,
     double: true,
     uuid: true,
-    'date-time': true,
+    'date-time': isInstant,
     date: isDay,
     uri: (text: string) => URL.canParse(text) && !/\s/.test(text),
     email: /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/,

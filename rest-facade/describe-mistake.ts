@@ -47,6 +47,7 @@ const formats: Readonly<Record<string, string>> = {
   uri: 'an address',
   email: 'an e-mail address',
   date: 'a calendar day, YYYY-MM-DD',
+  'date-time': 'a moment such as 2026-05-06T10:00:00Z',
   'iso-4217': 'an ISO 4217 currency code',
 };
 

@@ -82,6 +82,11 @@ const settle = async (service: Service): Promise<Tenant> => {
       ),
     'the token',
   );
+  const link = await make('/links', { amount: 1_000 });
+  const logged = await eventually(
+    async () => (await merchant.call('GET', '/event-log')).body.items[0],
+    'an event in the log',
+  );
   const ids = {
     payments: [paid.payment.id, other.payment.id],
     capture: await settleHolds(merchant),
@@ -89,8 +94,10 @@ const settle = async (service: Service): Promise<Tenant> => {
     payouts: [payout.payout.id],
     tokens: [bound.card.id, waiting.card.id],
     subscriptions: [begun.subscription.id],
+    links: [link.link.id],
+    'event-log': [logged.id],
   };
-  for (const id of allIds(ids)) assert.match(id, /^[0-9a-f-]{36}$/);
+  for (const id of allIds(ids)) assert.match(id, /^(?:evt_)?[0-9a-f-]{32,36}$/);
   return {
     ...merchant,
     ids,
