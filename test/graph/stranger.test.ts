@@ -339,6 +339,7 @@ for (const { who, principal, ...reach } of strangers) {
 describe('a test key of the same shop, whose rows are live', () => {
   const inModes = [
     'payment',
+    'payment_link',
     'refund',
     'payout',
     'token',
