@@ -131,6 +131,8 @@ const lists = [
   ['/refunds', 'status', 'pending', 'succeeded'],
   ['/payouts', 'status', 'pending', 'succeeded'],
   ['/payouts', 'method', 'payouts_sbp', 'payouts_card'],
+  ['/links', 'status', 'active', 'paid'],
+  ['/event-log', 'event', 'payment.succeeded', 'link.paid'],
 ] as const;
 
 test('every list of a query may be written with commas, repeated, or both', async () => {
