@@ -24,19 +24,30 @@ const valuesOf = fillOf(create, { merchantId, shopId });
 /** Rows as pg gives them: whole numbers of eight bytes as texts, moments as Date. */
 type PaymentRow = Omit<
   PaymentFieldsFragment,
-  'amount' | 'amountRefunded' | 'fee' | 'net' | 'refunds'
+  | 'amount'
+  | 'amountCapturable'
+  | 'amountCaptured'
+  | 'amountRefunded'
+  | 'capture'
+  | 'fee'
+  | 'net'
+  | 'refunds'
 > & {
   readonly amount: string;
   readonly amountRefunded: string;
+  readonly capture: 'manual' | null;
   readonly fee: string | null;
   readonly plannedOutcome: string | null;
 };
 
-/** What the bench creates and reads has not been paid: there can be no refunds to look for. */
+/** What the bench creates and reads has not been paid: it has neither a hold nor refunds. */
 const json = (row: PaymentRow): object =>
   paymentJson({
     ...row,
     amount: Number(row.amount),
+    capture: row.capture ?? 'automatic',
+    amountCapturable: 0,
+    amountCaptured: 0,
     amountRefunded: Number(row.amountRefunded),
     fee: row.fee === null ? null : Number(row.fee),
     net: row.fee === null ? null : Number(row.amount) - Number(row.fee),

@@ -165,6 +165,13 @@ const answers: Readonly<Record<string, object>> = {
   apiKeyHolder: holder,
 };
 
+/** What a payment shows of a hold that it does not have. */
+const unheld = {
+  capture: () => 'automatic',
+  amountCapturable: () => 0n,
+  amountCaptured: () => 0n,
+};
+
 const resolverOf = (field: string) => async (): Promise<object> => {
   const answer = answers[field];
   if (!answer) throw new Error(`${field} is not measured`);
@@ -192,7 +199,9 @@ export const constantSchema = (name: SubgraphName): GraphQLSchema => {
   );
   const shop = (of: Payment): object => ({ merchantId, id: of.shopId });
   const own =
-    name === 'payments' ? { Payment: { refunds: async () => [], net: () => null, shop } } : {};
+    name === 'payments'
+      ? { Payment: { ...unheld, refunds: async () => [], net: () => null, shop } }
+      : {};
   const loaderOf = (type: string): EntityLoader =>
     type === 'Shop' ? async (references) => references.map(({ id }) => shopOf(id)) : async () => [];
   const entities = Object.fromEntries(
