@@ -73,7 +73,9 @@ const receiveMany = async (key: KeyPrincipal, count: number, amount: bigint): Pr
 
 test('200 payouts at once from two processes, while payments and refunds land: nothing is spent that is not there, and the sums are exact', async () => {
   const key = await harness.migrated.merchant();
-  const first = await receiveMany(key, 10, 1_000n);
+  const funds = 10n * 2_200n + 10n * 400n;
+  // More than one process can spend, however soon its batches take all that is there.
+  const first = await receiveMany(key, 10, 2_200n);
   const spenders = await Promise.all([openSpender(key, 100, 200n), openSpender(key, 100, 200n)]);
   const over = new AbortController();
   let least = 0n;
@@ -106,21 +108,21 @@ test('200 payouts at once from two processes, while payments and refunds land: n
     spenders[0].begin(),
     spenders[1].begin(),
     refunds(),
-    receiveMany(key, 10, 1_000n),
+    receiveMany(key, 10, 400n),
   ]).finally(() => over.abort());
   await watching;
   const made = BigInt(one.made + two.made);
   assert.equal(one.made + one.uncovered + two.made + two.uncovered, 200, 'every call was answered');
   assert.ok(
-    one.made > 0 && two.made > 0 && one.uncovered + two.uncovered >= 100,
+    one.made > 0 && two.made > 0 && one.uncovered + two.uncovered >= 70,
     JSON.stringify([one, two]),
   );
   // Refunds alone may take what is available below zero (decision D-37), and by no more than they
   // are.
   assert.ok(least >= -given, `${least} was available`);
-  assert.ok(made * 200n <= 20_000n);
+  assert.ok(made * 200n <= funds);
   assert.deepEqual(await harness.books(key), {
-    available: 20_000n - given - made * 200n,
+    available: funds - given - made * 200n,
     reserved: made * 200n,
     paid: 0n,
     fees: 0n,
@@ -128,7 +130,7 @@ test('200 payouts at once from two processes, while payments and refunds land: n
   await harness.send(Temporal.Now.instant().add({ seconds: 1 }));
   const books = await harness.books(key);
   assert.deepEqual(books, {
-    available: 20_000n - given - made * 200n,
+    available: funds - given - made * 200n,
     reserved: 0n,
     paid: made * 200n,
     fees: 0n,
