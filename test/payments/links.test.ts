@@ -322,6 +322,24 @@ describe('a payment link', () => {
     assert.equal(unknown.status, 404);
   });
 
+  test('lives by its shop’s test clock, and so do its payments', async () => {
+    const merchant = await makeMerchant(service);
+    await askGraph(
+      service,
+      'mutation ($m: ID!, $s: ID!, $at: DateTime!) { testClockCreate(merchantId: $m, shopId: $s, at: $at) { __typename } }',
+      {
+        m: merchant.id,
+        s: merchant.shopId,
+        at: new Date(Date.now() + 60 * 86_400_000).toISOString(),
+      },
+    );
+    const link = await create(merchant, { amount: 10_000, method: 'sbp' });
+    const { status, page } = await goOn(link);
+    assert.equal(status, 303);
+    const { body } = await merchant.call('GET', `/payments/${paymentOf(page)}`);
+    assert.ok(Date.parse(body.created_at) > Date.now() + 59 * 86_400_000, body.created_at);
+  });
+
   test('is ended by support at a console, which the audit log keeps', async () => {
     const merchant = await makeMerchant(service);
     const link = await create(merchant, { amount: 1 });

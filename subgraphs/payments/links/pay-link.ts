@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { createPayment, type CreatingParts } from '../create-payment.ts';
 import type { Payment } from '../entities.ts';
+import type { PaymentsParts } from '../parts.ts';
 import type { PaymentLink } from './entities.ts';
 import { idOfAddress, isOpen, paymentMetadata } from './rules.ts';
 import { findLinkByAddress, noteLinkPayment, type LinkOfShop } from './store-link.ts';
@@ -15,6 +16,12 @@ export const findLinkPage = async (
   const id = idOfAddress(address);
   return id === null ? null : findLinkByAddress(pool, id);
 };
+
+/** What time it is for the link's shop, which may have a test clock. */
+export const timeOfLink = (
+  { clocks }: Pick<PaymentsParts, 'clocks'>,
+  { merchantId, shopId, mode }: PaymentLink,
+) => clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
 
 /** The amount that a buyer pays: the link's own, or the typed one within its bounds. */
 const amountFor = (
@@ -36,14 +43,14 @@ const amountFor = (
  * payment is refused.
  */
 export const payLink = async (
-  parts: CreatingParts,
+  parts: CreatingParts & Pick<PaymentsParts, 'clocks'>,
   address: string,
   typed: bigint | null,
-  now: () => Temporal.Instant,
 ): Promise<Payment | Refused> => {
   const link = await findLinkPage(parts, address);
   if (!link) return refused('not_found', 'there is no such link');
-  if (!isOpen(link, now())) return refused('not_pending', 'the link has ended');
+  const now = await timeOfLink(parts, link);
+  if (!isOpen(link, now)) return refused('not_pending', 'the link has ended');
   const amount = amountFor(link, typed);
   if (typeof amount !== 'bigint') return amount;
   const { merchantId, shopId, mode, currency, method, capture } = link;
@@ -53,6 +60,11 @@ export const payLink = async (
   await noteLinkPayment(parts.database.pool, link, id);
   const metadata = paymentMetadata(link.metadata, link.id);
   const input = { amount, currency, method, capture, orderId, description, returnUrl, metadata };
-  const created = await createPayment(parts, { merchantId, shopId, mode }, { id, input }, now);
+  const created = await createPayment(
+    parts,
+    { merchantId, shopId, mode },
+    { id, input },
+    () => now,
+  );
   return isRefused(created) ? created : created.payment;
 };

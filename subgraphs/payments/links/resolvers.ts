@@ -13,7 +13,7 @@ import { pageAddress } from '../checkout/page-address.ts';
 import type { PaymentsParts } from '../parts.ts';
 import { createLink } from './create-link.ts';
 import { deactivateLink } from './end-links.ts';
-import { findLinkPage, payLink } from './pay-link.ts';
+import { findLinkPage, payLink, timeOfLink } from './pay-link.ts';
 import { isOpen } from './rules.ts';
 import { listLinks, loadLinks } from './store-link.ts';
 
@@ -37,9 +37,9 @@ export const linkQueries = (
     const reach = await reachOf(parts.database.pool, principal, merchantId, includeTest);
     return orThrow(await listLinks(parts.database.pool, reach, { ...page, filters: { status } }));
   },
-  linkPage: async (_, { address }, { now }) => {
+  linkPage: async (_, { address }) => {
     const link = await findLinkPage(parts, address);
-    return link && { ...link, isOpen: isOpen(link, now()) };
+    return link && { ...link, isOpen: isOpen(link, await timeOfLink(parts, link)) };
   },
 });
 
@@ -60,8 +60,8 @@ export const linkMutations = (
     );
     return isRefused(link) ? link : { __typename: 'PaymentLinkDeactivated', link };
   },
-  linkPay: async (_, { address, amount }, { now }) => {
-    const payment = await payLink(parts, address, amount ?? null, now);
+  linkPay: async (_, { address, amount }) => {
+    const payment = await payLink(parts, address, amount ?? null);
     if (isRefused(payment)) return payment;
     parts.wakeRelay();
     const { merchantId, id: paymentId } = payment;
