@@ -1,8 +1,7 @@
 /**
  * What every npm command of this project goes through: installs the packages when they are missing
  * or old, finds the Node 26 among them, and runs the command under it. Plain JavaScript without
- * packages, because it runs on the Node 20 or newer that the machine has, before anything is
- * installed.
+ * packages: it runs on the Node 20 or newer that the machine has, before they are installed.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -33,15 +32,18 @@ const atOnce_ms = 2_000;
 /**
  * `drains`: the program listens to 'disconnect' and ends in order by itself, and losing us in any
  * way makes it end. The others get our signals. Packages that only development needs are neither
- * installed nor asked for where `runtimeOnly` is set.
+ * installed nor asked for where `runtimeOnly` is set. `console`: the console is built first.
  */
 const commands = {
-  start: { program: ['main.ts'], drains: true, runtimeOnly: true },
-  test: { program: ['test/run.ts'], drains: true },
+  start: { program: ['main.ts'], drains: true, runtimeOnly: true, console: true },
+  'console:link': { program: ['main.ts', 'console:link'], runtimeOnly: true },
+  test: { program: ['test/run.ts'], drains: true, console: true },
   'test:cluster': { program: ['test/run.ts', '--whole-fleet', 'test/cluster'], drains: true },
+  'test:citus': { program: ['test/citus/main.ts'] },
   check: { program: ['test/check.ts'] },
   bench: { program: ['test/bench/run.ts'] },
   acquirer: { program: ['test/acquirer/main.ts'] },
+  psp: { program: ['sdk/src/psp/main.ts'], runtimeOnly: true },
   chaos: { program: ['test/chaos/main.ts'] },
   generate: { program: ['schema/build.ts'] },
   format: { program: ['node_modules/oxfmt/bin/oxfmt'] },
@@ -70,13 +72,13 @@ const readJson = (path) => {
 const isInstalled = (runtimeOnly) => {
   const wanted = readJson('package-lock.json')?.packages;
   const present = readJson('node_modules/.package-lock.json')?.packages;
-  if (!present) return false;
-  if (!wanted) return true;
+  if (!present || !wanted) return Boolean(present);
+  // Only images do without: they hold what it has built.
+  if (wanted['node_modules/vite'] && !present['node_modules/vite']) return false;
   const same = (path) =>
     present[path].version === wanted[path]?.version &&
     present[path].integrity === wanted[path]?.integrity;
-  const mayMiss = ({ optional, devOptional, dev }) =>
-    optional || devOptional || (dev && runtimeOnly);
+  const mayMiss = (one) => one.optional || one.devOptional || (one.dev && runtimeOnly);
   return Object.keys(wanted).every(
     (path) => path === '' || (present[path] ? same(path) : mayMiss(wanted[path])),
   );
@@ -126,9 +128,8 @@ const installArgs = (runtimeOnly) => {
 };
 
 /**
- * Removes what nothing here reads: the C headers that come with Node (67 MB); and where only the
- * service runs, source maps (46 MB) and the compiler (31 MB), which npm installs as an optional
- * peer of valibot. An install for development brings the compiler back.
+ * Removes what nothing reads: the C headers that come with Node (67 MB); where only the service
+ * runs, source maps (77 MB) and the compiler (31 MB), an optional peer of valibot.
  */
 const removeUnread = (runtimeOnly) => {
   const packages = join(root, 'node_modules');
@@ -199,11 +200,10 @@ const install = async (runtimeOnly) => {
   say(`Packages are installed (${seconds()}).`);
 };
 
-const versionOf = (program) =>
-  Number(
-    /^v(\d+)\./.exec(spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1] ??
-      0,
-  );
+const versionOf = (program) => {
+  const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
+  return Number(/^v(\d+)\./.exec(stdout ?? '')?.[1] ?? 0);
+};
 
 /**
  * Whether this program is a Node that is new enough. One that was is remembered: asking it takes as
@@ -294,4 +294,7 @@ const [name, ...args] = process.argv.slice(2);
 const command = commands[name];
 if (!command) fail(`Which command? One of: ${Object.keys(commands).join(', ')}.`);
 if (!isInstalled(command.runtimeOnly)) await install(command.runtimeOnly);
-run(findNode(), command, args);
+const node = findNode();
+if (command.console && existsSync(join(root, 'console')))
+  await import('./console/sources.mjs').then(({ buildFirst }) => buildFirst(node, say, fail));
+run(node, command, args);
