@@ -3,6 +3,7 @@
  * field is always present, null without a value; only fee, fee_rate_bps and net are absent before
  * success.
  */
+import { receiptTermsJson } from './receipt-json.ts';
 import type {
   CheckoutFieldsFragment,
   GetBalanceQuery,
@@ -104,6 +105,7 @@ export const linkJson = (link: PaymentLinkFieldsFragment) => ({
   amount_paid: link.amountPaid,
   created_at: link.createdAt,
   finalized_at: link.finalizedAt,
+  receipt: link.receipt && receiptTermsJson(link.receipt),
 });
 
 /**

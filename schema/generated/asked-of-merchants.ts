@@ -29,7 +29,7 @@ export type FindApiKeyHolderQueryVariables = Exact<{
 }>;
 
 
-export type FindApiKeyHolderQuery = { apiKeyHolder: { keyId: string, merchantId: string, shopId: string, mode: Mode, scopes: Array<string>, liveEnabled: boolean, requireSignature: boolean, requireBoundSignature: boolean, signingSecretSealed: string | null, allowList: Array<string>, rateLimit: { perSecond: number, burst: number } } | null };
+export type FindApiKeyHolderQuery = { apiKeyHolder: { keyId: string, merchantId: string, shopId: string, mode: Mode, scopes: Array<string>, liveEnabled: boolean, requireSignature: boolean, requireBoundSignature: boolean, signingSecretSealed: string | null, allowList: Array<string>, receiptsRequired: boolean, rateLimit: { perSecond: number, burst: number } } | null };
 
 export type ReadEventsAfterQueryVariables = Exact<{
   after: string | number;
@@ -57,3 +57,54 @@ export type NoteApiKeyUseMutationVariables = Exact<{
 
 
 export type NoteApiKeyUseMutation = { apiKeyUseNote: number };
+
+export type ConsoleSessionFieldsFragment = { id: string, subject: string, role: string, merchantId: string | null, until: string, endsAt: string };
+
+export type FindConsoleSessionQueryVariables = Exact<{
+  digest: string;
+}>;
+
+
+export type FindConsoleSessionQuery = { consoleSession: { id: string, subject: string, role: string, merchantId: string | null, until: string, endsAt: string } | null };
+
+export type OpenConsoleSessionMutationVariables = Exact<{
+  digest: string;
+  subject: string;
+  role: string;
+  merchantId?: string | number | null | undefined;
+}>;
+
+
+export type OpenConsoleSessionMutation = { consoleSessionOpen: { id: string, subject: string, role: string, merchantId: string | null, until: string, endsAt: string } };
+
+export type NoteConsoleSessionUseMutationVariables = Exact<{
+  digest: string;
+}>;
+
+
+export type NoteConsoleSessionUseMutation = { consoleSessionUseNote: boolean };
+
+export type EndConsoleSessionMutationVariables = Exact<{
+  digest: string;
+}>;
+
+
+export type EndConsoleSessionMutation = { consoleSessionEnd: boolean };
+
+export type MakeConsoleLinkMutationVariables = Exact<{
+  digest: string;
+  subject?: string | null | undefined;
+  role?: string | null | undefined;
+  merchantId?: string | number | null | undefined;
+}>;
+
+
+export type MakeConsoleLinkMutation = { consoleLinkMake: string | null };
+
+export type UseConsoleLinkMutationVariables = Exact<{
+  link: string;
+  digest: string;
+}>;
+
+
+export type UseConsoleLinkMutation = { consoleLinkUse: { id: string, subject: string, role: string, merchantId: string | null, until: string, endsAt: string } | null };

@@ -65,6 +65,8 @@ export type RefusalCode =
   | 'already_refunded'
   /** The token is pending or cancelled. */
   | 'token_not_active'
+  /** The payment has no closing receipt to come, or the receipt has not failed. */
+  | 'receipt_not_expected'
   /** More than is left to refund, or than may be captured. */
   | 'amount_exceeds_remainder'
   /** The bank refused the capture; the payment stays authorized. */
@@ -124,6 +126,8 @@ export type RecurringPaymentInput = {
   returnUrl?: string | null | undefined;
   /** Bindings: lifetime of the link, 1 to 10,080 minutes; an hour when absent. */
   ttlMinutes?: number | null | undefined;
+  /** Whose terms its receipt has; null: it has no receipt. */
+  receiptTermsId?: string | number | null | undefined;
 };
 
 /** Names one payment. Between the parts of the service alone. */
@@ -140,6 +144,46 @@ export type PaymentLinkStatus =
   | 'paid'
   | 'expired'
   | 'deactivated';
+
+/** What an acquirer's signed notification states of a receipt. */
+export type BankReceiptInput = {
+  /** The merchant of the payment. */
+  merchantId: string | number;
+  /** The payment that the receipt is of. */
+  paymentId: string | number;
+  /** What the acquirer takes the receipt for. */
+  type: ReceiptType;
+  /** The sum of the receipt, minor units. */
+  amount: number;
+  /** Why it failed; null when it is registered, and then the numbers are there. */
+  failureReason?: string | null | undefined;
+  /** The number of the fiscal storage. */
+  fiscalStorageNumber?: string | null | undefined;
+  /** The number of the fiscal document. */
+  fiscalDocumentNumber?: string | null | undefined;
+  /** The fiscal attribute of the document. */
+  fiscalAttribute?: string | null | undefined;
+  /** When it was registered; null: now. */
+  registeredAt?: string | null | undefined;
+};
+
+/** What has become of a notification of a receipt. */
+export type BankReceiptRecorded =
+  /** It is known now, or was before. */
+  | 'recorded'
+  /** Nothing waits for it here. */
+  | 'ignored'
+  /** Its movement is not known here yet: the acquirer is to notify again. */
+  | 'early';
+
+/** What a receipt is for. */
+export type ReceiptType =
+  /** Money that a buyer paid. */
+  | 'payment'
+  /** Money that was given back. */
+  | 'refund'
+  /** Goods that were paid in advance and have been handed over (decision D-94). */
+  | 'closing';
 
 export type RecurringPaymentFieldsFragment = { merchantId: string, id: string, shopId: string, mode: Mode, kind: RecurringPaymentKind, tokenId: string, subscriptionId: string | null, amount: number, currency: string, status: PaymentStatus, failureCode: string | null, savedReference: string | null, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null };
 
@@ -177,6 +221,13 @@ export type AskBankOfPaymentMutationVariables = Exact<{
 
 
 export type AskBankOfPaymentMutation = { bankPaymentAsk: boolean };
+
+export type RecordBankReceiptMutationVariables = Exact<{
+  input: BankReceiptInput;
+}>;
+
+
+export type RecordBankReceiptMutation = { bankReceiptRecord: BankReceiptRecorded };
 
 export type GetLinkPageQueryVariables = Exact<{
   address: string;

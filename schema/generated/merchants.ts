@@ -2,11 +2,18 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { ApiKey as ApiKeyRow, Merchant as MerchantRow, WebhookEndpoint as WebhookEndpointRow, WebhookDelivery as WebhookDeliveryRow, WebhookAttempt as WebhookAttemptRow, AuditEntry as AuditEntryRow } from '../../subgraphs/merchants/entities.ts';
 import type { KeyHolder } from '../../subgraphs/merchants/find-merchants.ts';
+import type { TimelineRow, StatusRow, BankCallRow, RefundRow, AttemptRow, PostingRow, AuditRow } from '../../subgraphs/merchants/timeline/read-timeline.ts';
+import type { PersonSession as PersonSessionRow } from '../../subgraphs/merchants/sessions/people.ts';
+import type { SavedView as SavedViewRow } from '../../subgraphs/merchants/views/entities.ts';
+import type { Found as FoundRow } from '../../subgraphs/merchants/search/search-anything.ts';
+import type { OperatorPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { Shop as ShopRow } from '../../subgraphs/kernel/database/entities.ts';
 import type { LiveKind, WebhookEvent as WebhookEventName } from '../../subgraphs/kernel/rules/event.ts';
 import type { LoggedEvent as LoggedEventRow } from '../../subgraphs/merchants/event-log/read-event-log.ts';
-import type { LedgerRow } from '../../subgraphs/merchants/ledger/read-ledger.ts';
+import type { LedgerRow, LedgerPage as LedgerPageRow } from '../../subgraphs/merchants/ledger/read-ledger.ts';
+import type { DeliveryPage as DeliveryPageRow } from '../../subgraphs/merchants/list-cabinet.ts';
 import type { ReconciliationRun as ReconciliationRunRow, ReconciliationDifference as ReconciliationDifferenceRow } from '../../subgraphs/merchants/reconciliation/entities.ts';
+import type { ConsoleSession as SessionRow } from '../../subgraphs/merchants/sessions/entities.ts';
 import type { Alert as AlertRow } from '../../subgraphs/kernel/alerts/entities.ts';
 import type { Rate as RateRow } from '../../subgraphs/kernel/ledger/entities.ts';
 import type { BankRoute as BankRouteRow } from '../../subgraphs/kernel/banks/entities.ts';
@@ -69,7 +76,11 @@ export type WebhookEvent =
   | 'payment.refunded'
   | 'payout.succeeded'
   | 'payout.failed'
-  | 'link.paid';
+  | 'link.paid'
+  /** A receipt was registered. */
+  | 'receipt.registered'
+  /** The cash register refused a receipt. */
+  | 'receipt.failed';
 
 /** Kinds of the live stream: intermediate changes included. A different list from the webhook events; the last one is published in the graph alone, not by SSE. */
 export type LiveEventKind =
@@ -115,6 +126,7 @@ export type RefusalCode =
   | 'payment_not_succeeded'
   | 'already_refunded'
   | 'token_not_active'
+  | 'receipt_not_expected'
   | 'amount_exceeds_remainder'
   | 'capture_declined'
   | 'insufficient_balance'
@@ -184,6 +196,11 @@ export type Shop = {
   requireBoundSignature: Scalars['Boolean']['output'];
   /** Addresses and CIDR blocks, IPv4 and IPv6, from which its keys may be used, over REST and on `/graphql`. Empty: from everywhere. For operators. */
   allowList: Array<Scalars['String']['output']>;
+  /**
+   * Whether the shop has a cash register: payments, links, token charges, subscriptions, and captures and refunds of a part are refused with bad_request then
+   * when they come without a `receipt` (decision D-95).
+   */
+  receiptsRequired: Scalars['Boolean']['output'];
   /** Newest first, revoked ones too. For operators. */
   apiKeys: ApiKeyConnection;
   /** When it was made. */
@@ -253,6 +270,40 @@ export type WebhookEndpoint = {
   previousSecretUntil: Maybe<Scalars['DateTime']['output']>;
   /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
+  /** How its deliveries fare. */
+  health: WebhookEndpointHealth;
+};
+
+/** How the deliveries to an endpoint fare: of the merchant's newest 1,000 events of the last 24 hours, and what is on its way. */
+export type WebhookEndpointHealth = {
+  /** Of those events, how many it got. */
+  delivered: Scalars['Int']['output'];
+  /** Of those events, how many it did not get after the last retry. */
+  failed: Scalars['Int']['output'];
+  /** Deliveries on their way; at most 10,000 are counted. */
+  pending: Scalars['Int']['output'];
+  /** The event of the oldest of them; null when there is none. */
+  oldestPendingAt: Maybe<Scalars['DateTime']['output']>;
+  /** When the next attempt is due; null when there is none. */
+  nextAttemptAt: Maybe<Scalars['DateTime']['output']>;
+};
+
+/** What an attempt posts. */
+export type WebhookRequest = {
+  /** The bytes, frozen with the event; a card number in it is masked. */
+  body: Scalars['String']['output'];
+  /** In the order in which they are sent. A signature that was sent is not kept: `<...>` stands for it and for its moment. */
+  headers: Array<WebhookHeader>;
+  /** How it is signed, as its endpoint stands now. */
+  signature: WebhookSignature;
+};
+
+/** A header of a request. */
+export type WebhookHeader = {
+  /** As it is written. */
+  name: Scalars['String']['output'];
+  /** Its value. */
+  value: Scalars['String']['output'];
 };
 
 /** One event on its way to one address. */
@@ -281,6 +332,8 @@ export type WebhookDelivery = {
   nextAttemptAt: Maybe<Scalars['DateTime']['output']>;
   /** Null until delivered. */
   deliveredAt: Maybe<Scalars['DateTime']['output']>;
+  /** What every attempt posts; null when the event is no longer kept. */
+  request: Maybe<WebhookRequest>;
   /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
 };
@@ -330,6 +383,124 @@ export type Payment = {
   id: Scalars['ID']['output'];
   /** Oldest first. Keys need api:reports:read (decision D-79). */
   webhookDeliveries: Array<WebhookDelivery>;
+  /**
+   * All that is known of the payment's life, oldest first: statuses, calls to banks, refunds, webhook attempts, movements and what people did; of each the last 100.
+   * For people, and for 10 payments in a call at most. Calls to banks appear within about a second (A-232).
+   */
+  timeline: Array<TimelineEntry>;
+};
+
+export type PaymentStatus =
+  | 'pending'
+  | 'processing'
+  | 'authorized'
+  | 'succeeded'
+  | 'failed'
+  | 'expired'
+  | 'cancelled'
+  | 'refunded';
+
+export type RefundStatus =
+  | 'pending'
+  | 'succeeded'
+  | 'failed';
+
+/** Something that happened to a payment. */
+export type TimelineEntry = {
+  /** When it happened. */
+  at: Scalars['DateTime']['output'];
+};
+
+/**
+ * The payment was made. By a key: `makerId` is the key's, null for payments from before this was kept, and `keyPrefix` what a person knows it by. By a link, a subscription or
+ * a saved method (`token`): `makerId` is its id.
+ */
+export type TimelineCreated = TimelineEntry & {
+  at: Scalars['DateTime']['output'];
+  /** What made it. */
+  by: PaymentMaker;
+  /** Its id; null for a key of a payment from before keys were kept. */
+  makerId: Maybe<Scalars['ID']['output']>;
+  /** Everything of the key before its secret; null where no key made it, or which one is not known. */
+  keyPrefix: Maybe<Scalars['String']['output']>;
+};
+
+/** What makes a payment. */
+export type PaymentMaker =
+  | 'key'
+  | 'link'
+  | 'subscription'
+  | 'token';
+
+/** The payment's hosted page was opened, for the first time. Kept as events are; a preview that a messenger makes counts. */
+export type TimelinePageOpened = TimelineEntry & {
+  at: Scalars['DateTime']['output'];
+};
+
+/** The payment reached a status. That of a hold is the bank's answer. */
+export type TimelineStatus = TimelineEntry & {
+  at: Scalars['DateTime']['output'];
+  /** The status. */
+  status: PaymentStatus;
+};
+
+/** A bank was asked something. Neither cards nor secrets are kept of it. */
+export type TimelineBankCall = TimelineEntry & {
+  at: Scalars['DateTime']['output'];
+  /** The connector's name. */
+  connector: Scalars['String']['output'];
+  /** What was asked: `openSession`, `ask`, `cancelOrder`, `refund`, `settleHold` or `charge`. */
+  call: Scalars['String']['output'];
+  /** The operation as the bank knows it: the payment, a refund, or the order about a hold. */
+  operationId: Scalars['ID']['output'];
+  /** What it was about, minor units; null where the question named none. */
+  amount: Maybe<Scalars['MinorUnits']['output']>;
+  /** ISO 4217; null where the question named none. */
+  currency: Maybe<Scalars['String']['output']>;
+  /** The kind of the answer: `approved`, `declined`, `pending`, `unknown`..., or `threw`. */
+  answer: Scalars['String']['output'];
+  /** The bank's reference; null where the answer had none. */
+  reference: Maybe<Scalars['String']['output']>;
+  /** Unified failure code; null unless it was declined. */
+  failureCode: Maybe<Scalars['String']['output']>;
+  /** The bank's own code; null where the answer had none. */
+  bankCode: Maybe<Scalars['String']['output']>;
+  /** How long the answer took, milliseconds. */
+  durationMs: Scalars['Int']['output'];
+};
+
+/** A refund was made, or ended. */
+export type TimelineRefund = TimelineEntry & {
+  at: Scalars['DateTime']['output'];
+  /** The refund as it is now. */
+  refund: Refund;
+  /** What it became then: pending when it was made. */
+  status: RefundStatus;
+  /** Minor units. */
+  amount: Scalars['MinorUnits']['output'];
+};
+
+/** A webhook about the payment or one of its refunds was sent. */
+export type TimelineWebhookAttempt = TimelineEntry & {
+  at: Scalars['DateTime']['output'];
+  /** The delivery as it is now. */
+  delivery: WebhookDelivery;
+  /** What came of this attempt. */
+  attempt: WebhookAttempt;
+};
+
+/** Money moved on the merchant's account. */
+export type TimelinePosting = TimelineEntry & {
+  at: Scalars['DateTime']['output'];
+  /** The movement. */
+  entry: LedgerEntry;
+};
+
+/** Somebody did something to the payment or to one of its refunds. */
+export type TimelineAudit = TimelineEntry & {
+  at: Scalars['DateTime']['output'];
+  /** Who, and what. */
+  entry: AuditEntry;
 };
 
 export type Refund = {
@@ -393,9 +564,63 @@ export type LedgerEntry = {
   payout: Maybe<Payout>;
 };
 
+/** Where webhook deliveries have failed. */
+export type WebhookFailures = {
+  /** By shop and address. */
+  nodes: Array<WebhookFailure>;
+  /** There is more than these: a bound of `webhookFailures` was met. */
+  hasMore: Scalars['Boolean']['output'];
+};
+
+/** Failed webhook deliveries of one shop to one address. */
+export type WebhookFailure = {
+  /** The merchant that they belong to. */
+  merchantId: Scalars['ID']['output'];
+  /** The shop that they belong to. */
+  shopId: Scalars['ID']['output'];
+  /** Null: the addresses of payments themselves, of one origin. */
+  endpointId: Maybe<Scalars['ID']['output']>;
+  /** Where the oldest of them was sent. */
+  url: Scalars['String']['output'];
+  /** The event of the oldest failed one. */
+  oldestAt: Scalars['DateTime']['output'];
+  /** Counted up to 1,000. */
+  count: TotalCount;
+};
+
+export type TotalCount = {
+  count: Scalars['Int']['output'];
+  isExact: Scalars['Boolean']['output'];
+};
+
+/**
+ * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
+ * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ */
+export type LedgerFilter = {
+  /** Of one of these shops. */
+  shopId?: InputMaybe<Array<Scalars['ID']['input']>>;
+  /** In one of these modes; a key never leaves its own. Absent: as without a filter. */
+  mode?: InputMaybe<Array<Mode>>;
+  /** Of one of these types. */
+  type?: InputMaybe<Array<LedgerEntryType>>;
+  /** Of this payout, its fee included. */
+  payoutId?: InputMaybe<Scalars['ID']['input']>;
+  /** At least so much, minor units, with its sign. */
+  amountFrom?: InputMaybe<Scalars['SignedMinorUnits']['input']>;
+  /** At most so much, minor units, with its sign. */
+  amountTo?: InputMaybe<Scalars['SignedMinorUnits']['input']>;
+  /** Booked at this moment or later. */
+  since?: InputMaybe<Scalars['DateTime']['input']>;
+  /** Booked before this moment. */
+  until?: InputMaybe<Scalars['DateTime']['input']>;
+};
+
 export type LedgerConnection = {
   nodes: Array<LedgerEntry>;
   pageInfo: PageInfo;
+  /** Over all pages; counted only when it is asked for. */
+  totalCount: TotalCount;
 };
 
 /** A part of the ledger as a file. Decision D-78. */
@@ -438,6 +663,8 @@ export type ApiKeyHolder = {
   signingSecretSealed: Maybe<Scalars['String']['output']>;
   /** From where the key may be used; empty: from everywhere. */
   allowList: Array<Scalars['String']['output']>;
+  /** Whether nothing is sold without a receipt. */
+  receiptsRequired: Scalars['Boolean']['output'];
   /** How fast the merchant's keys may call, all together. */
   rateLimit: RateLimit;
 };
@@ -448,6 +675,66 @@ export type ApiKeyUse = {
   merchantId: Scalars['ID']['input'];
   /** The key. */
   keyId: Scalars['ID']['input'];
+};
+
+/** A view of a list that a person keeps. */
+export type SavedView = {
+  /** Unique among the person's. */
+  id: Scalars['ID']['output'];
+  /** Which list: the console's section. */
+  section: Scalars['String']['output'];
+  /** 1 to 80 characters, unique within the section. */
+  name: Scalars['String']['output'];
+  /** The search part of the list's address, at most 2,000 characters. */
+  search: Scalars['String']['output'];
+  /** When it was kept last. */
+  savedAt: Scalars['DateTime']['output'];
+};
+
+/** A view that is kept no longer. */
+export type SavedViewDeleted = {
+  /** The view. */
+  id: Scalars['ID']['output'];
+};
+
+export type SavedViewSaveResult = SavedView | Refused;
+
+export type SavedViewDeleteResult = SavedViewDeleted | Refused;
+
+/** A person who is logged in to the console. */
+export type PersonSession = {
+  /** Unique. */
+  id: Scalars['ID']['output'];
+  /** Who it is, as the audit log names people. */
+  subject: Scalars['String']['output'];
+  /** What it is. */
+  role: Role;
+  /** Null for an operator, who reaches all merchants. */
+  merchantId: Maybe<Scalars['ID']['output']>;
+  /** When the person logged in. */
+  createdAt: Scalars['DateTime']['output'];
+  /** The last request, to the minute. */
+  seenAt: Scalars['DateTime']['output'];
+  /** When it ends in any case. */
+  endsAt: Scalars['DateTime']['output'];
+};
+
+export type PersonSessionEndResult = PersonSession | Refused;
+
+/** A person who is logged in to the console. For the edge alone. */
+export type ConsoleSession = {
+  /** Unique. */
+  id: Scalars['ID']['output'];
+  /** The person, as the issuer names it. */
+  subject: Scalars['String']['output'];
+  /** viewer, support, finance or admin. */
+  role: Scalars['String']['output'];
+  /** Null: all merchants. */
+  merchantId: Maybe<Scalars['ID']['output']>;
+  /** When it ends unless it is used again before. */
+  until: Scalars['DateTime']['output'];
+  /** When it ends in any case. */
+  endsAt: Scalars['DateTime']['output'];
 };
 
 /** What happened, as the live stream carries it. */
@@ -606,6 +893,8 @@ export type MerchantConnection = {
 export type WebhookDeliveryConnection = {
   nodes: Array<WebhookDelivery>;
   pageInfo: PageInfo;
+  /** Over all pages; counted only when it is asked for. */
+  totalCount: TotalCount;
 };
 
 /** One action in the cabinet or at the operator's desk. Entries are never changed or removed, and hold no secrets. */
@@ -651,6 +940,22 @@ export type WebhookSecretRotateResult = WebhookSecretRotated | Refused;
 
 export type WebhookDeliveryResendResult = WebhookDelivery | Refused;
 
+/** What a receiver answered to a sample. */
+export type WebhookEndpointTested = {
+  /** What was posted: the event `webhook.test`, with `sample: true` and the header X-PSP-Sample. */
+  request: WebhookRequest;
+  /** HTTP status; null when there was no answer in time. */
+  status: Maybe<Scalars['Int']['output']>;
+  /** Why there was no answer, or not all of it; null otherwise. */
+  error: Maybe<Scalars['String']['output']>;
+  /** The beginning of the answer's body; null without one. */
+  responseHead: Maybe<Scalars['String']['output']>;
+  /** Milliseconds. */
+  durationMs: Scalars['Int']['output'];
+};
+
+export type WebhookEndpointTestResult = WebhookEndpointTested | Refused;
+
 export type WebhookDeliveriesResendResult = WebhookDeliveriesResent | Refused;
 
 export type ApiKeyIssueResult = ApiKeyIssued | Refused;
@@ -662,6 +967,8 @@ export type ShopSignatureRequireResult = Shop | Refused;
 export type ShopSigningSecretRotateResult = ShopSigningSecretRotated | Refused;
 
 export type ShopAllowListSetResult = Shop | Refused;
+
+export type ShopReceiptsRequireResult = Shop | Refused;
 
 export type WebhookEndpointCreateResult = WebhookEndpointCreated | Refused;
 
@@ -885,7 +1192,16 @@ export type AlertKind =
   /** Money came that the merchant's balance has no room for: it stands in suspense. */
   | 'balance_at_bound'
   /** A task of the background fails at something of one merchant, leaves it alone for a while and tries again by itself. */
-  | 'work_set_aside';
+  | 'work_set_aside'
+  /** A cash register refused a receipt: the money has moved without it. */
+  | 'receipt_failed';
+
+/** How urgent an alert is. */
+export type AlertSeverity =
+  /** Money may be wrong: now. */
+  | 'critical'
+  /** Today. */
+  | 'warning';
 
 /** Something that a person at the operator must look at, until one says what became of it. */
 export type Alert = {
@@ -901,10 +1217,16 @@ export type Alert = {
   mode: Maybe<Mode>;
   /** What it is about: a payment's id, a check and its account, a run. */
   subjectId: Scalars['String']['output'];
+  /** The payment that it is about, or whose refund or receipt it is about; null when it is about none. */
+  payment: Maybe<Payment>;
   /** What was found, in words. */
   detail: Scalars['String']['output'];
   /** When it was found. */
   raisedAt: Scalars['DateTime']['output'];
+  /** How urgent its kind is. */
+  severity: AlertSeverity;
+  /** Who looks after it, as the audit log names people; null for nobody. */
+  assignee: Maybe<Scalars['String']['output']>;
   /** Null while nobody has resolved it. */
   resolvedAt: Maybe<Scalars['DateTime']['output']>;
   /** Null while nobody has resolved it. */
@@ -917,6 +1239,8 @@ export type AlertConnection = {
   nodes: Array<Alert>;
   pageInfo: PageInfo;
 };
+
+export type AlertAssignResult = Alert | Refused;
 
 export type AlertResolveResult = Alert | Refused;
 
@@ -1011,9 +1335,9 @@ export type ReconciliationRun = {
   status: ReconciliationStatus;
   /** Lines taken so far. */
   lines: Scalars['Int']['output'];
-  /** Lines without a difference; 0 until it is matched. */
+  /** Lines without a difference so far; it grows while the registry is being matched. */
   matched: Scalars['Int']['output'];
-  /** Differences that were found; 0 until it is matched. */
+  /** Differences that were found so far; it grows while the registry is being matched. */
   differences: Scalars['Int']['output'];
   /** When it was opened. */
   createdAt: Scalars['DateTime']['output'];
@@ -1093,15 +1417,341 @@ export type SettlementRecordResult = LedgerRecorded | Refused;
 
 export type AdjustmentRecordResult = LedgerRecorded | Refused;
 
+/** What a person may do. Roles ascend: each may what those before it may. */
+export type Role =
+  | 'viewer'
+  | 'support'
+  | 'finance'
+  | 'admin';
+
+/**
+ * What not every person may: every mutation that is for people at all, and every query that is for the platform's operators alone, named as in this graph. All other
+ * queries of people need no more than the role viewer.
+ */
+export type Permission =
+  | 'paymentCancel'
+  | 'paymentCapture'
+  | 'refundCreate'
+  | 'receiptClose'
+  | 'receiptResend'
+  | 'linkDeactivate'
+  | 'payoutDraftCreate'
+  | 'payoutDraftApprove'
+  | 'payoutDraftReject'
+  | 'sbpBanksRefresh'
+  | 'subscriptionCancel'
+  | 'subscriptionPause'
+  | 'subscriptionResume'
+  | 'tokenCancel'
+  | 'alerts'
+  | 'bankHealth'
+  | 'reconciliationRuns'
+  | 'reconciliationDifferences'
+  | 'merchantCreate'
+  | 'merchantOnboard'
+  | 'merchantRateLimitSet'
+  | 'shopCreate'
+  | 'apiKeyIssue'
+  | 'apiKeyRevoke'
+  | 'shopSignatureRequire'
+  | 'shopSigningSecretRotate'
+  | 'shopAllowListSet'
+  | 'shopReceiptsRequire'
+  | 'merchantRename'
+  | 'merchantLiveEnable'
+  | 'merchantLiveDisable'
+  | 'shopRename'
+  | 'shopWebhookSecretRotate'
+  | 'webhookEndpointCreate'
+  | 'webhookEndpointUpdate'
+  | 'webhookEndpointDisable'
+  | 'webhookEndpointEnable'
+  | 'webhookEndpointDelete'
+  | 'webhookEndpointSecretRotate'
+  | 'webhookDeliveryResend'
+  | 'webhookDeliveriesResendFailed'
+  | 'forbiddenPurposes'
+  | 'testClockCreate'
+  | 'testClockAdvance'
+  | 'testClockFreeze'
+  | 'testClockResume'
+  | 'testClockRemove'
+  | 'rateSet'
+  | 'bankAccountSet'
+  | 'bankAccountRemove'
+  | 'bankRouteSet'
+  | 'bankRouteRemove'
+  | 'blockEntryAdd'
+  | 'blockEntryRemove'
+  | 'forbiddenPurposeAdd'
+  | 'forbiddenPurposeRemove'
+  | 'exchangeRateSet'
+  | 'settlementRecord'
+  | 'adjustmentRecord'
+  | 'reconciliationOpen'
+  | 'reconciliationPartAdd'
+  | 'reconciliationMatch'
+  | 'reconciliationDifferenceResolve'
+  | 'alertResolve'
+  | 'alertAssignees'
+  | 'alertAssign'
+  | 'webhookEndpointTest'
+  | 'savedViewSave'
+  | 'savedViewDelete'
+  | 'personSessionEnd'
+  | 'bankAskAgain'
+  | 'personalDataErase';
+
+/** Whether a person may do something, and who may. */
+export type ViewerPermission = {
+  /** What is done. */
+  name: Permission;
+  /** Whether this person may. */
+  granted: Scalars['Boolean']['output'];
+  /** The least role that may. */
+  leastRole: Role;
+  /** Whether the platform's operators alone may, and cabinet users not, whatever their role. */
+  platformOnly: Scalars['Boolean']['output'];
+};
+
+/** The person who calls: an operator of the platform, or a cabinet user, who is narrowed to a merchant. */
+export type Viewer = {
+  /** Who it is, by the token: the same as `actor` in the audit log. */
+  subject: Scalars['String']['output'];
+  /** What it is. */
+  role: Role;
+  /** Null for an operator, who reaches all merchants. */
+  merchantId: Maybe<Scalars['ID']['output']>;
+  /** The merchant of a cabinet user; null for an operator, and when there is no such merchant. */
+  merchant: Maybe<Merchant>;
+  /** All that there are, in the order of the list. */
+  permissions: Array<ViewerPermission>;
+};
+
+/** What a search can find. */
+export type SearchKind =
+  | 'payment'
+  | 'refund'
+  | 'payout'
+  | 'subscription'
+  | 'token'
+  | 'payment_link'
+  | 'webhook_delivery'
+  | 'event'
+  | 'audit_entry'
+  | 'merchant'
+  | 'shop';
+
+/** What of it the text is. Of a card or a phone the text is the last 4 digits. */
+export type SearchField =
+  | 'id'
+  | 'public_id'
+  | 'order_id'
+  | 'customer'
+  | 'rrn'
+  | 'card_mask'
+  | 'phone_mask'
+  | 'event_id'
+  | 'request_id';
+
+/** Something that a text names. */
+export type SearchHit = {
+  /** What it is. */
+  kind: SearchKind;
+  /** What of it the text is. */
+  by: SearchField;
+  /** The merchant that it belongs to; null for what concerns the platform itself. */
+  merchantId: Maybe<Scalars['ID']['output']>;
+  /** Unique within its kind and merchant. */
+  id: Scalars['ID']['output'];
+  /** When it was made. */
+  at: Scalars['DateTime']['output'];
+  /** The payment that it is or belongs to; null when there is none. */
+  payment: Maybe<Payment>;
+  /** Null for other kinds. */
+  refund: Maybe<Refund>;
+  /** Null for other kinds. */
+  payout: Maybe<Payout>;
+  /** Null for other kinds. */
+  subscription: Maybe<BillingSubscription>;
+};
+
+/** A merchant that can be tried at once. */
+export type MerchantOnboarded = {
+  /** The merchant; live mode is off. */
+  merchant: Merchant;
+  /** Its shop. */
+  shop: Shop;
+  /** The shop's test key, with every scope, shown once. */
+  apiKey: ApiKeyIssued;
+  /** The shop's endpoint with its secret, shown once; null when no address was given. */
+  endpoint: Maybe<WebhookEndpointCreated>;
+};
+
+export type MerchantOnboardResult = MerchantOnboarded | Refused;
+
+/** What is counted in totals. */
+export type TotalsOf =
+  | 'payment'
+  | 'refund'
+  | 'payout';
+
+/** How long each interval of totals is, in the zone of the question. */
+export type TotalsInterval =
+  | 'hour'
+  | 'day'
+  | 'week'
+  | 'month';
+
+/** By what the totals of an interval are divided. */
+export type TotalsGroup =
+  | 'status'
+  | 'method'
+  /** The bank's connector; empty where no bank was chosen. */
+  | 'bank'
+  /** Of what failed alone; empty where the failure has no code. */
+  | 'failure_code'
+  | 'shop';
+
+/** What was made from `from` until before `to`, as it is now: counts, and sums in minor units. A payment that is refunded in May still counts in its hour in April. */
+export type TotalsRow = {
+  /** The value by which it is divided: a status, method, bank, failure code or shop. Null when the totals are not divided. */
+  group: Maybe<Scalars['String']['output']>;
+  /** How many were made. */
+  count: Scalars['Int']['output'];
+  /** What was ordered. */
+  amount: Scalars['MinorUnits']['output'];
+  /** How many came to money: of payments those that were refunded since, too. */
+  succeeded: Scalars['Int']['output'];
+  /** How many were refused. */
+  failed: Scalars['Int']['output'];
+  /** The money of payments that was captured, of refunds given back, of payouts paid out; also of a success that came too late (D-33). Null by status or failure code: it is counted by neither. */
+  moved: Maybe<Scalars['MinorUnits']['output']>;
+  /** What was withheld for them. Null by status or failure code. */
+  fee: Maybe<Scalars['MinorUnits']['output']>;
+};
+
+/** An interval of totals. */
+export type TotalsPart = {
+  /** The beginning of the interval, or of the span. */
+  from: Scalars['DateTime']['output'];
+  /** It is not in it. */
+  to: Scalars['DateTime']['output'];
+  /** One row for each group that has anything, by its name; without groups at most one. */
+  rows: Array<TotalsRow>;
+};
+
+/** Totals of a span, cut into intervals in order of time. */
+export type Totals = {
+  /** The currency of all amounts. */
+  currency: Scalars['String']['output'];
+  /** False while what was made before the service had totals is still being counted. */
+  complete: Scalars['Boolean']['output'];
+  /** Without an interval one: the span. */
+  parts: Array<TotalsPart>;
+};
+
+/** What a breaker does: it lets calls through (closed), withholds them because the bank does not answer (open), or lets the next one through as a trial (half_open). */
+export type BreakerState =
+  | 'closed'
+  | 'open'
+  | 'half_open';
+
+/** Calls to a bank that began in an interval. */
+export type BankHealthPoint = {
+  /** The beginning of the interval. */
+  at: Scalars['DateTime']['output'];
+  /** How many ended in it. */
+  calls: Scalars['Int']['output'];
+  /** Of them, those without an answer. */
+  failures: Scalars['Int']['output'];
+};
+
+/** How calls to a bank went for one operation and method. */
+export type BankHealthRow = {
+  /** The connector: `simulator` in test mode. */
+  connector: Scalars['String']['output'];
+  /** Test for the simulated bank, live for the others. */
+  mode: Mode;
+  /** What the calls were about; questions about a payment count as payment. */
+  operation: BankOperation;
+  /** Null where a call does not name it: of refunds, charges, payouts and some questions. */
+  method: Maybe<RouteMethod>;
+  /** How many calls ended. */
+  calls: Scalars['Int']['output'];
+  /** Those without an answer: timeouts, errors of the bank, no connection, calls that the breaker withheld. A decline is an answer, and so is a refused account of one merchant. */
+  failures: Scalars['Int']['output'];
+  /** Answered calls in hundredths of a percent of all, rounded down. */
+  successRateBps: Scalars['Int']['output'];
+  /** Half of the answers took at most so many milliseconds. One of the bounds 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000 and 20000, the last also for more; null when nothing was answered. */
+  p50Ms: Maybe<Scalars['Int']['output']>;
+  /** 95 of 100 answers took at most so many milliseconds, as precisely as `p50Ms`. */
+  p95Ms: Maybe<Scalars['Int']['output']>;
+  /** By time; an interval without a call is left out. */
+  series: Array<BankHealthPoint>;
+};
+
+/** A bank's breaker as one process last saw it. */
+export type BankBreaker = {
+  /** The bank's connector. */
+  connector: Scalars['String']['output'];
+  /** The machine and the process; each process has breakers of its own. */
+  process: Scalars['String']['output'];
+  /** What it does in that process. */
+  state: BreakerState;
+  /** Since when it is not closed; null while it is. */
+  since: Maybe<Scalars['DateTime']['output']>;
+  /** When the process wrote this down: up to ten seconds after its last call. */
+  seenAt: Scalars['DateTime']['output'];
+};
+
+/** How calls to banks went in the last hours. */
+export type BankHealth = {
+  /** The beginning of the first interval. */
+  from: Scalars['DateTime']['output'];
+  /** How long the intervals of `series` are: 5 minutes up to 6 hours, else 60. */
+  intervalMinutes: Scalars['Int']['output'];
+  /** By bank, mode, operation and method; none where nothing was called. */
+  rows: Array<BankHealthRow>;
+  /** Of the processes that called a bank within the last 15 minutes. */
+  breakers: Array<BankBreaker>;
+};
+
 export type Query = {
+  /**
+   * Counts and sums of what was made from `from` until before `to`, by the hour in which it was made, with its present status and money (A-250). They follow the ledger within
+   * seconds, and equal it to the kopeck. Keys read their shop in their mode; a person names a merchant, and a shop for one shop alone; an operator who names none reads all merchants.
+   * `from` and `to` are whole hours in UTC. `interval` cuts the span at the beginnings of hours, days, weeks (Mondays) or months in `timeZone`, an IANA name or an offset such as `+03:00`
+   * whose hours begin with those of UTC; absent: the span is one. At most 1,100 days, 800 intervals, and by shop 4,000 intervals times shops; more is `bad_request`.
+   */
+  totals: Totals;
+  /**
+   * Whatever a text names, newest first, at most 50 things: an id of anything, `evt_...`, a payment's public id, order id, customer or rrn, the `X-Request-Id` of an
+   * audited call, or the last 4 digits of a card or a phone among the newest 20,000 payments (A-231). Exact, but for spaces around it. For people; of all merchants
+   * for an operator who names none.
+   */
+  search: Array<SearchHit>;
+  /** Who calls, and what it may do. For people. */
+  viewer: Viewer;
   /** Null when there is none. Keys see their own. */
   merchant: Maybe<Merchant>;
   /** Merchants whose name holds `name`, whatever its case; newest first. A cabinet user sees its own. */
   merchants: MerchantConnection;
   /** Null when there is none. Keys see their own. */
   shop: Maybe<Shop>;
-  /** Webhook deliveries of a merchant, newest event first; `from` and `to` are UTC days, inclusive. A cabinet user need not name the merchant. */
+  /**
+   * Webhook deliveries of a merchant, newest event first; `from` and `to` are UTC days, inclusive, `since` and `until` moments, of which the second is left out. A
+   * cabinet user need not name the merchant; an operator who names none reads the failed ones of all merchants.
+   */
   webhookDeliveries: WebhookDeliveryConnection;
+  /** One webhook delivery; null when the merchant has none of this id, or is not within the caller's reach. */
+  webhookDelivery: Maybe<WebhookDelivery>;
+  /**
+   * Webhook deliveries that failed since a moment, counted by shop and address; the oldest failure first (A-268). Of one merchant, or for an operator who names none
+   * of all. `since`: 7 days ago when absent, at most 31 days ago. Whatever one merchant has failing, the others stand beside it: of all merchants, 5 addresses of
+   * each of 500 merchants are looked at, of one merchant 200 addresses, endpoints before payments' own ones; the 100 with the oldest failures are listed.
+   */
+  webhookFailures: WebhookFailures;
   /**
    * The webhook events of a shop in one mode as they were frozen, oldest first, in the order of the stream: who reads behind `lastId` sees each once and misses
    * none (D-110, D-111). At most 200 at a time, 50 by default; `from` and `to` are UTC days, inclusive. Keys read their own shop, people the one that they name, in
@@ -1114,6 +1764,17 @@ export type Query = {
   auditLog: AuditConnection;
   /** Alerts, the last raised first, narrowed by whatever is given. For the platform's operators; `alertRaised` publishes new ones. */
   alerts: AlertConnection;
+  /** Who may be an alert's assignee: the caller, and people of the platform who have logged in to the console within a month; at most 200. */
+  alertAssignees: Array<Scalars['String']['output']>;
+  /**
+   * How calls to banks went in the last `hours`, 1 to 48 (else `bad_request`), by bank and method, over all processes and merchants (A-251). Telemetry: what is shown is
+   * up to ten seconds old, and a process that is killed loses what it had not written. For the platform's operators.
+   */
+  bankHealth: BankHealth;
+  /** The caller's own views of lists, by section and name; at most 50. */
+  savedViews: Array<SavedView>;
+  /** Who is logged in to the console now, the last seen first; at most 200. An operator sees everybody, an administrator of a merchant its own people. */
+  personSessions: Array<PersonSession>;
   /** Registries of acquirers that were compared with our operations, newest first. For the platform's operators. */
   reconciliationRuns: ReconciliationRunConnection;
   /** Differences between registries and our operations, the last found first, narrowed by whatever is given. For the platform's operators. */
@@ -1127,12 +1788,14 @@ export type Query = {
    * the whole ledger up to the moment: a second or so for a million movements.
    */
   balanceAt: Balance;
-  /** Movements, newest first: of the key's shop in its mode, or, for operators, of all shops of the merchant that they name, in live mode unless `mode` says otherwise. */
+  /** Movements, newest first: of the key's shop in its mode, or, for operators, of all shops of the merchant that they name, in live mode unless `mode` says otherwise. Operators who name none read those of all merchants that are of no payment: refunds, payouts, settlements, adjustments. */
   ledger: LedgerConnection;
   /** The same movements as lines of a CSV file, at most 5,000 at a time: behind GET /v1/public/ledger?format=csv, which joins them. */
   ledgerFile: LedgerFilePart;
   /** Who the key with this SHA-256 (hex) speaks for; null when it is unknown or revoked. The REST facade alone may ask. */
   apiKeyHolder: Maybe<ApiKeyHolder>;
+  /** The console's session whose cookie has this SHA-256 (hex); null when there is none or it is over. For the edge alone. */
+  consoleSession: Maybe<ConsoleSession>;
   /** One event of the stream, by its id; null when it is gone or not the caller's. Keys need api:reports:read (decision D-79). */
   liveEvent: Maybe<LiveEvent>;
   /**
@@ -1154,6 +1817,26 @@ export type Query = {
   forbiddenPurposes: ForbiddenPurposeConnection;
   /** Exchange rates as they were set, of all currencies or of one, latest beginning first. */
   exchangeRates: ExchangeRateConnection;
+};
+
+
+export type QuerytotalsArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  shopId: InputMaybe<Scalars['ID']['input']>;
+  mode: InputMaybe<Mode>;
+  currency?: Scalars['String']['input'];
+  of?: TotalsOf;
+  from: Scalars['DateTime']['input'];
+  to: Scalars['DateTime']['input'];
+  interval: InputMaybe<TotalsInterval>;
+  timeZone?: Scalars['String']['input'];
+  groupBy: InputMaybe<TotalsGroup>;
+};
+
+
+export type QuerysearchArgs = {
+  text: Scalars['String']['input'];
+  merchantId: InputMaybe<Scalars['ID']['input']>;
 };
 
 
@@ -1189,6 +1872,22 @@ export type QuerywebhookDeliveriesArgs = {
   event: InputMaybe<WebhookEvent>;
   from: InputMaybe<Scalars['String']['input']>;
   to: InputMaybe<Scalars['String']['input']>;
+  since: InputMaybe<Scalars['DateTime']['input']>;
+  until: InputMaybe<Scalars['DateTime']['input']>;
+  subjectId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type QuerywebhookDeliveryArgs = {
+  merchantId: Scalars['ID']['input'];
+  id: Scalars['ID']['input'];
+};
+
+
+export type QuerywebhookFailuresArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  shopId: InputMaybe<Scalars['ID']['input']>;
+  since: InputMaybe<Scalars['DateTime']['input']>;
 };
 
 
@@ -1202,6 +1901,7 @@ export type QueryeventLogArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
   shopId: InputMaybe<Scalars['ID']['input']>;
   mode: InputMaybe<Mode>;
+  newestFirst?: Scalars['Boolean']['input'];
 };
 
 
@@ -1221,6 +1921,9 @@ export type QueryauditLogArgs = {
   before: InputMaybe<Scalars['String']['input']>;
   action: InputMaybe<Scalars['String']['input']>;
   actor: InputMaybe<Scalars['String']['input']>;
+  subjectId: InputMaybe<Scalars['String']['input']>;
+  since: InputMaybe<Scalars['DateTime']['input']>;
+  until: InputMaybe<Scalars['DateTime']['input']>;
 };
 
 
@@ -1232,6 +1935,20 @@ export type QueryalertsArgs = {
   kind: InputMaybe<AlertKind>;
   resolved: InputMaybe<Scalars['Boolean']['input']>;
   merchantId: InputMaybe<Scalars['ID']['input']>;
+  mode: InputMaybe<Mode>;
+  severity: InputMaybe<AlertSeverity>;
+  assignee: InputMaybe<Scalars['String']['input']>;
+  unassigned: InputMaybe<Scalars['Boolean']['input']>;
+};
+
+
+export type QuerybankHealthArgs = {
+  hours?: Scalars['Int']['input'];
+};
+
+
+export type QuerysavedViewsArgs = {
+  section: InputMaybe<Scalars['String']['input']>;
 };
 
 
@@ -1280,6 +1997,7 @@ export type QueryledgerArgs = {
   to: InputMaybe<Scalars['String']['input']>;
   merchantId: InputMaybe<Scalars['ID']['input']>;
   mode: InputMaybe<Mode>;
+  filter: InputMaybe<LedgerFilter>;
 };
 
 
@@ -1293,6 +2011,11 @@ export type QueryledgerFileArgs = {
 
 
 export type QueryapiKeyHolderArgs = {
+  digest: Scalars['String']['input'];
+};
+
+
+export type QueryconsoleSessionArgs = {
   digest: Scalars['String']['input'];
 };
 
@@ -1374,6 +2097,11 @@ export type QueryexchangeRatesArgs = {
 export type Mutation = {
   /** A new merchant, without shops; live mode is off. */
   merchantCreate: Merchant;
+  /**
+   * A new merchant with a shop, a test key and, when `webhookUrl` is given, a webhook endpoint. Refuses with bad_request, and has made nothing then; each thing that it
+   * makes is in the audit log (A-233).
+   */
+  merchantOnboard: MerchantOnboardResult;
   /** How fast the merchant's keys may call. Without both numbers the default of the service holds again. In force at once. */
   merchantRateLimitSet: MerchantRateLimitSetResult;
   /** A new shop of a merchant, which is also a terminal. */
@@ -1384,6 +2112,19 @@ export type Mutation = {
   apiKeyRevoke: ApiKeyRevokeResult;
   /** Notes that keys have been used just now; gives how many notes were new. For the edge alone. */
   apiKeyUseNote: Scalars['Int']['output'];
+  /** Logs a person in to the console, whom the issuer has named; the digest is that of the cookie. For the edge alone. */
+  consoleSessionOpen: ConsoleSession;
+  /** Notes that a session is being used; false when it was noted within the last minute. For the edge alone. */
+  consoleSessionUseNote: Scalars['Boolean']['output'];
+  /** Ends a session, everywhere within a second; false when it was over. For the edge alone. */
+  consoleSessionEnd: Scalars['Boolean']['output'];
+  /**
+   * Makes a one-time link of which this is the digest, for the person of this subject and role, or for an administrator without a name; gives when it is over.
+   * Null when the person's merchant does not exist. For the edge alone.
+   */
+  consoleLinkMake: Maybe<Scalars['DateTime']['output']>;
+  /** Opens the session of whom a link lets in, by a one-time link; null when it is used or over. For the edge alone. */
+  consoleLinkUse: Maybe<ConsoleSession>;
   /**
    * Gives a shop a clock of its own for test mode: links expire, sessions lapse, banks answer, subscriptions are charged and webhooks retried by it. It shows
    * `at`, within 10 years from now, and stands, or runs from there.
@@ -1406,6 +2147,11 @@ export type Mutation = {
   shopSigningSecretRotate: ShopSigningSecretRotateResult;
   /** The whole new list: addresses and CIDR blocks, IPv4 or IPv6. An empty one lifts the restriction. */
   shopAllowListSet: ShopAllowListSetResult;
+  /**
+   * Whether payments, links, token charges, subscriptions, and captures and refunds of a part must come with a `receipt`. What was made before stands: its links
+   * are paid, its subscriptions charged, and a call that is repeated under its idempotency key is answered as before.
+   */
+  shopReceiptsRequire: ShopReceiptsRequireResult;
   /** Gives a merchant another name. For the platform's operators. */
   merchantRename: MerchantChangeResult;
   /** Lets `sk_live_` keys in. For the platform's operators. */
@@ -1436,10 +2182,20 @@ export type Mutation = {
   webhookEndpointSecretRotate: WebhookSecretRotateResult;
   /** Sends one event to its address again: the same bytes and id, a fresh timestamp and signature. */
   webhookDeliveryResend: WebhookDeliveryResendResult;
-  /** Sends again all failed deliveries of events since a moment, of one endpoint when it is named; those of disabled or deleted endpoints stay failed. */
+  /** Sends again the failed deliveries of events since a moment, oldest first, of one endpoint when it is named; those of disabled or deleted endpoints stay failed. At most `limit` of them, 1 to 10,000: whoever shows progress calls again while `hasMore`. */
   webhookDeliveriesResendFailed: WebhookDeliveriesResendResult;
   /** Says what became of an alert, in 1 to 500 characters; it no longer counts. Without `merchantId`: one about the platform itself. */
   alertResolve: AlertResolveResult;
+  /** Gives an alert to a person of the platform (`alertAssignees`), or with null to nobody. Refuses with not_found, and somebody else with bad_request. */
+  alertAssign: AlertAssignResult;
+  /** Posts a sample event to an endpoint, signed as its events are, and gives what came back. At most 5 a minute of a merchant. Refuses with not_found, and one too many with bad_request. */
+  webhookEndpointTest: WebhookEndpointTestResult;
+  /** Keeps a view of a list for the caller alone; one of this name in the section is replaced. Refuses with bad_request, the 51st view too. */
+  savedViewSave: SavedViewSaveResult;
+  /** Removes one of the caller's own views. Refuses with not_found. */
+  savedViewDelete: SavedViewDeleteResult;
+  /** Ends a person's session at the console, in every process within a second. Refuses with not_found when there is none within the caller's reach, or it is over. */
+  personSessionEnd: PersonSessionEndResult;
   /**
    * Has the bank asked again, within a second, about a live payment, refund or payout that it is not asked about any more: its answer differed from what was
    * ordered, or it had not seen the payment. The id is that of the operation, as an alert's `subjectId`. Nothing moves but by the bank's answer; asking twice is
@@ -1513,6 +2269,15 @@ export type MutationmerchantCreateArgs = {
 };
 
 
+export type MutationmerchantOnboardArgs = {
+  name: Scalars['String']['input'];
+  shopName: Scalars['String']['input'];
+  webhookUrl: InputMaybe<Scalars['String']['input']>;
+  events?: Array<WebhookEvent>;
+  signature?: WebhookSignature;
+};
+
+
 export type MutationmerchantRateLimitSetArgs = {
   merchantId: Scalars['ID']['input'];
   perSecond: InputMaybe<Scalars['Int']['input']>;
@@ -1543,6 +2308,38 @@ export type MutationapiKeyRevokeArgs = {
 
 export type MutationapiKeyUseNoteArgs = {
   used: Array<ApiKeyUse>;
+};
+
+
+export type MutationconsoleSessionOpenArgs = {
+  digest: Scalars['String']['input'];
+  subject: Scalars['String']['input'];
+  role: Scalars['String']['input'];
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type MutationconsoleSessionUseNoteArgs = {
+  digest: Scalars['String']['input'];
+};
+
+
+export type MutationconsoleSessionEndArgs = {
+  digest: Scalars['String']['input'];
+};
+
+
+export type MutationconsoleLinkMakeArgs = {
+  digest: Scalars['String']['input'];
+  subject: InputMaybe<Scalars['String']['input']>;
+  role: InputMaybe<Scalars['String']['input']>;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type MutationconsoleLinkUseArgs = {
+  link: Scalars['String']['input'];
+  digest: Scalars['String']['input'];
 };
 
 
@@ -1597,6 +2394,13 @@ export type MutationshopAllowListSetArgs = {
   merchantId: Scalars['ID']['input'];
   shopId: Scalars['ID']['input'];
   entries: Array<Scalars['String']['input']>;
+};
+
+
+export type MutationshopReceiptsRequireArgs = {
+  merchantId: Scalars['ID']['input'];
+  shopId: Scalars['ID']['input'];
+  required: Scalars['Boolean']['input'];
 };
 
 
@@ -1684,6 +2488,7 @@ export type MutationwebhookDeliveriesResendFailedArgs = {
   merchantId: Scalars['ID']['input'];
   since: Scalars['DateTime']['input'];
   endpointId: InputMaybe<Scalars['ID']['input']>;
+  limit?: Scalars['Int']['input'];
 };
 
 
@@ -1691,6 +2496,36 @@ export type MutationalertResolveArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
   id: Scalars['ID']['input'];
   note: Scalars['String']['input'];
+};
+
+
+export type MutationalertAssignArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  id: Scalars['ID']['input'];
+  assignee: InputMaybe<Scalars['String']['input']>;
+};
+
+
+export type MutationwebhookEndpointTestArgs = {
+  merchantId: Scalars['ID']['input'];
+  id: Scalars['ID']['input'];
+};
+
+
+export type MutationsavedViewSaveArgs = {
+  section: Scalars['String']['input'];
+  name: Scalars['String']['input'];
+  search: Scalars['String']['input'];
+};
+
+
+export type MutationsavedViewDeleteArgs = {
+  id: Scalars['ID']['input'];
+};
+
+
+export type MutationpersonSessionEndArgs = {
+  id: Scalars['ID']['input'];
 };
 
 
@@ -2007,6 +2842,18 @@ export type FederationReferenceTypes = {
 
 /** Mapping of union types */
 export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
+  SavedViewSaveResult:
+    | ( SavedViewRow )
+    | ( Refused )
+  ;
+  SavedViewDeleteResult:
+    | ( SavedViewDeleted )
+    | ( Refused )
+  ;
+  PersonSessionEndResult:
+    | ( PersonSessionRow )
+    | ( Refused )
+  ;
   MerchantChangeResult:
     | ( MerchantRow )
     | ( Refused )
@@ -2029,6 +2876,10 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
   ;
   WebhookDeliveryResendResult:
     | ( WebhookDeliveryRow )
+    | ( Refused )
+  ;
+  WebhookEndpointTestResult:
+    | ( WebhookEndpointTested )
     | ( Refused )
   ;
   WebhookDeliveriesResendResult:
@@ -2055,6 +2906,10 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
     | ( ShopRow )
     | ( Refused )
   ;
+  ShopReceiptsRequireResult:
+    | ( ShopRow )
+    | ( Refused )
+  ;
   WebhookEndpointCreateResult:
     | ( Omit<WebhookEndpointCreated, 'endpoint'> & { endpoint: _RefType['WebhookEndpoint'] } )
     | ( Refused )
@@ -2065,6 +2920,10 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
   ;
   MerchantRateLimitSetResult:
     | ( MerchantRow )
+    | ( Refused )
+  ;
+  AlertAssignResult:
+    | ( AlertRow )
     | ( Refused )
   ;
   AlertResolveResult:
@@ -2151,6 +3010,10 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
     | ( Omit<LedgerRecorded, 'entry'> & { entry: _RefType['LedgerEntry'] } )
     | ( Refused )
   ;
+  MerchantOnboardResult:
+    | ( Omit<MerchantOnboarded, 'merchant' | 'shop' | 'endpoint'> & { merchant: _RefType['Merchant'], shop: _RefType['Shop'], endpoint?: Maybe<_RefType['WebhookEndpointCreated']> } )
+    | ( Refused )
+  ;
 };
 
 
@@ -2180,22 +3043,48 @@ export type ResolversTypes = {
   ApiKey: ResolverTypeWrapper<ApiKeyRow>;
   ApiKeyConnection: ResolverTypeWrapper<Omit<ApiKeyConnection, 'nodes'> & { nodes: Array<ResolversTypes['ApiKey']> }>;
   WebhookEndpoint: ResolverTypeWrapper<WebhookEndpointRow>;
+  WebhookEndpointHealth: ResolverTypeWrapper<WebhookEndpointHealth>;
+  WebhookRequest: ResolverTypeWrapper<WebhookRequest>;
+  WebhookHeader: ResolverTypeWrapper<WebhookHeader>;
   WebhookDelivery: ResolverTypeWrapper<WebhookDeliveryRow>;
   WebhookAttempt: ResolverTypeWrapper<WebhookAttemptRow>;
   LoggedEvent: ResolverTypeWrapper<LoggedEventRow>;
   EventLogPage: ResolverTypeWrapper<Omit<EventLogPage, 'items'> & { items: Array<ResolversTypes['LoggedEvent']> }>;
   Payment: ResolverTypeWrapper<EntityReference>;
+  PaymentStatus: PaymentStatus;
+  RefundStatus: RefundStatus;
+  TimelineEntry: ResolverTypeWrapper<TimelineRow>;
+  TimelineCreated: ResolverTypeWrapper<TimelineCreated>;
+  PaymentMaker: PaymentMaker;
+  TimelinePageOpened: ResolverTypeWrapper<TimelinePageOpened>;
+  TimelineStatus: ResolverTypeWrapper<StatusRow>;
+  TimelineBankCall: ResolverTypeWrapper<BankCallRow>;
+  TimelineRefund: ResolverTypeWrapper<RefundRow>;
+  TimelineWebhookAttempt: ResolverTypeWrapper<AttemptRow>;
+  TimelinePosting: ResolverTypeWrapper<PostingRow>;
+  TimelineAudit: ResolverTypeWrapper<AuditRow>;
   Refund: ResolverTypeWrapper<EntityReference>;
   Payout: ResolverTypeWrapper<EntityReference>;
   BillingSubscription: ResolverTypeWrapper<EntityReference>;
   ShopBalance: ResolverTypeWrapper<ShopBalance>;
   Balance: ResolverTypeWrapper<Balance>;
   LedgerEntry: ResolverTypeWrapper<LedgerRow>;
-  LedgerConnection: ResolverTypeWrapper<Omit<LedgerConnection, 'nodes'> & { nodes: Array<ResolversTypes['LedgerEntry']> }>;
+  WebhookFailures: ResolverTypeWrapper<WebhookFailures>;
+  WebhookFailure: ResolverTypeWrapper<WebhookFailure>;
+  TotalCount: ResolverTypeWrapper<TotalCount>;
+  LedgerFilter: LedgerFilter;
+  LedgerConnection: ResolverTypeWrapper<LedgerPageRow>;
   LedgerFilePart: ResolverTypeWrapper<LedgerFilePart>;
   Rate: ResolverTypeWrapper<Rate>;
   ApiKeyHolder: ResolverTypeWrapper<KeyHolder>;
   ApiKeyUse: ApiKeyUse;
+  SavedView: ResolverTypeWrapper<SavedViewRow>;
+  SavedViewDeleted: ResolverTypeWrapper<SavedViewDeleted>;
+  SavedViewSaveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SavedViewSaveResult']>;
+  SavedViewDeleteResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SavedViewDeleteResult']>;
+  PersonSession: ResolverTypeWrapper<PersonSessionRow>;
+  PersonSessionEndResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PersonSessionEndResult']>;
+  ConsoleSession: ResolverTypeWrapper<SessionRow>;
   LiveEvent: ResolverTypeWrapper<EventRow>;
   PaymentCreatedEvent: ResolverTypeWrapper<EventRow>;
   PaymentStatusChangedEvent: ResolverTypeWrapper<EventRow>;
@@ -2210,7 +3099,7 @@ export type ResolversTypes = {
   WebhookEndpointDeleted: ResolverTypeWrapper<WebhookEndpointDeleted>;
   WebhookDeliveriesResent: ResolverTypeWrapper<WebhookDeliveriesResent>;
   MerchantConnection: ResolverTypeWrapper<Omit<MerchantConnection, 'nodes'> & { nodes: Array<ResolversTypes['Merchant']> }>;
-  WebhookDeliveryConnection: ResolverTypeWrapper<Omit<WebhookDeliveryConnection, 'nodes'> & { nodes: Array<ResolversTypes['WebhookDelivery']> }>;
+  WebhookDeliveryConnection: ResolverTypeWrapper<DeliveryPageRow>;
   AuditEntry: ResolverTypeWrapper<AuditEntryRow>;
   AuditConnection: ResolverTypeWrapper<Omit<AuditConnection, 'nodes'> & { nodes: Array<ResolversTypes['AuditEntry']> }>;
   MerchantChangeResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['MerchantChangeResult']>;
@@ -2219,12 +3108,15 @@ export type ResolversTypes = {
   WebhookEndpointDeleteResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['WebhookEndpointDeleteResult']>;
   WebhookSecretRotateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['WebhookSecretRotateResult']>;
   WebhookDeliveryResendResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['WebhookDeliveryResendResult']>;
+  WebhookEndpointTested: ResolverTypeWrapper<WebhookEndpointTested>;
+  WebhookEndpointTestResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['WebhookEndpointTestResult']>;
   WebhookDeliveriesResendResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['WebhookDeliveriesResendResult']>;
   ApiKeyIssueResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ApiKeyIssueResult']>;
   ApiKeyRevokeResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ApiKeyRevokeResult']>;
   ShopSignatureRequireResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ShopSignatureRequireResult']>;
   ShopSigningSecretRotateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ShopSigningSecretRotateResult']>;
   ShopAllowListSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ShopAllowListSetResult']>;
+  ShopReceiptsRequireResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ShopReceiptsRequireResult']>;
   WebhookEndpointCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['WebhookEndpointCreateResult']>;
   ShopCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ShopCreateResult']>;
   MerchantRateLimitSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['MerchantRateLimitSetResult']>;
@@ -2249,8 +3141,10 @@ export type ResolversTypes = {
   TestClockRemoved: ResolverTypeWrapper<TestClockRemoved>;
   LedgerRecorded: ResolverTypeWrapper<Omit<LedgerRecorded, 'entry'> & { entry: ResolversTypes['LedgerEntry'] }>;
   AlertKind: AlertKind;
+  AlertSeverity: AlertSeverity;
   Alert: ResolverTypeWrapper<AlertRow>;
   AlertConnection: ResolverTypeWrapper<Omit<AlertConnection, 'nodes'> & { nodes: Array<ResolversTypes['Alert']> }>;
+  AlertAssignResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['AlertAssignResult']>;
   AlertResolveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['AlertResolveResult']>;
   BankSubject: BankSubject;
   BankAskedAgain: ResolverTypeWrapper<BankAskedAgain>;
@@ -2283,6 +3177,26 @@ export type ResolversTypes = {
   ExchangeRateSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ExchangeRateSetResult']>;
   SettlementRecordResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SettlementRecordResult']>;
   AdjustmentRecordResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['AdjustmentRecordResult']>;
+  Role: Role;
+  Permission: Permission;
+  ViewerPermission: ResolverTypeWrapper<ViewerPermission>;
+  Viewer: ResolverTypeWrapper<OperatorPrincipal>;
+  SearchKind: SearchKind;
+  SearchField: SearchField;
+  SearchHit: ResolverTypeWrapper<FoundRow>;
+  MerchantOnboarded: ResolverTypeWrapper<Omit<MerchantOnboarded, 'merchant' | 'shop' | 'endpoint'> & { merchant: ResolversTypes['Merchant'], shop: ResolversTypes['Shop'], endpoint?: Maybe<ResolversTypes['WebhookEndpointCreated']> }>;
+  MerchantOnboardResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['MerchantOnboardResult']>;
+  TotalsOf: TotalsOf;
+  TotalsInterval: TotalsInterval;
+  TotalsGroup: TotalsGroup;
+  TotalsRow: ResolverTypeWrapper<TotalsRow>;
+  TotalsPart: ResolverTypeWrapper<TotalsPart>;
+  Totals: ResolverTypeWrapper<Totals>;
+  BreakerState: BreakerState;
+  BankHealthPoint: ResolverTypeWrapper<BankHealthPoint>;
+  BankHealthRow: ResolverTypeWrapper<BankHealthRow>;
+  BankBreaker: ResolverTypeWrapper<BankBreaker>;
+  BankHealth: ResolverTypeWrapper<BankHealth>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
@@ -2306,22 +3220,45 @@ export type ResolversParentTypes = {
   ApiKey: ApiKeyRow;
   ApiKeyConnection: Omit<ApiKeyConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['ApiKey']> };
   WebhookEndpoint: WebhookEndpointRow;
+  WebhookEndpointHealth: WebhookEndpointHealth;
+  WebhookRequest: WebhookRequest;
+  WebhookHeader: WebhookHeader;
   WebhookDelivery: WebhookDeliveryRow;
   WebhookAttempt: WebhookAttemptRow;
   LoggedEvent: LoggedEventRow;
   EventLogPage: Omit<EventLogPage, 'items'> & { items: Array<ResolversParentTypes['LoggedEvent']> };
   Payment: EntityReference;
+  TimelineEntry: TimelineRow;
+  TimelineCreated: TimelineCreated;
+  TimelinePageOpened: TimelinePageOpened;
+  TimelineStatus: StatusRow;
+  TimelineBankCall: BankCallRow;
+  TimelineRefund: RefundRow;
+  TimelineWebhookAttempt: AttemptRow;
+  TimelinePosting: PostingRow;
+  TimelineAudit: AuditRow;
   Refund: EntityReference;
   Payout: EntityReference;
   BillingSubscription: EntityReference;
   ShopBalance: ShopBalance;
   Balance: Balance;
   LedgerEntry: LedgerRow;
-  LedgerConnection: Omit<LedgerConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['LedgerEntry']> };
+  WebhookFailures: WebhookFailures;
+  WebhookFailure: WebhookFailure;
+  TotalCount: TotalCount;
+  LedgerFilter: LedgerFilter;
+  LedgerConnection: LedgerPageRow;
   LedgerFilePart: LedgerFilePart;
   Rate: Rate;
   ApiKeyHolder: KeyHolder;
   ApiKeyUse: ApiKeyUse;
+  SavedView: SavedViewRow;
+  SavedViewDeleted: SavedViewDeleted;
+  SavedViewSaveResult: ResolversUnionTypes<ResolversParentTypes>['SavedViewSaveResult'];
+  SavedViewDeleteResult: ResolversUnionTypes<ResolversParentTypes>['SavedViewDeleteResult'];
+  PersonSession: PersonSessionRow;
+  PersonSessionEndResult: ResolversUnionTypes<ResolversParentTypes>['PersonSessionEndResult'];
+  ConsoleSession: SessionRow;
   LiveEvent: EventRow;
   PaymentCreatedEvent: EventRow;
   PaymentStatusChangedEvent: EventRow;
@@ -2336,7 +3273,7 @@ export type ResolversParentTypes = {
   WebhookEndpointDeleted: WebhookEndpointDeleted;
   WebhookDeliveriesResent: WebhookDeliveriesResent;
   MerchantConnection: Omit<MerchantConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['Merchant']> };
-  WebhookDeliveryConnection: Omit<WebhookDeliveryConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['WebhookDelivery']> };
+  WebhookDeliveryConnection: DeliveryPageRow;
   AuditEntry: AuditEntryRow;
   AuditConnection: Omit<AuditConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['AuditEntry']> };
   MerchantChangeResult: ResolversUnionTypes<ResolversParentTypes>['MerchantChangeResult'];
@@ -2345,12 +3282,15 @@ export type ResolversParentTypes = {
   WebhookEndpointDeleteResult: ResolversUnionTypes<ResolversParentTypes>['WebhookEndpointDeleteResult'];
   WebhookSecretRotateResult: ResolversUnionTypes<ResolversParentTypes>['WebhookSecretRotateResult'];
   WebhookDeliveryResendResult: ResolversUnionTypes<ResolversParentTypes>['WebhookDeliveryResendResult'];
+  WebhookEndpointTested: WebhookEndpointTested;
+  WebhookEndpointTestResult: ResolversUnionTypes<ResolversParentTypes>['WebhookEndpointTestResult'];
   WebhookDeliveriesResendResult: ResolversUnionTypes<ResolversParentTypes>['WebhookDeliveriesResendResult'];
   ApiKeyIssueResult: ResolversUnionTypes<ResolversParentTypes>['ApiKeyIssueResult'];
   ApiKeyRevokeResult: ResolversUnionTypes<ResolversParentTypes>['ApiKeyRevokeResult'];
   ShopSignatureRequireResult: ResolversUnionTypes<ResolversParentTypes>['ShopSignatureRequireResult'];
   ShopSigningSecretRotateResult: ResolversUnionTypes<ResolversParentTypes>['ShopSigningSecretRotateResult'];
   ShopAllowListSetResult: ResolversUnionTypes<ResolversParentTypes>['ShopAllowListSetResult'];
+  ShopReceiptsRequireResult: ResolversUnionTypes<ResolversParentTypes>['ShopReceiptsRequireResult'];
   WebhookEndpointCreateResult: ResolversUnionTypes<ResolversParentTypes>['WebhookEndpointCreateResult'];
   ShopCreateResult: ResolversUnionTypes<ResolversParentTypes>['ShopCreateResult'];
   MerchantRateLimitSetResult: ResolversUnionTypes<ResolversParentTypes>['MerchantRateLimitSetResult'];
@@ -2371,6 +3311,7 @@ export type ResolversParentTypes = {
   LedgerRecorded: Omit<LedgerRecorded, 'entry'> & { entry: ResolversParentTypes['LedgerEntry'] };
   Alert: AlertRow;
   AlertConnection: Omit<AlertConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['Alert']> };
+  AlertAssignResult: ResolversUnionTypes<ResolversParentTypes>['AlertAssignResult'];
   AlertResolveResult: ResolversUnionTypes<ResolversParentTypes>['AlertResolveResult'];
   BankAskedAgain: BankAskedAgain;
   BankAskAgainResult: ResolversUnionTypes<ResolversParentTypes>['BankAskAgainResult'];
@@ -2398,6 +3339,18 @@ export type ResolversParentTypes = {
   ExchangeRateSetResult: ResolversUnionTypes<ResolversParentTypes>['ExchangeRateSetResult'];
   SettlementRecordResult: ResolversUnionTypes<ResolversParentTypes>['SettlementRecordResult'];
   AdjustmentRecordResult: ResolversUnionTypes<ResolversParentTypes>['AdjustmentRecordResult'];
+  ViewerPermission: ViewerPermission;
+  Viewer: OperatorPrincipal;
+  SearchHit: FoundRow;
+  MerchantOnboarded: Omit<MerchantOnboarded, 'merchant' | 'shop' | 'endpoint'> & { merchant: ResolversParentTypes['Merchant'], shop: ResolversParentTypes['Shop'], endpoint?: Maybe<ResolversParentTypes['WebhookEndpointCreated']> };
+  MerchantOnboardResult: ResolversUnionTypes<ResolversParentTypes>['MerchantOnboardResult'];
+  TotalsRow: TotalsRow;
+  TotalsPart: TotalsPart;
+  Totals: Totals;
+  BankHealthPoint: BankHealthPoint;
+  BankHealthRow: BankHealthRow;
+  BankBreaker: BankBreaker;
+  BankHealth: BankHealth;
   Query: Record<PropertyKey, never>;
   Mutation: Record<PropertyKey, never>;
   Subscription: Record<PropertyKey, never>;
@@ -2419,7 +3372,7 @@ export interface JSONObjectScalarConfig extends GraphQLScalarTypeConfig<Resolver
   name: 'JSONObject';
 }
 
-export type WebhookEventResolvers = { payment_authorized: 'payment.authorized', payment_succeeded: 'payment.succeeded', payment_failed: 'payment.failed', payment_cancelled: 'payment.cancelled', payment_expired: 'payment.expired', payment_refunded: 'payment.refunded', payout_succeeded: 'payout.succeeded', payout_failed: 'payout.failed', link_paid: 'link.paid' };
+export type WebhookEventResolvers = { payment_authorized: 'payment.authorized', payment_succeeded: 'payment.succeeded', payment_failed: 'payment.failed', payment_cancelled: 'payment.cancelled', payment_expired: 'payment.expired', payment_refunded: 'payment.refunded', payout_succeeded: 'payout.succeeded', payout_failed: 'payout.failed', link_paid: 'link.paid', receipt_registered: 'receipt.registered', receipt_failed: 'receipt.failed' };
 
 export type LiveEventKindResolvers = { payment_created: 'payment.created', payment_status_changed: 'payment.status_changed', payout_created: 'payout.created', payout_status_changed: 'payout.status_changed', refund_created: 'refund.created', subscription_status_changed: 'subscription.status_changed' };
 
@@ -2462,6 +3415,7 @@ export type ShopResolvers<ContextType = SubgraphContext, ParentType extends Reso
   requireSignature?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   requireBoundSignature?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   allowList?: Resolver<Array<ResolversTypes['String']>, ParentType, ContextType>;
+  receiptsRequired?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   apiKeys?: Resolver<ResolversTypes['ApiKeyConnection'], ParentType, ContextType, Partial<ShopapiKeysArgs>>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   merchant?: Resolver<ResolversTypes['Merchant'], ParentType, ContextType>;
@@ -2498,7 +3452,27 @@ export type WebhookEndpointResolvers<ContextType = SubgraphContext, ParentType e
   active?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   previousSecretUntil?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  health?: Resolver<ResolversTypes['WebhookEndpointHealth'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type WebhookEndpointHealthResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['WebhookEndpointHealth'] = ResolversParentTypes['WebhookEndpointHealth']> = {
+  delivered?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  failed?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  pending?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  oldestPendingAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  nextAttemptAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+};
+
+export type WebhookRequestResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['WebhookRequest'] = ResolversParentTypes['WebhookRequest']> = {
+  body?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  headers?: Resolver<Array<ResolversTypes['WebhookHeader']>, ParentType, ContextType>;
+  signature?: Resolver<ResolversTypes['WebhookSignature'], ParentType, ContextType>;
+};
+
+export type WebhookHeaderResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['WebhookHeader'] = ResolversParentTypes['WebhookHeader']> = {
+  name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  value?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
 };
 
 export type WebhookDeliveryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['WebhookDelivery'] = ResolversParentTypes['WebhookDelivery'], FederationReferenceType extends FederationReferenceTypes['WebhookDelivery'] = FederationReferenceTypes['WebhookDelivery']> = {
@@ -2515,6 +3489,7 @@ export type WebhookDeliveryResolvers<ContextType = SubgraphContext, ParentType e
   attemptLog?: Resolver<Array<ResolversTypes['WebhookAttempt']>, ParentType, ContextType>;
   nextAttemptAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   deliveredAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  request?: Resolver<Maybe<ResolversTypes['WebhookRequest']>, ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
@@ -2547,6 +3522,72 @@ export type PaymentResolvers<ContextType = SubgraphContext, ParentType extends R
   merchantId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   webhookDeliveries?: Resolver<Array<ResolversTypes['WebhookDelivery']>, ParentType, ContextType>;
+  timeline?: Resolver<Array<ResolversTypes['TimelineEntry']>, ParentType, ContextType>;
+};
+
+export type TimelineEntryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TimelineEntry'] = ResolversParentTypes['TimelineEntry']> = {
+  __resolveType: TypeResolveFn<'TimelineCreated' | 'TimelinePageOpened' | 'TimelineStatus' | 'TimelineBankCall' | 'TimelineRefund' | 'TimelineWebhookAttempt' | 'TimelinePosting' | 'TimelineAudit', ParentType, ContextType>;
+};
+
+export type TimelineCreatedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TimelineCreated'] = ResolversParentTypes['TimelineCreated']> = {
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  by?: Resolver<ResolversTypes['PaymentMaker'], ParentType, ContextType>;
+  makerId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  keyPrefix?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type TimelinePageOpenedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TimelinePageOpened'] = ResolversParentTypes['TimelinePageOpened']> = {
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type TimelineStatusResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TimelineStatus'] = ResolversParentTypes['TimelineStatus']> = {
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  status?: Resolver<ResolversTypes['PaymentStatus'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type TimelineBankCallResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TimelineBankCall'] = ResolversParentTypes['TimelineBankCall']> = {
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  connector?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  call?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  operationId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  amount?: Resolver<Maybe<ResolversTypes['MinorUnits']>, ParentType, ContextType>;
+  currency?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  answer?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  reference?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  failureCode?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  bankCode?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  durationMs?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type TimelineRefundResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TimelineRefund'] = ResolversParentTypes['TimelineRefund']> = {
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  refund?: Resolver<ResolversTypes['Refund'], ParentType, ContextType>;
+  status?: Resolver<ResolversTypes['RefundStatus'], ParentType, ContextType>;
+  amount?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type TimelineWebhookAttemptResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TimelineWebhookAttempt'] = ResolversParentTypes['TimelineWebhookAttempt']> = {
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  delivery?: Resolver<ResolversTypes['WebhookDelivery'], ParentType, ContextType>;
+  attempt?: Resolver<ResolversTypes['WebhookAttempt'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type TimelinePostingResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TimelinePosting'] = ResolversParentTypes['TimelinePosting']> = {
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  entry?: Resolver<ResolversTypes['LedgerEntry'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type TimelineAuditResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TimelineAudit'] = ResolversParentTypes['TimelineAudit']> = {
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  entry?: Resolver<ResolversTypes['AuditEntry'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
 export type RefundResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Refund'] = ResolversParentTypes['Refund']> = {
@@ -2590,9 +3631,29 @@ export type LedgerEntryResolvers<ContextType = SubgraphContext, ParentType exten
   payout?: Resolver<Maybe<ResolversTypes['Payout']>, ParentType, ContextType>;
 };
 
+export type WebhookFailuresResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['WebhookFailures'] = ResolversParentTypes['WebhookFailures']> = {
+  nodes?: Resolver<Array<ResolversTypes['WebhookFailure']>, ParentType, ContextType>;
+  hasMore?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+};
+
+export type WebhookFailureResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['WebhookFailure'] = ResolversParentTypes['WebhookFailure']> = {
+  merchantId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  shopId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  endpointId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  url?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  oldestAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  count?: Resolver<ResolversTypes['TotalCount'], ParentType, ContextType>;
+};
+
+export type TotalCountResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TotalCount'] = ResolversParentTypes['TotalCount']> = {
+  count?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  isExact?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+};
+
 export type LedgerConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['LedgerConnection'] = ResolversParentTypes['LedgerConnection']> = {
   nodes?: Resolver<Array<ResolversTypes['LedgerEntry']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+  totalCount?: Resolver<ResolversTypes['TotalCount'], ParentType, ContextType>;
 };
 
 export type LedgerFilePartResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['LedgerFilePart'] = ResolversParentTypes['LedgerFilePart']> = {
@@ -2617,7 +3678,54 @@ export type ApiKeyHolderResolvers<ContextType = SubgraphContext, ParentType exte
   requireBoundSignature?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   signingSecretSealed?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   allowList?: Resolver<Array<ResolversTypes['String']>, ParentType, ContextType>;
+  receiptsRequired?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   rateLimit?: Resolver<ResolversTypes['RateLimit'], ParentType, ContextType>;
+};
+
+export type SavedViewResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['SavedView'] = ResolversParentTypes['SavedView']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  section?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  search?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  savedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type SavedViewDeletedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['SavedViewDeleted'] = ResolversParentTypes['SavedViewDeleted']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type SavedViewSaveResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['SavedViewSaveResult'] = ResolversParentTypes['SavedViewSaveResult']> = {
+  __resolveType: TypeResolveFn<'SavedView' | 'Refused', ParentType, ContextType>;
+};
+
+export type SavedViewDeleteResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['SavedViewDeleteResult'] = ResolversParentTypes['SavedViewDeleteResult']> = {
+  __resolveType: TypeResolveFn<'SavedViewDeleted' | 'Refused', ParentType, ContextType>;
+};
+
+export type PersonSessionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PersonSession'] = ResolversParentTypes['PersonSession']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  subject?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  role?: Resolver<ResolversTypes['Role'], ParentType, ContextType>;
+  merchantId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  seenAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  endsAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type PersonSessionEndResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PersonSessionEndResult'] = ResolversParentTypes['PersonSessionEndResult']> = {
+  __resolveType: TypeResolveFn<'PersonSession' | 'Refused', ParentType, ContextType>;
+};
+
+export type ConsoleSessionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ConsoleSession'] = ResolversParentTypes['ConsoleSession']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  subject?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  role?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  merchantId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  until?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  endsAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
 };
 
 export type LiveEventResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['LiveEvent'] = ResolversParentTypes['LiveEvent']> = {
@@ -2742,6 +3850,7 @@ export type MerchantConnectionResolvers<ContextType = SubgraphContext, ParentTyp
 export type WebhookDeliveryConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['WebhookDeliveryConnection'] = ResolversParentTypes['WebhookDeliveryConnection']> = {
   nodes?: Resolver<Array<ResolversTypes['WebhookDelivery']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+  totalCount?: Resolver<ResolversTypes['TotalCount'], ParentType, ContextType>;
 };
 
 export type AuditEntryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['AuditEntry'] = ResolversParentTypes['AuditEntry']> = {
@@ -2787,6 +3896,19 @@ export type WebhookDeliveryResendResultResolvers<ContextType = SubgraphContext, 
   __resolveType: TypeResolveFn<'WebhookDelivery' | 'Refused', ParentType, ContextType>;
 };
 
+export type WebhookEndpointTestedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['WebhookEndpointTested'] = ResolversParentTypes['WebhookEndpointTested']> = {
+  request?: Resolver<ResolversTypes['WebhookRequest'], ParentType, ContextType>;
+  status?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  error?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  responseHead?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  durationMs?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type WebhookEndpointTestResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['WebhookEndpointTestResult'] = ResolversParentTypes['WebhookEndpointTestResult']> = {
+  __resolveType: TypeResolveFn<'WebhookEndpointTested' | 'Refused', ParentType, ContextType>;
+};
+
 export type WebhookDeliveriesResendResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['WebhookDeliveriesResendResult'] = ResolversParentTypes['WebhookDeliveriesResendResult']> = {
   __resolveType: TypeResolveFn<'WebhookDeliveriesResent' | 'Refused', ParentType, ContextType>;
 };
@@ -2808,6 +3930,10 @@ export type ShopSigningSecretRotateResultResolvers<ContextType = SubgraphContext
 };
 
 export type ShopAllowListSetResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ShopAllowListSetResult'] = ResolversParentTypes['ShopAllowListSetResult']> = {
+  __resolveType: TypeResolveFn<'Shop' | 'Refused', ParentType, ContextType>;
+};
+
+export type ShopReceiptsRequireResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ShopReceiptsRequireResult'] = ResolversParentTypes['ShopReceiptsRequireResult']> = {
   __resolveType: TypeResolveFn<'Shop' | 'Refused', ParentType, ContextType>;
 };
 
@@ -2941,8 +4067,11 @@ export type AlertResolvers<ContextType = SubgraphContext, ParentType extends Res
   shopId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
   mode?: Resolver<Maybe<ResolversTypes['Mode']>, ParentType, ContextType>;
   subjectId?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  payment?: Resolver<Maybe<ResolversTypes['Payment']>, ParentType, ContextType>;
   detail?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   raisedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  severity?: Resolver<ResolversTypes['AlertSeverity'], ParentType, ContextType>;
+  assignee?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   resolvedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   resolvedBy?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   note?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
@@ -2952,6 +4081,10 @@ export type AlertResolvers<ContextType = SubgraphContext, ParentType extends Res
 export type AlertConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['AlertConnection'] = ResolversParentTypes['AlertConnection']> = {
   nodes?: Resolver<Array<ResolversTypes['Alert']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type AlertAssignResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['AlertAssignResult'] = ResolversParentTypes['AlertAssignResult']> = {
+  __resolveType: TypeResolveFn<'Alert' | 'Refused', ParentType, ContextType>;
 };
 
 export type AlertResolveResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['AlertResolveResult'] = ResolversParentTypes['AlertResolveResult']> = {
@@ -3099,15 +4232,119 @@ export type AdjustmentRecordResultResolvers<ContextType = SubgraphContext, Paren
   __resolveType: TypeResolveFn<'LedgerRecorded' | 'Refused', ParentType, ContextType>;
 };
 
+export type ViewerPermissionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ViewerPermission'] = ResolversParentTypes['ViewerPermission']> = {
+  name?: Resolver<ResolversTypes['Permission'], ParentType, ContextType>;
+  granted?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  leastRole?: Resolver<ResolversTypes['Role'], ParentType, ContextType>;
+  platformOnly?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+};
+
+export type ViewerResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Viewer'] = ResolversParentTypes['Viewer']> = {
+  subject?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  role?: Resolver<ResolversTypes['Role'], ParentType, ContextType>;
+  merchantId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  merchant?: Resolver<Maybe<ResolversTypes['Merchant']>, ParentType, ContextType>;
+  permissions?: Resolver<Array<ResolversTypes['ViewerPermission']>, ParentType, ContextType>;
+};
+
+export type SearchHitResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['SearchHit'] = ResolversParentTypes['SearchHit']> = {
+  kind?: Resolver<ResolversTypes['SearchKind'], ParentType, ContextType>;
+  by?: Resolver<ResolversTypes['SearchField'], ParentType, ContextType>;
+  merchantId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  payment?: Resolver<Maybe<ResolversTypes['Payment']>, ParentType, ContextType>;
+  refund?: Resolver<Maybe<ResolversTypes['Refund']>, ParentType, ContextType>;
+  payout?: Resolver<Maybe<ResolversTypes['Payout']>, ParentType, ContextType>;
+  subscription?: Resolver<Maybe<ResolversTypes['BillingSubscription']>, ParentType, ContextType>;
+};
+
+export type MerchantOnboardedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['MerchantOnboarded'] = ResolversParentTypes['MerchantOnboarded']> = {
+  merchant?: Resolver<ResolversTypes['Merchant'], ParentType, ContextType>;
+  shop?: Resolver<ResolversTypes['Shop'], ParentType, ContextType>;
+  apiKey?: Resolver<ResolversTypes['ApiKeyIssued'], ParentType, ContextType>;
+  endpoint?: Resolver<Maybe<ResolversTypes['WebhookEndpointCreated']>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type MerchantOnboardResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['MerchantOnboardResult'] = ResolversParentTypes['MerchantOnboardResult']> = {
+  __resolveType: TypeResolveFn<'MerchantOnboarded' | 'Refused', ParentType, ContextType>;
+};
+
+export type TotalsRowResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TotalsRow'] = ResolversParentTypes['TotalsRow']> = {
+  group?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  count?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  amount?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
+  succeeded?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  failed?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  moved?: Resolver<Maybe<ResolversTypes['MinorUnits']>, ParentType, ContextType>;
+  fee?: Resolver<Maybe<ResolversTypes['MinorUnits']>, ParentType, ContextType>;
+};
+
+export type TotalsPartResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TotalsPart'] = ResolversParentTypes['TotalsPart']> = {
+  from?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  to?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  rows?: Resolver<Array<ResolversTypes['TotalsRow']>, ParentType, ContextType>;
+};
+
+export type TotalsResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Totals'] = ResolversParentTypes['Totals']> = {
+  currency?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  complete?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  parts?: Resolver<Array<ResolversTypes['TotalsPart']>, ParentType, ContextType>;
+};
+
+export type BankHealthPointResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BankHealthPoint'] = ResolversParentTypes['BankHealthPoint']> = {
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  calls?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  failures?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type BankHealthRowResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BankHealthRow'] = ResolversParentTypes['BankHealthRow']> = {
+  connector?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  mode?: Resolver<ResolversTypes['Mode'], ParentType, ContextType>;
+  operation?: Resolver<ResolversTypes['BankOperation'], ParentType, ContextType>;
+  method?: Resolver<Maybe<ResolversTypes['RouteMethod']>, ParentType, ContextType>;
+  calls?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  failures?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  successRateBps?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  p50Ms?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  p95Ms?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  series?: Resolver<Array<ResolversTypes['BankHealthPoint']>, ParentType, ContextType>;
+};
+
+export type BankBreakerResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BankBreaker'] = ResolversParentTypes['BankBreaker']> = {
+  connector?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  process?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  state?: Resolver<ResolversTypes['BreakerState'], ParentType, ContextType>;
+  since?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  seenAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+};
+
+export type BankHealthResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BankHealth'] = ResolversParentTypes['BankHealth']> = {
+  from?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  intervalMinutes?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  rows?: Resolver<Array<ResolversTypes['BankHealthRow']>, ParentType, ContextType>;
+  breakers?: Resolver<Array<ResolversTypes['BankBreaker']>, ParentType, ContextType>;
+};
+
 export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
+  totals?: Resolver<ResolversTypes['Totals'], ParentType, ContextType, RequireFields<QuerytotalsArgs, 'currency' | 'of' | 'from' | 'to' | 'timeZone'>>;
+  search?: Resolver<Array<ResolversTypes['SearchHit']>, ParentType, ContextType, RequireFields<QuerysearchArgs, 'text'>>;
+  viewer?: Resolver<ResolversTypes['Viewer'], ParentType, ContextType>;
   merchant?: Resolver<Maybe<ResolversTypes['Merchant']>, ParentType, ContextType, RequireFields<QuerymerchantArgs, 'id'>>;
   merchants?: Resolver<ResolversTypes['MerchantConnection'], ParentType, ContextType, Partial<QuerymerchantsArgs>>;
   shop?: Resolver<Maybe<ResolversTypes['Shop']>, ParentType, ContextType, RequireFields<QueryshopArgs, 'merchantId' | 'id'>>;
   webhookDeliveries?: Resolver<ResolversTypes['WebhookDeliveryConnection'], ParentType, ContextType, Partial<QuerywebhookDeliveriesArgs>>;
-  eventLog?: Resolver<ResolversTypes['EventLogPage'], ParentType, ContextType, Partial<QueryeventLogArgs>>;
+  webhookDelivery?: Resolver<Maybe<ResolversTypes['WebhookDelivery']>, ParentType, ContextType, RequireFields<QuerywebhookDeliveryArgs, 'merchantId' | 'id'>>;
+  webhookFailures?: Resolver<ResolversTypes['WebhookFailures'], ParentType, ContextType, Partial<QuerywebhookFailuresArgs>>;
+  eventLog?: Resolver<ResolversTypes['EventLogPage'], ParentType, ContextType, RequireFields<QueryeventLogArgs, 'newestFirst'>>;
   loggedEvent?: Resolver<Maybe<ResolversTypes['LoggedEvent']>, ParentType, ContextType, RequireFields<QueryloggedEventArgs, 'id'>>;
   auditLog?: Resolver<ResolversTypes['AuditConnection'], ParentType, ContextType, Partial<QueryauditLogArgs>>;
   alerts?: Resolver<ResolversTypes['AlertConnection'], ParentType, ContextType, Partial<QueryalertsArgs>>;
+  alertAssignees?: Resolver<Array<ResolversTypes['String']>, ParentType, ContextType>;
+  bankHealth?: Resolver<ResolversTypes['BankHealth'], ParentType, ContextType, RequireFields<QuerybankHealthArgs, 'hours'>>;
+  savedViews?: Resolver<Array<ResolversTypes['SavedView']>, ParentType, ContextType, Partial<QuerysavedViewsArgs>>;
+  personSessions?: Resolver<Array<ResolversTypes['PersonSession']>, ParentType, ContextType>;
   reconciliationRuns?: Resolver<ResolversTypes['ReconciliationRunConnection'], ParentType, ContextType, Partial<QueryreconciliationRunsArgs>>;
   reconciliationDifferences?: Resolver<ResolversTypes['ReconciliationDifferenceConnection'], ParentType, ContextType, Partial<QueryreconciliationDifferencesArgs>>;
   balance?: Resolver<ResolversTypes['Balance'], ParentType, ContextType, Partial<QuerybalanceArgs>>;
@@ -3116,6 +4353,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   ledger?: Resolver<ResolversTypes['LedgerConnection'], ParentType, ContextType, Partial<QueryledgerArgs>>;
   ledgerFile?: Resolver<ResolversTypes['LedgerFilePart'], ParentType, ContextType, RequireFields<QueryledgerFileArgs, 'first'>>;
   apiKeyHolder?: Resolver<Maybe<ResolversTypes['ApiKeyHolder']>, ParentType, ContextType, RequireFields<QueryapiKeyHolderArgs, 'digest'>>;
+  consoleSession?: Resolver<Maybe<ResolversTypes['ConsoleSession']>, ParentType, ContextType, RequireFields<QueryconsoleSessionArgs, 'digest'>>;
   liveEvent?: Resolver<Maybe<ResolversTypes['LiveEvent']>, ParentType, ContextType, RequireFields<QueryliveEventArgs, 'id'>>;
   liveEventsAfter?: Resolver<Maybe<Array<ResolversTypes['LiveEvent']>>, ParentType, ContextType, RequireFields<QueryliveEventsAfterArgs, 'after' | 'first'>>;
   rateHistory?: Resolver<ResolversTypes['RateRecordConnection'], ParentType, ContextType, Partial<QueryrateHistoryArgs>>;
@@ -3129,11 +4367,17 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
 
 export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
   merchantCreate?: Resolver<ResolversTypes['Merchant'], ParentType, ContextType, RequireFields<MutationmerchantCreateArgs, 'name'>>;
+  merchantOnboard?: Resolver<ResolversTypes['MerchantOnboardResult'], ParentType, ContextType, RequireFields<MutationmerchantOnboardArgs, 'name' | 'shopName' | 'events' | 'signature'>>;
   merchantRateLimitSet?: Resolver<ResolversTypes['MerchantRateLimitSetResult'], ParentType, ContextType, RequireFields<MutationmerchantRateLimitSetArgs, 'merchantId'>>;
   shopCreate?: Resolver<ResolversTypes['ShopCreateResult'], ParentType, ContextType, RequireFields<MutationshopCreateArgs, 'merchantId' | 'name'>>;
   apiKeyIssue?: Resolver<ResolversTypes['ApiKeyIssueResult'], ParentType, ContextType, RequireFields<MutationapiKeyIssueArgs, 'merchantId' | 'shopId' | 'mode'>>;
   apiKeyRevoke?: Resolver<ResolversTypes['ApiKeyRevokeResult'], ParentType, ContextType, RequireFields<MutationapiKeyRevokeArgs, 'merchantId' | 'apiKeyId'>>;
   apiKeyUseNote?: Resolver<ResolversTypes['Int'], ParentType, ContextType, RequireFields<MutationapiKeyUseNoteArgs, 'used'>>;
+  consoleSessionOpen?: Resolver<ResolversTypes['ConsoleSession'], ParentType, ContextType, RequireFields<MutationconsoleSessionOpenArgs, 'digest' | 'subject' | 'role'>>;
+  consoleSessionUseNote?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType, RequireFields<MutationconsoleSessionUseNoteArgs, 'digest'>>;
+  consoleSessionEnd?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType, RequireFields<MutationconsoleSessionEndArgs, 'digest'>>;
+  consoleLinkMake?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType, RequireFields<MutationconsoleLinkMakeArgs, 'digest'>>;
+  consoleLinkUse?: Resolver<Maybe<ResolversTypes['ConsoleSession']>, ParentType, ContextType, RequireFields<MutationconsoleLinkUseArgs, 'link' | 'digest'>>;
   testClockCreate?: Resolver<ResolversTypes['TestClockResult'], ParentType, ContextType, RequireFields<MutationtestClockCreateArgs, 'merchantId' | 'shopId' | 'at' | 'frozen'>>;
   testClockAdvance?: Resolver<ResolversTypes['TestClockResult'], ParentType, ContextType, RequireFields<MutationtestClockAdvanceArgs, 'merchantId' | 'shopId' | 'to'>>;
   testClockFreeze?: Resolver<ResolversTypes['TestClockResult'], ParentType, ContextType, RequireFields<MutationtestClockFreezeArgs, 'merchantId' | 'shopId'>>;
@@ -3142,6 +4386,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   shopSignatureRequire?: Resolver<ResolversTypes['ShopSignatureRequireResult'], ParentType, ContextType, RequireFields<MutationshopSignatureRequireArgs, 'merchantId' | 'shopId' | 'required'>>;
   shopSigningSecretRotate?: Resolver<ResolversTypes['ShopSigningSecretRotateResult'], ParentType, ContextType, RequireFields<MutationshopSigningSecretRotateArgs, 'merchantId' | 'shopId'>>;
   shopAllowListSet?: Resolver<ResolversTypes['ShopAllowListSetResult'], ParentType, ContextType, RequireFields<MutationshopAllowListSetArgs, 'merchantId' | 'shopId' | 'entries'>>;
+  shopReceiptsRequire?: Resolver<ResolversTypes['ShopReceiptsRequireResult'], ParentType, ContextType, RequireFields<MutationshopReceiptsRequireArgs, 'merchantId' | 'shopId' | 'required'>>;
   merchantRename?: Resolver<ResolversTypes['MerchantChangeResult'], ParentType, ContextType, RequireFields<MutationmerchantRenameArgs, 'merchantId' | 'name'>>;
   merchantLiveEnable?: Resolver<ResolversTypes['MerchantChangeResult'], ParentType, ContextType, RequireFields<MutationmerchantLiveEnableArgs, 'merchantId'>>;
   merchantLiveDisable?: Resolver<ResolversTypes['MerchantChangeResult'], ParentType, ContextType, RequireFields<MutationmerchantLiveDisableArgs, 'merchantId'>>;
@@ -3154,8 +4399,13 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   webhookEndpointDelete?: Resolver<ResolversTypes['WebhookEndpointDeleteResult'], ParentType, ContextType, RequireFields<MutationwebhookEndpointDeleteArgs, 'merchantId' | 'id'>>;
   webhookEndpointSecretRotate?: Resolver<ResolversTypes['WebhookSecretRotateResult'], ParentType, ContextType, RequireFields<MutationwebhookEndpointSecretRotateArgs, 'merchantId' | 'id' | 'overlapHours'>>;
   webhookDeliveryResend?: Resolver<ResolversTypes['WebhookDeliveryResendResult'], ParentType, ContextType, RequireFields<MutationwebhookDeliveryResendArgs, 'merchantId' | 'id'>>;
-  webhookDeliveriesResendFailed?: Resolver<ResolversTypes['WebhookDeliveriesResendResult'], ParentType, ContextType, RequireFields<MutationwebhookDeliveriesResendFailedArgs, 'merchantId' | 'since'>>;
+  webhookDeliveriesResendFailed?: Resolver<ResolversTypes['WebhookDeliveriesResendResult'], ParentType, ContextType, RequireFields<MutationwebhookDeliveriesResendFailedArgs, 'merchantId' | 'since' | 'limit'>>;
   alertResolve?: Resolver<ResolversTypes['AlertResolveResult'], ParentType, ContextType, RequireFields<MutationalertResolveArgs, 'id' | 'note'>>;
+  alertAssign?: Resolver<ResolversTypes['AlertAssignResult'], ParentType, ContextType, RequireFields<MutationalertAssignArgs, 'id'>>;
+  webhookEndpointTest?: Resolver<ResolversTypes['WebhookEndpointTestResult'], ParentType, ContextType, RequireFields<MutationwebhookEndpointTestArgs, 'merchantId' | 'id'>>;
+  savedViewSave?: Resolver<ResolversTypes['SavedViewSaveResult'], ParentType, ContextType, RequireFields<MutationsavedViewSaveArgs, 'section' | 'name' | 'search'>>;
+  savedViewDelete?: Resolver<ResolversTypes['SavedViewDeleteResult'], ParentType, ContextType, RequireFields<MutationsavedViewDeleteArgs, 'id'>>;
+  personSessionEnd?: Resolver<ResolversTypes['PersonSessionEndResult'], ParentType, ContextType, RequireFields<MutationpersonSessionEndArgs, 'id'>>;
   bankAskAgain?: Resolver<ResolversTypes['BankAskAgainResult'], ParentType, ContextType, RequireFields<MutationbankAskAgainArgs, 'merchantId' | 'id'>>;
   personalDataErase?: Resolver<ResolversTypes['PersonalDataEraseResult'], ParentType, ContextType, RequireFields<MutationpersonalDataEraseArgs, 'merchantId' | 'subject' | 'id' | 'reason'>>;
   reconciliationOpen?: Resolver<ResolversTypes['ReconciliationOpenResult'], ParentType, ContextType, RequireFields<MutationreconciliationOpenArgs, 'connector' | 'mode' | 'reference' | 'since' | 'until'>>;
@@ -3202,21 +4452,43 @@ export type Resolvers<ContextType = SubgraphContext> = {
   ApiKey?: ApiKeyResolvers<ContextType>;
   ApiKeyConnection?: ApiKeyConnectionResolvers<ContextType>;
   WebhookEndpoint?: WebhookEndpointResolvers<ContextType>;
+  WebhookEndpointHealth?: WebhookEndpointHealthResolvers<ContextType>;
+  WebhookRequest?: WebhookRequestResolvers<ContextType>;
+  WebhookHeader?: WebhookHeaderResolvers<ContextType>;
   WebhookDelivery?: WebhookDeliveryResolvers<ContextType>;
   WebhookAttempt?: WebhookAttemptResolvers<ContextType>;
   LoggedEvent?: LoggedEventResolvers<ContextType>;
   EventLogPage?: EventLogPageResolvers<ContextType>;
   Payment?: PaymentResolvers<ContextType>;
+  TimelineEntry?: TimelineEntryResolvers<ContextType>;
+  TimelineCreated?: TimelineCreatedResolvers<ContextType>;
+  TimelinePageOpened?: TimelinePageOpenedResolvers<ContextType>;
+  TimelineStatus?: TimelineStatusResolvers<ContextType>;
+  TimelineBankCall?: TimelineBankCallResolvers<ContextType>;
+  TimelineRefund?: TimelineRefundResolvers<ContextType>;
+  TimelineWebhookAttempt?: TimelineWebhookAttemptResolvers<ContextType>;
+  TimelinePosting?: TimelinePostingResolvers<ContextType>;
+  TimelineAudit?: TimelineAuditResolvers<ContextType>;
   Refund?: RefundResolvers<ContextType>;
   Payout?: PayoutResolvers<ContextType>;
   BillingSubscription?: BillingSubscriptionResolvers<ContextType>;
   ShopBalance?: ShopBalanceResolvers<ContextType>;
   Balance?: BalanceResolvers<ContextType>;
   LedgerEntry?: LedgerEntryResolvers<ContextType>;
+  WebhookFailures?: WebhookFailuresResolvers<ContextType>;
+  WebhookFailure?: WebhookFailureResolvers<ContextType>;
+  TotalCount?: TotalCountResolvers<ContextType>;
   LedgerConnection?: LedgerConnectionResolvers<ContextType>;
   LedgerFilePart?: LedgerFilePartResolvers<ContextType>;
   Rate?: RateResolvers<ContextType>;
   ApiKeyHolder?: ApiKeyHolderResolvers<ContextType>;
+  SavedView?: SavedViewResolvers<ContextType>;
+  SavedViewDeleted?: SavedViewDeletedResolvers<ContextType>;
+  SavedViewSaveResult?: SavedViewSaveResultResolvers<ContextType>;
+  SavedViewDeleteResult?: SavedViewDeleteResultResolvers<ContextType>;
+  PersonSession?: PersonSessionResolvers<ContextType>;
+  PersonSessionEndResult?: PersonSessionEndResultResolvers<ContextType>;
+  ConsoleSession?: ConsoleSessionResolvers<ContextType>;
   LiveEvent?: LiveEventResolvers<ContextType>;
   PaymentCreatedEvent?: PaymentCreatedEventResolvers<ContextType>;
   PaymentStatusChangedEvent?: PaymentStatusChangedEventResolvers<ContextType>;
@@ -3240,12 +4512,15 @@ export type Resolvers<ContextType = SubgraphContext> = {
   WebhookEndpointDeleteResult?: WebhookEndpointDeleteResultResolvers<ContextType>;
   WebhookSecretRotateResult?: WebhookSecretRotateResultResolvers<ContextType>;
   WebhookDeliveryResendResult?: WebhookDeliveryResendResultResolvers<ContextType>;
+  WebhookEndpointTested?: WebhookEndpointTestedResolvers<ContextType>;
+  WebhookEndpointTestResult?: WebhookEndpointTestResultResolvers<ContextType>;
   WebhookDeliveriesResendResult?: WebhookDeliveriesResendResultResolvers<ContextType>;
   ApiKeyIssueResult?: ApiKeyIssueResultResolvers<ContextType>;
   ApiKeyRevokeResult?: ApiKeyRevokeResultResolvers<ContextType>;
   ShopSignatureRequireResult?: ShopSignatureRequireResultResolvers<ContextType>;
   ShopSigningSecretRotateResult?: ShopSigningSecretRotateResultResolvers<ContextType>;
   ShopAllowListSetResult?: ShopAllowListSetResultResolvers<ContextType>;
+  ShopReceiptsRequireResult?: ShopReceiptsRequireResultResolvers<ContextType>;
   WebhookEndpointCreateResult?: WebhookEndpointCreateResultResolvers<ContextType>;
   ShopCreateResult?: ShopCreateResultResolvers<ContextType>;
   MerchantRateLimitSetResult?: MerchantRateLimitSetResultResolvers<ContextType>;
@@ -3266,6 +4541,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   LedgerRecorded?: LedgerRecordedResolvers<ContextType>;
   Alert?: AlertResolvers<ContextType>;
   AlertConnection?: AlertConnectionResolvers<ContextType>;
+  AlertAssignResult?: AlertAssignResultResolvers<ContextType>;
   AlertResolveResult?: AlertResolveResultResolvers<ContextType>;
   BankAskedAgain?: BankAskedAgainResolvers<ContextType>;
   BankAskAgainResult?: BankAskAgainResultResolvers<ContextType>;
@@ -3293,6 +4569,18 @@ export type Resolvers<ContextType = SubgraphContext> = {
   ExchangeRateSetResult?: ExchangeRateSetResultResolvers<ContextType>;
   SettlementRecordResult?: SettlementRecordResultResolvers<ContextType>;
   AdjustmentRecordResult?: AdjustmentRecordResultResolvers<ContextType>;
+  ViewerPermission?: ViewerPermissionResolvers<ContextType>;
+  Viewer?: ViewerResolvers<ContextType>;
+  SearchHit?: SearchHitResolvers<ContextType>;
+  MerchantOnboarded?: MerchantOnboardedResolvers<ContextType>;
+  MerchantOnboardResult?: MerchantOnboardResultResolvers<ContextType>;
+  TotalsRow?: TotalsRowResolvers<ContextType>;
+  TotalsPart?: TotalsPartResolvers<ContextType>;
+  Totals?: TotalsResolvers<ContextType>;
+  BankHealthPoint?: BankHealthPointResolvers<ContextType>;
+  BankHealthRow?: BankHealthRowResolvers<ContextType>;
+  BankBreaker?: BankBreakerResolvers<ContextType>;
+  BankHealth?: BankHealthResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
   Subscription?: SubscriptionResolvers<ContextType>;

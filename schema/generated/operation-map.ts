@@ -33,6 +33,9 @@ export interface OperationMap {
   ListPayouts: { variables: operations.ListPayoutsQueryVariables; result: operations.ListPayoutsQuery };
   GetPayout: { variables: operations.GetPayoutQueryVariables; result: operations.GetPayoutQuery };
   ListSbpBanks: { variables: operations.ListSbpBanksQueryVariables; result: operations.ListSbpBanksQuery };
+  ListReceipts: { variables: operations.ListReceiptsQueryVariables; result: operations.ListReceiptsQuery };
+  GetReceipt: { variables: operations.GetReceiptQueryVariables; result: operations.GetReceiptQuery };
+  CloseReceipt: { variables: operations.CloseReceiptMutationVariables; result: operations.CloseReceiptMutation };
   CreateSubscription: { variables: operations.CreateSubscriptionMutationVariables; result: operations.CreateSubscriptionMutation };
   ListSubscriptions: { variables: operations.ListSubscriptionsQueryVariables; result: operations.ListSubscriptionsQuery };
   GetSubscription: { variables: operations.GetSubscriptionQueryVariables; result: operations.GetSubscriptionQuery };
@@ -46,11 +49,18 @@ export interface OperationMap {
   CancelRecurringPayment: { variables: payments.CancelRecurringPaymentMutationVariables; result: payments.CancelRecurringPaymentMutation };
   ReadRecurringPayments: { variables: payments.ReadRecurringPaymentsQueryVariables; result: payments.ReadRecurringPaymentsQuery };
   AskBankOfPayment: { variables: payments.AskBankOfPaymentMutationVariables; result: payments.AskBankOfPaymentMutation };
+  RecordBankReceipt: { variables: payments.RecordBankReceiptMutationVariables; result: payments.RecordBankReceiptMutation };
   GetLinkPage: { variables: payments.GetLinkPageQueryVariables; result: payments.GetLinkPageQuery };
   PayLink: { variables: payments.PayLinkMutationVariables; result: payments.PayLinkMutation };
   AskBankOfPayout: { variables: payouts.AskBankOfPayoutMutationVariables; result: payouts.AskBankOfPayoutMutation };
   FindApiKeyHolder: { variables: merchants.FindApiKeyHolderQueryVariables; result: merchants.FindApiKeyHolderQuery };
   ReadEventsAfter: { variables: merchants.ReadEventsAfterQueryVariables; result: merchants.ReadEventsAfterQuery };
   NoteApiKeyUse: { variables: merchants.NoteApiKeyUseMutationVariables; result: merchants.NoteApiKeyUseMutation };
+  FindConsoleSession: { variables: merchants.FindConsoleSessionQueryVariables; result: merchants.FindConsoleSessionQuery };
+  OpenConsoleSession: { variables: merchants.OpenConsoleSessionMutationVariables; result: merchants.OpenConsoleSessionMutation };
+  NoteConsoleSessionUse: { variables: merchants.NoteConsoleSessionUseMutationVariables; result: merchants.NoteConsoleSessionUseMutation };
+  EndConsoleSession: { variables: merchants.EndConsoleSessionMutationVariables; result: merchants.EndConsoleSessionMutation };
+  MakeConsoleLink: { variables: merchants.MakeConsoleLinkMutationVariables; result: merchants.MakeConsoleLinkMutation };
+  UseConsoleLink: { variables: merchants.UseConsoleLinkMutationVariables; result: merchants.UseConsoleLinkMutation };
 }
 export type OperationName = keyof OperationMap;

@@ -93,6 +93,8 @@ export type PaymentCreateInput = {
   ttlMinutes?: number | null | undefined;
   /** Up to 20 pairs, values up to 500 characters. */
   metadata?: Record<string, string> | null | undefined;
+  /** The receipt that is registered when the money has come; its items sum to the amount. */
+  receipt?: ReceiptInput | null | undefined;
 };
 
 /** What is asked of a new link: `amount`, or an open amount within `amountMin` and `amountMax`. */
@@ -121,6 +123,8 @@ export type PaymentLinkCreateInput = {
   returnUrl?: string | null | undefined;
   /** Up to 19 pairs: the payment's `link_id` is one more. */
   metadata?: Record<string, string> | null | undefined;
+  /** Of each of its payments; goes with a fixed `amount` alone, to which its items sum. */
+  receipt?: ReceiptInput | null | undefined;
 };
 
 /** active until every use is paid, it expires, or it is deactivated. */
@@ -193,6 +197,137 @@ export type PayoutStatus =
   | 'succeeded'
   | 'failed';
 
+/** Who gets the receipt: `email` or `phone` at least. Sealed at rest, and never shown again as a whole. */
+export type ReceiptCustomerInput = {
+  /** An e-mail address. */
+  email?: string | null | undefined;
+  /** +7 and 10 digits. */
+  phone?: string | null | undefined;
+  /** 1 to 256 characters. */
+  fullName?: string | null | undefined;
+  /** 10 or 12 digits. */
+  inn?: string | null | undefined;
+};
+
+/** What a receipt is made of. An item's total is price x quantity, rounded half up to a kopeck; the totals sum to the amount exactly (decision D-90). */
+export type ReceiptInput = {
+  /** Who gets it. */
+  customer: ReceiptCustomerInput;
+  /** 1 to 6; the cash register's own when absent. */
+  taxSystem?: number | null | undefined;
+  /** 1 to 100. */
+  items: Array<ReceiptItemInput>;
+};
+
+/** One position of a receipt. */
+export type ReceiptItemInput = {
+  /** 1 to 128 characters. */
+  description: string;
+  /** A decimal number above 0 with at most 3 places: `1`, `0.750`. */
+  quantity: string;
+  /** Of one, minor units; may be 0. */
+  price: number;
+  /** 1 to 12, the code of the VAT rate. */
+  vatCode: number;
+  /** What is sold. */
+  paymentSubject?: ReceiptPaymentSubject | null | undefined;
+  /** How it is paid. */
+  paymentMode?: ReceiptPaymentMode | null | undefined;
+  /** The unit of the quantity. */
+  measure?: ReceiptMeasure | null | undefined;
+  /** The marking code of the goods, up to 256 characters. */
+  markCode?: string | null | undefined;
+};
+
+/** The unit of the quantity (tag 2108 of 54-FZ). */
+export type ReceiptMeasure =
+  | 'piece'
+  | 'gram'
+  | 'kilogram'
+  | 'ton'
+  | 'centimeter'
+  | 'decimeter'
+  | 'meter'
+  | 'square_centimeter'
+  | 'square_decimeter'
+  | 'square_meter'
+  | 'milliliter'
+  | 'liter'
+  | 'cubic_meter'
+  | 'kilowatt_hour'
+  | 'gigacalorie'
+  | 'day'
+  | 'hour'
+  | 'minute'
+  | 'second'
+  | 'kilobyte'
+  | 'megabyte'
+  | 'gigabyte'
+  | 'terabyte'
+  | 'another';
+
+/** How it is paid (tag 1214 of 54-FZ). `prepayment` and `partial_prepayment` are two names of one mode. */
+export type ReceiptPaymentMode =
+  | 'full_prepayment'
+  | 'prepayment'
+  | 'partial_prepayment'
+  | 'advance'
+  | 'full_payment'
+  | 'partial_payment'
+  | 'credit'
+  | 'credit_payment';
+
+/** What is sold (tag 1212 of 54-FZ). */
+export type ReceiptPaymentSubject =
+  | 'commodity'
+  | 'excise'
+  | 'job'
+  | 'service'
+  | 'gambling_bet'
+  | 'gambling_prize'
+  | 'lottery'
+  | 'lottery_prize'
+  | 'intellectual_activity'
+  | 'payment'
+  | 'agent_commission'
+  | 'property_right'
+  | 'non_operating_gain'
+  | 'insurance_premium'
+  | 'sales_tax'
+  | 'resort_fee'
+  | 'composite'
+  | 'another'
+  | 'fine'
+  | 'tax'
+  | 'lien'
+  | 'cost'
+  | 'pension_insurance_without_payouts'
+  | 'pension_insurance_with_payouts'
+  | 'health_insurance_without_payouts'
+  | 'health_insurance_with_payouts'
+  | 'health_insurance'
+  | 'casino'
+  | 'agent_withdrawals'
+  | 'non_marked_excise'
+  | 'marked_excise'
+  | 'marked'
+  | 'non_marked';
+
+/** pending, then registered or failed; a failed one can be sent again, and is pending then. */
+export type ReceiptStatus =
+  | 'pending'
+  | 'registered'
+  | 'failed';
+
+/** What a receipt is for. */
+export type ReceiptType =
+  /** Money that a buyer paid. */
+  | 'payment'
+  /** Money that was given back. */
+  | 'refund'
+  /** Goods that were paid in advance and have been handed over (decision D-94). */
+  | 'closing';
+
 /** Methods that can be saved and charged again. */
 export type RecurringMethod =
   | 'cards'
@@ -241,6 +376,8 @@ export type RefusalCode =
   | 'already_refunded'
   /** The token is pending or cancelled. */
   | 'token_not_active'
+  /** The payment has no closing receipt to come, or the receipt has not failed. */
+  | 'receipt_not_expected'
   /** More than is left to refund, or than may be captured. */
   | 'amount_exceeds_remainder'
   /** The bank refused the capture; the payment stays authorized. */
@@ -293,6 +430,8 @@ export type SubscriptionCreateInput = {
   intervalCount?: number | null | undefined;
   /** Days of 24 hours before the first charge, 0 to 3,650. */
   trialDays?: number | null | undefined;
+  /** The receipt of each period; its items sum to `amount`. */
+  receipt?: ReceiptInput | null | undefined;
 };
 
 /** The unit of the schedule: a charge every `intervalCount` of these. */
@@ -340,14 +479,18 @@ export type WebhookEvent =
   | 'payment_refunded'
   | 'payout_succeeded'
   | 'payout_failed'
-  | 'link_paid';
+  | 'link_paid'
+  /** A receipt was registered. */
+  | 'receipt_registered'
+  /** The cash register refused a receipt. */
+  | 'receipt_failed';
 
-export type CheckoutFieldsFragment = { paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> };
+export type CheckoutFieldsFragment = { paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, fiscalReceipt: ReceiptStatus | null, subscription: { planName: string | null, amount: number, currency: string, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, firstChargeAt: string | null, nextChargeAt: string | null } | null, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> };
 
 export type GetCheckoutQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type GetCheckoutQuery = { checkout: { paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> } };
+export type GetCheckoutQuery = { checkout: { paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, fiscalReceipt: ReceiptStatus | null, subscription: { planName: string | null, amount: number, currency: string, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, firstChargeAt: string | null, nextChargeAt: string | null } | null, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> } };
 
 export type ChooseCheckoutMethodMutationVariables = Exact<{
   method: PaymentMethod;
@@ -355,7 +498,7 @@ export type ChooseCheckoutMethodMutationVariables = Exact<{
 
 
 export type ChooseCheckoutMethodMutation = { checkoutMethodChoose:
-    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
+    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, fiscalReceipt: ReceiptStatus | null, subscription: { planName: string | null, amount: number, currency: string, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, firstChargeAt: string | null, nextChargeAt: string | null } | null, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -365,7 +508,7 @@ export type PayCheckoutMutationVariables = Exact<{
 
 
 export type PayCheckoutMutation = { checkoutPay:
-    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
+    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, fiscalReceipt: ReceiptStatus | null, subscription: { planName: string | null, amount: number, currency: string, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, firstChargeAt: string | null, nextChargeAt: string | null } | null, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -376,7 +519,7 @@ export type PlanCheckoutOutcomeMutationVariables = Exact<{
 
 
 export type PlanCheckoutOutcomeMutation = { checkoutOutcomePlan:
-    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
+    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, fiscalReceipt: ReceiptStatus | null, subscription: { planName: string | null, amount: number, currency: string, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, firstChargeAt: string | null, nextChargeAt: string | null } | null, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -387,7 +530,7 @@ export type ConfirmCheckoutSimulatorMutationVariables = Exact<{
 
 
 export type ConfirmCheckoutSimulatorMutation = { checkoutSimulatorConfirm:
-    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
+    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, fiscalReceipt: ReceiptStatus | null, subscription: { planName: string | null, amount: number, currency: string, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, firstChargeAt: string | null, nextChargeAt: string | null } | null, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -505,6 +648,7 @@ export type CancelPaymentMutation = { paymentCancel:
 export type CapturePaymentMutationVariables = Exact<{
   id: string | number;
   amount?: number | null | undefined;
+  receipt?: ReceiptInput | null | undefined;
   idempotency?: Idempotency | null | undefined;
 }>;
 
@@ -518,6 +662,7 @@ export type CreateRefundMutationVariables = Exact<{
   paymentId: string | number;
   amount?: number | null | undefined;
   reason?: string | null | undefined;
+  receipt?: ReceiptInput | null | undefined;
   idempotency?: Idempotency | null | undefined;
 }>;
 
@@ -538,7 +683,7 @@ export type ListRefundsQueryVariables = Exact<{
 
 export type ListRefundsQuery = { refunds: { nodes: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
-export type PaymentLinkFieldsFragment = { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null };
+export type PaymentLinkFieldsFragment = { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null, receipt: { taxSystem: number | null, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> } | null };
 
 export type CreateLinkMutationVariables = Exact<{
   input: PaymentLinkCreateInput;
@@ -547,7 +692,7 @@ export type CreateLinkMutationVariables = Exact<{
 
 
 export type CreateLinkMutation = { linkCreate:
-    | { __typename: 'PaymentLinkCreated', idempotent: boolean, link: { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null } }
+    | { __typename: 'PaymentLinkCreated', idempotent: boolean, link: { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null, receipt: { taxSystem: number | null, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> } | null } }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -560,14 +705,14 @@ export type ListLinksQueryVariables = Exact<{
 }>;
 
 
-export type ListLinksQuery = { paymentLinks: { nodes: Array<{ id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListLinksQuery = { paymentLinks: { nodes: Array<{ id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null, receipt: { taxSystem: number | null, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type GetLinkQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type GetLinkQuery = { paymentLink: { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null } | null };
+export type GetLinkQuery = { paymentLink: { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null, receipt: { taxSystem: number | null, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> } | null } | null };
 
 export type DeactivateLinkMutationVariables = Exact<{
   id: string | number;
@@ -575,7 +720,7 @@ export type DeactivateLinkMutationVariables = Exact<{
 
 
 export type DeactivateLinkMutation = { linkDeactivate:
-    | { __typename: 'PaymentLinkDeactivated', link: { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null } }
+    | { __typename: 'PaymentLinkDeactivated', link: { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null, receipt: { taxSystem: number | null, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> } | null } }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -627,6 +772,39 @@ export type ListSbpBanksQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type ListSbpBanksQuery = { sbpBanks: Array<{ memberId: string, name: string, nameEn: string }> };
+
+export type ReceiptFieldsFragment = { id: string, paymentId: string, refundId: string | null, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, taxSystem: number | null, fiscalStorageNumber: string | null, fiscalDocumentNumber: string | null, fiscalAttribute: string | null, registeredAt: string | null, failureReason: string | null, createdAt: string, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> };
+
+export type ListReceiptsQueryVariables = Exact<{
+  first: number;
+  after?: string | null | undefined;
+  status?: Array<ReceiptStatus> | ReceiptStatus | null | undefined;
+  paymentId?: string | number | null | undefined;
+  from?: string | null | undefined;
+  to?: string | null | undefined;
+}>;
+
+
+export type ListReceiptsQuery = { receipts: { nodes: Array<{ id: string, paymentId: string, refundId: string | null, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, taxSystem: number | null, fiscalStorageNumber: string | null, fiscalDocumentNumber: string | null, fiscalAttribute: string | null, registeredAt: string | null, failureReason: string | null, createdAt: string, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type GetReceiptQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type GetReceiptQuery = { receipt: { id: string, paymentId: string, refundId: string | null, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, taxSystem: number | null, fiscalStorageNumber: string | null, fiscalDocumentNumber: string | null, fiscalAttribute: string | null, registeredAt: string | null, failureReason: string | null, createdAt: string, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> } | null };
+
+export type CloseReceiptMutationVariables = Exact<{
+  paymentId: string | number;
+  receipt: ReceiptInput;
+  idempotency?: Idempotency | null | undefined;
+}>;
+
+
+export type CloseReceiptMutation = { receiptClose:
+    | { __typename: 'ReceiptCreated', idempotent: boolean, receipt: { id: string, paymentId: string, refundId: string | null, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, taxSystem: number | null, fiscalStorageNumber: string | null, fiscalDocumentNumber: string | null, fiscalAttribute: string | null, registeredAt: string | null, failureReason: string | null, createdAt: string, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> } }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
 
 export type TokenFieldsFragment = { id: string, merchantId: string, shopId: string, customerRef: string, method: RecurringMethod, status: TokenStatus, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, lastChargedAt: string | null, createdAt: string };
 
@@ -701,6 +879,7 @@ export type ChargeTokenMutationVariables = Exact<{
   amount: number;
   orderId?: string | null | undefined;
   description?: string | null | undefined;
+  receipt?: ReceiptInput | null | undefined;
   idempotency?: Idempotency | null | undefined;
 }>;
 

@@ -2,7 +2,10 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { Payment as PaymentRow, RecurringPayment as RecurringPaymentRow } from '../../subgraphs/payments/entities.ts';
 import type { Refund as RefundRow } from '../../subgraphs/payments/refunds/entities.ts';
+import type { PaymentPage as PaymentPageRow, RefundPage as RefundPageRow } from '../../subgraphs/payments/find-payments.ts';
 import type { PaymentLink as PaymentLinkRow } from '../../subgraphs/payments/links/entities.ts';
+import type { Receipt as ReceiptRow } from '../../subgraphs/payments/receipts/entities.ts';
+import type { ReceiptPage as ReceiptPageRow } from '../../subgraphs/payments/receipts/store-receipts.ts';
 import type { SubgraphContext } from '../../subgraphs/kernel/service/graph/subgraph.ts';
 export type Maybe<T> = T | null;
 export type InputMaybe<T> = T | null | undefined;
@@ -104,6 +107,8 @@ export type RefusalCode =
   | 'already_refunded'
   /** The token is pending or cancelled. */
   | 'token_not_active'
+  /** The payment has no closing receipt to come, or the receipt has not failed. */
+  | 'receipt_not_expected'
   /** More than is left to refund, or than may be captured. */
   | 'amount_exceeds_remainder'
   /** The bank refused the capture; the payment stays authorized. */
@@ -225,6 +230,8 @@ export type Payment = {
   lateSuccess: Scalars['Boolean']['output'];
   /** All refunds, oldest first. */
   refunds: Array<Refund>;
+  /** Its receipts, those of its refunds among them, oldest first. */
+  receipts: Array<Receipt>;
   /** The hosted page. */
   paymentUrl: Scalars['String']['output'];
   /** The shop that it belongs to. */
@@ -266,14 +273,26 @@ export type Merchant = {
   id: Scalars['ID']['output'];
 };
 
+/** How many rows a list has, as far as that is cheap to say (A-230). */
+export type TotalCount = {
+  /** So many; 10,000 when there are more. */
+  count: Scalars['Int']['output'];
+  /** False: there are more, or there may be: 50,000 rows at most are looked at. */
+  isExact: Scalars['Boolean']['output'];
+};
+
 export type PaymentConnection = {
   nodes: Array<Payment>;
   pageInfo: PageInfo;
+  /** Over all pages; counted only when it is asked for. Null of a search. */
+  totalCount: Maybe<TotalCount>;
 };
 
 export type RefundConnection = {
   nodes: Array<Refund>;
   pageInfo: PageInfo;
+  /** Over all pages; counted only when it is asked for. */
+  totalCount: TotalCount;
 };
 
 /** Contract: create-payment input. Limits are those of the contract. */
@@ -300,6 +319,8 @@ export type PaymentCreateInput = {
   ttlMinutes?: InputMaybe<Scalars['Int']['input']>;
   /** Up to 20 pairs, values up to 500 characters. */
   metadata?: InputMaybe<Scalars['StringMap']['input']>;
+  /** The receipt that is registered when the money has come; its items sum to the amount. */
+  receipt?: InputMaybe<ReceiptInput>;
 };
 
 /** Contract: create-payment response. */
@@ -409,6 +430,8 @@ export type Checkout = {
   saves: Scalars['Boolean']['output'];
   /** Whether the payment only proves the method and nothing is kept of it. */
   verification: Scalars['Boolean']['output'];
+  /** What the buyer subscribes to by this payment; null where it begins no subscription. */
+  subscription: Maybe<SubscriptionTerms>;
   /** Whether paying by card needs `card` of `checkoutPay`; false where the buyer types it on the bank's own page. */
   asksCard: Scalars['Boolean']['output'];
   /** Whether the bank that takes the card asks for the holder's name; where it does not, `card.holder` may be empty. */
@@ -429,8 +452,15 @@ export type Checkout = {
   now: Scalars['DateTime']['output'];
   /** Whether that clock stands: a test clock that is frozen or on its way to another moment. */
   clockStands: Scalars['Boolean']['output'];
+  /** The state of the receipt of 54-FZ; null while there is none. */
+  fiscalReceipt: Maybe<ReceiptStatus>;
   /** What was given back or is on its way back, oldest first; refunds that failed are left out, and so is what only proved a method. */
   refunds: Array<CheckoutRefund>;
+};
+
+export type SubscriptionTerms = {
+  merchantId: Scalars['ID']['output'];
+  id: Scalars['ID']['output'];
 };
 
 /** A refund, as the buyer reads it on the page, which is the receipt. */
@@ -458,6 +488,54 @@ export type CardInput = {
 };
 
 export type CheckoutResult = Checkout | Refused;
+
+/**
+ * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
+ * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ */
+export type PaymentFilter = {
+  /** Of one of these shops. */
+  shopId?: InputMaybe<Array<Scalars['ID']['input']>>;
+  /** In one of these modes; a key never leaves its own. Absent: as without a filter. */
+  mode?: InputMaybe<Array<Mode>>;
+  /** Paid, or to be paid, by one of these. */
+  method?: InputMaybe<Array<PaymentMethod>>;
+  /** By one of these banks, as `bankName` has them. */
+  bank?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Made through this payment link. */
+  linkId?: InputMaybe<Scalars['ID']['input']>;
+  /** Failed with one of these codes. */
+  failureCode?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** At least so much, minor units. */
+  amountFrom?: InputMaybe<Scalars['MinorUnits']['input']>;
+  /** At most so much, minor units. */
+  amountTo?: InputMaybe<Scalars['MinorUnits']['input']>;
+  /** Made at this moment or later. */
+  since?: InputMaybe<Scalars['DateTime']['input']>;
+  /** Made before this moment. */
+  until?: InputMaybe<Scalars['DateTime']['input']>;
+};
+
+/**
+ * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
+ * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ */
+export type RefundFilter = {
+  /** Of one of these shops. */
+  shopId?: InputMaybe<Array<Scalars['ID']['input']>>;
+  /** In one of these modes; a key never leaves its own. Absent: as without a filter. */
+  mode?: InputMaybe<Array<Mode>>;
+  /** Failed with one of these codes. */
+  failReason?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** At least so much, minor units. */
+  amountFrom?: InputMaybe<Scalars['MinorUnits']['input']>;
+  /** At most so much, minor units. */
+  amountTo?: InputMaybe<Scalars['MinorUnits']['input']>;
+  /** Made at this moment or later. */
+  since?: InputMaybe<Scalars['DateTime']['input']>;
+  /** Made before this moment. */
+  until?: InputMaybe<Scalars['DateTime']['input']>;
+};
 
 /** What is searched for: all that is given must be true of a payment. */
 export type PaymentSearchInput = {
@@ -529,6 +607,8 @@ export type RecurringPaymentInput = {
   returnUrl?: InputMaybe<Scalars['String']['input']>;
   /** Bindings: lifetime of the link, 1 to 10,080 minutes; an hour when absent. */
   ttlMinutes?: InputMaybe<Scalars['Int']['input']>;
+  /** Whose terms its receipt has; null: it has no receipt. */
+  receiptTermsId?: InputMaybe<Scalars['ID']['input']>;
 };
 
 /** A payment of a saved method, as recurring billing sees it. Between the parts of the service alone. */
@@ -646,6 +726,8 @@ export type PaymentLink = {
   createdAt: Scalars['DateTime']['output'];
   /** When it ended; null before. */
   finalizedAt: Maybe<Scalars['DateTime']['output']>;
+  /** The receipt of each of its payments; null when it has none. */
+  receipt: Maybe<PaymentLinkReceipt>;
 };
 
 export type PaymentLinkConnection = {
@@ -679,6 +761,8 @@ export type PaymentLinkCreateInput = {
   returnUrl?: InputMaybe<Scalars['String']['input']>;
   /** Up to 19 pairs: the payment's `link_id` is one more. */
   metadata?: InputMaybe<Scalars['StringMap']['input']>;
+  /** Of each of its payments; goes with a fixed `amount` alone, to which its items sum. */
+  receipt?: InputMaybe<ReceiptInput>;
 };
 
 /** A link, and whether an earlier call with the same key made it. */
@@ -723,11 +807,305 @@ export type LinkPaymentBegun = {
   paymentUrl: Scalars['String']['output'];
 };
 
+/** A receipt, and whether an earlier call with the same key made it. */
+export type ReceiptCreated = {
+  /** The receipt as it is now. */
+  receipt: Receipt;
+  /** True for a replay. */
+  idempotent: Scalars['Boolean']['output'];
+};
+
+/** A receipt that is sent again. */
+export type ReceiptResent = {
+  /** The receipt: pending. */
+  receipt: Receipt;
+};
+
+/** What an acquirer's signed notification states of a receipt. */
+export type BankReceiptInput = {
+  /** The merchant of the payment. */
+  merchantId: Scalars['ID']['input'];
+  /** The payment that the receipt is of. */
+  paymentId: Scalars['ID']['input'];
+  /** What the acquirer takes the receipt for. */
+  type: ReceiptType;
+  /** The sum of the receipt, minor units. */
+  amount: Scalars['MinorUnits']['input'];
+  /** Why it failed; null when it is registered, and then the numbers are there. */
+  failureReason?: InputMaybe<Scalars['String']['input']>;
+  /** The number of the fiscal storage. */
+  fiscalStorageNumber?: InputMaybe<Scalars['String']['input']>;
+  /** The number of the fiscal document. */
+  fiscalDocumentNumber?: InputMaybe<Scalars['String']['input']>;
+  /** The fiscal attribute of the document. */
+  fiscalAttribute?: InputMaybe<Scalars['String']['input']>;
+  /** When it was registered; null: now. */
+  registeredAt?: InputMaybe<Scalars['DateTime']['input']>;
+};
+
+/** What has become of a notification of a receipt. */
+export type BankReceiptRecorded =
+  /** It is known now, or was before. */
+  | 'recorded'
+  /** Nothing waits for it here. */
+  | 'ignored'
+  /** Its movement is not known here yet: the acquirer is to notify again. */
+  | 'early';
+
+export type ReceiptCloseResult = ReceiptCreated | Refused;
+
+export type ReceiptResendResult = ReceiptResent | Refused;
+
 export type PaymentLinkCreateResult = PaymentLinkCreated | Refused;
 
 export type PaymentLinkDeactivateResult = PaymentLinkDeactivated | Refused;
 
 export type LinkPayResult = LinkPaymentBegun | Refused;
+
+/** What a receipt is for. */
+export type ReceiptType =
+  /** Money that a buyer paid. */
+  | 'payment'
+  /** Money that was given back. */
+  | 'refund'
+  /** Goods that were paid in advance and have been handed over (decision D-94). */
+  | 'closing';
+
+/** pending, then registered or failed; a failed one can be sent again, and is pending then. */
+export type ReceiptStatus =
+  | 'pending'
+  | 'registered'
+  | 'failed';
+
+/** What is sold (tag 1212 of 54-FZ). */
+export type ReceiptPaymentSubject =
+  | 'commodity'
+  | 'excise'
+  | 'job'
+  | 'service'
+  | 'gambling_bet'
+  | 'gambling_prize'
+  | 'lottery'
+  | 'lottery_prize'
+  | 'intellectual_activity'
+  | 'payment'
+  | 'agent_commission'
+  | 'property_right'
+  | 'non_operating_gain'
+  | 'insurance_premium'
+  | 'sales_tax'
+  | 'resort_fee'
+  | 'composite'
+  | 'another'
+  | 'fine'
+  | 'tax'
+  | 'lien'
+  | 'cost'
+  | 'pension_insurance_without_payouts'
+  | 'pension_insurance_with_payouts'
+  | 'health_insurance_without_payouts'
+  | 'health_insurance_with_payouts'
+  | 'health_insurance'
+  | 'casino'
+  | 'agent_withdrawals'
+  | 'non_marked_excise'
+  | 'marked_excise'
+  | 'marked'
+  | 'non_marked';
+
+/** How it is paid (tag 1214 of 54-FZ). `prepayment` and `partial_prepayment` are two names of one mode. */
+export type ReceiptPaymentMode =
+  | 'full_prepayment'
+  | 'prepayment'
+  | 'partial_prepayment'
+  | 'advance'
+  | 'full_payment'
+  | 'partial_payment'
+  | 'credit'
+  | 'credit_payment';
+
+/** The unit of the quantity (tag 2108 of 54-FZ). */
+export type ReceiptMeasure =
+  | 'piece'
+  | 'gram'
+  | 'kilogram'
+  | 'ton'
+  | 'centimeter'
+  | 'decimeter'
+  | 'meter'
+  | 'square_centimeter'
+  | 'square_decimeter'
+  | 'square_meter'
+  | 'milliliter'
+  | 'liter'
+  | 'cubic_meter'
+  | 'kilowatt_hour'
+  | 'gigacalorie'
+  | 'day'
+  | 'hour'
+  | 'minute'
+  | 'second'
+  | 'kilobyte'
+  | 'megabyte'
+  | 'gigabyte'
+  | 'terabyte'
+  | 'another';
+
+/** Who gets the receipt, masked: `i***@example.com`, `+7 *** ***-45-67` (decision D-98). */
+export type ReceiptCustomer = {
+  /** Null when there is none, or its data were erased. */
+  email: Maybe<Scalars['String']['output']>;
+  /** Null when there is none, or its data were erased. */
+  phone: Maybe<Scalars['String']['output']>;
+  /** Null when there is none, or its data were erased. */
+  fullName: Maybe<Scalars['String']['output']>;
+  /** Null when there is none, or its data were erased. */
+  inn: Maybe<Scalars['String']['output']>;
+};
+
+/** One position of a receipt. */
+export type ReceiptItem = {
+  /** What was sold. */
+  description: Scalars['String']['output'];
+  /** A decimal number with at most 3 places. */
+  quantity: Scalars['String']['output'];
+  /** Of one, minor units. */
+  price: Scalars['MinorUnits']['output'];
+  /** 1 to 12, the code of the VAT rate (tag 1199 of 54-FZ). */
+  vatCode: Scalars['Int']['output'];
+  /** Null when the merchant gave none. */
+  paymentSubject: Maybe<ReceiptPaymentSubject>;
+  /** Null when the merchant gave none. */
+  paymentMode: Maybe<ReceiptPaymentMode>;
+  /** Null when the merchant gave none. */
+  measure: Maybe<ReceiptMeasure>;
+  /** Null when the merchant gave none. */
+  markCode: Maybe<Scalars['String']['output']>;
+};
+
+/** A receipt of 54-FZ: a movement of money as a cash register registers it (additions, section 2). */
+export type Receipt = {
+  /** Unique within the merchant. */
+  id: Scalars['ID']['output'];
+  /** The merchant that it belongs to. */
+  merchantId: Scalars['ID']['output'];
+  /** The shop that it belongs to. */
+  shopId: Scalars['ID']['output'];
+  /** Test or live: that of its payment. */
+  mode: Mode;
+  /** The payment that it is about. */
+  paymentId: Scalars['ID']['output'];
+  /** The refund that it is about; null for other types. */
+  refundId: Maybe<Scalars['ID']['output']>;
+  /** What it is for. */
+  type: ReceiptType;
+  /** Its state now. */
+  status: ReceiptStatus;
+  /** The sum of its items, minor units. */
+  amount: Scalars['MinorUnits']['output'];
+  /** ISO 4217. */
+  currency: Scalars['String']['output'];
+  /** Who gets it. */
+  customer: ReceiptCustomer;
+  /** 1 to 6 (tag 1055 of 54-FZ); null: the cash register's own. */
+  taxSystem: Maybe<Scalars['Int']['output']>;
+  /** What was sold. */
+  items: Array<ReceiptItem>;
+  /** Number of the fiscal storage; null unless registered. */
+  fiscalStorageNumber: Maybe<Scalars['String']['output']>;
+  /** Number of the fiscal document; null unless registered. */
+  fiscalDocumentNumber: Maybe<Scalars['String']['output']>;
+  /** The document's fiscal attribute; null unless registered. */
+  fiscalAttribute: Maybe<Scalars['String']['output']>;
+  /** When it was registered; null before. */
+  registeredAt: Maybe<Scalars['DateTime']['output']>;
+  /** Why the cash register refused it; null unless failed. */
+  failureReason: Maybe<Scalars['String']['output']>;
+  /** When it was made: as the money moved. */
+  createdAt: Scalars['DateTime']['output'];
+  /** The payment that it is about. */
+  payment: Payment;
+};
+
+/** The receipt that each payment through a link has. */
+export type PaymentLinkReceipt = {
+  /** Who gets it, masked; every field null once the data were erased. */
+  customer: ReceiptCustomer;
+  /** 1 to 6; null: the cash register's own. */
+  taxSystem: Maybe<Scalars['Int']['output']>;
+  /** What is sold. */
+  items: Array<ReceiptItem>;
+};
+
+export type ReceiptConnection = {
+  nodes: Array<Receipt>;
+  pageInfo: PageInfo;
+  /** Over all pages; counted only when it is asked for. */
+  totalCount: TotalCount;
+};
+
+/**
+ * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
+ * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ */
+export type ReceiptFilter = {
+  /** Of one of these shops. */
+  shopId?: InputMaybe<Array<Scalars['ID']['input']>>;
+  /** In one of these modes; a key never leaves its own. Absent: as without a filter. */
+  mode?: InputMaybe<Array<Mode>>;
+  /** For one of these. */
+  type?: InputMaybe<Array<ReceiptType>>;
+  /** At least so much, minor units. */
+  amountFrom?: InputMaybe<Scalars['MinorUnits']['input']>;
+  /** At most so much, minor units. */
+  amountTo?: InputMaybe<Scalars['MinorUnits']['input']>;
+  /** Made at this moment or later. */
+  since?: InputMaybe<Scalars['DateTime']['input']>;
+  /** Made before this moment. */
+  until?: InputMaybe<Scalars['DateTime']['input']>;
+};
+
+/** Who gets the receipt: `email` or `phone` at least. Sealed at rest, and never shown again as a whole. */
+export type ReceiptCustomerInput = {
+  /** An e-mail address. */
+  email?: InputMaybe<Scalars['String']['input']>;
+  /** +7 and 10 digits. */
+  phone?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 256 characters. */
+  fullName?: InputMaybe<Scalars['String']['input']>;
+  /** 10 or 12 digits. */
+  inn?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** One position of a receipt. */
+export type ReceiptItemInput = {
+  /** 1 to 128 characters. */
+  description: Scalars['String']['input'];
+  /** A decimal number above 0 with at most 3 places: `1`, `0.750`. */
+  quantity: Scalars['String']['input'];
+  /** Of one, minor units; may be 0. */
+  price: Scalars['MinorUnits']['input'];
+  /** 1 to 12, the code of the VAT rate. */
+  vatCode: Scalars['Int']['input'];
+  /** What is sold. */
+  paymentSubject?: InputMaybe<ReceiptPaymentSubject>;
+  /** How it is paid. */
+  paymentMode?: InputMaybe<ReceiptPaymentMode>;
+  /** The unit of the quantity. */
+  measure?: InputMaybe<ReceiptMeasure>;
+  /** The marking code of the goods, up to 256 characters. */
+  markCode?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** What a receipt is made of. An item's total is price x quantity, rounded half up to a kopeck; the totals sum to the amount exactly (decision D-90). */
+export type ReceiptInput = {
+  /** Who gets it. */
+  customer: ReceiptCustomerInput;
+  /** 1 to 6; the cash register's own when absent. */
+  taxSystem?: InputMaybe<Scalars['Int']['input']>;
+  /** 1 to 100. */
+  items: Array<ReceiptItemInput>;
+};
 
 export type Query = {
   /** Payments of saved methods by their ids, in the order asked for; null where there is none. For the service itself alone. */
@@ -741,12 +1119,16 @@ export type Query = {
    * amount, status and days names `from` and `to`, at most 31 days apart. An operator who names no merchant searches by id and public id over all merchants.
    */
   paymentSearch: PaymentConnection;
-  /** The refunds registry, newest first. */
+  /** The refunds registry, newest first; operators who name no merchant read those of all. */
   refunds: RefundConnection;
   /** Null when there is none. Keys see their own; operators name the merchant. */
   paymentLink: Maybe<PaymentLink>;
-  /** The links registry, newest first; operators name the merchant. */
+  /** The links registry, newest first; operators name the merchant. `mode` leaves those of one mode; test without `includeTest`, too. */
   paymentLinks: PaymentLinkConnection;
+  /** Null when there is none. Keys see their own; operators name the merchant. */
+  receipt: Maybe<Receipt>;
+  /** The receipts registry, newest first (decision D-93); operators who name no merchant read those of all. */
+  receipts: ReceiptConnection;
   /** The link at an address of the hosted page; null when there is none. For the edge alone. */
   linkPage: Maybe<LinkPage>;
   /** The payment of the caller's hosted page. */
@@ -775,6 +1157,7 @@ export type QuerypaymentsArgs = {
   to: InputMaybe<Scalars['String']['input']>;
   includeTest?: Scalars['Boolean']['input'];
   merchantId: InputMaybe<Scalars['ID']['input']>;
+  filter: InputMaybe<PaymentFilter>;
 };
 
 
@@ -797,6 +1180,7 @@ export type QueryrefundsArgs = {
   from: InputMaybe<Scalars['String']['input']>;
   to: InputMaybe<Scalars['String']['input']>;
   merchantId: InputMaybe<Scalars['ID']['input']>;
+  filter: InputMaybe<RefundFilter>;
 };
 
 
@@ -816,6 +1200,28 @@ export type QuerypaymentLinksArgs = {
   to: InputMaybe<Scalars['String']['input']>;
   includeTest?: Scalars['Boolean']['input'];
   merchantId: InputMaybe<Scalars['ID']['input']>;
+  mode: InputMaybe<Mode>;
+};
+
+
+export type QueryreceiptArgs = {
+  id: Scalars['ID']['input'];
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type QueryreceiptsArgs = {
+  first: InputMaybe<Scalars['Int']['input']>;
+  after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
+  status: InputMaybe<Array<ReceiptStatus>>;
+  paymentId: InputMaybe<Scalars['ID']['input']>;
+  from: InputMaybe<Scalars['String']['input']>;
+  to: InputMaybe<Scalars['String']['input']>;
+  includeTest?: Scalars['Boolean']['input'];
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  filter: InputMaybe<ReceiptFilter>;
 };
 
 
@@ -829,6 +1235,8 @@ export type Mutation = {
    * may be repeated. False when there is no such payment. For the service itself alone.
    */
   bankPaymentAsk: Scalars['Boolean']['output'];
+  /** Records what an acquirer has notified of a live payment's receipt; the same again changes nothing. For the service itself alone. */
+  bankReceiptRecord: BankReceiptRecorded;
   /** Makes a payment that binds a method, or charges a saved one, once for each idempotency key. For the service itself alone. */
   recurringPaymentCreate: RecurringPaymentResult;
   /** Cancels a binding's payment while it is pending, else refuses with not_pending. For the service itself alone. */
@@ -842,8 +1250,18 @@ export type Mutation = {
    * Refuses with payment_not_authorized, amount_exceeds_remainder or capture_declined. People name the merchant.
    */
   paymentCapture: PaymentCaptureResult;
-  /** Gives money of a succeeded payment back: the amount, or the whole remainder when it is absent or 0. People name the merchant. */
+  /**
+   * Gives money of a succeeded payment back: the amount, or the whole remainder when it is absent or 0. People name the merchant; above 1,000,000 minor units they
+   * give a reason (bad_request), and above 100,000,000 it is an administrator's (scope_required).
+   */
   refundCreate: RefundCreateResult;
+  /**
+   * Makes the closing receipt of a payment that was a prepayment, once: its items sum to what was captured less what was refunded (decision D-94). Refuses
+   * with payment_not_succeeded, receipt_not_expected or bad_request. People name the merchant.
+   */
+  receiptClose: ReceiptCloseResult;
+  /** Sends a receipt again that the cash register refused; refuses any other with receipt_not_expected. People name the merchant; the act is in the audit log (decision D-96). */
+  receiptResend: ReceiptResendResult;
   /** Makes a payment link. Refuses with bad_request, or as its payments would be. Additions: POST /v1/public/links (D-101). */
   linkCreate: PaymentLinkCreateResult;
   /**
@@ -876,6 +1294,11 @@ export type MutationbankPaymentAskArgs = {
 };
 
 
+export type MutationbankReceiptRecordArgs = {
+  input: BankReceiptInput;
+};
+
+
 export type MutationrecurringPaymentCreateArgs = {
   input: RecurringPaymentInput;
 };
@@ -901,6 +1324,7 @@ export type MutationpaymentCancelArgs = {
 export type MutationpaymentCaptureArgs = {
   id: Scalars['ID']['input'];
   amount: InputMaybe<Scalars['MinorUnits']['input']>;
+  receipt: InputMaybe<ReceiptInput>;
   idempotency: InputMaybe<Idempotency>;
   merchantId: InputMaybe<Scalars['ID']['input']>;
 };
@@ -910,7 +1334,22 @@ export type MutationrefundCreateArgs = {
   paymentId: Scalars['ID']['input'];
   amount: InputMaybe<Scalars['MinorUnits']['input']>;
   reason: InputMaybe<Scalars['String']['input']>;
+  receipt: InputMaybe<ReceiptInput>;
   idempotency: InputMaybe<Idempotency>;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type MutationreceiptCloseArgs = {
+  paymentId: Scalars['ID']['input'];
+  receipt: ReceiptInput;
+  idempotency: InputMaybe<Idempotency>;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type MutationreceiptResendArgs = {
+  id: Scalars['ID']['input'];
   merchantId: InputMaybe<Scalars['ID']['input']>;
 };
 
@@ -1074,6 +1513,14 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
     | ( Omit<RecurringPaymentAsked, 'payment'> & { payment: _RefType['RecurringPayment'] } )
     | ( Refused )
   ;
+  ReceiptCloseResult:
+    | ( Omit<ReceiptCreated, 'receipt'> & { receipt: _RefType['Receipt'] } )
+    | ( Refused )
+  ;
+  ReceiptResendResult:
+    | ( Omit<ReceiptResent, 'receipt'> & { receipt: _RefType['Receipt'] } )
+    | ( Refused )
+  ;
   PaymentLinkCreateResult:
     | ( Omit<PaymentLinkCreated, 'link'> & { link: _RefType['PaymentLink'] } )
     | ( Refused )
@@ -1113,8 +1560,9 @@ export type ResolversTypes = {
   Refund: ResolverTypeWrapper<RefundRow>;
   Shop: ResolverTypeWrapper<Shop>;
   Merchant: ResolverTypeWrapper<Merchant>;
-  PaymentConnection: ResolverTypeWrapper<Omit<PaymentConnection, 'nodes'> & { nodes: Array<ResolversTypes['Payment']> }>;
-  RefundConnection: ResolverTypeWrapper<Omit<RefundConnection, 'nodes'> & { nodes: Array<ResolversTypes['Refund']> }>;
+  TotalCount: ResolverTypeWrapper<TotalCount>;
+  PaymentConnection: ResolverTypeWrapper<PaymentPageRow>;
+  RefundConnection: ResolverTypeWrapper<RefundPageRow>;
   PaymentCreateInput: PaymentCreateInput;
   PaymentCreated: ResolverTypeWrapper<Omit<PaymentCreated, 'payment'> & { payment: ResolversTypes['Payment'] }>;
   PaymentCancelled: ResolverTypeWrapper<Omit<PaymentCancelled, 'payment'> & { payment: ResolversTypes['Payment'] }>;
@@ -1126,9 +1574,12 @@ export type ResolversTypes = {
   RefundCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['RefundCreateResult']>;
   BankStep: BankStep;
   Checkout: ResolverTypeWrapper<Checkout>;
+  SubscriptionTerms: ResolverTypeWrapper<SubscriptionTerms>;
   CheckoutRefund: ResolverTypeWrapper<CheckoutRefund>;
   CardInput: CardInput;
   CheckoutResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['CheckoutResult']>;
+  PaymentFilter: PaymentFilter;
+  RefundFilter: RefundFilter;
   PaymentSearchInput: PaymentSearchInput;
   RecurringPaymentKind: RecurringPaymentKind;
   RecurringPaymentInput: RecurringPaymentInput;
@@ -1144,9 +1595,29 @@ export type ResolversTypes = {
   PaymentLinkDeactivated: ResolverTypeWrapper<Omit<PaymentLinkDeactivated, 'link'> & { link: ResolversTypes['PaymentLink'] }>;
   LinkPage: ResolverTypeWrapper<LinkPage>;
   LinkPaymentBegun: ResolverTypeWrapper<LinkPaymentBegun>;
+  ReceiptCreated: ResolverTypeWrapper<Omit<ReceiptCreated, 'receipt'> & { receipt: ResolversTypes['Receipt'] }>;
+  ReceiptResent: ResolverTypeWrapper<Omit<ReceiptResent, 'receipt'> & { receipt: ResolversTypes['Receipt'] }>;
+  BankReceiptInput: BankReceiptInput;
+  BankReceiptRecorded: BankReceiptRecorded;
+  ReceiptCloseResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ReceiptCloseResult']>;
+  ReceiptResendResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ReceiptResendResult']>;
   PaymentLinkCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PaymentLinkCreateResult']>;
   PaymentLinkDeactivateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PaymentLinkDeactivateResult']>;
   LinkPayResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['LinkPayResult']>;
+  ReceiptType: ReceiptType;
+  ReceiptStatus: ReceiptStatus;
+  ReceiptPaymentSubject: ReceiptPaymentSubject;
+  ReceiptPaymentMode: ReceiptPaymentMode;
+  ReceiptMeasure: ReceiptMeasure;
+  ReceiptCustomer: ResolverTypeWrapper<ReceiptCustomer>;
+  ReceiptItem: ResolverTypeWrapper<ReceiptItem>;
+  Receipt: ResolverTypeWrapper<ReceiptRow>;
+  PaymentLinkReceipt: ResolverTypeWrapper<PaymentLinkReceipt>;
+  ReceiptConnection: ResolverTypeWrapper<ReceiptPageRow>;
+  ReceiptFilter: ReceiptFilter;
+  ReceiptCustomerInput: ReceiptCustomerInput;
+  ReceiptItemInput: ReceiptItemInput;
+  ReceiptInput: ReceiptInput;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
 };
@@ -1168,8 +1639,9 @@ export type ResolversParentTypes = {
   Refund: RefundRow;
   Shop: Shop;
   Merchant: Merchant;
-  PaymentConnection: Omit<PaymentConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['Payment']> };
-  RefundConnection: Omit<RefundConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['Refund']> };
+  TotalCount: TotalCount;
+  PaymentConnection: PaymentPageRow;
+  RefundConnection: RefundPageRow;
   PaymentCreateInput: PaymentCreateInput;
   PaymentCreated: Omit<PaymentCreated, 'payment'> & { payment: ResolversParentTypes['Payment'] };
   PaymentCancelled: Omit<PaymentCancelled, 'payment'> & { payment: ResolversParentTypes['Payment'] };
@@ -1180,9 +1652,12 @@ export type ResolversParentTypes = {
   PaymentCaptureResult: ResolversUnionTypes<ResolversParentTypes>['PaymentCaptureResult'];
   RefundCreateResult: ResolversUnionTypes<ResolversParentTypes>['RefundCreateResult'];
   Checkout: Checkout;
+  SubscriptionTerms: SubscriptionTerms;
   CheckoutRefund: CheckoutRefund;
   CardInput: CardInput;
   CheckoutResult: ResolversUnionTypes<ResolversParentTypes>['CheckoutResult'];
+  PaymentFilter: PaymentFilter;
+  RefundFilter: RefundFilter;
   PaymentSearchInput: PaymentSearchInput;
   RecurringPaymentInput: RecurringPaymentInput;
   RecurringPayment: RecurringPaymentRow;
@@ -1196,9 +1671,23 @@ export type ResolversParentTypes = {
   PaymentLinkDeactivated: Omit<PaymentLinkDeactivated, 'link'> & { link: ResolversParentTypes['PaymentLink'] };
   LinkPage: LinkPage;
   LinkPaymentBegun: LinkPaymentBegun;
+  ReceiptCreated: Omit<ReceiptCreated, 'receipt'> & { receipt: ResolversParentTypes['Receipt'] };
+  ReceiptResent: Omit<ReceiptResent, 'receipt'> & { receipt: ResolversParentTypes['Receipt'] };
+  BankReceiptInput: BankReceiptInput;
+  ReceiptCloseResult: ResolversUnionTypes<ResolversParentTypes>['ReceiptCloseResult'];
+  ReceiptResendResult: ResolversUnionTypes<ResolversParentTypes>['ReceiptResendResult'];
   PaymentLinkCreateResult: ResolversUnionTypes<ResolversParentTypes>['PaymentLinkCreateResult'];
   PaymentLinkDeactivateResult: ResolversUnionTypes<ResolversParentTypes>['PaymentLinkDeactivateResult'];
   LinkPayResult: ResolversUnionTypes<ResolversParentTypes>['LinkPayResult'];
+  ReceiptCustomer: ReceiptCustomer;
+  ReceiptItem: ReceiptItem;
+  Receipt: ReceiptRow;
+  PaymentLinkReceipt: PaymentLinkReceipt;
+  ReceiptConnection: ReceiptPageRow;
+  ReceiptFilter: ReceiptFilter;
+  ReceiptCustomerInput: ReceiptCustomerInput;
+  ReceiptItemInput: ReceiptItemInput;
+  ReceiptInput: ReceiptInput;
   Query: Record<PropertyKey, never>;
   Mutation: Record<PropertyKey, never>;
 };
@@ -1269,6 +1758,7 @@ export type PaymentResolvers<ContextType = SubgraphContext, ParentType extends R
   net?: Resolver<Maybe<ResolversTypes['MinorUnits']>, ParentType, ContextType>;
   lateSuccess?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   refunds?: Resolver<Array<ResolversTypes['Refund']>, ParentType, ContextType>;
+  receipts?: Resolver<Array<ResolversTypes['Receipt']>, ParentType, ContextType>;
   paymentUrl?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   shop?: Resolver<ResolversTypes['Shop'], ParentType, ContextType>;
   merchant?: Resolver<ResolversTypes['Merchant'], ParentType, ContextType>;
@@ -1297,14 +1787,21 @@ export type MerchantResolvers<ContextType = SubgraphContext, ParentType extends 
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
 };
 
+export type TotalCountResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TotalCount'] = ResolversParentTypes['TotalCount']> = {
+  count?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  isExact?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+};
+
 export type PaymentConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentConnection'] = ResolversParentTypes['PaymentConnection']> = {
   nodes?: Resolver<Array<ResolversTypes['Payment']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+  totalCount?: Resolver<Maybe<ResolversTypes['TotalCount']>, ParentType, ContextType>;
 };
 
 export type RefundConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundConnection'] = ResolversParentTypes['RefundConnection']> = {
   nodes?: Resolver<Array<ResolversTypes['Refund']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+  totalCount?: Resolver<ResolversTypes['TotalCount'], ParentType, ContextType>;
 };
 
 export type PaymentCreatedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentCreated'] = ResolversParentTypes['PaymentCreated']> = {
@@ -1375,6 +1872,7 @@ export type CheckoutResolvers<ContextType = SubgraphContext, ParentType extends 
   plannedFailureCode?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   saves?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   verification?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  subscription?: Resolver<Maybe<ResolversTypes['SubscriptionTerms']>, ParentType, ContextType>;
   asksCard?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   asksHolder?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   paidAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
@@ -1385,8 +1883,14 @@ export type CheckoutResolvers<ContextType = SubgraphContext, ParentType extends 
   shopSite?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   now?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   clockStands?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  fiscalReceipt?: Resolver<Maybe<ResolversTypes['ReceiptStatus']>, ParentType, ContextType>;
   refunds?: Resolver<Array<ResolversTypes['CheckoutRefund']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type SubscriptionTermsResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['SubscriptionTerms'] = ResolversParentTypes['SubscriptionTerms']> = {
+  merchantId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
 };
 
 export type CheckoutRefundResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['CheckoutRefund'] = ResolversParentTypes['CheckoutRefund']> = {
@@ -1456,6 +1960,7 @@ export type PaymentLinkResolvers<ContextType = SubgraphContext, ParentType exten
   expiresAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   finalizedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  receipt?: Resolver<Maybe<ResolversTypes['PaymentLinkReceipt']>, ParentType, ContextType>;
 };
 
 export type PaymentLinkConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentLinkConnection'] = ResolversParentTypes['PaymentLinkConnection']> = {
@@ -1491,6 +1996,25 @@ export type LinkPaymentBegunResolvers<ContextType = SubgraphContext, ParentType 
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
+export type ReceiptCreatedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReceiptCreated'] = ResolversParentTypes['ReceiptCreated']> = {
+  receipt?: Resolver<ResolversTypes['Receipt'], ParentType, ContextType>;
+  idempotent?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type ReceiptResentResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReceiptResent'] = ResolversParentTypes['ReceiptResent']> = {
+  receipt?: Resolver<ResolversTypes['Receipt'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type ReceiptCloseResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReceiptCloseResult'] = ResolversParentTypes['ReceiptCloseResult']> = {
+  __resolveType: TypeResolveFn<'ReceiptCreated' | 'Refused', ParentType, ContextType>;
+};
+
+export type ReceiptResendResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReceiptResendResult'] = ResolversParentTypes['ReceiptResendResult']> = {
+  __resolveType: TypeResolveFn<'ReceiptResent' | 'Refused', ParentType, ContextType>;
+};
+
 export type PaymentLinkCreateResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentLinkCreateResult'] = ResolversParentTypes['PaymentLinkCreateResult']> = {
   __resolveType: TypeResolveFn<'PaymentLinkCreated' | 'Refused', ParentType, ContextType>;
 };
@@ -1503,6 +2027,59 @@ export type LinkPayResultResolvers<ContextType = SubgraphContext, ParentType ext
   __resolveType: TypeResolveFn<'LinkPaymentBegun' | 'Refused', ParentType, ContextType>;
 };
 
+export type ReceiptCustomerResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReceiptCustomer'] = ResolversParentTypes['ReceiptCustomer']> = {
+  email?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  phone?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  fullName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  inn?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
+export type ReceiptItemResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReceiptItem'] = ResolversParentTypes['ReceiptItem']> = {
+  description?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  quantity?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  price?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
+  vatCode?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  paymentSubject?: Resolver<Maybe<ResolversTypes['ReceiptPaymentSubject']>, ParentType, ContextType>;
+  paymentMode?: Resolver<Maybe<ResolversTypes['ReceiptPaymentMode']>, ParentType, ContextType>;
+  measure?: Resolver<Maybe<ResolversTypes['ReceiptMeasure']>, ParentType, ContextType>;
+  markCode?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
+export type ReceiptResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Receipt'] = ResolversParentTypes['Receipt']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  merchantId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  shopId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  mode?: Resolver<ResolversTypes['Mode'], ParentType, ContextType>;
+  paymentId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  refundId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  type?: Resolver<ResolversTypes['ReceiptType'], ParentType, ContextType>;
+  status?: Resolver<ResolversTypes['ReceiptStatus'], ParentType, ContextType>;
+  amount?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
+  currency?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  customer?: Resolver<ResolversTypes['ReceiptCustomer'], ParentType, ContextType>;
+  taxSystem?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  items?: Resolver<Array<ResolversTypes['ReceiptItem']>, ParentType, ContextType>;
+  fiscalStorageNumber?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  fiscalDocumentNumber?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  fiscalAttribute?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  registeredAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  failureReason?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  payment?: Resolver<ResolversTypes['Payment'], ParentType, ContextType>;
+};
+
+export type PaymentLinkReceiptResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentLinkReceipt'] = ResolversParentTypes['PaymentLinkReceipt']> = {
+  customer?: Resolver<ResolversTypes['ReceiptCustomer'], ParentType, ContextType>;
+  taxSystem?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  items?: Resolver<Array<ResolversTypes['ReceiptItem']>, ParentType, ContextType>;
+};
+
+export type ReceiptConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReceiptConnection'] = ResolversParentTypes['ReceiptConnection']> = {
+  nodes?: Resolver<Array<ResolversTypes['Receipt']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+  totalCount?: Resolver<ResolversTypes['TotalCount'], ParentType, ContextType>;
+};
+
 export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
   recurringPayments?: Resolver<Array<Maybe<ResolversTypes['RecurringPayment']>>, ParentType, ContextType, RequireFields<QueryrecurringPaymentsArgs, 'references'>>;
   payment?: Resolver<Maybe<ResolversTypes['Payment']>, ParentType, ContextType, RequireFields<QuerypaymentArgs, 'id'>>;
@@ -1511,18 +2088,23 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   refunds?: Resolver<ResolversTypes['RefundConnection'], ParentType, ContextType, Partial<QueryrefundsArgs>>;
   paymentLink?: Resolver<Maybe<ResolversTypes['PaymentLink']>, ParentType, ContextType, RequireFields<QuerypaymentLinkArgs, 'id'>>;
   paymentLinks?: Resolver<ResolversTypes['PaymentLinkConnection'], ParentType, ContextType, RequireFields<QuerypaymentLinksArgs, 'includeTest'>>;
+  receipt?: Resolver<Maybe<ResolversTypes['Receipt']>, ParentType, ContextType, RequireFields<QueryreceiptArgs, 'id'>>;
+  receipts?: Resolver<ResolversTypes['ReceiptConnection'], ParentType, ContextType, RequireFields<QueryreceiptsArgs, 'includeTest'>>;
   linkPage?: Resolver<Maybe<ResolversTypes['LinkPage']>, ParentType, ContextType, RequireFields<QuerylinkPageArgs, 'address'>>;
   checkout?: Resolver<ResolversTypes['Checkout'], ParentType, ContextType>;
 };
 
 export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
   bankPaymentAsk?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType, RequireFields<MutationbankPaymentAskArgs, 'merchantId' | 'id'>>;
+  bankReceiptRecord?: Resolver<ResolversTypes['BankReceiptRecorded'], ParentType, ContextType, RequireFields<MutationbankReceiptRecordArgs, 'input'>>;
   recurringPaymentCreate?: Resolver<ResolversTypes['RecurringPaymentResult'], ParentType, ContextType, RequireFields<MutationrecurringPaymentCreateArgs, 'input'>>;
   recurringPaymentCancel?: Resolver<ResolversTypes['RecurringPaymentResult'], ParentType, ContextType, RequireFields<MutationrecurringPaymentCancelArgs, 'reference'>>;
   paymentCreate?: Resolver<ResolversTypes['PaymentCreateResult'], ParentType, ContextType, RequireFields<MutationpaymentCreateArgs, 'input'>>;
   paymentCancel?: Resolver<ResolversTypes['PaymentCancelResult'], ParentType, ContextType, RequireFields<MutationpaymentCancelArgs, 'id'>>;
   paymentCapture?: Resolver<ResolversTypes['PaymentCaptureResult'], ParentType, ContextType, RequireFields<MutationpaymentCaptureArgs, 'id'>>;
   refundCreate?: Resolver<ResolversTypes['RefundCreateResult'], ParentType, ContextType, RequireFields<MutationrefundCreateArgs, 'paymentId'>>;
+  receiptClose?: Resolver<ResolversTypes['ReceiptCloseResult'], ParentType, ContextType, RequireFields<MutationreceiptCloseArgs, 'paymentId' | 'receipt'>>;
+  receiptResend?: Resolver<ResolversTypes['ReceiptResendResult'], ParentType, ContextType, RequireFields<MutationreceiptResendArgs, 'id'>>;
   linkCreate?: Resolver<ResolversTypes['PaymentLinkCreateResult'], ParentType, ContextType, RequireFields<MutationlinkCreateArgs, 'input'>>;
   linkDeactivate?: Resolver<ResolversTypes['PaymentLinkDeactivateResult'], ParentType, ContextType, RequireFields<MutationlinkDeactivateArgs, 'id'>>;
   linkPay?: Resolver<ResolversTypes['LinkPayResult'], ParentType, ContextType, RequireFields<MutationlinkPayArgs, 'address'>>;
@@ -1542,6 +2124,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   Refund?: RefundResolvers<ContextType>;
   Shop?: ShopResolvers<ContextType>;
   Merchant?: MerchantResolvers<ContextType>;
+  TotalCount?: TotalCountResolvers<ContextType>;
   PaymentConnection?: PaymentConnectionResolvers<ContextType>;
   RefundConnection?: RefundConnectionResolvers<ContextType>;
   PaymentCreated?: PaymentCreatedResolvers<ContextType>;
@@ -1553,6 +2136,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   PaymentCaptureResult?: PaymentCaptureResultResolvers<ContextType>;
   RefundCreateResult?: RefundCreateResultResolvers<ContextType>;
   Checkout?: CheckoutResolvers<ContextType>;
+  SubscriptionTerms?: SubscriptionTermsResolvers<ContextType>;
   CheckoutRefund?: CheckoutRefundResolvers<ContextType>;
   CheckoutResult?: CheckoutResultResolvers<ContextType>;
   RecurringPayment?: RecurringPaymentResolvers<ContextType>;
@@ -1564,9 +2148,18 @@ export type Resolvers<ContextType = SubgraphContext> = {
   PaymentLinkDeactivated?: PaymentLinkDeactivatedResolvers<ContextType>;
   LinkPage?: LinkPageResolvers<ContextType>;
   LinkPaymentBegun?: LinkPaymentBegunResolvers<ContextType>;
+  ReceiptCreated?: ReceiptCreatedResolvers<ContextType>;
+  ReceiptResent?: ReceiptResentResolvers<ContextType>;
+  ReceiptCloseResult?: ReceiptCloseResultResolvers<ContextType>;
+  ReceiptResendResult?: ReceiptResendResultResolvers<ContextType>;
   PaymentLinkCreateResult?: PaymentLinkCreateResultResolvers<ContextType>;
   PaymentLinkDeactivateResult?: PaymentLinkDeactivateResultResolvers<ContextType>;
   LinkPayResult?: LinkPayResultResolvers<ContextType>;
+  ReceiptCustomer?: ReceiptCustomerResolvers<ContextType>;
+  ReceiptItem?: ReceiptItemResolvers<ContextType>;
+  Receipt?: ReceiptResolvers<ContextType>;
+  PaymentLinkReceipt?: PaymentLinkReceiptResolvers<ContextType>;
+  ReceiptConnection?: ReceiptConnectionResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
 };

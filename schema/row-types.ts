@@ -1,0 +1,104 @@
+/** The program's own types behind those of the graph: what resolvers get and give. */
+import { Kind } from 'graphql';
+import { readSubgraphSdl, type SubgraphName } from './sources.ts';
+
+const rows = (folder: string, types: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(types).map(([type, row]) => [
+      type,
+      `../../subgraphs/${folder}#${row} as ${row}Row`,
+    ]),
+  );
+
+const reference = '../../subgraphs/kernel/service/entities.ts#EntityReference';
+const eventRow = '../../subgraphs/merchants/read-events.ts#EventRow';
+
+/** The object types of the merchants subgraph that implement an interface. */
+const implementationsOf = (wanted: string): readonly string[] =>
+  readSubgraphSdl('merchants').definitions.flatMap((definition) =>
+    definition.kind === Kind.OBJECT_TYPE_DEFINITION &&
+    definition.interfaces?.some(({ name }) => name.value === wanted)
+      ? [definition.name.value]
+      : [],
+  );
+
+/** What stands behind a GraphQL type inside its subgraph, where it is not the type's own shape. */
+export const rowTypes: Record<SubgraphName, Record<string, string>> = {
+  payments: {
+    ...rows('payments/entities.ts', { Payment: 'Payment', RecurringPayment: 'RecurringPayment' }),
+    ...rows('payments/refunds/entities.ts', { Refund: 'Refund' }),
+    ...rows('payments/find-payments.ts', {
+      PaymentConnection: 'PaymentPage',
+      RefundConnection: 'RefundPage',
+    }),
+    ...rows('payments/links/entities.ts', { PaymentLink: 'PaymentLink' }),
+    ...rows('payments/receipts/entities.ts', { Receipt: 'Receipt' }),
+    ...rows('payments/receipts/store-receipts.ts', { ReceiptConnection: 'ReceiptPage' }),
+  },
+  payouts: {
+    ...rows('payouts/entities.ts', { Payout: 'Payout' }),
+    ...rows('payouts/find-payouts.ts', { PayoutConnection: 'PayoutPage' }),
+    ...rows('payouts/drafts/entities.ts', { PayoutDraft: 'PayoutDraft' }),
+    ...rows('payouts/drafts/store-draft.ts', { PayoutDraftConnection: 'DraftPage' }),
+  },
+  recurring: {
+    ...rows('recurring/tokens/entities.ts', { Token: 'Token' }),
+    ...rows('recurring/subscriptions/entities.ts', {
+      BillingSubscription: 'Subscription',
+      SubscriptionCharge: 'SubscriptionCharge',
+      SubscriptionTerms: 'Subscription as SubscriptionTermsRow',
+    }),
+    ...rows('recurring/subscriptions/find-subscriptions.ts', {
+      BillingSubscriptionConnection: 'SubscriptionPage',
+    }),
+    Payment: reference,
+  },
+  merchants: {
+    ...rows('merchants/entities.ts', {
+      ApiKey: 'ApiKey',
+      Merchant: 'Merchant',
+      WebhookEndpoint: 'WebhookEndpoint',
+      WebhookDelivery: 'WebhookDelivery',
+      WebhookAttempt: 'WebhookAttempt',
+      AuditEntry: 'AuditEntry',
+    }),
+    ApiKeyHolder: '../../subgraphs/merchants/find-merchants.ts#KeyHolder',
+    TimelineEntry: '../../subgraphs/merchants/timeline/read-timeline.ts#TimelineRow',
+    TimelineStatus: '../../subgraphs/merchants/timeline/read-timeline.ts#StatusRow',
+    TimelineBankCall: '../../subgraphs/merchants/timeline/read-timeline.ts#BankCallRow',
+    TimelineRefund: '../../subgraphs/merchants/timeline/read-timeline.ts#RefundRow',
+    TimelineWebhookAttempt: '../../subgraphs/merchants/timeline/read-timeline.ts#AttemptRow',
+    TimelinePosting: '../../subgraphs/merchants/timeline/read-timeline.ts#PostingRow',
+    TimelineAudit: '../../subgraphs/merchants/timeline/read-timeline.ts#AuditRow',
+    PersonSession: '../../subgraphs/merchants/sessions/people.ts#PersonSession as PersonSessionRow',
+    ...rows('merchants/views/entities.ts', { SavedView: 'SavedView' }),
+    SearchHit: '../../subgraphs/merchants/search/search-anything.ts#Found as FoundRow',
+    Viewer: '../../subgraphs/kernel/service/access/principal.ts#OperatorPrincipal',
+    Shop: '../../subgraphs/kernel/database/entities.ts#Shop as ShopRow',
+    LiveEventKind: '../../subgraphs/kernel/rules/event.ts#LiveKind',
+    WebhookEvent: '../../subgraphs/kernel/rules/event.ts#WebhookEvent as WebhookEventName',
+    LoggedEvent:
+      '../../subgraphs/merchants/event-log/read-event-log.ts#LoggedEvent as LoggedEventRow',
+    LedgerEntry: '../../subgraphs/merchants/ledger/read-ledger.ts#LedgerRow',
+    ...rows('merchants/ledger/read-ledger.ts', { LedgerConnection: 'LedgerPage' }),
+    ...rows('merchants/list-cabinet.ts', { WebhookDeliveryConnection: 'DeliveryPage' }),
+    ReconciliationRun:
+      '../../subgraphs/merchants/reconciliation/entities.ts#ReconciliationRun as ReconciliationRunRow',
+    ReconciliationDifference:
+      '../../subgraphs/merchants/reconciliation/entities.ts#ReconciliationDifference as ReconciliationDifferenceRow',
+    ConsoleSession: '../../subgraphs/merchants/sessions/entities.ts#ConsoleSession as SessionRow',
+    Alert: '../../subgraphs/kernel/alerts/entities.ts#Alert as AlertRow',
+    RateRecord: '../../subgraphs/kernel/ledger/entities.ts#Rate as RateRow',
+    BankRoute: '../../subgraphs/kernel/banks/entities.ts#BankRoute as BankRouteRow',
+    BlockEntry: '../../subgraphs/merchants/policies/block-entries.ts#BlockEntryRow',
+    ForbiddenPurpose:
+      '../../subgraphs/kernel/policies/entities.ts#ForbiddenWord as ForbiddenWordRow',
+    ExchangeRate: '../../subgraphs/kernel/policies/entities.ts#ExchangeRate as ExchangeRateRow',
+    Payment: reference,
+    Refund: reference,
+    Payout: reference,
+    BillingSubscription: reference,
+    LiveEvent: eventRow,
+    ...Object.fromEntries(implementationsOf('LiveEvent').map((type) => [type, eventRow])),
+  },
+};
