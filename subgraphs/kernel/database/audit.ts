@@ -24,6 +24,7 @@ import { ChangeRecord, type AuditedState } from './audited.ts';
 import { isUuid } from '../rules/uuid.ts';
 import { clientOf } from './orm-connections.ts';
 import type { Database } from './orm.ts';
+import { newRowId } from './new-id.ts';
 import { run, type Statement } from './statement.ts';
 import { maskCardNumbers } from '../rules/card-in-text.ts';
 import { platformMerchantId } from '../rules/platform.ts';
@@ -146,8 +147,8 @@ const stateJson = (state: AuditedState): string | null =>
 const insertEntries: Statement = {
   name: 'audit.insert',
   text: `insert into audit_entry (merchant_id, id, at, actor, role, action, subject_kind, subject_id, before, after, request_id)
-    select merchant_id, uuidv7(), at, actor, role, action, subject_kind, subject_id, before::jsonb, after::jsonb, request_id
-    from jsonb_to_recordset($1::jsonb) as entry (merchant_id uuid, at timestamptz, actor text, role text, action text,
+    select merchant_id, id, at, actor, role, action, subject_kind, subject_id, before::jsonb, after::jsonb, request_id
+    from jsonb_to_recordset($1::jsonb) as entry (merchant_id uuid, id uuid, at timestamptz, actor text, role text, action text,
       subject_kind text, subject_id text, before text, after text, request_id text)`,
 };
 
@@ -171,6 +172,7 @@ export const writeEntries = async (
     const { actor, role } = actorOf(acting.principal);
     return {
       merchant_id: merchantId ?? platformMerchantId,
+      id: newRowId(),
       at: rfc3339(acting.now()),
       actor,
       role,

@@ -118,7 +118,7 @@ export const KeptKeyEntity = defineEntity({
   name: 'KeptKey',
   tableName: 'kept_key',
   properties: {
-    purpose: p.text().$type<'fingerprint' | 'service'>().primary(),
+    purpose: p.text().$type<'fingerprint' | 'service' | 'customer'>().primary(),
     /** The id of the vault's key of the same secret key. */
     generation: p.text().primary(),
     sealed: p.text(),
@@ -170,6 +170,12 @@ export const ShopEntity = defineEntity({
       .serializer((sealed: string | null) => (sealed === null ? null : '[secret]')),
     /** Addresses and CIDR blocks from which its keys may be used; empty: from everywhere. */
     allowList: p.array().columnType('text[]').defaultRaw("'{}'").groups('protection'),
+    /** Whether nothing is sold without a receipt (decision D-95); null is no. */
+    receiptsRequired: p
+      .boolean()
+      .strictNullable()
+      .groups('receipts')
+      .serializer((required: boolean | null) => required ?? false),
     createdAt: p.type(InstantType).$type<Temporal.Instant>(),
   },
   checks: [

@@ -8,6 +8,9 @@
  *
  * `service`: made at random. A process of the edge has the secret key but no database, and so it
  * cannot speak as a service.
+ *
+ * `customer`: made at random. It seals what receipts say of buyers, in as many rows as there are
+ * receipts: a change of the secret key seals the key anew, and not them.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,12 +22,22 @@ import { keyIdOf, seal, sealedWith, unseal } from '../service/access/vault.ts';
 import { KeptKeyEntity } from './entities.ts';
 import type { Database } from './orm.ts';
 
+/** Personal data of buyers, sealed at rest (decision D-98). */
+export interface CustomerVault {
+  /** Seals a text with this generation's key. */
+  seal(text: string): string;
+  /** Reads what was sealed by any generation. Rejects what was sealed with none of their keys. */
+  open(sealed: string): Promise<string>;
+}
+
 /** The kept keys of a process. */
 export interface KeptKeys {
   /** Of all generations. The list grows until `ready`. */
   readonly fingerprint: Keys;
   /** What processes that work on the record sign with when they speak for themselves. */
   readonly service: ServiceKeys;
+  /** Seals what receipts say of buyers. */
+  readonly customers: CustomerVault;
   /** Whether every key has been read. */
   ready(): boolean;
   /** Stops trying to read them. */
@@ -55,13 +68,21 @@ class ReadKeys implements KeptKeys {
     own: () => this.#own(),
     find: (generation) => this.#find(generation),
   };
+  readonly customers: CustomerVault = {
+    seal: (text) => this.#sealCustomer(text),
+    open: (sealed) => this.#openCustomer(sealed),
+  };
   readonly #parts: KeptKeysParts;
   readonly #generation: string;
   readonly #known: ReadonlySet<string>;
   readonly #services = new Map<string, Buffer>();
+  /** By the id that stands in what was sealed with them. */
+  readonly #customers = new Map<string, Buffer>();
+  #customer: Buffer | null = null;
   readonly #stopping = new AbortController();
   #isRead = false;
   #lookedAt_ms = -Infinity;
+  #looking: Promise<void> | null = null;
 
   constructor(parts: KeptKeysParts) {
     this.#parts = parts;
@@ -96,8 +117,12 @@ class ReadKeys implements KeptKeys {
   async #read(): Promise<void> {
     const { database, secrets } = this.#parts;
     const em = database.fork();
-    const made = { fingerprint: currentKey(secrets.fingerprint), service: randomBytes(key_bytes) };
-    for (const purpose of ['fingerprint', 'service'] as const) {
+    const made = {
+      fingerprint: currentKey(secrets.fingerprint),
+      service: randomBytes(key_bytes),
+      customer: randomBytes(key_bytes),
+    };
+    for (const purpose of ['fingerprint', 'service', 'customer'] as const) {
       const sealed = seal(secrets.vault, made[purpose].toString('base64'));
       const row = { purpose, generation: this.#generation, sealed };
       await em.createQueryBuilder(KeptKeyEntity).insert(row).onConflict().ignore().execute();
@@ -122,7 +147,35 @@ class ReadKeys implements KeptKeys {
     }
     const key = Buffer.from(unseal(secrets.vault, sealed), 'base64');
     if (purpose === 'service') this.#services.set(generation, key);
+    else if (purpose === 'customer') this.#addCustomer(generation, key);
     else if (!this.fingerprint.some((other) => other.equals(key))) this.fingerprint.push(key);
+  }
+
+  #addCustomer(generation: string, key: Buffer): void {
+    this.#customers.set(keyIdOf(key), key);
+    if (generation === this.#generation) this.#customer = key;
+  }
+
+  #sealCustomer(text: string): string {
+    if (!this.#customer) throw new Error('the kept keys have not been read yet');
+    return seal(this.#customer, text);
+  }
+
+  async #openCustomer(sealed: string): Promise<string> {
+    // A process of another generation may have made its key since.
+    if (!this.#customers.has(sealedWith(sealed))) await this.#lookAgain();
+    const key = this.#customers.get(sealedWith(sealed));
+    if (!key) throw new Error('a customer was sealed with a key that is not kept');
+    return unseal(key, sealed);
+  }
+
+  /** Calls of the same moment share a look. Rejects while the database is away. */
+  async #lookAgain(): Promise<void> {
+    if (this.#looking) return this.#looking;
+    if (this.#isRead && performance.now() - this.#lookedAt_ms < lookAgain_ms) return;
+    this.#lookedAt_ms = performance.now();
+    this.#looking = this.#read().finally(() => (this.#looking = null));
+    return this.#looking;
   }
 
   async #own(): ReturnType<ServiceKeys['own']> {
@@ -137,10 +190,7 @@ class ReadKeys implements KeptKeys {
   async #find(generation: string): Promise<Buffer | null> {
     const found = this.#services.get(generation);
     if (found || !this.#known.has(generation)) return found ?? null;
-    if (performance.now() - this.#lookedAt_ms >= lookAgain_ms) {
-      this.#lookedAt_ms = performance.now();
-      await this.#read();
-    }
+    await this.#lookAgain();
     return this.#services.get(generation) ?? null;
   }
 }

@@ -1,7 +1,8 @@
 /**
- * The partitions of events, deliveries and attempts, one for each month, made before their month
- * begins. Nothing depends on this being in time: a row without a partition is stored in the default
- * one, and what is old there is deleted in batches (`kernel/retention`).
+ * The partitions of events, deliveries, attempts, calls to banks and openings of pages, one for
+ * each month, made before their month begins. Nothing depends on this being in time: a row without
+ * a partition is stored in the default one, and what is old there is deleted in batches
+ * (`kernel/retention`).
  *
  * Making and dropping a partition lock the table for some milliseconds. A run that does not get the
  * lock at once gives way; the next run repeats it.
@@ -13,7 +14,13 @@ import { inTransaction, isLockTimeout } from './statement.ts';
  * In the order in which they are dropped: a delivery without its event is history, an event without
  * its delivery would be a mistake.
  */
-export const partitionedTables = ['event', 'webhook_delivery', 'webhook_attempt'] as const;
+export const partitionedTables = [
+  'event',
+  'webhook_delivery',
+  'webhook_attempt',
+  'bank_call',
+  'page_opening',
+] as const;
 export type PartitionedTable = (typeof partitionedTables)[number];
 
 /** This month and so many that follow have a partition. */

@@ -19,6 +19,12 @@ const shopsOf: Statement = {
   text: `select id from shop where merchant_id = $1 order by created_at, id`,
 };
 
+/** The shops of a merchant, oldest first. */
+export const shopIdsOf = async (runner: Runner, merchantId: string): Promise<string[]> => {
+  const shops = await run<{ id: string }>(runner, shopsOf, [merchantId]);
+  return shops.map(({ id }) => id);
+};
+
 /**
  * The rows of a registry that the caller may read. `includeTest` adds test rows to a live key's
  * (decision D-38).
@@ -35,10 +41,9 @@ export const reachOf = async (
       principal.mode === 'live' && includeTest ? (['live', 'test'] as const) : [principal.mode];
     return { merchantId, shopIds: [principal.shopId], modes };
   }
-  const shops = await run<{ id: string }>(runner, shopsOf, [merchantId]);
   return {
     merchantId,
-    shopIds: shops.map(({ id }) => id),
+    shopIds: await shopIdsOf(runner, merchantId),
     modes: includeTest ? ['live', 'test'] : ['live'],
   };
 };

@@ -83,6 +83,7 @@ const schemas: {
   policies: signal,
   clocks: signal,
   streams: object({ keyId: text, streamId: text }),
+  sessions: object({ sessionId: text }),
   alerts: listOf(alertKind, alert),
 };
 

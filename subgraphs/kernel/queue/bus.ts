@@ -98,7 +98,12 @@ export const openBus = async ({
  * from its answer on, a change must hold there, and the next call must not find what was cached
  * before.
  */
-const forgetting: ReadonlySet<BusTopic> = new Set<BusTopic>(['keys', 'policies', 'clocks']);
+const forgetting: ReadonlySet<BusTopic> = new Set<BusTopic>([
+  'keys',
+  'policies',
+  'clocks',
+  'sessions',
+]);
 
 const openTopicSubscriptions = (log: Logger): TopicSubscriptions => ({
   events: openTopicSubscription('events', log),
@@ -107,6 +112,7 @@ const openTopicSubscriptions = (log: Logger): TopicSubscriptions => ({
   policies: openTopicSubscription('policies', log),
   clocks: openTopicSubscription('clocks', log),
   streams: openTopicSubscription('streams', log),
+  sessions: openTopicSubscription('sessions', log),
   alerts: openTopicSubscription('alerts', log),
 });
 

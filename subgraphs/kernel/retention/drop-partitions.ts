@@ -15,8 +15,11 @@ import {
  */
 const stillNeeded: Readonly<Record<PartitionedTable, (partition: string) => string>> = {
   event: (partition) => `select from ${partition} where sequence is null
-    union all select from ${partition} where follower is not null and sequence > (select min(sequence) from consumer_offset)`,
+    union all select from ${partition} where follower is not null and sequence > (select min(sequence) from consumer_offset)
+    union all select from ${partition} where sequence > (select sequence from consumer_offset where consumer = 'totals')`,
   webhook_delivery: (partition) => `select from ${partition} where status = 'pending'`,
+  bank_call: () => 'select where false',
+  page_opening: () => 'select where false',
   // Attempts go after the deliveries of their month.
   webhook_attempt: (partition) =>
     `select from pg_class where oid = to_regclass('${partition.replace('attempt', 'delivery')}')`,

@@ -5,7 +5,12 @@
  */
 import type pg from 'pg';
 import { inRealTime } from '../clock/due.ts';
-import { notSetAside, workBatch, type Subject } from '../alerts/set-aside.ts';
+import {
+  notSetAside,
+  notSetAsideOfPlatform,
+  workBatch,
+  type Subject,
+} from '../alerts/set-aside.ts';
 import { inTransaction, run, type Statement } from '../database/statement.ts';
 import { platformMerchantId } from '../rules/platform.ts';
 
@@ -27,7 +32,8 @@ interface OldRows {
   readonly fits?: string;
   /** A row's name within its merchant. */
   readonly subject: string;
-  readonly merchant?: string;
+  /** Whether the rows are the platform's, of no merchant. */
+  readonly isPlatforms?: boolean;
 }
 
 /**
@@ -36,10 +42,14 @@ interface OldRows {
  */
 const forgotten = (
   table: string,
-  { name, from, age, fits = 'true', subject, merchant = 'old.merchant_id' }: OldRows,
+  { name, from, age, fits = 'true', subject, isPlatforms = false }: OldRows,
 ): Forgotten => {
   const task = `forget-${name}`;
-  const rows = `from ${from} where ${age} < $1 and ${fits} and ${notSetAside(task, merchant, subject)} order by ${age}`;
+  const merchant = isPlatforms ? `'${platformMerchantId}'` : 'old.merchant_id';
+  const notAside = isPlatforms
+    ? notSetAsideOfPlatform(task, subject)
+    : notSetAside(task, merchant, subject);
+  const rows = `from ${from} where ${age} < $1 and ${fits} and ${notAside} order by ${age}`;
   return {
     task,
     remove: {
@@ -66,7 +76,7 @@ const stray = (table: string, subject: string, fits: string): Forgotten => {
 };
 
 const keyed = (table: string, id: string): string =>
-  `not exists (select from ${table} as first where first.merchant_id = old.merchant_id and first.id = old.${id} and first.created_at = old.created_at)`;
+  `not exists (select 1 from ${table} as first where first.merchant_id = old.merchant_id and first.id = old.${id} and first.created_at = old.created_at)`;
 
 /**
  * What landed in a default partition: test clocks that stand far away, and months that began
@@ -76,7 +86,8 @@ export const forgetStrays = {
   event: stray(
     'event',
     'old.id::text',
-    `sequence is not null and (follower is null or sequence <= (select min(sequence) from consumer_offset)) and ${inRealTime('old')}`,
+    `sequence is not null and (follower is null or sequence <= (select min(sequence) from consumer_offset))
+      and sequence <= (select sequence from consumer_offset where consumer = 'totals') and ${inRealTime('old')}`,
   ),
   webhook_delivery: stray(
     'webhook_delivery',
@@ -88,6 +99,8 @@ export const forgetStrays = {
     `old.delivery_id || '/' || old.number`,
     keyed('webhook_delivery', 'delivery_id'),
   ),
+  bank_call: stray('bank_call', 'old.id::text', 'true'),
+  page_opening: stray('page_opening', 'old.payment_id::text', 'true'),
 } as const;
 
 /** Alerts that somebody resolved. What is still wrong is found and raised again. */
@@ -106,7 +119,59 @@ export const forgetLines = forgotten('reconciliation_line', {
   age: 'run.created_at',
   fits: `run.status = 'matched'`,
   subject: `old.run_id || '/' || old.part || '/' || old.line`,
-  merchant: `'${platformMerchantId}'`,
+  isPlatforms: true,
+});
+
+/** Digests of a report's parts, with its lines. */
+export const forgetParts = forgotten('reconciliation_part', {
+  name: 'reconciliation_part',
+  from: 'reconciliation_run as run join reconciliation_part as old on old.run_id = run.id',
+  age: 'run.created_at',
+  fits: `run.status = 'matched'`,
+  subject: `old.run_id || '/' || old.part`,
+  isPlatforms: true,
+});
+
+/** Differences that were resolved; those that nobody resolved stay. */
+export const forgetDifferences = forgotten('reconciliation_difference', {
+  name: 'reconciliation_difference',
+  from: 'reconciliation_difference as old',
+  age: 'old.found_at',
+  fits: 'old.resolved_at < $1',
+  subject: 'old.id::text',
+});
+
+/**
+ * What the simulated bank did, of what has ended: nobody asks about that any more, and a refund is
+ * an operation of its own. What saved a card stays, as the card is charged by it.
+ */
+export const forgetTestOperations = forgotten('simulator_operation', {
+  name: 'simulator_operation',
+  from: 'simulator_operation as old',
+  age: 'old.created_at',
+  fits: `(exists (select 1 from payment where payment.merchant_id = old.merchant_id and payment.id = old.operation_id
+        and payment.status not in ('pending', 'processing', 'authorized') and payment.kind is null)
+      or exists (select 1 from refund where refund.merchant_id = old.merchant_id and refund.id = old.operation_id and refund.status <> 'pending')
+      or exists (select 1 from payout where payout.merchant_id = old.merchant_id and payout.id = old.operation_id and payout.status <> 'pending'))`,
+  subject: 'old.operation_id::text',
+});
+
+/** Orders of holds, after the operation that they belong to. */
+export const forgetHoldOrders = forgotten('simulator_hold_order', {
+  name: 'simulator_hold_order',
+  from: 'simulator_hold_order as old',
+  age: 'old.created_at',
+  fits: `not exists (select 1 from simulator_operation as held where held.merchant_id = old.merchant_id and held.operation_id = old.payment_id)`,
+  subject: 'old.operation_id::text',
+});
+
+/** How calls to banks went. */
+export const forgetBankHealth = forgotten('bank_health', {
+  name: 'bank_health',
+  from: 'bank_health as old',
+  age: 'old.at',
+  subject: `old.connector || '/' || old.operation || '/' || old.method || '/' || old.process`,
+  isPlatforms: true,
 });
 
 // A key is the merchant's own text: a row that is set aside is named by the key's digest.

@@ -9,18 +9,26 @@ import { makePartitions, partitionedTables } from '../database/partitions.ts';
 import { done, type Job } from '../queue/run-job.ts';
 import {
   alertsKept_days,
+  bankHealthKept_days,
+  differencesKept_days,
   keysKept_days,
   registriesKept_days,
   setAsideKept_days,
+  testOperationsKept_days,
   tracesKept_days,
 } from '../rules/retention.ts';
 import { metrics } from '../service/tracing/telemetry.ts';
 import {
   forgetAlerts,
+  forgetBankHealth,
+  forgetDifferences,
+  forgetHoldOrders,
   forgetKeys,
   forgetLines,
   forgetOlder,
+  forgetParts,
   forgetStrays,
+  forgetTestOperations,
   forgetTraces,
   type Forgotten,
 } from './forget-rows.ts';
@@ -73,10 +81,19 @@ const forgetTable = async (
 ): Promise<void> =>
   removedRows.inc({ table }, await forgetOlder(pool, rows, before(now(), kept_days), stopping));
 
-/** Removes lines of settlement reports and resolved alerts that are old. */
+/**
+ * Removes what is old: lines, parts and resolved differences of settlement reports, operations of
+ * the simulated bank, resolved alerts, how calls to banks went.
+ */
 export const forgetPapers = async (parts: Batches): Promise<void> => {
   await forgetTable(parts, 'reconciliation_line', forgetLines, registriesKept_days);
+  await forgetTable(parts, 'reconciliation_part', forgetParts, registriesKept_days);
+  await forgetTable(parts, 'reconciliation_difference', forgetDifferences, differencesKept_days);
+  const kept_days = testOperationsKept_days;
+  await forgetTable(parts, 'simulator_operation', forgetTestOperations, kept_days);
+  await forgetTable(parts, 'simulator_hold_order', forgetHoldOrders, kept_days);
   await forgetTable(parts, 'alert', forgetAlerts, alertsKept_days);
+  await forgetTable(parts, 'bank_health', forgetBankHealth, bankHealthKept_days);
 };
 
 /** Small enough that a batch is over in milliseconds and never in the way of a payment. */

@@ -48,6 +48,7 @@ const settings: Readonly<Record<string, string>> = {
   shared_buffers: '128MB',
   max_wal_size: '4GB',
   checkpoint_timeout: '30min',
+  wal_compression: 'on',
   timezone: 'UTC',
   log_timezone: 'UTC',
 };
