@@ -7,7 +7,9 @@ import type { BankAnswer, PayerTraits } from './bank-answer.ts';
 import type { BankStep, BuyerMethod, PlannedCallbacks } from '../rules/buyer.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { MinorUnits } from '../rules/money.ts';
+import type { ReceiptTerms } from '../rules/receipt.ts';
 import type { HoldBank } from './hold-bank.ts';
+import type { ReceiptBank } from './receipt-bank.ts';
 import type { SaveOrder, TokenBank } from './token-bank.ts';
 import type { TimedPlan } from '../rules/plan.ts';
 import type { PayoutBank } from './payout-bank.ts';
@@ -40,6 +42,10 @@ export interface SessionOrder {
   readonly save?: SaveOrder;
   /** Present: the money is held, and taken by an order of its own (`hold-bank`). */
   readonly holds?: true;
+  /** Present: the receipt of the payment. Of a hold, each capture brings its own again. */
+  readonly receipt?: ReceiptTerms;
+  /** Whose terms the receipt has: `receipting-bank` reads them. */
+  readonly receiptTermsId?: string | null;
   /** Test mode: how the answer is delivered; null: it is asked for. */
   readonly callbacks: PlannedCallbacks | null;
   /** The hosted page, to which the bank sends the buyer back. */
@@ -142,6 +148,10 @@ export interface RefundOrder {
    * The bank's reference of this refund, once it gave one: then the order is a question about it.
    */
   readonly reference: string | null;
+  /** Present: the receipt of this refund, which is registered with it. */
+  readonly receipt?: ReceiptTerms;
+  /** Whose terms the receipt has: `receipting-bank` reads them. */
+  readonly receiptTermsId?: string | null;
   readonly now: Temporal.Instant;
 }
 
@@ -156,7 +166,7 @@ export type RefundAnswer =
     }
   | { readonly kind: 'unknown' };
 
-export interface Bank extends PayoutBank, TokenBank, HoldBank {
+export interface Bank extends PayoutBank, TokenBank, HoldBank, ReceiptBank {
   /** The connector's name, as in `bank_failure_code`: `<connector>:<raw>`. */
   readonly connector: string;
   /** What merchants and buyers read. */

@@ -4,6 +4,7 @@
  * same idempotency key.
  */
 import { Gauge } from 'prom-client';
+import type { BreakerState } from '../rules/bank-health.ts';
 import { metrics } from '../service/tracing/telemetry.ts';
 
 export interface Breaker {
@@ -13,6 +14,8 @@ export interface Breaker {
   note(answered: boolean): void;
   /** Whether calls are withheld, trials apart. */
   isOpen(): boolean;
+  /** What it does now, and for how long it has not been closed; 0 while it is. */
+  standing(): { readonly state: BreakerState; readonly for_ms: number };
 }
 
 /** As many calls in a row without an answer open it. */
@@ -24,6 +27,7 @@ const pause_ms = 5_000;
 export const openBreaker = (now_ms: () => number = () => performance.now()): Breaker => {
   let failures = 0;
   let trialAt_ms = -Infinity;
+  let openedAt_ms = 0;
   return {
     lets: () => {
       if (failures < failures_max) return true;
@@ -33,9 +37,16 @@ export const openBreaker = (now_ms: () => number = () => performance.now()): Bre
     },
     note: (answered) => {
       failures = answered ? 0 : failures + 1;
-      if (failures === failures_max) trialAt_ms = now_ms() + pause_ms;
+      if (failures !== failures_max || answered) return;
+      openedAt_ms = now_ms();
+      trialAt_ms = openedAt_ms + pause_ms;
     },
     isOpen: () => failures >= failures_max,
+    standing: () => {
+      if (failures < failures_max) return { state: 'closed', for_ms: 0 };
+      const state = now_ms() < trialAt_ms ? 'open' : 'half_open';
+      return { state, for_ms: now_ms() - openedAt_ms };
+    },
   };
 };
 
@@ -67,3 +78,6 @@ export const watchBreaker = (connector: string, breaker: Breaker): (() => void) 
     if (watched.size === 0) metrics.removeSingleMetric(gaugeName);
   };
 };
+
+/** The breaker of an acquirer in this process; null where it has none. */
+export const breakerOf = (connector: string): Breaker | null => watched.get(connector) ?? null;

@@ -20,9 +20,19 @@ const claim: Statement = {
     returning 1`,
 };
 
+const giveBack: Statement = {
+  name: 'bank_order.give_back',
+  text: 'delete from bank_order where merchant_id = $1 and subject_id = $2 and operation_id = $3',
+};
+
 const count: Statement = {
   name: 'bank_order.count',
   text: 'select count(*)::int as orders from bank_order where merchant_id = $1 and subject_id = $2',
+};
+
+const sent: Statement = {
+  name: 'bank_order.sent',
+  text: 'select sent_at from bank_order where merchant_id = $1 and subject_id = $2 and operation_id = $3',
 };
 
 /**
@@ -34,6 +44,23 @@ export const claimOrder = async (
   before: Temporal.Instant | null,
 ): Promise<boolean> =>
   (await run(pool, claim, [merchantId, subjectId, operationId, now, before])).length > 0;
+
+/** When an order was claimed last; null: it was given back. */
+export const claimedAt = async (
+  pool: Runner,
+  { merchantId, subjectId, operationId }: ClaimedOrder,
+): Promise<Temporal.Instant | null> => {
+  const keys = [merchantId, subjectId, operationId];
+  return (await run<{ sent_at: Temporal.Instant }>(pool, sent, keys))[0]?.sent_at ?? null;
+};
+
+/** Gives a claim back whose order surely did not go out. */
+export const giveClaimBack = async (
+  pool: Runner,
+  { merchantId, subjectId, operationId }: ClaimedOrder,
+): Promise<void> => {
+  await run(pool, giveBack, [merchantId, subjectId, operationId]);
+};
 
 /** How many orders of a subject were claimed. */
 export const claimsOf = async (

@@ -30,7 +30,13 @@ const SimulatorOperationEntity = defineEntity({
     holds: p.boolean().strictNullable(),
     /** It answers no question before this moment; null: it answers. */
     silentUntil: instant().strictNullable(),
+    /**
+     * Of a saved method that refuses its first charge: that charge, its own operation before there
+     * is one. Null: it refuses none.
+     */
+    firstCharge: p.uuid().strictNullable(),
   },
+  indexes: [{ name: 'simulator_operation_age', properties: ['createdAt'] }],
 });
 export type SimulatorOperation = Row<InferEntity<typeof SimulatorOperationEntity>>;
 
@@ -57,6 +63,7 @@ const SimulatorHoldOrderEntity = defineEntity({
       where: 'failure_code is null',
     },
   ],
+  indexes: [{ name: 'simulator_hold_order_age', properties: ['createdAt'] }],
   checks: [
     {
       name: 'simulator_hold_order_kind',

@@ -5,6 +5,7 @@
 import type { BuyerMethod } from '../rules/buyer.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { MinorUnits } from '../rules/money.ts';
+import type { ReceiptTerms } from '../rules/receipt.ts';
 
 /**
  * An order to capture a hold or to release it. `operationId` is the bank's idempotency key: the
@@ -21,6 +22,10 @@ export interface HoldOrder {
   /** What is held. */
   readonly held: MinorUnits;
   readonly currency: string;
+  /** Present, of a capture: the receipt of what is taken, which is registered with it. */
+  readonly receipt?: ReceiptTerms;
+  /** Whose terms the receipt has: `receipting-bank` reads them. */
+  readonly receiptTermsId?: string | null;
   readonly now: Temporal.Instant;
 }
 

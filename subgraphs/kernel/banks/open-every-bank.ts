@@ -3,25 +3,30 @@
  * installation can reach.
  */
 import type { Database } from '../database/orm.ts';
+import type { CustomerVault } from '../database/kept-keys.ts';
 import type { Keys } from '../service/access/keys.ts';
 import type { Bank } from './bank.ts';
+import { openCallRecorder } from './calls/record-calls.ts';
 import type { Connector } from './connector.ts';
+import { openReadTerms } from './receipt-terms.ts';
 import { openBanks, type Banks } from './route.ts';
 import { openSimulator } from './simulator/simulator.ts';
 
 /**
  * Opens them; `stack` closes their connections. The accounts are the merchants' own, else those of
- * the configuration; `vaultKey` opens the former.
+ * the configuration; `vaultKey` opens the former, `customers` the receipts of orders.
  */
 export const openEveryBank = async (
   connectors: readonly Connector[],
   {
     database,
     vaultKey,
+    customers,
     publicUrl,
   }: {
     readonly database: Database;
     readonly vaultKey: Keys;
+    readonly customers: CustomerVault;
     readonly publicUrl: string;
   },
   stack: AsyncDisposableStack,
@@ -33,5 +38,8 @@ export const openEveryBank = async (
     stack.defer(() => bank.close());
     banks.push(bank);
   }
-  return openBanks(openSimulator(database), pool, banks);
+  const recorder = openCallRecorder(pool);
+  stack.defer(() => recorder.close());
+  const readTerms = openReadTerms(pool, customers);
+  return openBanks(openSimulator(database), pool, banks, readTerms, recorder);
 };

@@ -18,6 +18,11 @@ import type { BankOperation, RouteMethod } from '../rules/route.ts';
 import type { Bank } from './bank.ts';
 import type { Simulator } from './simulator/simulator.ts';
 import { boundedBank } from './bounded-bank.ts';
+import { countedBank } from './calls/counted-bank.ts';
+import { openCallRecorder, type CallRecorder } from './calls/record-calls.ts';
+import { recordedBank } from './calls/recorded-bank.ts';
+import type { ReadTerms } from './receipt-terms.ts';
+import { receiptingBank } from './receipting-bank.ts';
 import { watchedBank } from './watched-bank.ts';
 
 interface ShopInMode {
@@ -161,19 +166,35 @@ const withAccount = async (
   );
 };
 
+/** The connectors by their names, with what stands before each of their calls. */
+const openConnectors = (
+  pool: Runner,
+  connectors: readonly Bank[],
+  readTerms: ReadTerms | null,
+  recorder: CallRecorder,
+): ReadonlyMap<string, Bank> => {
+  const called = (bank: Bank): Bank => {
+    const noted = recordedBank(countedBank(watchedBank(bank), 'live', recorder), recorder);
+    return readTerms ? receiptingBank(noted, readTerms) : noted;
+  };
+  return new Map(connectors.map((bank) => [bank.connector, boundedBank(called(bank), pool)]));
+};
+
 /**
  * The banks of this installation: the simulator for test mode, and connectors to real acquirers for
- * live mode.
+ * live mode, whose orders get their receipts by `readTerms`. `recorder` notes their
+ * calls.
  */
 export const openBanks = (
   simulated: Simulator,
   pool: Runner,
   connectors: readonly Bank[] = [],
+  readTerms: ReadTerms | null = null,
+  recorder = openCallRecorder(pool),
 ): Banks => {
-  const simulator = watchedBank(simulated);
-  const byName = new Map(
-    connectors.map((bank) => [bank.connector, boundedBank(watchedBank(bank), pool)]),
-  );
+  const counted = countedBank(watchedBank(simulated), 'test', recorder);
+  const simulator = recordedBank(counted, recorder);
+  const byName = openConnectors(pool, connectors, readTerms, recorder);
   /**
    * The banks behind a shop's routes, the preferred first; null when live mode is off for the
    * merchant.

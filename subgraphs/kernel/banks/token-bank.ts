@@ -4,6 +4,7 @@
  * reference of it. Contract "Token"; decisions D-32, D-63a, D-66.
  */
 import type { MinorUnits } from '../rules/money.ts';
+import type { ReceiptTerms } from '../rules/receipt.ts';
 import type { SavableMethod } from '../rules/recurring.ts';
 import type { TimedPlan } from '../rules/plan.ts';
 import type { BankAnswer } from './bank-answer.ts';
@@ -38,6 +39,10 @@ export interface ChargeOrder {
    * of it.
    */
   readonly isFirst: boolean;
+  /** Present: the receipt that is registered when the charge succeeds. */
+  readonly receipt?: ReceiptTerms;
+  /** Whose terms the receipt has: `receipting-bank` reads them. */
+  readonly receiptTermsId?: string | null;
   readonly now: Temporal.Instant;
 }
 

@@ -13,6 +13,7 @@ const calls = [
   'cancelOrder',
   'refund',
   'settleHold',
+  'receipt',
   'charge',
   'pay',
   'askPayout',

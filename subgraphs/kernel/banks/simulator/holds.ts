@@ -34,7 +34,7 @@ const take: Statement = {
       select $1::uuid, $2::uuid, $3::uuid, case when is_over then 'release' else $4::text end,
         case when is_over then $9::int8 else $5::int8 end,
         case when not is_over then $6::text end, case when is_over then $8::timestamptz else $7::timestamptz end, $8::timestamptz
-      from held where not exists (select from settled)
+      from held where not exists (select 1 from settled)
       on conflict do nothing returning ${names})
     select * from made union all select * from settled`,
 };

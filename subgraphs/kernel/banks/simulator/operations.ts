@@ -31,6 +31,7 @@ const names = [
   'createdAt',
   'silentUntil',
   'holds',
+  'firstCharge',
 ] as const satisfies readonly (keyof NewOperation)[];
 
 /** Which operation. */

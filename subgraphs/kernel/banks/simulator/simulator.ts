@@ -29,8 +29,10 @@ import {
   type Found,
   type NewOperation,
 } from './operations.ts';
+import { firstChargeOf, planOfSaving } from './saved-cards.ts';
 import { simulatorSaved, simulatorTokens } from './tokens.ts';
 import { simulatorPayouts } from './payouts.ts';
+import { simulatorReceipts } from './receipts.ts';
 import { simulatorRefunds } from './refunds.ts';
 
 /** How long the simulated bank takes to decide once the buyer has gone on. */
@@ -62,10 +64,13 @@ const cardTraits = (
   };
 };
 
-const stepOf = (order: SessionOrder): { step: BankStep; stepUrl: string | null } => {
+const stepOf = (
+  order: SessionOrder,
+  { outcome }: TimedPlan,
+): { step: BankStep; stepUrl: string | null } => {
   switch (order.method) {
     case 'cards':
-      return order.planned?.outcome === 'requires_action'
+      return outcome === 'requires_action'
         ? { step: 'three_d_secure', stepUrl: `${order.pageUrl}/bank` }
         : { step: 'wait', stepUrl: null };
     case 'sbp':
@@ -77,7 +82,7 @@ const stepOf = (order: SessionOrder): { step: BankStep; stepUrl: string | null }
 };
 
 const accepted = (operation: Found, operationId: string): Accepted => {
-  const number = BigInt(`0x${operationId.slice(0, 8)}`);
+  const number = BigInt(`0x${operationId.slice(-8)}`);
   const byPhone = operation.cardMask === null;
   return {
     reference: operation.reference,
@@ -168,7 +173,8 @@ export interface Simulator extends Bank {
 }
 
 const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionAnswer> => {
-  const planned = order.planned ?? { outcome: 'succeeded', failureCode: null, late: false };
+  const asPlanned = order.planned ?? { outcome: 'succeeded', failureCode: null, late: false };
+  const planned = planOfSaving(order, asPlanned);
   const { callbacks } = order;
   const decided = decidesAt(callbacks, sessionAnswerAt(planned, order), order);
   const silence = silentUntil(callbacks, order.now);
@@ -188,6 +194,7 @@ const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionA
     createdAt: now,
     silentUntil: silence,
     holds: order.holds ?? null,
+    firstCharge: firstChargeOf(order),
   };
   if (!callbacks || !decided) await openOperation(pool, operation);
   else {
@@ -201,7 +208,7 @@ const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionA
   return {
     kind: 'opened',
     reference,
-    ...stepOf(order),
+    ...stepOf(order, planned),
     traits: { cardBrand, cardMask },
     askAt: callbacks ? null : decided,
   };
@@ -218,6 +225,7 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
   ...simulatorTokens(database),
   ...simulatorRefunds(database.pool),
   ...simulatorHolds(database.pool),
+  ...simulatorReceipts,
   callbacks: openCallbacks(database.pool),
 
   async answerOf(callback): Promise<BankAnswer> {

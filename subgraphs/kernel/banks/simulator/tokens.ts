@@ -33,19 +33,34 @@ const takenColumns =
 const chargeable = `outcome <> 'failed' and answer_at <=`;
 const once = 'on conflict (merchant_id, operation_id) do nothing returning';
 
+/**
+ * SQL: outcome, failure code and moment of a charge as they were planned, but of the first charge
+ * of a method that refuses that one.
+ */
+const decided = (planned: string, code: string, at: string, now: string): string => {
+  const refused = `bound.first_charge = bound.operation_id`;
+  return `case when ${refused} then 'failed' else ${planned} end,
+      case when ${refused} then 'insufficient_funds' else ${code} end,
+      case when ${refused} then ${now} else ${at} end`;
+};
 const order: Statement = {
   name: 'simulator.charge',
-  text: `insert into simulator_operation (${takenColumns})
-    select $1::uuid, $2::uuid, 'sim_' || $2, $4::text, $5::text, $6::timestamptz, card_brand, card_mask, card_holder, $7::timestamptz from simulator_operation
+  text: `with refused as (update simulator_operation set first_charge = $2::uuid
+      where merchant_id = $1::uuid and operation_id = $3::uuid and first_charge = operation_id)
+    insert into simulator_operation (${takenColumns})
+    select $1::uuid, $2::uuid, 'sim_' || $2, ${decided('$4::text', '$5::text', '$6::timestamptz', '$7::timestamptz')}, card_brand, card_mask, card_holder, $7::timestamptz
+      from simulator_operation as bound
       where merchant_id = $1 and operation_id = $3::uuid and ${chargeable} $7
     ${once} ${columns(seen)}`,
 };
 const orderMany: Statement = {
   name: 'simulator.charge_many',
   text: `with sent as materialized (select * from unnest((select $1::uuid[]), (select $2::uuid[]), (select $3::uuid[]), (select $4::text[]), (select $5::text[]),
-        (select $6::timestamptz[]), (select $7::timestamptz[])) as sent (merchant_id, operation_id, bound_id, planned, planned_code, decided_at, ordered_at))
+        (select $6::timestamptz[]), (select $7::timestamptz[])) as sent (merchant_id, operation_id, bound_id, planned, planned_code, decided_at, ordered_at)),
+    refused as (update simulator_operation as bound set first_charge = sent.operation_id from sent
+      where bound.merchant_id = sent.merchant_id and bound.operation_id = sent.bound_id and bound.first_charge = bound.operation_id)
     insert into simulator_operation (${takenColumns})
-    select sent.merchant_id, sent.operation_id, 'sim_' || sent.operation_id, planned, planned_code, decided_at, card_brand, card_mask, card_holder, ordered_at
+    select sent.merchant_id, sent.operation_id, 'sim_' || sent.operation_id, ${decided('planned', 'planned_code', 'decided_at', 'ordered_at')}, card_brand, card_mask, card_holder, ordered_at
       from sent join simulator_operation as bound on bound.merchant_id = sent.merchant_id and bound.operation_id = sent.bound_id
       where ${chargeable} ordered_at and ${boundWait}
     ${once} operation_id as "operationId", ${columns(seen)}`,
@@ -65,7 +80,7 @@ const answered = (
     const failureCode = ordered.failureCode ?? 'do_not_honor';
     return { kind: 'declined', failureCode, bankCode: failureCode };
   }
-  const rrn = String(BigInt(`0x${operationId.slice(0, 8)}`)).padStart(12, '0');
+  const rrn = String(BigInt(`0x${operationId.slice(-8)}`)).padStart(12, '0');
   return {
     kind: 'approved',
     reference: ordered.reference,

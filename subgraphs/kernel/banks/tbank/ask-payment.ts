@@ -6,7 +6,7 @@ import type { PaymentQuestion } from '../bank.ts';
 import type { BankAnswer, PayerTraits } from '../bank-answer.ts';
 import type { BuyerMethod } from '../../rules/buyer.ts';
 import { paymentFailure } from './failures.ts';
-import { hold_d } from './holds.ts';
+import { holdEnd } from './holds.ts';
 import {
   askEvery_s,
   decidingPayment,
@@ -83,9 +83,13 @@ const voidAuthorisation = async (
 };
 
 /** The bank holds the money; it gives no end of that. */
-const held = ({ orderedAt }: PaymentQuestion, { id, rrn, sbpId }: WirePayment): BankAnswer => ({
+const held = (
+  { hold_d }: PaymentCalls,
+  { orderedAt }: PaymentQuestion,
+  { id, rrn, sbpId }: WirePayment,
+): BankAnswer => ({
   kind: 'authorized',
-  captureBefore: orderedAt.add({ hours: 24 * hold_d }),
+  captureBefore: holdEnd(orderedAt, hold_d),
   reference: id,
   rrn: rrn ?? sbpId,
   traits: noTraits,
@@ -102,7 +106,7 @@ const settle = async (
     case 'paid':
       return approved(calls, asked, payment);
     case 'held':
-      if (asked.holds) return held(asked, payment);
+      if (asked.holds) return held(calls, asked, payment);
       return asked.voided ? voidAuthorisation(calls, asked, payment) : waiting;
     case 'given_up':
       if (asked.holds) return { kind: 'released' };

@@ -9,6 +9,7 @@
 import type { ChargeAnswer, ChargeOrder, TokenBank } from '../token-bank.ts';
 import { failureOf, paymentFailure } from './failures.ts';
 import { isOrdered, paymentsOf, type PaymentCalls } from './orders.ts';
+import { receiptOf, refusalOf } from './receipts.ts';
 import { meaningOf, readPayment, type WirePayment } from './wire.ts';
 
 const askEvery_s = 15;
@@ -77,6 +78,7 @@ const firstOf = async (
     OrderId: order.operationId,
     PayType: 'O',
     NotificationURL: calls.callbackUrl(order.merchantId),
+    ...receiptOf(order.receipt, calls.register),
   };
   const made = await calls.client.call({ method: 'Init', params, repeatable: true });
   if (made.kind === 'rejected')
@@ -85,9 +87,16 @@ const firstOf = async (
   return (await paymentsOf(calls, order.operationId))?.[0] ?? unknown;
 };
 
+const unavailable = (bankCode: string): ChargeAnswer => ({
+  kind: 'declined',
+  failureCode: 'method_unavailable',
+  bankCode,
+});
+
 const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAnswer> => {
-  if (order.currency !== 'RUB')
-    return { kind: 'declined', failureCode: 'method_unavailable', bankCode: 'currency' };
+  if (order.currency !== 'RUB') return unavailable('currency');
+  const refused = order.isFirst ? refusalOf(order.receipt, calls.register) : null;
+  if (refused !== null) return unavailable(refused);
   const first = await firstOf(calls, order);
   if ('kind' in first) return first;
   if (!(await isOrdered(calls, order, first))) return stopped;

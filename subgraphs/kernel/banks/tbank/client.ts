@@ -10,9 +10,11 @@ import type { Breaker } from '../breaker.ts';
 import type { TBankConfig } from './config.ts';
 import { tokenOf } from './token.ts';
 
-type Params = Readonly<Record<string, string | number>>;
+type Params = Readonly<Record<string, string | number | object>>;
 
 export interface ApiCall {
+  /** The service beside the payments' own. */
+  readonly service?: 'cashbox';
   /** The method, as `Init`. */
   readonly method: string;
   readonly params: Params;
@@ -63,12 +65,13 @@ export const openClient = (
   breaker: Breaker,
 ): Client => {
   const { pool, base } = openBankAddress(url);
+  const cashbox = base.replace(/\/v2$/, '/cashbox');
 
   const attempt = async (path: string, params: Params | null): Promise<ApiAnswer> => {
     if (!breaker.lets()) return { kind: 'unaccepted', code: 'breaker_open' };
     const message = params && { ...params, TerminalKey: terminal };
     const request = {
-      path: `${base}${path}`,
+      path,
       signal: AbortSignal.timeout(attempt_ms),
       ...(message
         ? {
@@ -98,8 +101,9 @@ export const openClient = (
   };
 
   return {
-    call: ({ method, params, repeatable }) => (repeatable ? twice : attempt)(`/${method}`, params),
-    read: (path) => twice(path, null),
+    call: ({ service, method, params, repeatable }) =>
+      (repeatable ? twice : attempt)(`${service ? cashbox : base}/${method}`, params),
+    read: (path) => twice(`${base}${path}`, null),
     close: () => pool.destroy(),
   };
 };

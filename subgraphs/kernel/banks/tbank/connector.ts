@@ -7,6 +7,7 @@ import type { Notification, NotificationRoute } from '../../service/bank-notific
 import type { Reader } from '../../service/config/read-variables.ts';
 import type { Connector, ConnectorParts, OpenedBank } from '../connector.ts';
 import { readTBank, type TBankConfig } from './config.ts';
+import { receiptIn } from './receipt-notification.ts';
 import { hasToken } from './token.ts';
 
 const message = looseObject({ TerminalKey: string(), OrderId: string() });
@@ -45,6 +46,8 @@ export class TBankConnector implements Connector {
         const operationId = operationIn(config, body);
         return operationId === null ? null : { merchantId, operationId, isPayout: false };
       },
+      readReceipt: ({ parameters: { merchantId = '' }, body }) =>
+        operationIn(config, body) === null ? null : receiptIn(merchantId, body),
       acknowledgement: 'OK',
     };
   }

@@ -17,10 +17,18 @@ import {
   unknown,
   type PaymentCalls,
 } from './orders.ts';
+import { receiptOf, refusalOf } from './receipts.ts';
 import { meaningOf, type WirePayment } from './wire.ts';
 
-/** How long a hold lasts from its order on, of which the bank itself gives no end. */
-export const hold_d = 7;
+/** The bank's days. */
+const timeZone = 'Europe/Moscow';
+
+/**
+ * When a hold ends, of which the bank itself gives no end: with the last of so many days in Moscow,
+ * the day of its order being the first (its guide of two-step payments).
+ */
+export const holdEnd = (orderedAt: Temporal.Instant, hold_d: number): Temporal.Instant =>
+  orderedAt.toZonedDateTimeISO(timeZone).startOfDay().add({ days: hold_d }).toInstant();
 
 /** The payment that has the hold; null when the bank does not answer or does not know it. */
 const holdOf = async (
@@ -80,14 +88,14 @@ const settled = async (
 };
 
 const give = (
-  { client }: PaymentCalls,
-  { kind, operationId, amount }: HoldOrder,
+  { client, register }: PaymentCalls,
+  { kind, operationId, amount, receipt }: HoldOrder,
   { id: PaymentId }: WirePayment,
 ): Promise<ApiAnswer> =>
   kind === 'capture'
     ? client.call({
         method: 'Confirm',
-        params: { PaymentId, Amount: Number(amount) },
+        params: { PaymentId, Amount: Number(amount), ...receiptOf(receipt, register) },
         repeatable: true,
       })
     : client.call({
@@ -97,6 +105,9 @@ const give = (
       });
 
 const settleHold = async (calls: PaymentCalls, order: HoldOrder): Promise<HoldAnswer> => {
+  const refused = refusalOf(order.receipt, calls.register);
+  if (refused !== null)
+    return { kind: 'declined', failureCode: 'method_unavailable', bankCode: refused };
   const before = await holdOf(calls, order);
   if (!before) return unknown;
   const ended = await settled(calls, before, order);

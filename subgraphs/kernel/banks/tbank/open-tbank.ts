@@ -11,6 +11,7 @@ import { openClient } from './client.ts';
 import type { TBankConfig } from './config.ts';
 import { tbankHolds } from './holds.ts';
 import { tbankPayments } from './payments.ts';
+import { tbankReceipts } from './receipts.ts';
 import { tbankRefunds } from './refunds.ts';
 
 /** The connector's name: in routes and before the bank's own codes. */
@@ -31,6 +32,8 @@ export const openTBank = (config: TBankConfig, publicUrl: string, pool: Runner):
     client,
     pool,
     checkEcho: openCheckEcho(pool, bankName),
+    register: config.register,
+    hold_d: config.hold_d,
     callbackUrl: (merchantId: string) => `${publicUrl}/callbacks/tbank/${merchantId}`,
   };
   return {
@@ -42,6 +45,7 @@ export const openTBank = (config: TBankConfig, publicUrl: string, pool: Runner):
     ...tbankCharges(calls),
     ...tbankRefunds(calls),
     ...tbankHolds(calls),
+    ...tbankReceipts(calls, config.register),
     payoutWays: [],
     pay: async () => unknown,
     askPayout: async () => unknown,

@@ -5,6 +5,7 @@
 import type { BuyerMethod } from '../../rules/buyer.ts';
 import type { CheckEcho, Ordered } from '../check-echo.ts';
 import type { ApiAnswer, Client } from './client.ts';
+import type { CashRegister } from './config.ts';
 import {
   isSameAmount,
   meaningOf,
@@ -20,6 +21,10 @@ export interface PaymentCalls {
   readonly checkEcho: CheckEcho;
   /** The address for the bank's notifications of a merchant's payments. */
   readonly callbackUrl: (merchantId: string) => string;
+  /** Null: the terminal has none, and no receipts. */
+  readonly register: CashRegister | null;
+  /** How many days a hold lasts. */
+  readonly hold_d: number;
 }
 
 /** How often a payment that waits for its buyer is asked about; notifications come sooner. */

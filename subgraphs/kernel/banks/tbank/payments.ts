@@ -9,6 +9,7 @@ import type { Bank, SessionAnswer, SessionOrder } from '../bank.ts';
 import { askPayment, cancelOrder } from './ask-payment.ts';
 import { failureOf } from './failures.ts';
 import { askEvery_s, isOrdered, stepOf, stopped, unknown, type PaymentCalls } from './orders.ts';
+import { receiptOf, refusalOf } from './receipts.ts';
 import { readPayment } from './wire.ts';
 
 /** The shortest life of a payment's address, and the longest: it ends at the order's time. */
@@ -27,7 +28,7 @@ const dueDate = (order: SessionOrder): string => {
   return until.round('second').toString().replace('Z', '+00:00');
 };
 
-const initParams = (order: SessionOrder, { callbackUrl }: PaymentCalls) => ({
+const initParams = (order: SessionOrder, { callbackUrl, register }: PaymentCalls) => ({
   Amount: Number(order.amount),
   OrderId: order.operationId,
   PayType: isVoided(order) || order.holds ? 'T' : 'O',
@@ -37,6 +38,7 @@ const initParams = (order: SessionOrder, { callbackUrl }: PaymentCalls) => ({
   RedirectDueDate: dueDate(order),
   // A customer of its own for each operation: its card is the one that was saved by it.
   ...(order.save ? { Recurrent: 'Y', CustomerKey: order.operationId } : {}),
+  ...receiptOf(order.receipt, register),
 });
 
 const declinedBy = (code: string) =>
@@ -57,9 +59,13 @@ const opened = (
   };
 };
 
+const unavailable = (bankCode: string) =>
+  ({ kind: 'declined', failureCode: 'method_unavailable', bankCode }) as const;
+
 const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<SessionAnswer> => {
-  if (order.currency !== 'RUB')
-    return { kind: 'declined', failureCode: 'method_unavailable', bankCode: 'currency' };
+  if (order.currency !== 'RUB') return unavailable('currency');
+  const refused = refusalOf(order.receipt, calls.register);
+  if (refused !== null) return unavailable(refused);
   const early =
     order.reference === null
       ? null

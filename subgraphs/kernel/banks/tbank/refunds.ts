@@ -9,6 +9,7 @@ import type { Runner } from '../../database/statement.ts';
 import type { Bank, RefundAnswer, RefundOrder } from '../bank.ts';
 import { claimOrder, claimsOf } from '../claim-order.ts';
 import { paymentsOf, decidingPayment, type PaymentCalls } from './orders.ts';
+import { receiptOf, refusalOf } from './receipts.ts';
 import { readPayment, refundStanding, type WirePayment } from './wire.ts';
 
 export interface RefundCalls extends PaymentCalls {
@@ -51,7 +52,7 @@ const ordered = (order: RefundOrder, after: WirePayment): RefundAnswer => {
 };
 
 const cancel = async (
-  { client }: RefundCalls,
+  { client, register }: RefundCalls,
   order: RefundOrder,
   payment: WirePayment,
   key: string | null,
@@ -60,6 +61,7 @@ const cancel = async (
     PaymentId: payment.id,
     Amount: Number(order.amount),
     ...(key === null ? {} : { ExternalRequestId: key }),
+    ...receiptOf(order.receipt, register),
   };
   const answer = await client.call({ method: 'Cancel', params, repeatable: key !== null });
   if (answer.kind === 'rejected') return declinedRefund(answer.code);
@@ -138,6 +140,19 @@ const refundBySbp = async (
     : answer;
 };
 
+/**
+ * Why a refund is not ordered with its receipt; null when it is. A whole refund repeats the
+ * payment's receipt there, and takes no other.
+ */
+const refusedReceipt = (
+  { register }: RefundCalls,
+  { receipt }: RefundOrder,
+  isWhole: boolean,
+): string | null => {
+  if (isWhole && receipt) return 'receipt_of_whole_refund';
+  return refusalOf(receipt, register);
+};
+
 const refund = async (calls: RefundCalls, order: RefundOrder): Promise<RefundAnswer> => {
   const payments = await paymentsOf(calls, order.payment.operationId);
   const payment =
@@ -148,6 +163,8 @@ const refund = async (calls: RefundCalls, order: RefundOrder): Promise<RefundAns
   const isWhole = payment.amount !== null && BigInt(payment.amount) === order.amount;
   if (isWhole && refundStanding(payment.status) === 'all')
     return { kind: 'approved', reference: order.operationId };
+  const refused = refusedReceipt(calls, order, isWhole);
+  if (refused !== null) return declinedRefund(refused);
   return payment.sbpId === null
     ? cancel(calls, order, payment, order.operationId)
     : refundBySbp(calls, order, payment);

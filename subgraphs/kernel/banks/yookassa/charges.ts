@@ -10,19 +10,26 @@ import {
   metadataOf,
   declinedOrder,
   standing,
+  withoutReceipt,
   type PaymentCaller,
   type PaymentCalls,
 } from './payment-answers.ts';
+import { wireReceipt } from './receipt-words.ts';
 import { readPayment } from './wire.ts';
 
 const unknown = { kind: 'unknown' } as const;
 
 const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAnswer> => {
+  const refused = order.isFirst
+    ? await calls.receiptRefusal(calls.shop, order.receipt, order.now)
+    : null;
+  if (refused !== null) return withoutReceipt(refused);
   const body = {
     amount: wireAmount(order.amount, order.currency),
     capture: true,
     payment_method_id: order.savedReference,
     metadata: metadataOf(order),
+    ...(order.receipt ? { receipt: wireReceipt(order.receipt, order.currency) } : {}),
   };
   const answer = await calls.client.call({
     account: calls.shop,

@@ -16,9 +16,11 @@ import {
   isAboutUs,
   stopped,
   unknown,
+  withoutReceipt,
   type PaymentCaller,
   type PaymentCalls,
 } from './payment-answers.ts';
+import { receiptMistake, wireReceipt } from './receipt-words.ts';
 import { readPayment, type WirePayment } from './wire.ts';
 
 /** How long a hold lasts of which the bank does not say it: that of a card (its own guide). */
@@ -85,16 +87,24 @@ const afterRefusal = async (
   );
 };
 
+/** What is ordered of a capture: how much, and its receipt, where it has one of its own. */
+const orderBody = ({ kind, amount, currency, receipt }: HoldOrder) =>
+  kind === 'capture'
+    ? {
+        amount: wireAmount(amount, currency),
+        ...(receipt ? { receipt: wireReceipt(receipt, currency) } : {}),
+      }
+    : {};
+
 const settleHold = async (calls: PaymentCalls, order: HoldOrder): Promise<HoldAnswer> => {
-  const { kind, operationId, payment, amount, currency } = order;
+  const { kind, operationId, payment, receipt } = order;
+  const mistake = receipt ? receiptMistake(receipt, null) : null;
+  if (mistake !== null) return withoutReceipt(mistake);
   const verb = kind === 'capture' ? 'capture' : 'cancel';
   const answer = await calls.client.call({
     account: calls.shop,
     path: `/payments/${payment.reference}/${verb}`,
-    post: {
-      key: operationId,
-      body: kind === 'capture' ? { amount: wireAmount(amount, currency) } : {},
-    },
+    post: { key: operationId, body: orderBody(order) },
   });
   if (answer.kind === 'rejected') return afterRefusal(calls, order, answer);
   const after = answer.kind === 'answered' ? readPayment(answer.body) : null;

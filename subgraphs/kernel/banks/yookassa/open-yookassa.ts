@@ -4,12 +4,14 @@ import type { Runner } from '../../database/statement.ts';
 import type { OpenedBank } from '../connector.ts';
 import { openBreaker, watchBreaker } from '../breaker.ts';
 import { yooKassaCharges } from './charges.ts';
+import { openReceiptRefusal } from './cash-register.ts';
 import { openClient } from './client.ts';
 import type { YooKassaConfig } from './config.ts';
 import { openCheckEcho } from './echo.ts';
 import { yooKassaHolds } from './holds.ts';
 import { yooKassaPayments } from './payments.ts';
 import { yooKassaPayouts } from './payouts.ts';
+import { yooKassaReceipts } from './receipts.ts';
 import { yooKassaRefunds } from './refunds.ts';
 
 /** The connector's name: in routes, in accounts and before the bank's own codes. */
@@ -27,10 +29,12 @@ export const openYooKassa = (
   const breaker = openBreaker();
   const client = openClient(config, breaker);
   const checkEcho = openCheckEcho(pool);
+  const receiptRefusal = openReceiptRefusal(client);
   const stopWatching = watchBreaker(connector, breaker);
   const calling = (purpose: AccountPurpose) => async (merchantId: string) => ({
     client,
     checkEcho,
+    receiptRefusal,
     accounts: await accountsOf(merchantId, purpose),
   });
   return {
@@ -44,6 +48,7 @@ export const openYooKassa = (
     ...yooKassaCharges(calling('payments')),
     ...yooKassaRefunds(calling('payments')),
     ...yooKassaHolds(calling('payments')),
+    ...yooKassaReceipts(calling('payments')),
     ...yooKassaPayouts(calling('payouts'), { client, gateway: config.payouts }),
     close: async () => {
       stopWatching();

@@ -4,6 +4,7 @@ import type { Account } from '../bank-accounts.ts';
 import type { ChargeAnswer } from '../token-bank.ts';
 import type { Caller } from './accounts.ts';
 import type { ApiAnswer, Client } from './client.ts';
+import type { ReceiptRefusal } from './cash-register.ts';
 import type { CheckEcho, Ordered } from './echo.ts';
 import { paymentFailure, rejectedOrder } from './failures.ts';
 import type { WirePayment } from './wire.ts';
@@ -12,10 +13,11 @@ export interface PaymentCalls {
   readonly client: Client;
   readonly shop: Account;
   readonly checkEcho: CheckEcho;
+  readonly receiptRefusal: ReceiptRefusal;
 }
 
 /** Whose shop serves a merchant, with what calls need beside. */
-export type PaymentCaller = Caller & Pick<PaymentCalls, 'checkEcho'>;
+export type PaymentCaller = Caller & Pick<PaymentCalls, 'checkEcho' | 'receiptRefusal'>;
 
 /** How often a payment that waits for its buyer is asked about; notifications come sooner. */
 export const askEvery_s = 15;
@@ -52,6 +54,10 @@ export const declinedOrder = (
   failureCode: isAboutUs(answer) ? 'method_unavailable' : rejectedOrder(answer.parameter),
   bankCode: answer.code,
 });
+
+/** A receipt cannot be registered with the movement, which is not ordered. */
+export const withoutReceipt = (bankCode: string) =>
+  ({ kind: 'declined', failureCode: 'method_unavailable', bankCode }) as const;
 
 export const declined = ({ cancellation }: WirePayment): BankAnswer & { kind: 'declined' } => ({
   kind: 'declined',

@@ -18,9 +18,11 @@ import {
   stopped,
   traitsOf,
   unknown,
+  withoutReceipt,
   type PaymentCaller,
   type PaymentCalls,
 } from './payment-answers.ts';
+import { wireReceipt } from './receipt-words.ts';
 import { readPayment, type WirePayment } from './wire.ts';
 
 const wireMethods: Readonly<Record<BuyerMethod, string>> = {
@@ -63,6 +65,7 @@ const sessionBody = (order: SessionOrder) => ({
   confirmation: { type: order.method === 'sbp' ? 'qr' : 'redirect', return_url: order.pageUrl },
   metadata: metadataOf(order),
   ...(order.save ? { save_payment_method: true } : {}),
+  ...(order.receipt ? { receipt: wireReceipt(order.receipt, order.currency) } : {}),
 });
 
 const stepOf = (
@@ -105,6 +108,8 @@ const isStale = (answer: ApiAnswer, { card, sessionUntil }: SessionOrder): boole
 };
 
 const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<SessionAnswer> => {
+  const refused = await calls.receiptRefusal(calls.shop, order.receipt, order.now);
+  if (refused !== null) return withoutReceipt(refused);
   const post = (key: string) =>
     calls.client.call({
       account: calls.shop,

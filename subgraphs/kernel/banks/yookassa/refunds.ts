@@ -9,6 +9,7 @@ import { wireAmount } from './amount.ts';
 import type { ApiAnswer } from './client.ts';
 import { refundFailure } from './failures.ts';
 import type { PaymentCaller, PaymentCalls } from './payment-answers.ts';
+import { receiptMistake, wireReceipt } from './receipt-words.ts';
 import { readPage, readRefund, type WireRefund } from './wire.ts';
 
 /** How often a pending refund is asked about. */
@@ -87,7 +88,10 @@ const refund = async (calls: PaymentCalls, order: RefundOrder): Promise<RefundAn
   const found = await search(calls, order, paymentId);
   if (found && 'kind' in found) return unknown;
   if (found) return standing(calls, order, found);
-  const { merchantId, operationId, payment } = order;
+  const { merchantId, operationId, payment, receipt } = order;
+  const mistake = receipt ? receiptMistake(receipt, null) : null;
+  if (mistake !== null)
+    return { kind: 'declined', failureCode: 'refund_rejected', bankCode: mistake };
   const metadata = {
     merchant_id: merchantId,
     operation_id: operationId,
@@ -98,6 +102,7 @@ const refund = async (calls: PaymentCalls, order: RefundOrder): Promise<RefundAn
     payment_id: paymentId,
     amount: wireAmount(order.amount, order.currency),
     metadata,
+    ...(receipt ? { receipt: wireReceipt(receipt, order.currency) } : {}),
   };
   const answer = await client.call({
     account: shop,

@@ -102,7 +102,8 @@ const isInstant = (value: unknown): boolean => {
     return false;
   }
 };
-const instant = pipe(
+/** A moment in ISO 8601. */
+export const instant = pipe(
   custom<string>(isInstant),
   transform((value) => Temporal.Instant.from(value)),
 );

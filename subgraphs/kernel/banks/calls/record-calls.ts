@@ -1,0 +1,62 @@
+/**
+ * Writes calls to banks down, beside the payment and not in its way: they gather in this process
+ * and go out in batches, so that no call waits for its row (decision A-232). What a killed process
+ * had gathered is lost: it is a record for people, and no money follows from it.
+ */
+import { newRowId } from '../../database/new-id.ts';
+import { Counter } from 'prom-client';
+import { rfc3339 } from '../../../../schema/rfc3339.ts';
+import { gatherRows } from '../../database/gather-rows.ts';
+import type { Runner, Statement } from '../../database/statement.ts';
+import { metrics } from '../../service/tracing/telemetry.ts';
+import { openCallCounter, type CallCounter } from './count-calls.ts';
+import type { BankCall } from './entities.ts';
+
+const dropped = new Counter({
+  name: 'bank_calls_unrecorded_total',
+  help: 'Calls to banks that left no row, because the database did not take them in time.',
+  registers: [metrics],
+});
+
+const insert: Statement = {
+  name: 'bank_call.insert',
+  text: 'insert into bank_call select * from jsonb_populate_recordset(null::bank_call, $1::jsonb)',
+};
+
+export type NewCall = Omit<BankCall, 'id'>;
+
+export interface CallRecorder extends Pick<CallCounter, 'count'> {
+  /** Takes a call; it never waits and never fails. */
+  readonly note: (call: NewCall) => void;
+  /** Writes what has gathered, rows and counts. */
+  readonly close: () => Promise<void>;
+}
+
+const asColumns = (call: NewCall) => ({
+  merchant_id: call.merchantId,
+  subject_id: call.subjectId,
+  id: newRowId(),
+  connector: call.connector,
+  call: call.call,
+  amount: call.amount?.toString() ?? null,
+  currency: call.currency,
+  answer: call.answer,
+  reference: call.reference,
+  failure_code: call.failureCode,
+  bank_code: call.bankCode,
+  duration_ms: call.duration_ms,
+  created_at: rfc3339(call.createdAt),
+});
+
+/** A recorder of this process. */
+export const openCallRecorder = (runner: Runner): CallRecorder => {
+  const counter = openCallCounter(runner);
+  const rows = gatherRows(runner, insert, (lost) => dropped.inc(lost));
+  return {
+    count: counter.count,
+    note: (call) => rows.add(asColumns(call)),
+    close: async () => {
+      await Promise.all([rows.close(), counter.close()]);
+    },
+  };
+};

@@ -1,0 +1,72 @@
+/**
+ * Reads what receipts are made of, for the orders of banks: the customer is sealed at rest
+ * (decision D-98), and unsealed for as long as an order is under way.
+ */
+import type { CustomerVault } from '../database/kept-keys.ts';
+import { run, type Runner, type Statement } from '../database/statement.ts';
+import { minorUnits } from '../rules/money.ts';
+import type { KeptItem, ReceiptCustomer, ReceiptTerms } from '../rules/receipt.ts';
+import { nobody } from '../rules/receipt-customer.ts';
+import { nullable, object, parse, string } from 'valibot';
+
+/** Whose terms: the subject's that they were given with. */
+export interface TermsKey {
+  readonly merchantId: string;
+  readonly termsId: string;
+}
+
+/** Terms in the order of their keys. Rejects when there are none for a key. */
+export type ReadTerms = (keys: readonly TermsKey[]) => Promise<readonly ReceiptTerms[]>;
+
+interface Row {
+  readonly place: number;
+  readonly taxSystem: number | null;
+  readonly items: readonly KeptItem[];
+  /** Null: it was erased. */
+  readonly customer: string | null;
+}
+
+const read: Statement = {
+  name: 'receipt_terms.read',
+  text: `select asked.place::int as place, tax_system as "taxSystem", items, customer_sealed as customer
+    from unnest((select $1::uuid[]), (select $2::uuid[])) with ordinality as asked (merchant_id, id, place)
+    join receipt_terms as terms on terms.merchant_id = asked.merchant_id and terms.subject_id = asked.id`,
+};
+
+const customerSchema = object({
+  email: nullable(string()),
+  phone: nullable(string()),
+  fullName: nullable(string()),
+  inn: nullable(string()),
+});
+
+/** A customer as it is sealed. */
+export const sealedCustomer = (
+  customers: Pick<CustomerVault, 'seal'>,
+  customer: ReceiptCustomer,
+): string => customers.seal(JSON.stringify(customer));
+
+/** Opens the reader. */
+export const openReadTerms =
+  (pool: Runner, customers: Pick<CustomerVault, 'open'>): ReadTerms =>
+  async (keys) => {
+    const rows = await run<Row>(pool, read, [
+      keys.map(({ merchantId }) => merchantId),
+      keys.map(({ termsId }) => termsId),
+    ]);
+    const found = new Map(rows.map((row) => [row.place, row]));
+    const terms = keys.map(async ({ termsId }, index): Promise<ReceiptTerms> => {
+      const row = found.get(index + 1);
+      if (!row) throw new Error(`there are no receipt terms of ${termsId}`);
+      const { taxSystem, items, customer } = row;
+      return {
+        taxSystem,
+        items: items.map((item) => ({ ...item, price: minorUnits(item.price) })),
+        customer:
+          customer === null
+            ? nobody
+            : parse(customerSchema, JSON.parse(await customers.open(customer))),
+      };
+    });
+    return Promise.all(terms);
+  };

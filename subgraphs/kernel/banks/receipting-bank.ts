@@ -1,0 +1,34 @@
+/**
+ * An acquirer that gets the receipt of what it is ordered: payments name whose terms it has, and
+ * the order gets them here, a moment before it goes out. One without a receipt costs nothing.
+ */
+import type { Bank } from './bank.ts';
+import type { HoldOrder } from './hold-bank.ts';
+import type { ReadTerms } from './receipt-terms.ts';
+
+interface Ordered {
+  readonly merchantId: string;
+  readonly receiptTermsId?: string | null;
+}
+
+/** The bank behind that look-up. */
+export const receiptingBank = (bank: Bank, readTerms: ReadTerms): Bank => {
+  const withReceipt = async <Order extends Ordered>(order: Order): Promise<Order> => {
+    const { merchantId, receiptTermsId: termsId } = order;
+    if (!termsId) return order;
+    const [receipt] = await readTerms([{ merchantId, termsId }]);
+    return receipt ? { ...order, receipt } : order;
+  };
+  return {
+    ...bank,
+    openSession: async (order) => bank.openSession(await withReceipt(order)),
+    charge: async (order) => bank.charge(await withReceipt(order)),
+    refund: async (order) => bank.refund(await withReceipt(order)),
+    ...(bank.settleHold
+      ? {
+          settleHold: async (order: HoldOrder) =>
+            (await bank.settleHold?.(await withReceipt(order))) ?? { kind: 'unknown' },
+        }
+      : {}),
+  };
+};
