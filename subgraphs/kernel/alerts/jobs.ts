@@ -27,11 +27,34 @@ const oldest: Statement = {
   name: 'alert.oldest_unpublished',
   text: `select merchant_id as "merchantId", id::text as "subjectId" from alert where told_at is null and ${notAside} order by raised_at limit 1`,
 };
+const owners: Statement = {
+  name: 'alert.owners_of_unpublished',
+  text: `select merchant_id as "merchantId", count(*)::int as count from
+      (select merchant_id from alert where told_at is null and ${notAside} order by raised_at limit $1) as oldest
+    group by merchant_id`,
+};
 const take: Statement = {
   name: 'alert.take_unpublished',
-  text: `update alert set told_at = $1 where (merchant_id, id) in
-      (select merchant_id, id from alert where told_at is null and ${notAside} order by raised_at limit $2 for update skip locked)
+  text: `update alert set told_at = $1 where merchant_id = $3 and id in
+      (select id from alert where merchant_id = $3 and told_at is null and ${notSetAside(task, '$3', 'alert.id::text')}
+        order by raised_at limit $2 for update skip locked)
     returning ${alertColumns}`,
+};
+
+/** Takes the oldest of all merchants, each merchant's by a statement of its own. */
+const takeOldest = async (
+  client: pg.PoolClient,
+  now: Temporal.Instant,
+  limit: number,
+): Promise<Alert[]> => {
+  const taken: Alert[] = [];
+  for (const { merchantId, count } of await run<{ merchantId: string; count: number }>(
+    client,
+    owners,
+    [limit],
+  ))
+    taken.push(...(await run<Alert>(client, take, [now, count, merchantId])));
+  return taken;
 };
 
 /**
@@ -43,7 +66,7 @@ export const publishAlerts = async ({ pool, bus, now }: AlertJobs): Promise<numb
   const { result: alerts } = await workBatch(pool, {
     task,
     limit: publish_max_rows,
-    work: (limit) => inTransaction(pool, (client) => run<Alert>(client, take, [now(), limit])),
+    work: (limit) => inTransaction(pool, (client) => takeOldest(client, now(), limit)),
     first,
   });
   if (alerts.length === 0) return 0;
@@ -72,7 +95,7 @@ export const alertJobs = (parts: AlertJobs): readonly Job[] => [
     name: 'tell-alerts',
     queue: 'schedules',
     every_ms: publishEvery_ms,
-    due: `exists (select from alert where told_at is null and ${notAside})`,
+    due: `exists (select 1 from alert where told_at is null and ${notAside})`,
     run: async () => {
       while ((await publishAlerts(parts)) > 0);
       return done;

@@ -10,6 +10,7 @@ import { raiseAlert } from './raise-alert.ts';
 import { metrics } from '../service/tracing/telemetry.ts';
 import { isDatabaseLost } from '../service/database-lost.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
+import { platformMerchantId } from '../rules/platform.ts';
 import { errorCode } from '../service/error-code.ts';
 
 /** What a task failed at. */
@@ -38,18 +39,36 @@ export const notSetAside = (task: string, merchant: string, subject: string): st
   `coalesce((select max(set_aside.due_at) <= now() from set_aside where set_aside.merchant_id = ${merchant} and set_aside.task = '${task}'
     and set_aside.subject_id in (${subject}, '${everything}')), true)`;
 
-// 5 seconds, twice as long after each failure, up to an hour.
+/** 5 seconds, twice as long after each failure, up to an hour. */
+const pauses_s: readonly number[] = Array.from({ length: 12 }, (_, tries) =>
+  Math.min(5 * 2 ** tries, 3_600),
+);
+
+/**
+ * SQL: the same for a row of the platform. What is set aside is read once, apart from the rows:
+ * they are in tables of the coordinator where those of merchants are spread.
+ */
+export const notSetAsideOfPlatform = (task: string, subject: string): string =>
+  `not (array[${subject}, '${everything}'] && array(select set_aside.subject_id from set_aside
+    where set_aside.merchant_id = '${platformMerchantId}' and set_aside.task = '${task}' and set_aside.due_at > now()))`;
+
+// The moments come from the program: a shard evaluates nothing that hangs on the session.
 const put: Statement = {
   name: 'set_aside.put',
-  text: `insert into set_aside (merchant_id, task, subject_id, tries, due_at) values ($1, $2, $3, 1, now() + interval '5 seconds')
+  text: `insert into set_aside (merchant_id, task, subject_id, tries, due_at) values ($1, $2, $3, 1, ($4::timestamptz[])[1])
     on conflict (merchant_id, task, subject_id) do update set tries = set_aside.tries + 1,
-      due_at = now() + least(5 * power(2, least(set_aside.tries, 12)), 3600) * interval '1 second'`,
+      due_at = ($4::timestamptz[])[least(set_aside.tries + 1, ${pauses_s.length})]`,
 };
 
+const forgettable: Statement = {
+  name: 'set_aside.forgettable',
+  text: `select distinct merchant_id as "merchantId" from
+      (select merchant_id from set_aside where due_at < $1 order by due_at limit $2) as oldest`,
+};
 const forget: Statement = {
   name: 'set_aside.forget',
-  text: `with forgotten as (delete from set_aside where ctid = any (array(
-      select ctid from set_aside where due_at < $1 order by due_at limit $2 for update skip locked)) returning 1)
+  text: `with forgotten as (delete from set_aside where merchant_id = $3 and ctid = any (array(
+      select ctid from set_aside where merchant_id = $3 and due_at < $1 order by due_at limit $2 for update skip locked)) returning 1)
     select count(*)::int as count from forgotten`,
 };
 
@@ -62,8 +81,12 @@ export const forgetSetAside = async (
   cutoff: Temporal.Instant,
   limit: number,
 ): Promise<number> => {
-  const [row] = await run<{ count: number }>(runner, forget, [cutoff, limit]);
-  return row?.count ?? 0;
+  let forgotten = 0;
+  for (const { merchantId } of await run<Subject>(runner, forgettable, [cutoff, limit])) {
+    const [row] = await run<{ count: number }>(runner, forget, [cutoff, limit, merchantId]);
+    forgotten += row?.count ?? 0;
+  }
+  return forgotten;
 };
 
 /**
@@ -128,7 +151,9 @@ export const setAside = async (
   subject: Subject,
   error: unknown,
 ): Promise<void> => {
-  await run(runner, put, [subject.merchantId, task, subject.subjectId]);
+  const now = Temporal.Now.instant();
+  const moments = pauses_s.map((seconds) => now.add({ seconds }));
+  await run(runner, put, [subject.merchantId, task, subject.subjectId, moments]);
   await reportSetAside(runner, task, subject, error);
 };
 

@@ -5,6 +5,7 @@
  */
 import { notSetAside, type Subject } from '../alerts/set-aside.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
+import { ownersOf, shared, type Owner } from './due-owners.ts';
 
 /**
  * Whose time it is: a shop's with a test clock, in test mode; null: the real one, which everybody
@@ -32,17 +33,13 @@ export interface Waiting {
   readonly locked?: boolean;
 }
 
-/** So many merchants share one `dueOfEach`; of more, chance decides. */
-const sharing_max = 100;
-
 /** Finds what waits. */
 export interface Due<Found> {
   /** Up to `limit` rows that are due by `now` on this timeline, longest due first. */
   due(runner: Runner, timeline: Timeline, now: Temporal.Instant, limit: number): Promise<Found[]>;
   /**
    * Up to `limit` rows that are due by `now` in the real time: every merchant with something due,
-   * but those of `except`, has an equal share. It needs an index over merchant and moment, of which
-   * it reads one entry for each merchant.
+   * but those of `except`, has an equal share. It needs an index over merchant and moment.
    */
   dueOfEach(
     runner: Runner,
@@ -50,14 +47,18 @@ export interface Due<Found> {
     limit: number,
     except: readonly string[],
   ): Promise<Found[]>;
+  /** Whose the `limit` rows are that are due for the longest in the real time. */
+  owners(runner: Runner, now: Temporal.Instant, limit: number): Promise<readonly Owner[]>;
   /** The name under which rows are set aside (`database/set-aside`): `due` passes over these. */
   readonly task: string;
   /** SQL: whether something is due by `$1` in the real time. */
   readonly isDue: string;
   /** SQL: the clocks by which something is due, as `clock` in `ClockParticipant.due`. */
   readonly byClock: string;
-  /** SQL: the row was not set aside. `row` is an alias of the table. */
-  notAside(row: string): string;
+  /**
+   * SQL: the row was not set aside. `row` is an alias of the table, `merchant` is whose it is.
+   */
+  notAside(row: string, merchant?: string): string;
   /**
    * The row that is due for the longest, whoever has locked it, as it would be set aside; null when
    * none is.
@@ -78,7 +79,7 @@ export interface Due<Found> {
  * `shop_id` and `mode`.
  */
 export const inRealTime = (row: string): string =>
-  `not exists (select from test_clock where test_clock.merchant_id = ${row}.merchant_id and test_clock.shop_id = ${row}.shop_id and ${row}.mode = 'test')`;
+  `not exists (select 1 from test_clock where test_clock.merchant_id = ${row}.merchant_id and test_clock.shop_id = ${row}.shop_id and ${row}.mode = 'test')`;
 
 /**
  * SQL: the row is the shop's, in test mode; merchant and shop are the parameters from `first` on.
@@ -86,77 +87,74 @@ export const inRealTime = (row: string): string =>
 export const ofShop = (row: string, first: number): string =>
   `${row}.merchant_id = $${first} and ${row}.shop_id = $${first + 1} and ${row}.mode = 'test'`;
 
-/** The same look for what lives by the real time, and for one shop with a test clock. */
-const statementsOf = (
-  name: string,
-  select: string,
-  order: string,
-): readonly [Statement, Statement] => [
-  { name: `${name}.due`, text: `${select} ${inRealTime('waiting')} ${order}` },
-  { name: `${name}.due_of_shop`, text: `${select} ${ofShop('waiting', 3)} ${order}` },
-];
-
 /**
- * SQL: what is due of each merchant by `$1`, a share of `$2` for each. The walk goes from merchant
- * to merchant by the index, so that it costs the same however much one of them has waiting.
+ * The texts of the statements. Of one merchant or shop, `$3` is the merchant wherever it is named,
+ * also in the subquery about what is set aside, so that one shard runs them.
  */
-const ofEachMerchant = ({ table, at, where = 'true' }: Waiting, due: string): string =>
-  `with recursive head as (
-      (select merchant_id, ${at} from ${table} where ${where} order by merchant_id, ${at} limit 1)
-      union all
-      select next.merchant_id, next.${at} from head cross join lateral (
-        select merchant_id, ${at} from ${table} where ${where} and merchant_id > head.merchant_id
-        order by merchant_id, ${at} limit 1) as next),
-    sharing as materialized (select merchant_id from head where ${at} <= $1 and merchant_id <> all ($3::uuid[]) order by random() limit ${sharing_max})
-    select found.* from sharing cross join lateral (${due}
-      limit greatest(1, $2::int / (select count(*) from sharing))`;
+const textsOf = (waiting: Waiting) => {
+  const { name, table, at, subject = 'id', columns, where = 'true', locked = false } = waiting;
+  const aside = (row: string, merchant: string): string =>
+    notSetAside(name, merchant, `${row}.${subject}::text`);
+  const select = (wanted: string, merchant = 'waiting.merchant_id'): string =>
+    `select ${wanted} from ${table} as waiting where ${where} and ${at} <= $1 and ${aside('waiting', merchant)}`;
+  const oldest = `order by ${at} limit $2`;
+  const taken = `${oldest}${locked ? ' for update of waiting skip locked' : ''}`;
+  const inShop = ofShop('waiting', 3);
+  const everybody = inRealTime('waiting');
+  const identity = `merchant_id as "merchantId", ${subject}::text as "subjectId"`;
+  return {
+    ofMerchant: `${select(columns, '$3')} and waiting.merchant_id = $3 and ${everybody} ${taken}`,
+    ofShop: `${select(columns, '$3')} and ${inShop} ${taken}`,
+    first: `${select(identity)} and ${everybody} ${oldest}`,
+    firstOfShop: `${select(identity, '$3')} and ${inShop} ${oldest}`,
+    owners: `${select('merchant_id')} and ${everybody}`,
+    isDue: `exists (${select('1')} and ${everybody})`,
+    notAside: (row: string, merchant = `${row}.merchant_id`): string => aside(row, merchant),
+  };
+};
 
 /** The statements that find rows which wait for a moment. */
 export const dueOn = <Found extends object>(waiting: Waiting): Due<Found> => {
-  const { name, table, at, subject = 'id', columns, where = 'true', locked = false } = waiting;
-  const notAside = (row: string): string =>
-    notSetAside(name, `${row}.merchant_id`, `${row}.${subject}::text`);
-  const select = (wanted: string): string =>
-    `select ${wanted} from ${table} as waiting where ${where} and ${at} <= $1 and ${notAside('waiting')}`;
-  const oldest = `order by ${at} limit $2`;
-  const lock = locked ? ' for update of waiting skip locked' : '';
-  const [everybody, oneShop] = statementsOf(name, `${select(columns)} and`, oldest + lock);
-  const each: Statement = {
-    name: `${name}.due_of_each`,
-    text: `${ofEachMerchant(
-      waiting,
-      `${select(columns)} and waiting.merchant_id = sharing.merchant_id and ${inRealTime('waiting')} order by ${at}`,
-    )}${lock}) as found`,
-  };
-  const [firstOfAll, firstOfShop] = statementsOf(
-    `${name}.first`,
-    `${select(`merchant_id as "merchantId", ${subject}::text as "subjectId"`)} and`,
-    oldest,
-  );
-  const read = <Row extends object>(
+  const { name, table, at, where = 'true' } = waiting;
+  const texts = textsOf(waiting);
+  const owners = ownersOf(waiting, texts.owners);
+  const ofMerchant: Statement = { name: `${name}.due`, text: texts.ofMerchant };
+  const ofOneShop: Statement = { name: `${name}.due_of_shop`, text: texts.ofShop };
+  const firstOfAll: Statement = { name: `${name}.first`, text: texts.first };
+  const firstOfShop: Statement = { name: `${name}.first_of_shop`, text: texts.firstOfShop };
+  const readOf = async (
     runner: Runner,
-    statements: readonly [Statement, Statement],
-    timeline: Timeline,
-    values: readonly unknown[],
-  ) =>
-    timeline === null
-      ? run<Row>(runner, statements[0], values)
-      : run<Row>(runner, statements[1], [...values, timeline.merchantId, timeline.shopId]);
+    now: Temporal.Instant,
+    found: readonly Owner[],
+  ): Promise<Found[]> => {
+    const rows: Found[] = [];
+    for (const { merchantId, count } of found)
+      rows.push(...(await run<Found>(runner, ofMerchant, [now, count, merchantId])));
+    return rows;
+  };
   const earliest: Statement = {
     name: `${name}.next`,
     text: `select min(${at}) as at from ${table} as waiting where ${where} and ${at} > $1 and ${ofShop('waiting', 2)}`,
   };
   return {
-    due: (runner, timeline, now, limit) =>
-      read<Found>(runner, [everybody, oneShop], timeline, [now, limit]),
-    dueOfEach: (runner, now, limit, except) => run<Found>(runner, each, [now, limit, except]),
+    due: async (runner, timeline, now, limit) =>
+      timeline === null
+        ? readOf(runner, now, await owners.oldest(runner, now, limit))
+        : run<Found>(runner, ofOneShop, [now, limit, timeline.merchantId, timeline.shopId]),
+    dueOfEach: async (runner, now, limit, except) =>
+      readOf(runner, now, shared(await owners.each(runner, now, except), limit)),
+    owners: (runner, now, limit) => owners.oldest(runner, now, limit),
     task: name,
     byClock: `from clock join ${table} as waiting on waiting.merchant_id = clock.merchant_id and waiting.shop_id = clock.shop_id
-      and waiting.mode = 'test' where ${where} and ${at} <= clock.at and ${notAside('waiting')}`,
-    isDue: `exists (${select('')} and ${inRealTime('waiting')})`,
-    notAside,
-    first: async (runner, timeline, now) =>
-      (await read<Subject>(runner, [firstOfAll, firstOfShop], timeline, [now, 1]))[0] ?? null,
+      and waiting.mode = 'test' where ${where} and ${at} <= clock.at and ${texts.notAside('waiting')}`,
+    isDue: texts.isDue,
+    notAside: texts.notAside,
+    first: async (runner, timeline, now) => {
+      const [row] = await (timeline === null
+        ? run<Subject>(runner, firstOfAll, [now, 1])
+        : run<Subject>(runner, firstOfShop, [now, 1, timeline.merchantId, timeline.shopId]));
+      return row ?? null;
+    },
     next: async (runner, { merchantId, shopId }, now) => {
       const [row] = await run<{ at: Temporal.Instant | null }>(runner, earliest, [
         now,

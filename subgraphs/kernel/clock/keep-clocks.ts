@@ -95,7 +95,7 @@ const withWork = (participants: readonly ClockParticipant[]): Statement => ({
 });
 const unrelayed: Statement = {
   name: 'test_clock.unrelayed',
-  text: 'select exists (select from event where sequence is null and merchant_id = $1 and shop_id = $2) as waiting',
+  text: 'select exists (select 1 from event where sequence is null and merchant_id = $1 and shop_id = $2) as waiting',
 };
 
 /**

@@ -134,6 +134,8 @@ class KnownClocks implements TestClocks {
   }
 
   announce(): Promise<void> {
+    // The process that changed a clock answers by it from now on.
+    this.#forget();
     return this.#bus.publish('clocks', null);
   }
 

@@ -44,8 +44,8 @@ export interface ConsumerBatch {
 const anyWaiting: Statement = {
   name: 'consumer.waiting',
   text: `
-    select exists (select from consumer_retry where consumer = $1 and due_at <= now())
-      or exists (select from event where follower = $1
+    select exists (select 1 from consumer_retry where consumer = $1 and due_at <= now())
+      or exists (select 1 from event where follower = $1
         and sequence > (select sequence from consumer_offset where consumer = $1)) as waiting`,
 };
 
@@ -121,12 +121,16 @@ const deleteRetry: Statement = {
     returning 1`,
 };
 
-// Twice as long after each failure, up to an hour.
+/** A second, twice as long after each failure, up to an hour. */
+const pauses_s: readonly number[] = Array.from({ length: 13 }, (_, tries) =>
+  Math.min(2 ** tries, 3_600),
+);
+
 const postponeRetry: Statement = {
   name: 'consumer_retry.postpone',
   text: `
     update consumer_retry set tries = tries + 1,
-      due_at = now() + least(power(2, least(tries, 12)), 3600) * interval '1 second'
+      due_at = ($4::timestamptz[])[least(tries, ${pauses_s.length - 1}) + 1]
     where merchant_id = $1 and consumer = $2 and sequence = $3`,
 };
 
@@ -154,7 +158,9 @@ export const consumeRetry = async (
       if (deleted.length > 0) await effects(client);
     });
   } catch (error) {
-    await run(pool, postponeRetry, key);
+    const now = Temporal.Now.instant();
+    const moments = pauses_s.map((seconds) => now.add({ seconds }));
+    await run(pool, postponeRetry, [...key, moments]);
     throw error;
   }
 };

@@ -3,7 +3,7 @@
  * body is frozen here, with the event. The relay (`kernel/events/relay`) gives them their sequence
  * and sends them on.
  */
-import { randomUUID } from 'node:crypto';
+import { newRowId } from '../database/new-id.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import type { LiveKind, WebhookEvent } from '../rules/event.ts';
 import type { Consumer } from '../rules/consumer.ts';
@@ -35,7 +35,7 @@ export interface OutboxEvent {
  * `created_at`, `data`; the id is the same at every endpoint (decision D-71a).
  */
 export const eventRow = (event: OutboxEvent): object => {
-  const id = randomUUID();
+  const id = newRowId();
   const createdAt = rfc3339(event.at);
   const { stream, webhook } = event;
   return {

@@ -42,6 +42,12 @@ const PostingEntry = defineEntity({
       name: 'posting_filter',
       properties: ['merchantId', 'shopId', 'mode', 'type', 'createdAt', 'id'],
     },
+    {
+      name: 'posting_newest',
+      properties: ['mode', 'createdAt', 'id'],
+      where:
+        "type = any (array['refund'::text, 'payout'::text, 'payout_fee'::text, 'settlement'::text, 'adjustment'::text])",
+    },
   ],
   checks: [
     { name: 'posting_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },

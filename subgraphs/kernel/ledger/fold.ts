@@ -4,6 +4,8 @@
  * an alert. A balance is the row plus the deltas, so that nothing is wrong meanwhile, whatever is
  * not folded.
  */
+import type pg from 'pg';
+import { isSpread } from '../database/spread.ts';
 import { isPassing, notSetAside, setAside, type Subject } from '../alerts/set-aside.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 
@@ -22,10 +24,40 @@ const foldText = (whose: string): string =>
       on conflict (merchant_id, shop_id, mode, currency, account) do update set amount = balance.amount + excluded.amount returning 1)
     select count(*)::int as count from due`;
 
+// Of one merchant, whose id is `$2` wherever it is named, so that one shard runs it.
+const ofMerchantText = (whose: string): string =>
+  `with due as (delete from balance_delta where merchant_id = $2 and ctid = any (array(
+      select ctid from balance_delta as waiting where waiting.merchant_id = $2 and ${whose} limit $1 for update skip locked)) returning *),
+    sums as (select shop_id, mode, currency, account, sum(amount) as amount from due group by 1, 2, 3, 4 order by 1, 2, 3, 4),
+    folded as (insert into balance (merchant_id, shop_id, mode, currency, account, amount)
+      select $2::uuid, shop_id, mode, currency, account, amount from sums
+      on conflict (merchant_id, shop_id, mode, currency, account) do update set amount = balance.amount + excluded.amount returning 1)
+    select count(*)::int as count from due`;
+
 const foldAny: Statement = { name: 'balance.fold', text: foldText(notAside) };
+const foldMerchant: Statement = {
+  name: 'balance.fold_merchant',
+  text: ofMerchantText(notSetAside(task, '$2', account('waiting'))),
+};
 const foldOne: Statement = {
   name: 'balance.fold_one',
-  text: foldText(`waiting.merchant_id = $2 and ${account('waiting')} = $3`),
+  text: ofMerchantText(`${account('waiting')} = $3`),
+};
+
+const merchantsDue: Statement = {
+  name: 'balance.fold_merchants',
+  text: `select distinct merchant_id as "merchantId"
+    from (select merchant_id from balance_delta as waiting where ${notAside} limit $1) as due`,
+};
+
+/** Folds the next deltas where the tables are spread: each merchant's by a statement of its own. */
+const foldApart = async (pool: pg.Pool, limit: number): Promise<number> => {
+  let folded = 0;
+  for (const { merchantId } of await run<{ merchantId: string }>(pool, merchantsDue, [limit])) {
+    const [row] = await run<{ count: number }>(pool, foldMerchant, [limit, merchantId]);
+    folded += row?.count ?? 0;
+  }
+  return folded;
 };
 
 const accountsDue: Statement = {
@@ -64,14 +96,15 @@ const foldEach = async (
  * Moves up to `limit` deltas into the balance rows; exact, since what is deleted is what is added.
  * Returns how many.
  */
-export const foldBalances = async (runner: Runner, limit = 5_000): Promise<number> => {
+export const foldBalances = async (pool: pg.Pool, limit = 5_000): Promise<number> => {
   for (;;) {
     try {
-      const [row] = await run<{ count: number }>(runner, foldAny, [limit]);
+      if (await isSpread(pool)) return await foldApart(pool, limit);
+      const [row] = await run<{ count: number }>(pool, foldAny, [limit]);
       return row?.count ?? 0;
     } catch (error) {
       if (isPassing(error)) throw error;
-      const { folded, failed } = await foldEach(runner, limit);
+      const { folded, failed } = await foldEach(pool, limit);
       if (folded > 0) return folded;
       // A round of nothing but poisoned accounts is followed by the next one. One that has failed
       // without any is not about accounts.
@@ -81,7 +114,7 @@ export const foldBalances = async (runner: Runner, limit = 5_000): Promise<numbe
 };
 
 /** SQL: whether there are deltas to fold. */
-export const isFoldDue = `exists (select from balance_delta as waiting where ${notAside})`;
+export const isFoldDue = `exists (select 1 from balance_delta as waiting where ${notAside})`;
 
 /**
  * One run of the fold: rounds of `limit` deltas until one finds nothing, `rounds` have been, or
@@ -89,10 +122,10 @@ export const isFoldDue = `exists (select from balance_delta as waiting where ${n
  * more than any load makes: what an outage left is gone after a few runs.
  */
 export const foldBacklog = async (
-  runner: Runner,
+  pool: pg.Pool,
   stopping: AbortSignal,
   { limit = 5_000, rounds = 40 } = {},
 ): Promise<void> => {
   for (let round = 0; round < rounds && !stopping.aborted; round++)
-    if ((await foldBalances(runner, limit)) === 0) return;
+    if ((await foldBalances(pool, limit)) === 0) return;
 };

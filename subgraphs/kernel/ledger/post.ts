@@ -3,7 +3,7 @@
  * inserts them beside its own change with `insertPostings` and `insertDeltas`, so that money and
  * state are written by one statement.
  */
-import { randomUUID } from 'node:crypto';
+import { newRowId } from '../database/new-id.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import type { Account, Posting } from '../rules/postings.ts';
 import type { Mode } from '../rules/mode.ts';
@@ -30,7 +30,7 @@ export const postingRows = (
 ): readonly object[] =>
   postings.map((posting) => ({
     merchant_id: source.merchantId,
-    id: randomUUID(),
+    id: newRowId(),
     shop_id: source.shopId,
     mode: source.mode,
     currency: source.currency,
@@ -65,7 +65,7 @@ export const deltaRows = (
     return [
       {
         merchant_id: merchantId,
-        id: randomUUID(),
+        id: newRowId(),
         shop_id: shopId,
         mode,
         currency,

@@ -24,6 +24,24 @@ export const alertKinds = {
    * A task of the background fails at something of one merchant and leaves it alone for a while.
    */
   work_set_aside: 'state',
+  /** A cash register refused a receipt (decision D-96): it may fail again when it is sent again. */
+  receipt_failed: 'state',
 } as const satisfies Record<string, 'fact' | 'state'>;
 
 export type AlertKind = keyof typeof alertKinds;
+
+/** How urgent each kind is: `critical` where money may be wrong. */
+export const alertSeverities = {
+  late_success: 'warning',
+  link_exhausted: 'warning',
+  books_differ: 'critical',
+  reconciliation_difference: 'critical',
+  event_without_delivery: 'warning',
+  bank_answer_contradicts: 'critical',
+  bank_echo_differs: 'critical',
+  balance_at_bound: 'critical',
+  work_set_aside: 'warning',
+  receipt_failed: 'warning',
+} as const satisfies Record<AlertKind, 'critical' | 'warning'>;
+
+export type AlertSeverity = (typeof alertSeverities)[AlertKind];

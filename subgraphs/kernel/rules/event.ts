@@ -77,6 +77,8 @@ export const webhookEvents = [
   'payout.succeeded',
   'payout.failed',
   'link.paid',
+  'receipt.registered',
+  'receipt.failed',
 ] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 

@@ -20,6 +20,7 @@ export const refusalCodes = [
   'payment_not_succeeded',
   'already_refunded',
   'token_not_active',
+  'receipt_not_expected',
   'amount_exceeds_remainder',
   'capture_declined',
   'insufficient_balance',

@@ -22,8 +22,14 @@ export const tracesKept_days = 8;
 /** A year and a month: what an auditor of the year before still asks for. */
 export const registriesKept_days = 400;
 export const alertsKept_days = 400;
+/** As long as books of account are kept. */
+export const differencesKept_days = 1_830;
+/** Longer than a card is held, a link is open or a shop of test mode is tried. */
+export const testOperationsKept_days = 400;
 /** Longer than what was set aside waits for its next try. */
 export const setAsideKept_days = 2;
+/** The hours that operators may look back over. */
+export const bankHealthKept_days = 2;
 
 const forEver = (why: string): Retention => ({ kept: 'for ever', why });
 const whileNeeded = (why: string): Retention => ({ kept: 'while it is needed', why });
@@ -35,16 +41,22 @@ export const retention = {
   event: events,
   webhook_delivery: events,
   webhook_attempt: events,
+  bank_call: events,
+  page_opening: events,
   idempotency_key: { days: keysKept_days, by: 'batches' },
   subject_trace: { days: tracesKept_days, by: 'batches' },
   reconciliation_line: { days: registriesKept_days, by: 'batches' },
   alert: { days: alertsKept_days, by: 'batches' },
+  bank_health: { days: bankHealthKept_days, by: 'batches' },
   set_aside: { days: setAsideKept_days, by: 'batches' },
   payment: money,
   refund: money,
   payment_link: money,
   link_payment: money,
+  receipt: money,
+  receipt_terms: money,
   payout: money,
+  payout_draft: money,
   posting: money,
   balance: money,
   balance_delta: whileNeeded('until it is folded into the balance, within seconds'),
@@ -53,8 +65,8 @@ export const retention = {
   token: money,
   audit_entry: forEver('PostgreSQL itself refuses to change or remove an entry'),
   reconciliation_run: forEver('proof that it was done'),
-  reconciliation_part: forEver('digests that make an upload repeatable'),
-  reconciliation_difference: forEver('proof of what was found, and what became of it'),
+  reconciliation_part: { days: registriesKept_days, by: 'batches' },
+  reconciliation_difference: { days: differencesKept_days, by: 'batches' },
   merchant: forEver('whose money it is'),
   shop: forEver('whose money it is'),
   api_key: forEver('digests: who called, in the audit log'),
@@ -69,11 +81,18 @@ export const retention = {
   sbp_bank: settings,
   webhook_endpoint: settings,
   test_clock: settings,
+  console_session: whileNeeded('until a month after its end: the next login removes it'),
+  saved_view: whileNeeded('until its person removes it'),
+  console_link: whileNeeded('until a month after its end: the next link removes it'),
   consumer_offset: whileNeeded('one row for each consumer'),
-  kept_key: forEver('what block lists keep of a card is compared with the keys of its day'),
+  kept_key: forEver('what was sealed or fingerprinted with a key is read with it'),
   consumer_retry: whileNeeded('until its effects succeed'),
   books_walk: whileNeeded('one row for each walk'),
-  simulator_operation: whileNeeded('the simulated bank: a refund may come at any time'),
-  simulator_hold_order: whileNeeded('the simulated bank: what became of its holds'),
+  books_aside: whileNeeded('until the rest of a huge merchant is walked'),
+  hourly_total: forEver('what was counted; it holds no personal data'),
+  counted_fact: forEver('as what each payment, refund and payout is counted'),
+  totals_walk: whileNeeded('until what was made before there were totals is counted'),
+  simulator_operation: { days: testOperationsKept_days, by: 'batches' },
+  simulator_hold_order: { days: testOperationsKept_days, by: 'batches' },
   simulator_callback: whileNeeded('until it was sent'),
 } as const satisfies Readonly<Record<string, Retention>>;

@@ -16,9 +16,29 @@ export interface NotifiedOperation {
   readonly isPayout: boolean;
 }
 
+/** What became of a receipt, where the acquirer has no call that asks. */
+export interface NotifiedReceipt {
+  readonly merchantId: string;
+  /** Our operation's id of the payment. */
+  readonly paymentId: string;
+  readonly type: 'payment' | 'refund' | 'closing';
+  /** Minor units. */
+  readonly amount: number;
+  /** Null when it failed. */
+  readonly fiscal: {
+    readonly storageNumber: string;
+    readonly documentNumber: string;
+    readonly attribute: string;
+    /** ISO 8601; null when it is not stated. */
+    readonly registeredAt: string | null;
+  } | null;
+  /** Why it failed; null when it is registered. */
+  readonly failureReason: string | null;
+}
+
 /**
  * Where an acquirer notifies us. Nothing that a notification describes is believed: the acquirer is
- * asked about the operation that it names.
+ * asked about the operation that it names. A receipt is believed where the notification is signed.
  */
 export interface NotificationRoute {
   /** A path of the public side; `:name` is a parameter. */
@@ -27,6 +47,8 @@ export interface NotificationRoute {
   verify(notification: Notification): boolean;
   /** The operation that a verified notification is about; null when it names none of ours. */
   read(notification: Notification): NotifiedOperation | null;
+  /** The receipt whose end a verified notification states; null in any other. Absent: in none. */
+  readReceipt?(notification: Notification): NotifiedReceipt | null;
   /** The text by which the acquirer knows that its notification arrived; null: status 200 alone. */
   readonly acknowledgement: string | null;
 }

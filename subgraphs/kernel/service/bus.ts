@@ -54,6 +54,8 @@ export interface BusMessages {
    * D-75).
    */
   streams: { readonly keyId: string; readonly streamId: string };
+  /** A session of the console has ended: forget it, and end its sockets. */
+  sessions: { readonly sessionId: string };
   /** Alerts that have just been raised. For operators alone. */
   alerts: readonly PublishedAlert[];
 }

@@ -63,7 +63,7 @@ const payoutBooked = booked(
   // A payout that no bank was given is failed from the beginning, and nothing was set aside for it
   // (decision D-53).
   `select ${row}, due.type, due.amount from part
-    cross join lateral (select exists (select from posting where posting.merchant_id = part.merchant_id and posting.source_kind = 'payout'
+    cross join lateral (select exists (select 1 from posting where posting.merchant_id = part.merchant_id and posting.source_kind = 'payout'
       and posting.source_id = part.id) as opened) as set_aside
     cross join lateral (values ('reserve', part.amount + part.fee, part.status <> 'failed' or opened), ('payout', part.amount, part.status = 'succeeded'),
       ('payout_fee', part.fee, part.status = 'succeeded' and part.fee > 0), ('release', part.amount + part.fee, part.status = 'failed' and opened))
@@ -73,7 +73,7 @@ const payoutBooked = booked(
 
 const known = accounts.map((account) => `'${account}'`).join(', ');
 const hasFact = (walk: Walk): string =>
-  `exists (select from ${walk} as fact where fact.merchant_id = entry.merchant_id and fact.id = entry.source_id)`;
+  `exists (select 1 from ${walk} as fact where fact.merchant_id = entry.merchant_id and fact.id = entry.source_id)`;
 
 /** A settlement or an adjustment is its own fact: the operator's entry. */
 const postingSourced: Check = {
@@ -86,7 +86,7 @@ const postingSourced: Check = {
     from (${part}) as entry cross join lateral (select case
       when entry.amount < 1 or entry.from_account = entry.to_account then 'moves nothing'
       when entry.from_account not in (${known}) or entry.to_account not in (${known}) then 'names an account that does not exist'
-      when not exists (select from shop where shop.merchant_id = entry.merchant_id and shop.id = entry.shop_id) then 'is of a shop that does not exist'
+      when not exists (select 1 from shop where shop.merchant_id = entry.merchant_id and shop.id = entry.shop_id) then 'is of a shop that does not exist'
       when entry.source_kind = 'payment' and not ${hasFact('payment')} then 'is of a payment that does not exist'
       when entry.source_kind = 'refund' and not ${hasFact('refund')} then 'is of a refund that does not exist'
       when entry.source_kind = 'payout' and not ${hasFact('payout')} then 'is of a payout that does not exist'

@@ -6,10 +6,16 @@ import { run, type Runner } from '../../database/statement.ts';
 import { balancedChecks } from './balanced.ts';
 import { bookedChecks } from './booked.ts';
 import { rowsOf, type Check, type Difference, type Walk } from './check.ts';
+import { countedChecks } from './counted.ts';
 import { deliveredChecks } from './delivered.ts';
 
 /** Every check, in no order that matters. */
-const checks: readonly Check[] = [...bookedChecks, ...balancedChecks, ...deliveredChecks];
+const checks: readonly Check[] = [
+  ...bookedChecks,
+  ...balancedChecks,
+  ...deliveredChecks,
+  ...countedChecks,
+];
 
 /** A place in the order of a table's keys. */
 export interface Place {

@@ -18,6 +18,11 @@ export const checkNames = [
   'reserve_covers',
   'event_delivered',
   'event_relayed',
+  'payment_counted',
+  'refund_counted',
+  'payout_counted',
+  'hour_adds_up',
+  'hours_together',
 ] as const;
 export type CheckName = (typeof checkNames)[number];
 

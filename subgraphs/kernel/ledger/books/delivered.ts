@@ -25,15 +25,15 @@ const eventDelivered: Check = {
           and endpoint.created_at < fact.created_at - ${margin} and (endpoint.events = '{}' or fact.webhook_event = any (endpoint.events))
       ) as target
       where fact.sequence is not null and fact.webhook_event is not null
-        and not exists (select from webhook_delivery as delivery where delivery.merchant_id = fact.merchant_id and delivery.event_id = fact.id
+        and not exists (select 1 from webhook_delivery as delivery where delivery.merchant_id = fact.merchant_id and delivery.event_id = fact.id
           and delivery.created_at = fact.created_at
           and delivery.endpoint_id is not distinct from target.endpoint_id))
     select merchant_id as "merchantId", shop_id as "shopId", mode, id::text as "subjectId",
       'the event ' || webhook_event || ' of ' || subject_id || ' has no delivery to ' || coalesce('the endpoint ' || endpoint_id, 'its own address') as detail
     from lacking
-    where endpoint_id is null or (mode = 'live' or not exists (select from test_clock
+    where endpoint_id is null or (mode = 'live' or not exists (select 1 from test_clock
         where test_clock.merchant_id = lacking.merchant_id and test_clock.shop_id = lacking.shop_id))
-      and not exists (select from audit_entry where audit_entry.merchant_id = lacking.merchant_id and audit_entry.at >= lacking.created_at - ${margin}
+      and not exists (select 1 from audit_entry where audit_entry.merchant_id = lacking.merchant_id and audit_entry.at >= lacking.created_at - ${margin}
         and audit_entry.subject_id = lacking.endpoint_id::text)
     limit $5`,
 };

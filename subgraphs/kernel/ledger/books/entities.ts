@@ -22,7 +22,29 @@ export const BooksWalkEntity = defineEntity({
      * checked.
      */
     checkedAt: instant().nullable(),
+    /** Rows of the last pass, about; null before its end. */
+    rows: p.bigint().nullable(),
+    /** Rows that this pass has seen. */
+    passRows: p.bigint().nullable(),
+    /** Ranges that were one merchant's alone, one after the other. */
+    merchantRanges: p.integer().nullable(),
+    /** How long a pass takes at its present rate. */
+    passSeconds: p.integer().name('pass_s').nullable(),
   },
 });
 
-export const booksEntities = [BooksWalkEntity];
+/** The rest of a merchant with so many rows that the others do not wait for it. */
+export const BooksAsideEntity = defineEntity({
+  name: 'BooksAside',
+  tableName: 'books_aside',
+  properties: {
+    name: p.text().$type<Walk>().primary(),
+    atMerchantId: p.uuid().primary(),
+    atId: p.uuid(),
+    dueAt: instant(),
+    /** When the pass over the table began from which it was left. */
+    passBeganAt: instant(),
+  },
+});
+
+export const booksEntities = [BooksWalkEntity, BooksAsideEntity];

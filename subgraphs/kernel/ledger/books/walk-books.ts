@@ -1,18 +1,18 @@
 /**
- * Proves the books continuously and cheaply: each table is walked in the order of its key, a range
- * at a time, from the place that is kept; at its end the walk begins again. After a range it rests
- * ten times as long as the range took, so that all walks together use a small part of one
- * connection however large the tables are. A walk is leased, so that one process takes it at a time
- * and a kill only repeats a range.
+ * Proves the books continuously: each table is walked in the order of its key, a range at a time,
+ * from the place that is kept; at its end the walk begins again. After a range it rests as long as
+ * its pass still ends within half a day (`pace`). What is left of a merchant with very many rows is
+ * walked beside the others, who do not wait for it. A walk is leased, so that one process takes it
+ * at a time and a kill only repeats a range.
  */
 import type pg from 'pg';
-import { raiseAlert } from '../../alerts/raise-alert.ts';
-import { isPassing, setAside } from '../../alerts/set-aside.ts';
 import { run, type Statement } from '../../database/statement.ts';
 import { done, type Job } from '../../queue/run-job.ts';
 import type { Logger } from '../../service/tracing/telemetry.ts';
-import type { CheckName, Difference, Walk } from './check.ts';
-import { beginning, checkRows, type Place } from './check-books.ts';
+import type { Walk } from './check.ts';
+import { beginning, type Place } from './check-books.ts';
+import { checkRange, rangeEnd, type Range } from './check-range.ts';
+import { passOf_s, restAfter_ms, restAtEnd_ms } from './pace.ts';
 
 /** Rows of a range; of a shop the whole ledger is summed. */
 const range_rows: Record<Walk, number> = {
@@ -23,12 +23,13 @@ const range_rows: Record<Walk, number> = {
   event: 2_000,
   shop: 20,
 };
-const rest_min_ms = 2_000;
-const restFactor = 10;
-/** A small table is not walked all the time. */
-const pass_min_ms = 60_000;
 const lease_ms = 600_000;
 const every_ms = 2_000;
+/** So many ranges of one merchant are taken in a row; what it has more is walked beside. */
+const ofMerchant_max_ranges = 25;
+/** Walks at the same time in one process, and how long one run of the job goes on. */
+const walkers = 3;
+const run_max_ms = 60_000;
 
 export interface BooksParts {
   readonly pool: pg.Pool;
@@ -42,144 +43,174 @@ interface TakenWalk {
   readonly atMerchantId: string;
   readonly atId: string;
   readonly passBeganAt: Temporal.Instant | null;
+  readonly rows: bigint | null;
+  readonly passRows: bigint | null;
+  readonly merchantRanges: number | null;
 }
 
 const take: Statement = {
   name: 'books.take',
   text: `update books_walk set due_at = $2 where name = (select name from books_walk where due_at <= $1 order by due_at limit 1 for update skip locked)
+    returning name, at_merchant_id as "atMerchantId", at_id as "atId", pass_began_at as "passBeganAt",
+      rows, pass_rows as "passRows", merchant_ranges as "merchantRanges"`,
+};
+
+const takeAside: Statement = {
+  name: 'books.take_aside',
+  text: `update books_aside set due_at = $2 where (name, at_merchant_id) = (
+      select name, at_merchant_id from books_aside where due_at <= $1 order by due_at limit 1 for update skip locked)
     returning name, at_merchant_id as "atMerchantId", at_id as "atId", pass_began_at as "passBeganAt"`,
 };
 
-const rangeEnd = (walk: Walk): Statement => ({
-  name: `books.range_${walk}`,
-  text: `select merchant_id as "merchantId", id from ${walk} where (merchant_id, id) > ($1::uuid, $2::uuid) order by merchant_id, id offset $3 limit 1`,
-});
+const leave: Statement = {
+  name: 'books.leave_aside',
+  text: `insert into books_aside (name, at_merchant_id, at_id, due_at, pass_began_at) values ($1, $2, $3, $4, $5)
+    on conflict (name, at_merchant_id) do nothing`,
+};
+
+const isAside: Statement = {
+  name: 'books.is_aside',
+  text: 'select 1 from books_aside where name = $1 and at_merchant_id = $2',
+};
+
+const moveAside: Statement = {
+  name: 'books.move_aside',
+  text: 'update books_aside set at_id = $3, due_at = $4 where name = $1 and at_merchant_id = $2',
+};
+
+const endAside: Statement = {
+  name: 'books.end_aside',
+  text: 'delete from books_aside where name = $1 and at_merchant_id = $2',
+};
+
+/** Rows of a table and of its partitions as PostgreSQL estimates them. */
+const estimated: Statement = {
+  name: 'books.estimated_rows',
+  text: `select coalesce(sum(greatest(reltuples, 0)), 0)::float8 as rows from pg_class
+    where oid in (select relid from pg_partition_tree($1::text::regclass))`,
+};
 
 const move: Statement = {
   name: 'books.move',
-  text: `update books_walk set at_merchant_id = $2, at_id = $3, due_at = $4, pass_began_at = $5, checked_at = coalesce($6, checked_at) where name = $1`,
+  text: `update books_walk set at_merchant_id = $2, at_id = $3, due_at = $4, pass_began_at = $5, checked_at = coalesce($6, checked_at),
+      pass_rows = $7, merchant_ranges = $8, rows = coalesce($9, rows), pass_s = $10 where name = $1`,
 };
 
-const kindOf = (check: CheckName) =>
-  check === 'event_delivered' || check === 'event_relayed'
-    ? 'event_without_delivery'
-    : 'books_differ';
+const highest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+const last: Place = { merchantId: highest, id: highest };
 
-/** Raises an alert for each difference, once; gives how many are new. */
-const reportDifferences = async (
-  pool: pg.Pool,
-  differences: readonly Difference[],
-  at: Temporal.Instant,
-): Promise<number> => {
-  let fresh = 0;
-  for (const { check, subjectId, ...difference } of differences) {
-    if (
-      await raiseAlert(pool, {
-        ...difference,
-        kind: kindOf(check),
-        subjectId: `${check}:${subjectId}`,
-        at,
-      })
-    )
-      fresh += 1;
-  }
-  return fresh;
+const rowsOf = async (pool: pg.Pool, { name, rows, passRows }: TakenWalk): Promise<number> => {
+  const [guess] = await run<{ rows: number }>(pool, estimated, [name]);
+  return Math.max(guess?.rows ?? 0, Number(rows ?? 0n), Number(passRows ?? 0n));
 };
 
-interface Range {
-  readonly from: Place;
-  readonly to: Place;
-}
-
-const countRows = (walk: Walk): Statement => ({
-  name: `books.count_${walk}`,
-  text: `select count(*)::int as count from ${walk} where (merchant_id, id) > ($1::uuid, $2::uuid) and (merchant_id, id) <= ($3::uuid, $4::uuid)`,
-});
-
-/**
- * Checks a range of at most so many rows and raises its alerts; gives how many are new. A range
- * that fails is checked in halves, down to the row that fails, which is reported and passed over:
- * the walk never stands still.
- */
-const checkRange = async (
-  pool: pg.Pool,
+/** Checks one range; gives how long it took. */
+const check = async (
+  { pool, now, log }: BooksParts,
   walk: Walk,
-  { from, to }: Range,
-  { limit, at }: { limit: number; at: Temporal.Instant },
+  range: Range,
+  size: number,
 ): Promise<number> => {
-  try {
-    return await reportDifferences(pool, await checkRows(pool, walk, from, to, limit), at);
-  } catch (error) {
-    if (isPassing(error)) throw error;
-    const [row] = await run<{ count: number }>(pool, countRows(walk), [
-      from.merchantId,
-      from.id,
-      to.merchantId,
-      to.id,
-    ]);
-    const half = Math.ceil(Math.min(row?.count ?? 0, limit) / 2);
-    const [middle] = await run<Place>(pool, rangeEnd(walk), [
-      from.merchantId,
-      from.id,
-      Math.max(0, half - 1),
-    ]);
-    if (half === 0 || !middle) return 0;
-    if (row?.count !== 1) {
-      const fresh = await checkRange(pool, walk, { from, to: middle }, { limit: half, at });
-      return (
-        fresh + (await checkRange(pool, walk, { from: middle, to }, { limit: limit - half, at }))
-      );
-    }
-    await setAside(
-      pool,
-      'check-books',
-      { merchantId: middle.merchantId, subjectId: `${walk}/${middle.id}` },
-      error,
-    );
-    return 0;
-  }
-};
-
-const last: Place = {
-  merchantId: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
-  id: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
-};
-
-/**
- * Checks the next range of a walk that is due; false when none is. `rows` is its size where the
- * walk's own does not fit.
- */
-export const walkOn = async ({ pool, now, log }: BooksParts, rows?: number): Promise<boolean> => {
-  const began = now();
-  const [walk] = await run<TakenWalk>(pool, take, [began, began.add({ milliseconds: lease_ms })]);
-  if (!walk) return false;
-  const from = { merchantId: walk.atMerchantId, id: walk.atId };
-  const size = rows ?? range_rows[walk.name];
-  const [end] = await run<Place>(pool, rangeEnd(walk.name), [from.merchantId, from.id, size - 1]);
   const started = performance.now();
   // Rows that come in between may be more than the range had; what is cut off is seen in the next
   // pass.
-  const fresh = await checkRange(
-    pool,
-    walk.name,
-    { from, to: end ?? last },
-    { limit: 2 * size, at: now() },
-  );
-  if (fresh > 0) log.error({ walk: walk.name, differences: fresh }, 'the books differ');
-  const rest_ms = Math.ceil(
-    Math.max(end ? rest_min_ms : pass_min_ms, restFactor * (performance.now() - started)),
-  );
+  const fresh = await checkRange(pool, walk, range, { limit: 2 * size, at: now() });
+  if (fresh > 0) log.error({ walk, differences: fresh }, 'the books differ');
+  return performance.now() - started;
+};
+
+/**
+ * Where a walk goes on after a range: behind its merchant, when that one has had its share, whose
+ * rest is then left aside.
+ */
+const after = async (
+  pool: pg.Pool,
+  { name, merchantRanges }: TakenWalk,
+  { from, to }: Range,
+  began: { readonly pass: Temporal.Instant; readonly now: Temporal.Instant },
+): Promise<{ readonly at: Place; readonly ranges: number }> => {
+  const { merchantId } = to;
+  if (from.merchantId !== merchantId) return { at: to, ranges: 0 };
+  const behind = { at: { merchantId, id: highest }, ranges: 0 };
+  if ((await run(pool, isAside, [name, merchantId])).length > 0) return behind;
+  const ranges = (merchantRanges ?? 0) + 1;
+  if (ranges < ofMerchant_max_ranges) return { at: to, ranges };
+  await run(pool, leave, [name, merchantId, to.id, began.now, began.pass]);
+  return behind;
+};
+
+/** Checks the next range of a table that is due; false when none is. */
+const walkTable = async (parts: BooksParts, rows?: number): Promise<boolean> => {
+  const { pool, now } = parts;
+  const began = now();
+  const [walk] = await run<TakenWalk>(pool, take, [began, began.add({ milliseconds: lease_ms })]);
+  if (!walk) return false;
+  const { name } = walk;
+  const from = { merchantId: walk.atMerchantId, id: walk.atId };
+  const size = rows ?? range_rows[name];
+  const [end] = await run<Place>(pool, rangeEnd(name), [from.merchantId, from.id, size - 1]);
+  const took_ms = await check(parts, name, { from, to: end ?? last }, size);
   const passBeganAt = walk.passBeganAt ?? began;
-  const at = end ?? beginning;
-  await run(pool, move, [
-    walk.name,
-    at.merchantId,
-    at.id,
-    now().add({ milliseconds: rest_ms }),
-    end ? passBeganAt : null,
-    end ? null : passBeganAt,
-  ]);
+  const seen = (walk.passRows ?? 0n) + BigInt(size);
+  const range = { rows: await rowsOf(pool, walk), size, took_ms };
+  if (!end) {
+    const due = now().add({ milliseconds: restAtEnd_ms(took_ms) });
+    const pass_s = Math.ceil(now().since(passBeganAt).total('seconds'));
+    const { merchantId, id } = beginning;
+    await run(pool, move, [name, merchantId, id, due, null, passBeganAt, 0n, 0, seen, pass_s]);
+    return true;
+  }
+  const { at, ranges } = await after(
+    pool,
+    walk,
+    { from, to: end },
+    { pass: passBeganAt, now: began },
+  );
+  const due = now().add({ milliseconds: restAfter_ms(range) });
+  const where = [name, at.merchantId, at.id, due, passBeganAt, null];
+  await run(pool, move, [...where, seen, ranges, null, passOf_s(range)]);
   return true;
+};
+
+/** Checks the next range of what was left of a merchant; false when nothing is due. */
+const walkAside = async (parts: BooksParts, rows?: number): Promise<boolean> => {
+  const { pool, now } = parts;
+  const began = now();
+  const leased = began.add({ milliseconds: lease_ms });
+  const [walk] = await run<TakenWalk>(pool, takeAside, [began, leased]);
+  if (!walk) return false;
+  const { name, atMerchantId: merchantId } = walk;
+  const from = { merchantId, id: walk.atId };
+  const size = rows ?? range_rows[name];
+  const [end] = await run<Place>(pool, rangeEnd(name), [merchantId, from.id, size - 1]);
+  const isLast = end?.merchantId !== merchantId;
+  const to = isLast ? { merchantId, id: highest } : end;
+  const took_ms = await check(parts, name, { from, to }, size);
+  const range = { rows: await rowsOf(pool, walk), size, took_ms };
+  const due = now().add({ milliseconds: restAfter_ms(range) });
+  if (isLast) await run(pool, endAside, [name, merchantId]);
+  else await run(pool, moveAside, [name, merchantId, to.id, due]);
+  return true;
+};
+
+/**
+ * Checks the next range that is due, of a table or, when `asideFirst`, rather of what was left of a
+ * merchant; false when none is. `rows` is its size where the walk's own does not fit.
+ */
+export const walkOn = async (
+  parts: BooksParts,
+  rows?: number,
+  asideFirst = false,
+): Promise<boolean> =>
+  asideFirst
+    ? (await walkAside(parts, rows)) || walkTable(parts, rows)
+    : (await walkTable(parts, rows)) || walkAside(parts, rows);
+
+/** Walks on until nothing is due, or for about a minute. */
+const walkAWhile = async (parts: BooksParts, asideFirst: boolean): Promise<void> => {
+  const began = performance.now();
+  while (!parts.stopping.aborted && performance.now() - began < run_max_ms)
+    if (!(await walkOn(parts, undefined, asideFirst))) return;
 };
 
 /** The background's part of the books. */
@@ -188,9 +219,13 @@ export const booksJobs = (parts: BooksParts): readonly Job[] => [
     name: 'check-books',
     queue: 'schedules',
     every_ms,
-    due: 'exists (select from books_walk where due_at <= $1)',
+    due: `(exists (select 1 from books_walk where due_at <= $1) or exists (select 1 from books_aside where due_at <= $1))`,
     run: async () => {
-      while (!parts.stopping.aborted && (await walkOn(parts)));
+      // One of them takes what was left of huge merchants first.
+      const walked = await Promise.allSettled(
+        Array.from({ length: walkers }, (_, index) => walkAWhile(parts, index === 0)),
+      );
+      for (const one of walked) if (one.status === 'rejected') throw one.reason;
       return done;
     },
   },

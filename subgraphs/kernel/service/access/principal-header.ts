@@ -12,6 +12,7 @@ import { decodeProtectedHeader, errors, SignJWT, jwtVerify, type JWTPayload } fr
 import { LRUCache } from 'lru-cache';
 import {
   array,
+  exactOptional,
   literal,
   nullable,
   object,
@@ -167,6 +168,7 @@ const principalSchema: GenericSchema<unknown, Principal> = variant('kind', [
     shopId: string(),
     mode: picklist(modes),
     scopes: array(picklist(scopes)),
+    receiptsRequired: exactOptional(literal(true)),
   }),
   object({
     kind: literal('operator'),

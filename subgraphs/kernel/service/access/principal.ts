@@ -24,6 +24,8 @@ export interface KeyPrincipal {
   readonly shopId: string;
   readonly mode: Mode;
   readonly scopes: readonly Scope[];
+  /** Present where the shop sells nothing without a receipt (decision D-95). */
+  readonly receiptsRequired?: true;
 }
 
 /** A person at the operator, or a cabinet user when narrowed to a merchant. */
@@ -77,4 +79,9 @@ export interface Call {
    * gateway alone sets it: such calls of one principal load an object once.
    */
   readonly liveEvent?: string;
+  /**
+   * Whether a mutation of this call takes effect once however often it is sent: it has an
+   * idempotency key of its caller's (decision A-287).
+   */
+  readonly mayRepeat?: boolean;
 }

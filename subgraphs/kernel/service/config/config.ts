@@ -12,6 +12,7 @@ import {
   networks,
   oneOf,
   onOff,
+  origins,
   Reader,
   text,
   url,
@@ -76,6 +77,8 @@ const serviceSettings = {
   rateLimitWait_ms: ['RATE_LIMIT_WAIT_MS', integer(1, 10_000), '50'],
   /** Whether the graph shows its schema to whoever may call it (introspection). */
   graphIntrospection: ['GRAPHQL_INTROSPECTION', onOff, 'on'],
+  /** Pages elsewhere that may call `/graphql` from a browser, and open its sockets. */
+  graphqlOrigins: ['GRAPHQL_ORIGINS', origins, ''],
   /** Whether `/graphql` is a page in a browser. On by default only with the embedded database. */
   graphiql: ['GRAPHIQL', onOff],
   /**
@@ -121,6 +124,20 @@ const readOidc = (reader: Reader) => {
 };
 export type OidcConfig = NonNullable<ReturnType<typeof readOidc>>;
 
+/** How people log in to the console at the issuer; null: they do not. */
+const readConsoleLogin = (reader: Reader, oidc: OidcConfig | null) => {
+  const { clientId, clientSecret } = reader.read({
+    /** What the issuer knows the console as. */
+    clientId: ['OIDC_CLIENT_ID', text],
+    /** Null: a public client, which PKCE alone protects. */
+    clientSecret: ['OIDC_CLIENT_SECRET', text],
+  });
+  if (oidc === null && (clientId !== null || clientSecret !== null))
+    reader.mistakes.push('OIDC_ISSUER is required with OIDC_CLIENT_ID and OIDC_CLIENT_SECRET');
+  return oidc === null || clientId === null ? null : { clientId, clientSecret };
+};
+export type ConsoleLogin = NonNullable<ReturnType<typeof readConsoleLogin>>;
+
 const readOwn = (reader: Reader) => {
   const { databasePassword, redisPassword, ...settings } = reader.read(serviceSettings);
   /** Where each subgraph that is not in this process listens. */
@@ -130,6 +147,7 @@ const readOwn = (reader: Reader) => {
     recurring: ['SUBGRAPH_RECURRING_URL', url('http:', 'https:')],
     merchants: ['SUBGRAPH_MERCHANTS_URL', url('http:', 'https:')],
   });
+  const oidc = readOidc(reader);
   const embedded = settings.databaseUrl === null;
   const whole = embedded && Object.values(subgraphUrls).every((address) => address === null);
   return {
@@ -146,7 +164,8 @@ const readOwn = (reader: Reader) => {
       loopDelay_max_ms: ['OVERLOAD_DELAY_MS', integer(1, 60_000), '500'],
     }),
     /** Null: no issuer's tokens are taken. */
-    oidc: readOidc(reader),
+    oidc,
+    consoleLogin: readConsoleLogin(reader, oidc),
     /** Where traces go; null: nothing is traced. */
     tracing: readTracing(reader),
   };
@@ -202,6 +221,8 @@ export interface Secrets {
   readonly vault: Keys;
   /** The vault's key before the current one: what is sealed with it is to be sealed anew. */
   readonly formerVault: Buffer | null;
+  /** Seals what a login at the issuer waits with, in a cookie. */
+  readonly console: Keys;
   /** Makes fingerprints of card and account numbers for the block lists. */
   readonly fingerprint: Keys;
 }
@@ -236,6 +257,7 @@ export const deriveSecrets = (
     page: all('page'),
     vault: all('vault'),
     formerVault: former,
+    console: all('console'),
     fingerprint: all('fingerprint'),
   };
 };

@@ -162,6 +162,24 @@ export const networks = pipe(
   ),
 );
 
+const isOrigin = (entry: string): boolean =>
+  hasProtocol(['http:', 'https:'])(entry) && URL.parse(entry)?.origin === entry;
+
+/** Origins of pages, such as `https://console.example.com`, with spaces or commas between them. */
+export const origins = pipe(
+  string(),
+  transform((list) => list.split(/[\s,]+/).filter((entry) => entry !== '')),
+  array(
+    pipe(
+      string(),
+      check(
+        isOrigin,
+        ({ input }) => `must hold origins such as https://console.example.com, got "${input}"`,
+      ),
+    ),
+  ),
+);
+
 /** 32 bytes in base64. */
 export const keyInBase64 = pipe(
   string(),

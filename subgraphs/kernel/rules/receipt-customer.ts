@@ -1,0 +1,51 @@
+/** What of a receipt's customer is shown (decision D-98). */
+import { keptItem, type KeptItem, type ReceiptCustomer, type ReceiptTerms } from './receipt.ts';
+
+/** `ivanov@example.com` as `i***@example.com`. */
+const maskedEmail = (email: string): string => {
+  const at = email.lastIndexOf('@');
+  return `${Array.from(email)[0] ?? ''}***${email.slice(at)}`;
+};
+
+/** `+79161234567` as `+7 *** ***-45-67`. */
+const maskedPhone = (phone: string): string =>
+  `+7 *** ***-${phone.slice(-4, -2)}-${phone.slice(-2)}`;
+
+/** `Иван Петров` as `И*** П***`. */
+const maskedName = (name: string): string =>
+  name
+    .split(/\s+/)
+    .filter((part) => part !== '')
+    .map((part) => `${Array.from(part)[0] ?? ''}***`)
+    .join(' ');
+
+const maskedInn = (inn: string): string => `${'*'.repeat(inn.length - 4)}${inn.slice(-4)}`;
+
+const masked = (text: string | null, mask: (text: string) => string): string | null =>
+  text === null ? null : mask(text);
+
+/** The customer as answers, events and webhooks show it (decision D-98). */
+export const shownCustomer = (customer: ReceiptCustomer): ReceiptCustomer => ({
+  email: masked(customer.email, maskedEmail),
+  phone: masked(customer.phone, maskedPhone),
+  fullName: masked(customer.fullName, maskedName),
+  inn: masked(customer.inn, maskedInn),
+});
+
+/** A customer whose data were erased. */
+export const nobody: ReceiptCustomer = { email: null, phone: null, fullName: null, inn: null };
+
+/** Terms as everybody sees them. */
+export interface ShownTerms {
+  /** Null once its data were erased. */
+  readonly customer: ReceiptCustomer | null;
+  readonly taxSystem: number | null;
+  readonly items: readonly KeptItem[];
+}
+
+/** What is shown of a receipt that is yet to be made. */
+export const shownTerms = ({ customer, taxSystem, items }: ReceiptTerms): ShownTerms => ({
+  customer: shownCustomer(customer),
+  taxSystem,
+  items: items.map(keptItem),
+});

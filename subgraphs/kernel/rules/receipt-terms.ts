@@ -1,0 +1,178 @@
+/**
+ * What a caller gives as `receipt`, checked. Additions, section 2: the shape; decision D-90: the
+ * items' totals sum to the amount exactly. What is wrong is put in words that name the field, what
+ * was expected and what came (decision D-06); never with personal data in them.
+ */
+import { largestAmount, minorUnits } from './money.ts';
+import {
+  itemTotal,
+  measures,
+  paymentModes,
+  paymentSubjects,
+  vatRates,
+  type Measure,
+  type PaymentMode,
+  type PaymentSubject,
+  type ReceiptCustomer,
+  type ReceiptItem,
+  type ReceiptTerms,
+} from './receipt.ts';
+import { refused, type Refused } from './refusal.ts';
+import { textMistake } from './text-mistake.ts';
+
+type Maybe<Value> = Value | null | undefined;
+
+export interface ReceiptItemInput {
+  readonly description: string;
+  readonly quantity: string;
+  readonly price: bigint;
+  readonly vatCode: number;
+  readonly paymentSubject?: Maybe<PaymentSubject>;
+  readonly paymentMode?: Maybe<PaymentMode>;
+  readonly measure?: Maybe<Measure>;
+  readonly markCode?: Maybe<string>;
+}
+
+/** A receipt as a caller gives it. */
+export interface ReceiptInput {
+  readonly customer: { readonly [Name in keyof ReceiptCustomer]?: Maybe<string> };
+  readonly taxSystem?: Maybe<number>;
+  readonly items: readonly ReceiptItemInput[];
+}
+
+const items_max = 100;
+const description_max_chars = 128;
+const markCode_max_chars = 256;
+const email_max_chars = 254;
+const fullName_max_chars = 256;
+const taxSystem_max = 6;
+
+/** Nine digits before the point are more than any register takes; three behind it are D-90's. */
+const isQuantity = (text: string): boolean =>
+  /^(0|[1-9]\d{0,8})(\.\d{1,3})?$/.test(text) && /[1-9]/.test(text);
+
+const customerMistake = ({ email, phone, fullName, inn }: ReceiptInput['customer']) => {
+  if (!email && !phone) return 'receipt.customer: expected email or phone';
+  if (email && (email.length > email_max_chars || !/^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(email)))
+    return 'receipt.customer.email: expected an e-mail address';
+  if (phone && !/^\+7\d{10}$/.test(phone))
+    return 'receipt.customer.phone: expected +7 and 10 digits';
+  if (inn && !/^(\d{10}|\d{12})$/.test(inn))
+    return 'receipt.customer.inn: expected 10 or 12 digits';
+  return (
+    textMistake('receipt.customer.email', email, 1, email_max_chars) ??
+    textMistake('receipt.customer.full_name', fullName, 1, fullName_max_chars)
+  );
+};
+
+/** The first day of a code in Moscow, where receipts are registered. */
+const isInForce = (code: number, now: Temporal.Instant): boolean => {
+  const from = vatRates.find((rate) => rate.code === code)?.from;
+  const today = now.toZonedDateTimeISO('Europe/Moscow').toPlainDate();
+  return !from || Temporal.PlainDate.compare(from, today) <= 0;
+};
+
+const oneOf = (name: string, value: Maybe<string>, all: readonly string[]): string | null =>
+  value === null || value === undefined || all.includes(value)
+    ? null
+    : `${name}: expected one of ${all.join(', ')}`;
+
+const itemMistake = (
+  item: ReceiptItemInput,
+  place: number,
+  now: Temporal.Instant,
+): string | null => {
+  const { description, quantity, price, vatCode } = item;
+  const name = (field: string): string => `receipt.items[${place}].${field}`;
+  if (!isQuantity(quantity))
+    return `${name('quantity')}: expected a decimal number above 0 with at most 3 places, such as "1" or "0.750"`;
+  if (price < 0n || price > largestAmount)
+    return `${name('price')}: expected an integer from 0 to 2^53-1, got ${price}`;
+  const rate = vatRates.find(({ code }) => code === vatCode);
+  if (!rate)
+    return `${name('vat_code')}: expected an integer from 1 to ${vatRates.length}, got ${vatCode}`;
+  if (!isInForce(vatCode, now))
+    return `${name('vat_code')}: the rate ${rate.rate} is in force from ${rate.from} on`;
+  return (
+    textMistake(name('description'), description, 1, description_max_chars) ??
+    textMistake(name('mark_code'), item.markCode, 1, markCode_max_chars) ??
+    oneOf(name('payment_subject'), item.paymentSubject, paymentSubjects) ??
+    oneOf(name('payment_mode'), item.paymentMode, paymentModes) ??
+    oneOf(name('measure'), item.measure, measures)
+  );
+};
+
+const mistakeIn = (
+  { customer, taxSystem, items }: ReceiptInput,
+  now: Temporal.Instant,
+): string | null => {
+  if (typeof taxSystem === 'number' && (taxSystem < 1 || taxSystem > taxSystem_max))
+    return `receipt.tax_system: expected an integer from 1 to ${taxSystem_max}, got ${taxSystem}`;
+  if (items.length < 1 || items.length > items_max)
+    return `receipt.items: expected 1 to ${items_max} items, got ${items.length}`;
+  for (const [place, item] of items.entries()) {
+    const mistake = itemMistake(item, place, now);
+    if (mistake) return mistake;
+  }
+  return customerMistake(customer);
+};
+
+const itemOf = (item: ReceiptItemInput): ReceiptItem => ({
+  description: item.description,
+  quantity: item.quantity,
+  price: minorUnits(item.price),
+  vatCode: item.vatCode,
+  paymentSubject: item.paymentSubject ?? null,
+  paymentMode: item.paymentMode ?? null,
+  measure: item.measure ?? null,
+  markCode: item.markCode ?? null,
+});
+
+/**
+ * The terms of a receipt, or `bad_request` naming the field. Whether its items sum to an amount is
+ * a question of its own (`sumMistake`), where the amount is known.
+ */
+export const receiptTerms = (
+  input: ReceiptInput,
+  now: Temporal.Instant,
+): ReceiptTerms | Refused => {
+  const mistake = mistakeIn(input, now);
+  if (mistake) return refused('bad_request', mistake);
+  const { email, phone, fullName, inn } = input.customer;
+  return {
+    customer: {
+      email: email ?? null,
+      phone: phone ?? null,
+      fullName: fullName ?? null,
+      inn: inn ?? null,
+    },
+    taxSystem: input.taxSystem ?? null,
+    items: input.items.map(itemOf),
+  };
+};
+
+/** Decision D-90: why the receipt is not one of `amount`, naming both sums; null when it is. */
+export const sumMistake = (
+  { items }: Pick<ReceiptTerms, 'items'>,
+  amount: bigint,
+): Refused | null => {
+  const sum = items.reduce((total, item) => total + itemTotal(item), 0n);
+  return sum === amount
+    ? null
+    : refused('bad_request', `receipt.items: they sum to ${sum}, and the amount is ${amount}`);
+};
+
+/**
+ * Decision D-95: why what a caller sells needs a receipt, where its shop demands them; null when it
+ * has one, or none is demanded.
+ */
+export const receiptMistake = (
+  { receiptsRequired }: { readonly receiptsRequired?: true },
+  receipt: object | null | undefined,
+): Refused | null =>
+  receiptsRequired && !receipt
+    ? refused(
+        'bad_request',
+        'receipt: required by the setting receiptsRequired of the shop, got nothing',
+      )
+    : null;
