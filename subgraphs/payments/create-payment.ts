@@ -4,10 +4,12 @@
  * created that nobody serves, and is given the order at once where it takes orders before the buyer
  * comes.
  */
-import { randomUUID } from 'node:crypto';
+import { newRowId } from '../kernel/database/new-id.ts';
 import type { Banks } from '../kernel/banks/route.ts';
+import type { CustomerVault } from '../kernel/database/kept-keys.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { claimOf, madeOnce } from '../kernel/database/idempotency.ts';
+import { receiptMistake, sumMistake } from '../kernel/rules/receipt-terms.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { Policies, PolicyLists } from '../kernel/policies/policies.ts';
 import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
@@ -21,6 +23,7 @@ import {
   type PaymentInput,
   type PaymentTerms,
 } from './rules/create.ts';
+import { givenReceipt, termsRow, type GivenReceipt } from '../kernel/receipts/given-receipt.ts';
 import { servingBank } from './serving-bank.ts';
 import { findPayment } from './store-payment.ts';
 
@@ -35,10 +38,20 @@ export interface PaymentRequest {
   /** The payment's id, where the service itself asks for it; a new one when absent. */
   readonly id?: string;
   readonly input: PaymentInput;
+  /** Terms that are kept already, of what makes the payment; null or absent: its own, or none. */
+  readonly receiptTermsId?: string | null;
   readonly idempotency?:
     | { readonly key: string; readonly fingerprint?: string | null | undefined }
     | null
     | undefined;
+}
+
+/** What `createPayment` finds out before the payment is written. */
+interface Prepared {
+  /** Why no bank serves the method. */
+  readonly unserved?: Refused | null;
+  /** The checked `input.receipt`. */
+  readonly receipt?: GivenReceipt | null;
 }
 
 /**
@@ -64,29 +77,33 @@ export const policyRefusal = (
 
 /**
  * Writes a payment of the key's shop, or finds the one that an earlier call with the same
- * idempotency key wrote. `unserved`: why no bank serves the method.
+ * idempotency key wrote.
  */
 export const recordPayment = async (
   database: Database,
   policies: PolicyLists,
   key: PayingShop,
   {
-    id = randomUUID(),
+    id = newRowId(),
     input,
     idempotency,
     unserved = null,
-  }: PaymentRequest & { readonly unserved?: Refused | null },
+    receipt = null,
+    receiptTermsId = null,
+  }: PaymentRequest & Prepared,
   now: Temporal.Instant,
 ): Promise<CreatedPayment | Refused> => {
   const claim = claimOf(idempotency, 'paymentCreate', input);
   if (claim && isRefused(claim)) return claim;
   const terms = paymentTerms(input, key.mode, id, now);
   if (isRefused(terms)) return terms;
+  const sums = receipt && sumMistake(receipt.terms, terms.amount);
+  if (sums) return sums;
   const find = async (paymentId: string): Promise<Payment | null> =>
     (await findPayment(database.pool, { merchantId: key.merchantId, paymentId }, now))?.payment ??
     null;
   // What was created before it would be refused is still answered to a repeated call.
-  const refusal = policyRefusal(policies, key, terms) ?? unserved;
+  const refusal = receiptMistake(key, receipt) ?? policyRefusal(policies, key, terms) ?? unserved;
   const { plan, ...columns } = terms;
   const payment = {
     ...columns,
@@ -99,19 +116,24 @@ export const recordPayment = async (
     plannedOutcome: plan?.outcome ?? null,
     plannedFailureCode: plan?.failureCode ?? null,
     amountUsdt: policies.inUsdt(terms.amount, terms.currency, now),
+    receiptTermsId: receipt ? id : receiptTermsId,
+    madeByKey: key.keyId ?? null,
   } as const;
-  const make = async () => (refusal ? null : insertPayment(database, payment, claim));
+  const receiptRow = receipt && termsRow(receipt, { ...payment, subjectId: id, paymentId: id });
+  const make = async () => (refusal ? null : insertPayment(database, payment, claim, receiptRow));
   const created = await madeOnce(database.pool, { caller: key, claim, find }, make);
   if (!created)
     return refusal ?? refused('not_found', 'the shop of this key does not exist any more');
   return isRefused(created) ? created : { payment: created.made, replayed: created.replayed };
 };
 
-/** Whose payment it is, and in which mode. */
-type PayingShop = Pick<KeyPrincipal, 'merchantId' | 'shopId' | 'mode'>;
+/** Whose payment it is, in which mode, by which key if by any, and whether it needs a receipt. */
+type PayingShop = Pick<KeyPrincipal, 'merchantId' | 'shopId' | 'mode' | 'receiptsRequired'> &
+  Partial<Pick<KeyPrincipal, 'keyId'>>;
 
 export interface CreatingParts extends PageParts {
   readonly database: Database;
+  readonly customers: Pick<CustomerVault, 'seal'>;
   readonly banks: Banks;
   readonly policies: Policies;
 }
@@ -131,8 +153,11 @@ export const createPayment = async (
   const named = method ?? paymentDefaults.method;
   const bank = await servingBank(banks, key, named, capture === 'manual');
   const unserved = bank && isRefused(bank) ? bank : null;
+  const receipt = givenReceipt(parts.customers, request.input.receipt, now());
+  if (receipt && isRefused(receipt)) return receipt;
   const lists = await policies.current();
-  const created = await recordPayment(database, lists, key, { ...request, unserved }, now());
+  const prepared = { ...request, unserved, receipt };
+  const created = await recordPayment(database, lists, key, prepared, now());
   if (isRefused(created) || created.replayed || !bank || isRefused(bank)) return created;
   const { merchantId, id: paymentId } = created.payment;
   const page = pageAddress(parts, { merchantId, paymentId });

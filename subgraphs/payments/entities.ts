@@ -8,7 +8,10 @@ import type { BankStep, PlannedOutcome } from '../kernel/rules/buyer.ts';
 import type { PaymentMethod, PaymentStatus } from './rules/payment.ts';
 import type { RecurringKind } from '../kernel/rules/recurring.ts';
 import type { HoldOrderKind } from './holds/rules.ts';
+import { PageOpeningEntity } from './checkout/entities.ts';
 import { LinkPaymentEntity, PaymentLinkEntity } from './links/entities.ts';
+import { ReceiptTermsEntity } from '../kernel/receipts/entities.ts';
+import { ReceiptEntity } from './receipts/entities.ts';
 import { RefundEntity } from './refunds/entities.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
@@ -38,6 +41,10 @@ export const PaymentEntity = defineEntity({
     /** What the bank was ordered to do with the hold, under which key; null: nothing. */
     holdOrder: p.text().$type<HoldOrderKind>().nullable(),
     holdKey: p.uuid().nullable(),
+    /** Whose terms its receipt has: its own, or what made it; null: it has none. */
+    receiptTermsId: p.uuid().nullable(),
+    /** Whose a capture has, from its order on. Null: the payment's. */
+    captureTermsId: p.uuid().nullable(),
     amountRefunded: p.bigint(),
     amountUsdt: p.double().$type<number>().nullable(),
     currency: p.text(),
@@ -86,6 +93,8 @@ export const PaymentEntity = defineEntity({
     kind: p.text().$type<RecurringKind>().nullable(),
     tokenId: p.uuid().nullable(),
     subscriptionId: p.uuid().nullable(),
+    /** The key that made it; null where no key did, and before this was kept. */
+    madeByKey: p.uuid().nullable(),
     /**
      * The saved method, `<connector>:<the bank's reference>`: what a charge is made from, or what a
      * binding came to.
@@ -102,6 +111,7 @@ export const PaymentEntity = defineEntity({
       name: 'payment_filter',
       properties: ['merchantId', 'shopId', 'mode', 'status', 'createdAt', 'id'],
     },
+    { name: 'payment_newest', properties: ['mode', 'createdAt', 'id'] },
     { name: 'payment_link_due', properties: ['expiresAt'], where: "status = 'pending'" },
     {
       name: 'payment_session_due',
@@ -162,4 +172,12 @@ export type Payment = Row<InferEntity<typeof PaymentEntity>>;
 /** A payment of a saved method. */
 export type RecurringPayment = Payment & { readonly kind: RecurringKind; readonly tokenId: string };
 
-export const paymentsEntities = [PaymentEntity, RefundEntity, PaymentLinkEntity, LinkPaymentEntity];
+export const paymentsEntities = [
+  PaymentEntity,
+  RefundEntity,
+  PaymentLinkEntity,
+  LinkPaymentEntity,
+  PageOpeningEntity,
+  ReceiptTermsEntity,
+  ReceiptEntity,
+];

@@ -10,6 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Banks } from '../kernel/banks/route.ts';
 import { dueOn, type Timeline } from '../kernel/clock/due.ts';
+import { eachMerchant } from '../kernel/database/by-merchant.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { workBatch } from '../kernel/alerts/set-aside.ts';
 import { columns, inTransaction, run, type Statement } from '../kernel/database/statement.ts';
@@ -53,7 +54,7 @@ export const sessionEnds = dueOn<PaymentKey>({
 
 const sessionsStillDue: Statement = {
   name: 'payment.sessions_still_due',
-  text: `select ${columns(paymentNames)} from payment where (merchant_id, id) in (select * from unnest($2::uuid[], $3::uuid[]))
+  text: `select ${columns(paymentNames)} from payment where merchant_id = $2 and id = any ($3::uuid[])
     and status = 'processing' and processing_until <= $1 for update skip locked`,
 };
 
@@ -161,9 +162,14 @@ const expireSessions = async (
     failureCode: 'session_expired',
     askAt: () => nextQuestionAfterEnd(now, now),
   };
-  const keys = [due.map(({ merchantId }) => merchantId), due.map(({ paymentId }) => paymentId)];
   await inTransaction(database.pool, async (client) => {
-    const left = await run<Payment>(client, sessionsStillDue, [now, ...keys]);
+    const left = await eachMerchant(due, (own, merchantId) =>
+      run<Payment>(client, sessionsStillDue, [
+        now,
+        merchantId,
+        own.map(({ paymentId }) => paymentId),
+      ]),
+    );
     if (left.length > 0) await expire(client, left, ending, now);
   });
   return due.length;

@@ -2,14 +2,17 @@
  * Reading payments and refunds: by id, by reference, as registries (contract GET
  * /v1/public/payments and /refunds).
  */
+import type { FoundPage, ListedPage } from '../kernel/database/filtered-list.ts';
 import { loadByKey } from '../kernel/database/load-by-key.ts';
+import { openList } from '../kernel/database/open-list.ts';
 import { registry, type RegistryTable } from '../kernel/database/registry.ts';
 import { columns } from '../kernel/database/statement.ts';
 import type { Payment } from './entities.ts';
 import type { Refund } from './refunds/entities.ts';
 import { paymentStatuses } from './rules/payment.ts';
 import { refundStatuses } from './refunds/rules.ts';
-import { paymentNames, refundNames } from './store-payment.ts';
+import { paymentNames } from './store-payment.ts';
+import { refundNames } from './store-statements.ts';
 
 export const loadPayments = loadByKey<Payment>('payment', columns(paymentNames));
 export const loadRefunds = loadByKey<Refund>('refund', columns(refundNames));
@@ -19,10 +22,23 @@ export const paymentTable: RegistryTable = {
   filters: { status: paymentStatuses },
 };
 
+const refundTable: RegistryTable = { name: 'refund', filters: { status: refundStatuses } };
+
+export type PaymentPage = FoundPage<Payment>;
+export type RefundPage = ListedPage<Refund>;
+
 /** The payments registry, filtered by status. */
 export const listPayments = registry<Payment>(paymentTable, columns(paymentNames));
 /** The refunds registry, filtered by status. */
-export const listRefunds = registry<Refund>(
-  { name: 'refund', filters: { status: refundStatuses } },
-  columns(refundNames),
+export const listRefunds = registry<Refund>(refundTable, columns(refundNames));
+
+/** Payments as their callers list them: the registry's, narrowed, or of all merchants. */
+export const pageOfPayments = openList<Payment>(
+  { table: paymentTable, columns: columns(paymentNames) },
+  listPayments,
+);
+/** Refunds likewise. */
+export const pageOfRefunds = openList<Refund>(
+  { table: refundTable, columns: columns(refundNames) },
+  listRefunds,
 );

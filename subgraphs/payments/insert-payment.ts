@@ -2,7 +2,7 @@
  * The one writer of a new payment (insert-statements.ts): payments of one merchant that are made at
  * the same moment share a statement.
  */
-import { randomUUID } from 'node:crypto';
+import { newRowId } from '../kernel/database/new-id.ts';
 import type pg from 'pg';
 import { gathered } from '../kernel/database/gather-calls.ts';
 import type { IdempotencyClaim } from '../kernel/database/idempotency.ts';
@@ -32,17 +32,25 @@ const valuesOf = <Name extends keyof Payment>(
 interface Insertion {
   readonly payment: NewPayment;
   readonly claim: IdempotencyClaim | null;
+  /** The terms of its receipt; null: it has none of its own. */
+  readonly terms: object | null;
 }
 
 const parametersOf = ({ payment, claim }: Insertion): unknown[] => [
   ...valuesOf(merchantNames, payment),
-  randomUUID(),
+  newRowId(),
   claim?.key ?? null,
   claim?.fingerprint ?? null,
 ];
+const termsOf = ({ terms }: Insertion): unknown => terms && JSON.stringify(terms);
 
-const insertAlone = async (pool: pg.Pool, insertion: Insertion): Promise<Payment | null> =>
-  (await run<Payment>(pool, merchantInsert, parametersOf(insertion)))[0] ?? null;
+const insertAlone = async (pool: pg.Pool, insertion: Insertion): Promise<Payment | null> => {
+  const values = parametersOf(insertion);
+  const rows = insertion.terms
+    ? run<Payment>(pool, merchantInsert.withTerms, [...values, termsOf(insertion)])
+    : run<Payment>(pool, merchantInsert.plain, values);
+  return (await rows)[0] ?? null;
+};
 
 /** The parameters of several rows: a list of all their values for each column. */
 const columnsOf = (rows: readonly (readonly unknown[])[]): readonly unknown[] =>
@@ -52,15 +60,17 @@ const insertTogether = async (
   pool: pg.Pool,
   insertions: readonly Insertion[],
 ): Promise<readonly (Payment | 'left' | null)[]> => {
-  const rows = insertions.map(parametersOf);
-  const created = await run<Payment>(pool, merchantInsertMany, columnsOf(rows));
+  const values = columnsOf(insertions.map(parametersOf));
+  const created = insertions.some(({ terms }) => terms)
+    ? await run<Payment>(pool, merchantInsertMany.withTerms, [...values, insertions.map(termsOf)])
+    : await run<Payment>(pool, merchantInsertMany.plain, values);
   const found = new Map(created.map((payment) => [payment.id, payment]));
   return insertions.map(({ payment, claim }) => found.get(payment.id) ?? (claim && 'left'));
 };
 
 /** Gives `left` for what a batch did not write since its key is taken, or about to be. */
 const insertGathered = gathered<Insertion, Payment | 'left' | null>({
-  name: merchantInsert.name,
+  name: merchantInsert.plain.name,
   callerOf: ({ payment }) => payment.merchantId,
   callersApart: true,
   alone: insertAlone,
@@ -68,14 +78,16 @@ const insertGathered = gathered<Insertion, Payment | 'left' | null>({
 });
 
 /**
- * Writes a merchant's own payment; null when the key is taken or the shop does not exist any more.
+ * Writes a merchant's own payment, with the terms of its receipt where it has some; null when the
+ * key is taken or the shop does not exist any more.
  */
 export const insertPayment = async (
   { pool }: Database,
   payment: NewPayment,
   claim: IdempotencyClaim | null,
+  terms: object | null = null,
 ): Promise<Payment | null> => {
-  const insertion = { payment, claim };
+  const insertion = { payment, claim, terms };
   const answered = await insertGathered(pool, insertion);
   // Outside of the batches, which go on, it may wait for whoever has the key.
   const created = answered === 'left' ? await insertAlone(pool, insertion) : answered;
@@ -89,7 +101,7 @@ const inHand = ({ rateBps, ...payment }: CreatedWithRate): PaymentInHand => ({ p
 
 const recurringParametersOf = (payment: NewRecurringPayment): unknown[] => [
   ...valuesOf(recurringNames, payment),
-  randomUUID(),
+  newRowId(),
 ];
 
 const insertRecurringGathered = gathered<NewRecurringPayment, PaymentInHand | null>({

@@ -8,6 +8,7 @@ import { boundWait, insertClaim, tryKey, waitForKey } from '../kernel/database/i
 import { columnNames, columns, type Statement } from '../kernel/database/statement.ts';
 import { effectiveRate } from '../kernel/ledger/rate.ts';
 import type { Payment } from './entities.ts';
+import { insertTermsFrom } from '../kernel/receipts/given-receipt.ts';
 import { paymentNames } from './store-payment.ts';
 
 /** What a merchant's own payment is created with; the hot write sends nothing else. */
@@ -32,6 +33,8 @@ export const merchantNames = [
   'plannedOutcome',
   'plannedFailureCode',
   'amountUsdt',
+  'receiptTermsId',
+  'madeByKey',
 ] as const satisfies readonly (keyof Payment)[];
 
 /** What a payment of a saved method is created with. */
@@ -68,8 +71,11 @@ const columnTypes = new Map<string, string>([
   ['verification', 'boolean'],
   ['processingUntil', 'timestamptz'],
   ['askAt', 'timestamptz'],
+  ['receiptTermsId', 'uuid'],
+  ['madeByKey', 'uuid'],
   ['eventId', 'uuid'],
-] satisfies [keyof Payment | 'eventId', string][]);
+  ['terms', 'json'],
+] satisfies [keyof Payment | 'eventId' | 'terms', string][]);
 
 const typeOf = (name: string): string => columnTypes.get(name) ?? 'text';
 
@@ -120,8 +126,36 @@ const insertCreatedEvent = ($: Placed, from: string): string =>
       ${$('createdAt')}::timestamptz
     from ${from}`;
 
+/** The parameter behind all others: terms of a receipt, as `termsRow` makes them. */
+const termsParameter = ['terms'];
 const merchantPlaces = [...merchantNames, ...laterParameters];
 const recurringPlaces = [...recurringNames, ...eventParameter];
+
+/** A statement, and the same with terms of receipts in a parameter more. */
+interface Insertions {
+  readonly plain: Statement;
+  readonly withTerms: Statement;
+}
+
+const insertionsOf = (
+  name: string,
+  places: readonly string[],
+  textOf: (places: readonly string[], terms: (from: string) => string) => string,
+): Insertions => ({
+  plain: { name, text: textOf(places, () => '') },
+  withTerms: {
+    name: `${name}_with_terms`,
+    text: textOf(
+      [...places, ...termsParameter],
+      (rows) => `terms as (${insertTermsFrom(rows)}),
+    `,
+    ),
+  },
+});
+
+/** SQL: the terms that were sent with payments that were made. */
+const sentTerms = `select sent.terms as row from created join sent on sent.id = created.id where sent.terms is not null`;
+const sentTermsAlone = ($: Placed): string => `select ${$('terms')}::json as row from created`;
 
 /** The parameters of one payment, in the order of `places`. */
 const sentAlone =
@@ -147,33 +181,31 @@ const sentMany = (places: readonly string[]): string => {
 const publishMany = `published as (${insertCreatedEvent(sentColumn, 'created join sent on sent.id = created.id order by sent.place')})`;
 
 /** A payment whose caller may send a key is not written when the key is taken. */
-export const merchantInsert: Statement = {
-  name: 'payment.create',
-  text: ((places) => {
-    const $ = sentAlone(places);
-    return `with claim as (${insertClaimed({ $ }, waitForKey)}),
+export const merchantInsert = insertionsOf('payment.create', merchantPlaces, (places, terms) => {
+  const $ = sentAlone(places);
+  return `with claim as (${insertClaimed({ $ }, waitForKey)}),
       created as (${insertRow(merchantNames, { $ })}
         and (${$('key')}::text is null or exists (select 1 from claim))
         returning ${columns(paymentNames)}),
-      published as (${insertCreatedEvent($, 'created')})
+      ${terms(sentTermsAlone($))}published as (${insertCreatedEvent($, 'created')})
       select * from created`;
-  })(merchantPlaces),
-};
+});
 
 /**
  * The same for many. No row can make it fail or wait: one whose key is taken, or about to be, is
  * not written.
  */
-export const merchantInsertMany: Statement = {
-  name: 'payment.create_many',
-  text: `with ${sentMany(merchantPlaces)},
+export const merchantInsertMany = insertionsOf(
+  'payment.create_many',
+  merchantPlaces,
+  (places, terms) => `with ${sentMany(places)},
     claim as (${insertClaimed(manySource, tryKey)}),
     created as (${insertRow(merchantNames, manySource)}
       and (sent.key is null or sent.id in (select resource_id from claim))
       order by sent.place returning ${columns(paymentNames)}),
-    ${publishMany}
+    ${terms(sentTerms)}${publishMany}
     select * from created`,
-};
+);
 
 /** A payment of a saved method is written once for its id; with it comes the rate of its method. */
 const createdOnce = `on conflict (merchant_id, id) do nothing returning ${columns(paymentNames)}`;

@@ -4,6 +4,7 @@
  * line: fifty at once are fifty answers, not fifty attempts each.
  */
 import type pg from 'pg';
+import { eachMerchant } from '../kernel/database/by-merchant.ts';
 import { run, type Statement } from '../kernel/database/statement.ts';
 import type { Payment } from './entities.ts';
 import type { Refund } from './refunds/entities.ts';
@@ -70,7 +71,7 @@ export interface LockedPayments {
 
 const lockFree: Statement = {
   name: 'payment.lock_free',
-  text: `select merchant_id as "merchantId", id from payment where ${boundWait} and (merchant_id, id) in (select * from unnest((select $1::uuid[]), (select $2::uuid[])))
+  text: `select merchant_id as "merchantId", id from payment where ${boundWait} and merchant_id = $1 and id in (select unnest((select $2::uuid[])))
     for update skip locked`,
 };
 
@@ -83,6 +84,7 @@ const joined = (earlier: Storing | undefined, later: Storing): Storing =>
         postings: [...earlier.postings, ...later.postings],
         deltas: [...earlier.deltas, ...later.deltas],
         events: [...earlier.events, ...later.events],
+        receipts: [...earlier.receipts, ...later.receipts],
         rateBps: later.rateBps ?? earlier.rateBps,
       }
     : later;
@@ -98,10 +100,12 @@ export const lockFreePayments = async (
   client: pg.PoolClient,
   keys: readonly PaymentKey[],
 ): Promise<LockedPayments> => {
-  const free = await run<Pick<Payment, 'merchantId' | 'id'>>(client, lockFree, [
-    keys.map(({ merchantId }) => merchantId),
-    keys.map(({ paymentId }) => paymentId),
-  ]);
+  const free = await eachMerchant(keys, (own, merchantId) =>
+    run<Pick<Payment, 'merchantId' | 'id'>>(client, lockFree, [
+      merchantId,
+      own.map(({ paymentId }) => paymentId),
+    ]),
+  );
   // Statements of their own: they see what the last holders of the locks have committed.
   const payments = (await loadPayments(client, free)).filter((payment) => payment !== null);
   const refunds = Map.groupBy(await findRefunds(client, payments), ({ paymentId }) => paymentId);

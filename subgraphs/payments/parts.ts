@@ -1,11 +1,13 @@
 /** What the resolvers of the payments subgraph work with. */
 import type { Banks } from '../kernel/banks/route.ts';
 import type { TestClocks } from '../kernel/clock/test-clocks.ts';
+import type { CustomerVault } from '../kernel/database/kept-keys.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import type { WakeRelay } from '../kernel/events/relay.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import type { Refresh } from './bank-answers/refresh-payment.ts';
 import type { PageParts } from './checkout/page-address.ts';
+import type { PageOpenings } from './checkout/note-opening.ts';
 import type { ShownPayments } from './checkout/shown-payments.ts';
 import type { RefundKey } from './refunds/send-refund.ts';
 
@@ -13,8 +15,12 @@ export interface PaymentsParts extends PageParts {
   readonly database: Database;
   readonly banks: Banks;
   readonly policies: Policies;
+  /** Seals what receipts say of buyers. */
+  readonly customers: CustomerVault;
   /** What time it is for the shop of a payment that the service itself asks for. */
   readonly clocks: Pick<TestClocks, 'timeOf' | 'stands'>;
+  /** Notes that a buyer has opened a page. */
+  readonly openings: Pick<PageOpenings, 'note'>;
   /** Notifies the relay that the outbox has something. */
   readonly wakeRelay: WakeRelay;
   /**

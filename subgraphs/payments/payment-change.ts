@@ -6,6 +6,7 @@ import { eventRow, type OutboxEvent } from '../kernel/events/outbox.ts';
 import { deltaRows, postingRows } from '../kernel/ledger/post.ts';
 import type { Posting } from '../kernel/rules/postings.ts';
 import type { Payment } from './entities.ts';
+import { receiptsMade } from './receipts/made-receipts.ts';
 import type { Refund } from './refunds/entities.ts';
 
 /** The columns that change during a payment's life. */
@@ -15,6 +16,7 @@ export const mutable = [
   'metadata',
   'amountRefunded',
   'amountCaptured',
+  'captureTermsId',
   'captureBefore',
   'holdOrder',
   'holdKey',
@@ -116,7 +118,34 @@ export interface Storing {
   readonly deltas: readonly object[];
   readonly events: readonly object[];
   readonly rateBps: number | null;
+  readonly receipts: readonly object[];
 }
+
+/** What of a payment the totals count. */
+const counted = [
+  'status',
+  'amountCaptured',
+  'capturedAt',
+  'fee',
+  'failureCode',
+] as const satisfies readonly (keyof PaymentPatch)[];
+
+/**
+ * The events of a change. One that changes what is counted and publishes nothing, such as a refund
+ * that was refused, leaves an event that nobody is sent: the totals learn of it by its number.
+ */
+const eventsOf = (
+  before: Payment,
+  after: Payment,
+  change: PaymentChange,
+  at: Temporal.Instant,
+): readonly OutboxEvent[] => {
+  const published = change.events(after);
+  const isCounted = change.refund || counted.some((name) => before[name] !== after[name]);
+  if (published.length > 0 || !isCounted) return published;
+  const { merchantId, shopId, mode, id } = after;
+  return [{ merchantId, shopId, mode, subjectId: id, stream: null, webhook: null, at }];
+};
 
 export const storingOf = (
   before: Payment,
@@ -135,7 +164,8 @@ export const storingOf = (
       common,
       facts.flatMap(({ postings }) => postings),
     ),
-    events: change.events(after).map(eventRow),
+    events: eventsOf(before, after, change, now).map(eventRow),
     rateBps: change.rateBps ?? null,
+    receipts: receiptsMade(before, after, change.refund?.row ?? null, now),
   };
 };

@@ -8,6 +8,8 @@ import type {
 import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
 import type { Principal } from '../kernel/service/access/principal.ts';
+import { foundTotalField, totalField } from '../kernel/database/filtered-list.ts';
+import { oneOf } from '../kernel/database/open-list.ts';
 import { reachOf } from '../kernel/database/reach.ts';
 import { keyOf, merchantOf, orThrow } from '../kernel/service/access/reach.ts';
 import { mayReadOfShop, ownOnly } from '../kernel/service/entities.ts';
@@ -23,11 +25,18 @@ import type { Payment } from './entities.ts';
 import { holdMutations } from './holds/resolvers.ts';
 import { capturableOf, capturedOf } from './holds/rules.ts';
 import type { Refund } from './refunds/entities.ts';
+import { madeThrough } from './links/made-through.ts';
 import { linkFields, linkMutations, linkQueries } from './links/resolvers.ts';
-import { listPayments, loadPayments, loadRefunds } from './find-payments.ts';
+import { loadPayments, loadRefunds, pageOfPayments } from './find-payments.ts';
 import type { PaymentsParts, ReadingParts } from './parts.ts';
 import { netOf } from './payment-view.ts';
 import { recurringFields, recurringMutations, recurringQueries } from './recurring/resolvers.ts';
+import {
+  receiptFields,
+  receiptMutations,
+  receiptQueries,
+  receiptsOf,
+} from './receipts/resolvers.ts';
 import { refundFields, refundMutations, refundQueries } from './refunds/resolvers.ts';
 import { mayHaveRefunds } from './refunds/rules.ts';
 import { consoleMetadata, isLateSuccess } from './rules/payment.ts';
@@ -59,12 +68,17 @@ export const paymentsSubgraph = (
       Refund: refundFields(parts),
       RecurringPayment: recurringFields,
       PaymentLink: linkFields,
+      PaymentConnection: foundTotalField,
+      RefundConnection: totalField,
+      ReceiptConnection: totalField,
+      Receipt: receiptFields(parts),
       Query: {
         ...queries(parts),
         ...refundQueries(parts),
         ...checkoutQueries(parts),
         ...recurringQueries(parts),
         ...linkQueries(parts),
+        ...receiptQueries(parts),
       },
       Mutation: {
         ...mutations(parts),
@@ -74,6 +88,7 @@ export const paymentsSubgraph = (
         ...recurringMutations(parts),
         ...bankMutations(parts),
         ...linkMutations(parts),
+        ...receiptMutations(parts),
       },
     },
     areMerchants: openKnownMerchants(parts.database.pool),
@@ -98,6 +113,7 @@ const paymentFields = ({ database, ...parts }: PaymentsParts): PaymentResolvers 
     const byPayment = Map.groupBy(found, ({ paymentId }) => paymentId);
     return payments.map(({ id }) => byPayment.get(id) ?? []);
   });
+  const receipts = receiptsOf({ database });
   return {
     net: (payment) => netOf(payment),
     capture: ({ capture }) => capture ?? 'automatic',
@@ -108,6 +124,8 @@ const paymentFields = ({ database, ...parts }: PaymentsParts): PaymentResolvers 
       principal.kind === 'operator' ? consoleMetadata(payment) : payment.metadata,
     refunds: (payment, _, context) =>
       mayHaveRefunds(payment) ? refundsOf(context).load(payment) : [],
+    receipts: (payment, _, context) =>
+      mayHaveRefunds(payment) ? receipts(context).load(payment) : [],
     paymentUrl: ({ merchantId, id }) => pageAddress(parts, { merchantId, paymentId: id }),
     shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
     merchant: ({ merchantId }) => ({ id: merchantId }),
@@ -124,11 +142,15 @@ const queries = ({
     ]);
     return payment && mayReadOfShop(principal, payment) ? refresh(payment, now()) : null;
   },
-  payments: async (_, { status, merchantId, includeTest, ...page }, { principal }) => {
-    const reach = await reachOf(parts.database.pool, principal, merchantId, includeTest);
-    return orThrow(
-      await listPayments(parts.database.pool, reach, { ...page, filters: { status } }),
-    );
+  payments: async (_, { status, filter, ...asked }, { principal }) => {
+    const rows = [
+      oneOf('payment.method', filter?.method),
+      oneOf('payment.bank_name', filter?.bank),
+      madeThrough(filter?.linkId),
+      oneOf('payment.failure_code', filter?.failureCode),
+    ];
+    const request = { ...asked, filter, columns: { status }, rows };
+    return orThrow(await pageOfPayments(parts.database.pool, principal, request));
   },
   paymentSearch: async (_, { search, merchantId, ...page }, { principal }) => {
     const everywhere =

@@ -4,9 +4,9 @@
  * somebody else wrote the payment in between (its version has grown).
  */
 import pg from 'pg';
+import { eachMerchant } from '../kernel/database/by-merchant.ts';
 import { gathered } from '../kernel/database/gather-calls.ts';
 import {
-  columnNames,
   columns,
   propertyNames,
   rowJson,
@@ -14,17 +14,14 @@ import {
   type Runner,
   type Statement,
 } from '../kernel/database/statement.ts';
-import { insertEvents } from '../kernel/events/outbox.ts';
 import type { Subject } from '../kernel/alerts/set-aside.ts';
-import { effectiveRate } from '../kernel/ledger/rate.ts';
-import { insertDeltas, insertPostings } from '../kernel/ledger/post.ts';
 import { type Payment, PaymentEntity } from './entities.ts';
 import { mutable, storingOf, type PaymentChange, type Storing } from './payment-change.ts';
-import { type Refund, RefundEntity } from './refunds/entities.ts';
+import type { Refund } from './refunds/entities.ts';
+import { rateAt, refundNames, storeManyStatement, storeStatement } from './store-statements.ts';
 
 export const paymentNames = propertyNames(PaymentEntity);
 const paymentColumns = columns(paymentNames, 'payment');
-export const refundNames = propertyNames(RefundEntity);
 
 export interface PaymentKey {
   readonly merchantId: string;
@@ -50,10 +47,6 @@ interface Finding {
   readonly now: Temporal.Instant;
 }
 type FoundRow = Payment & { readonly rateBps: number };
-
-/** SQL: the effective rate of a payment's method at a moment, basis points. */
-const rateAt = (moment: string): string =>
-  `coalesce(${effectiveRate('payment.merchant_id', 'payment.shop_id', 'payment.method', moment)}, 0)`;
 
 const find: Statement = {
   name: 'payment.find',
@@ -118,81 +111,6 @@ export const findRefunds = (
     limit,
   ]);
 
-const moved = 'select 1 from moved';
-const mutableColumns = mutable.map((name) => columnNames([name]));
-const assignments = mutableColumns.map((column, index) => `${column} = $${index + 4}`);
-
-/** The parameter behind those of the payment's own columns. */
-const behind = (place: number): string => `$${mutable.length + 3 + place}`;
-
-/** SQL: whether the rate by which a change takes its fee is still the one that applies. */
-const isRateOf = (rate: string, finalizedAt: string): string =>
-  `case when ${rate} is null then true else ${rate} = ${rateAt(finalizedAt)} end`;
-
-/** `beside` is one more part, which happens with the move or not at all. */
-const storeText = (beside = ''): string =>
-  `with moved as (update payment set version = version + 1, ${assignments.join(', ')}
-      where merchant_id = $1 and id = $2 and version = $3
-        and ${isRateOf(`${behind(4)}::int`, `$${mutable.indexOf('finalizedAt') + 4}::timestamptz`)}
-      returning 1),
-    booked as (${insertPostings(behind(1), moved)}),
-    balanced as (${insertDeltas(behind(2), moved)}),
-    published as (${insertEvents(behind(3), moved)})${beside}
-    select 1 from moved`;
-
-const store: Statement = { name: 'payment.store', text: storeText() };
-
-/** SQL: writes refunds, new or moved, from the JSON array in `parameter`. */
-const writeRefunds = (parameter: string, condition: string): string =>
-  `insert into refund select row.* from jsonb_populate_recordset(null::refund, ${parameter}::jsonb) as row where exists (${condition})
-      on conflict (merchant_id, id) do update set status = excluded.status, fail_reason = excluded.fail_reason, completed_at = excluded.completed_at,
-        bank_ref = excluded.bank_ref, ask_at = excluded.ask_at`;
-
-const storeWithRefund: Statement = {
-  name: 'payment.store_with_refund',
-  text: storeText(`, refunded as (${writeRefunds(behind(5), moved)})`),
-};
-
-/** SQL: a list of the rows that come with the payments which were moved, as one JSON array. */
-const ofMoved = (list: 'postings' | 'deltas' | 'events'): string =>
-  `(select coalesce(jsonb_agg(each.value order by sent.ordinality, each.place), '[]') from moved
-      join sent on sent.merchant_id = moved.merchant_id and sent.id = moved.id
-      cross join jsonb_array_elements(sent.${list}) with ordinality as each (value, place))`;
-
-/**
- * The statement of one change for several payments, each once. It waits for nobody: a payment that
- * somebody else has locked is left alone, like one whose version is another. A payment is found by
- * itself, so that no plan walks the table; that both keys are compared once more has the planner
- * expect few.
- */
-const storeManyText = (beside = ''): string =>
-  `with sent as materialized (select * from rows from (json_populate_recordset(null::payment, $1::json),
-        jsonb_to_recordset($2::jsonb) as (postings jsonb, deltas jsonb, events jsonb, rate_bps int)) with ordinality),
-    free as materialized (select sent.* from sent cross join lateral (
-        select merchant_id, id from payment
-        where merchant_id = sent.merchant_id and id = sent.id and version = sent.version
-          and ${isRateOf('sent.rate_bps', 'sent.finalized_at')} for update skip locked) as unlocked
-      where unlocked.merchant_id = sent.merchant_id and unlocked.id = sent.id),
-    moved as (update payment set version = payment.version + 1, ${mutableColumns.map((column) => `${column} = free.${column}`).join(', ')}
-      from free where payment.merchant_id = free.merchant_id and payment.id = free.id and payment.version = free.version
-      returning payment.merchant_id, payment.id),
-    booked as (${insertPostings(ofMoved('postings'), 'select 1')}),
-    balanced as (${insertDeltas(ofMoved('deltas'), 'select 1')}),
-    published as (${insertEvents(ofMoved('events'), 'select 1')})${beside}
-    select id from moved`;
-
-const storeMany: Statement = { name: 'payment.store_many', text: storeManyText() };
-
-const storeManyWithRefunds: Statement = {
-  name: 'payment.store_many_with_refunds',
-  text: storeManyText(
-    `, refunded as (${writeRefunds(
-      '$3',
-      'select 1 from moved where moved.merchant_id = row.merchant_id and moved.id = row.payment_id',
-    )})`,
-  ),
-};
-
 const parametersOf = ({ before, after, postings, deltas, events, rateBps }: Storing): unknown[] => [
   after.merchantId,
   after.id,
@@ -204,14 +122,26 @@ const parametersOf = ({ before, after, postings, deltas, events, rateBps }: Stor
   rateBps,
 ];
 
-const storeAlone = async (runner: Runner, storing: Storing): Promise<Payment | null> =>
-  (await run(runner, store, parametersOf(storing))).length === 0 ? null : storing.after;
+const storeAlone = async (
+  runner: Runner,
+  storing: Storing,
+  refund: Refund | null = null,
+): Promise<Payment | null> => {
+  const { receipts } = storing;
+  const beside = { refunds: refund !== null, receipts: receipts.length > 0 };
+  const written = await run(runner, storeStatement(beside), [
+    ...parametersOf(storing),
+    ...(refund ? [JSON.stringify([rowJson(refundNames, refund)])] : []),
+    ...(beside.receipts ? [JSON.stringify(receipts)] : []),
+  ]);
+  return written.length === 0 ? null : storing.after;
+};
 
 const sentNames = ['merchantId', 'id', 'version', ...mutable];
 
 /**
- * Writes changes of several payments, one of each, and refunds of them; gives the ids of those that
- * were written.
+ * Writes changes of several payments of one merchant, one of each, and refunds of them; gives the
+ * ids of those that were written.
  */
 export const storeTogether = async (
   runner: Runner,
@@ -231,35 +161,47 @@ export const storeTogether = async (
       })),
     ),
   ];
-  const written = await (refunds.length === 0
-    ? run<{ id: string }>(runner, storeMany, values)
-    : run<{ id: string }>(runner, storeManyWithRefunds, [
-        ...values,
-        JSON.stringify(refunds.map((refund) => rowJson(refundNames, refund))),
-      ]));
+  const [first] = storings;
+  if (!first) return new Set();
+  const receipts = storings.flatMap((storing) => storing.receipts);
+  const beside = { refunds: refunds.length > 0, receipts: receipts.length > 0 };
+  const written = await run<{ id: string }>(runner, storeManyStatement(beside), [
+    ...values,
+    first.after.merchantId,
+    ...(beside.refunds
+      ? [JSON.stringify(refunds.map((refund) => rowJson(refundNames, refund)))]
+      : []),
+    ...(beside.receipts ? [JSON.stringify(receipts)] : []),
+  ]);
   return new Set(written.map(({ id }) => id));
 };
 
 /**
- * Writes changes of many payments in one statement, for what time does to thousands of them in the
- * same minute. Each is written if nobody else has written the payment since it was read, or has it
- * locked, else left alone. Gives how many were written.
+ * Writes changes of many payments in one statement for each merchant, for what time does to
+ * thousands of them in the same minute. Each is written if nobody else has written the payment
+ * since it was read, or has it locked, else left alone. Gives how many were written.
  */
 export const storePayments = async (
   runner: Runner,
   changes: readonly { readonly before: Payment; readonly change: PaymentChange }[],
   now: Temporal.Instant,
 ): Promise<number> => {
-  const storings = changes.map(({ before, change }) => storingOf(before, change, now));
-  return (await storeTogether(runner, storings)).size;
+  const storings = changes.map(({ before, change }) => ({
+    merchantId: before.merchantId,
+    ...storingOf(before, change, now),
+  }));
+  const written = await eachMerchant(storings, async (own) => [
+    ...(await storeTogether(runner, own)),
+  ]);
+  return written.length;
 };
 
 /** Gives `left` for what a batch did not write: its version is another, or it is locked. */
 const storeGathered = gathered<Storing, Payment | 'left' | null>({
-  name: store.name,
+  name: storeStatement({ refunds: false, receipts: false }).name,
   callerOf: ({ after }) => after.merchantId,
   callersApart: true,
-  alone: storeAlone,
+  alone: (pool, storing) => storeAlone(pool, storing),
   together: async (pool, storings) => {
     const first = new Map(storings.toReversed().map((storing) => [storing.after.id, storing]));
     const written = await storeTogether(pool, [...first.values()].toReversed());
@@ -282,11 +224,7 @@ export const storePayment = async (
   now: Temporal.Instant,
 ): Promise<Payment | null> => {
   const storing = storingOf(before, change, now);
-  if (change.refund) {
-    const refund = JSON.stringify([rowJson(refundNames, change.refund.row)]);
-    const written = await run(runner, storeWithRefund, [...parametersOf(storing), refund]);
-    return written.length === 0 ? null : storing.after;
-  }
+  if (change.refund) return storeAlone(runner, storing, change.refund.row);
   const stored = runner instanceof pg.Pool ? await storeGathered(runner, storing) : 'left';
   // Outside of the batches, which go on, it may wait for whoever has the row.
   return stored === 'left' ? storeAlone(runner, storing) : stored;

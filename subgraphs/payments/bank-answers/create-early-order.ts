@@ -19,7 +19,7 @@ import { sessionEnd, sessionLength_min } from '../rules/payment.ts';
 
 const earlyOrder = (
   bank: Bank,
-  { merchantId, shopId, id, amount, currency, capture, expiresAt }: Payment,
+  { merchantId, shopId, id, amount, currency, capture, receiptTermsId, expiresAt }: Payment,
   method: BuyerMethod,
   pageUrl: string,
   now: Temporal.Instant,
@@ -35,6 +35,7 @@ const earlyOrder = (
   sessionUntil: sessionEnd(now, expiresAt, bank.sessionTtl_min),
   payableUntil: expiresAt.add({ minutes: sessionLength_min(bank.sessionTtl_min) }),
   reference: null,
+  receiptTermsId,
   now,
   card: null,
   planned: null,

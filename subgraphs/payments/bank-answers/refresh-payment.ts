@@ -31,6 +31,8 @@ const patience_ms = 1_500;
  * process.
  */
 const pause_ms = 3_000;
+/** The same of money that the bank holds: it ends by itself once in a week. */
+const heldPause_ms = 300_000;
 const remembered = 10_000;
 /** No order to a bank takes as long. */
 const orderEnds_s = 30;
@@ -46,13 +48,20 @@ const isAsked = ({ status, bankRef, createdAt }: Refund, now: Temporal.Instant):
  */
 const isOpen = ({ status, askAt }: Payment): boolean => status === 'processing' && askAt !== null;
 
+/**
+ * Held money, about which nothing is ordered: the bank, or a person in its cabinet, may have taken
+ * it or given it up, and the notification may be lost.
+ */
+const isHeld = ({ status, holdOrder }: Payment): boolean =>
+  status === 'authorized' && holdOrder === null;
+
 const askAbout = async (
   { database, banks }: RefreshingParts,
   payment: Payment,
   now: Temporal.Instant,
 ): Promise<boolean> => {
   const { merchantId, id: paymentId } = payment;
-  if (isOpen(payment)) {
+  if (isOpen(payment) || isHeld(payment)) {
     await askBank(database, banks, { merchantId, paymentId }, now);
     return true;
   }
@@ -74,8 +83,10 @@ export type Refresh = (payment: Payment, now: Temporal.Instant) => Promise<Payme
 export const openRefresh = (parts: RefreshingParts): Refresh => {
   const askedAt_ms = new LRUCache<string, number>({ max: remembered });
   return async (payment, now) => {
-    if (payment.mode !== 'live' || !(isOpen(payment) || mayHaveRefunds(payment))) return payment;
-    if (performance.now() - (askedAt_ms.get(payment.id) ?? -Infinity) < pause_ms) return payment;
+    const mayHaveEnded = isOpen(payment) || isHeld(payment) || mayHaveRefunds(payment);
+    if (payment.mode !== 'live' || !mayHaveEnded) return payment;
+    const rest_ms = isHeld(payment) ? heldPause_ms : pause_ms;
+    if (performance.now() - (askedAt_ms.get(payment.id) ?? -Infinity) < rest_ms) return payment;
     askedAt_ms.set(payment.id, performance.now());
     // What goes wrong with a question is an answer that is missing: the schedules ask again.
     const asking = askAbout(parts, payment, now).catch(() => false);

@@ -73,8 +73,14 @@ const partCaptured = (payment: Payment): bigint | null => {
   return captured > 0n && captured < payment.amount ? captured : null;
 };
 
-/** The view without the time, which is its caller's. */
-export type CheckoutView = Omit<Checkout, 'now' | 'clockStands'> & {
+/** The subscription that the payment begins, whose terms recurring billing knows. */
+const subscribesTo = ({ kind, merchantId, subscriptionId }: Payment) =>
+  kind === 'subscription_init' && subscriptionId !== null
+    ? { merchantId, id: subscriptionId }
+    : null;
+
+/** The view without the time and the state of the receipt, which are its caller's. */
+export type CheckoutView = Omit<Checkout, 'now' | 'clockStands' | 'fiscalReceipt'> & {
   readonly __typename: 'Checkout';
 };
 
@@ -123,6 +129,7 @@ export const checkoutView = async (
     plannedFailureCode: test ? payment.plannedFailureCode : null,
     saves: isBinding(payment.kind),
     verification: payment.verification,
+    subscription: subscribesTo(payment),
     ...(await cardTerms(payment, banks)),
     ...receiptOf(payment),
     shopSite: siteOf(payment.returnUrl),

@@ -1,11 +1,15 @@
 /** The hosted page: from GraphQL to a verb, and back. */
+import type pg from 'pg';
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/payments.ts';
 import { inTraceOf } from '../../kernel/database/subject-trace.ts';
+import type { ReceiptStatus } from '../../kernel/rules/receipt.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { BuyerPrincipal, Principal } from '../../kernel/service/access/principal.ts';
 import { refusal } from '../../kernel/service/access/reach.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentsParts, ReadingParts } from '../parts.ts';
+import { termsOf } from '../receipts/rules.ts';
+import { findReceipts } from '../receipts/store-receipts.ts';
 import { mayHaveRefunds } from '../refunds/rules.ts';
 import { findPayment, findRefunds, type PaymentKey } from '../store-payment.ts';
 import { checkoutView } from './checkout-view.ts';
@@ -21,6 +25,17 @@ const buyerOf = (principal: Principal): BuyerPrincipal => {
   return principal;
 };
 
+/** What became of the payment's receipt; null while there is none. */
+const receiptState = async (
+  pool: pg.Pool,
+  payment: Payment,
+  hasEndedNow: boolean,
+): Promise<ReceiptStatus | null> => {
+  if (termsOf(payment) === null || payment.capturedAt === null) return null;
+  const receipts = hasEndedNow ? [] : await findReceipts(pool, [payment]);
+  return receipts.find(({ type }) => type === 'payment')?.status ?? 'pending';
+};
+
 /** The hosted page's view of a payment, with what was given back of it and the time of its shop. */
 const viewOf = async (
   { database: { pool }, banks, clocks }: PaymentsParts,
@@ -33,15 +48,18 @@ const viewOf = async (
   const refunds = mayHaveRefunds(payment) && !hasEndedNow ? await findRefunds(pool, [payment]) : [];
   const view = await checkoutView(payment, refunds, banks);
   const clockStands = mode === 'test' && (await clocks.stands({ kind: 'payment', merchantId, id }));
-  return { ...view, now, clockStands };
+  const fiscalReceipt = await receiptState(pool, payment, hasEndedNow);
+  return { ...view, now, clockStands, fiscalReceipt };
 };
 
 /** What the page shows. */
 export const checkoutQueries = (parts: ReadingParts): Pick<QueryResolvers, 'checkout'> => ({
   checkout: async (_, __, { principal, now }) => {
     const at = now();
-    const found = await findPayment(parts.database.pool, buyerOf(principal), at);
+    const buyer = buyerOf(principal);
+    const found = await findPayment(parts.database.pool, buyer, at);
     if (!found) throw refusal('not_found', 'there is no such payment');
+    parts.openings.note(buyer, at);
     parts.shown.keep(found);
     return viewOf(parts, found.payment, at);
   },

@@ -58,6 +58,7 @@ export const sessionOrder = (
     callbacks: payment.mode === 'test' ? callbacksOf(metadata) : null,
     sessionUntil: processingUntil,
     reference: payment.bankRef,
+    receiptTermsId: payment.receiptTermsId,
   };
 };
 

@@ -39,6 +39,7 @@ const captured = (
       status,
       fee,
       amountCaptured: amount,
+      captureTermsId: payment.captureTermsId,
       capturedAt: now,
       finalizedAt: now,
       feeRateBps: rateBps,

@@ -14,12 +14,15 @@ import {
   type IdempotencyClaim,
 } from '../../kernel/database/idempotency.ts';
 import type { Database } from '../../kernel/database/orm.ts';
+import { sumMistake } from '../../kernel/rules/receipt-terms.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { isOfCaller, principalOf, type PaymentCaller } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
 import { lockPayment, storeLocked } from '../lock-payment.ts';
+import { insertTerms, termsRow, type GivenReceipt } from '../../kernel/receipts/given-receipt.ts';
+import { partReceiptMistake } from '../receipts/part-receipt.ts';
 import { captureAmount } from './rules.ts';
 import { askAfterOrder, sendHoldOrder, type SentHoldOrder } from './send-hold-order.ts';
 
@@ -28,6 +31,8 @@ export interface CaptureRequest {
   readonly paymentId: string;
   /** Null or 0: everything. */
   readonly amount: bigint | null;
+  /** What is sold by it; absent: what the payment's own receipt says. */
+  readonly receipt?: GivenReceipt | null;
   /** For the audit log. */
   readonly requestId?: string;
   readonly idempotency?:
@@ -47,7 +52,7 @@ export interface CapturedPayment {
 const orderCapture = async (
   client: pg.PoolClient,
   caller: PaymentCaller,
-  { paymentId, amount, requestId = '' }: CaptureRequest,
+  { paymentId, amount, receipt = null, requestId = '' }: CaptureRequest,
   now: Temporal.Instant,
 ): Promise<Payment | Refused> => {
   const { merchantId } = caller;
@@ -57,12 +62,23 @@ const orderCapture = async (
   const { payment } = locked;
   const agreed = captureAmount(payment, amount, now);
   if (isRefused(agreed)) return agreed;
+  const mistake = receipt
+    ? sumMistake(receipt.terms, agreed.amount)
+    : agreed.amount < payment.amount &&
+      (await partReceiptMistake(client, caller, payment, receipt, 'capture'));
+  if (mistake) return mistake;
+  const holdKey = randomUUID();
   const patch = {
     holdOrder: 'capture',
-    holdKey: randomUUID(),
+    holdKey,
     amountCaptured: agreed.amount,
+    captureTermsId: receipt && holdKey,
     askAt: askAfterOrder(now),
   } as const;
+  if (receipt)
+    await insertTerms(client, [
+      termsRow(receipt, { ...payment, subjectId: holdKey, paymentId, createdAt: now }),
+    ]);
   const stored = await storeLocked(client, locked, { patch, postings: [], events: () => [] }, now);
   await writeEntries(client, [
     {
@@ -105,10 +121,11 @@ export const capturePayment = async (
   request: CaptureRequest,
   now: Temporal.Instant,
 ): Promise<CapturedPayment | Refused> => {
-  const { paymentId, amount, idempotency } = request;
+  const { paymentId, amount, receipt = null, idempotency } = request;
   const claim: IdempotencyClaim | Refused | null = claimOf(idempotency, 'paymentCapture', {
     paymentId,
     amount,
+    ...(receipt ? { receipt: receipt.terms } : {}),
   });
   if (claim && isRefused(claim)) return claim;
   if (!isUuid(paymentId)) return refused('not_found', 'there is no such payment');

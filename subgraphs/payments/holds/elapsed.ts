@@ -10,6 +10,7 @@ export const unheld = {
   holdKey: null,
   askAt: null,
   amountCaptured: null,
+  captureTermsId: null,
   captureBefore: null,
 } as const;
 

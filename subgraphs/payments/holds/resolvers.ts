@@ -5,6 +5,7 @@ import { isUuid } from '../../kernel/rules/uuid.ts';
 import { callerOf } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import type { ReadingParts } from '../parts.ts';
+import { givenReceipt } from '../../kernel/receipts/given-receipt.ts';
 import { capturePayment } from './capture-payment.ts';
 import { cancelOrRelease } from './release-hold.ts';
 
@@ -12,7 +13,7 @@ import { cancelOrRelease } from './release-hold.ts';
 export const holdMutations = (
   parts: ReadingParts,
 ): Pick<MutationResolvers, 'paymentCapture' | 'paymentCancel'> => {
-  const { database, banks, wakeRelay, askLater } = parts;
+  const { database, banks, customers, wakeRelay, askLater } = parts;
   /** What has changed is published, and what the bank has not answered is asked about. */
   const changed = (payment: Payment, now: Temporal.Instant): void => {
     wakeRelay();
@@ -22,12 +23,15 @@ export const holdMutations = (
   return {
     paymentCapture: async (
       _,
-      { id, amount, idempotency, merchantId },
+      { id, amount, receipt, idempotency, merchantId },
       { principal, requestId, now },
     ) => {
       const calling = await callerOf(parts, principal, { id, merchantId }, now);
       if (isRefused(calling)) return calling;
-      const request = { paymentId: id, amount: amount ?? null, requestId, idempotency };
+      const given = givenReceipt(customers, receipt, calling.now);
+      if (given && isRefused(given)) return given;
+      const asked = { paymentId: id, amount: amount ?? null, receipt: given };
+      const request = { ...asked, requestId, idempotency };
       const captured = await capturePayment(database, banks, calling.caller, request, calling.now);
       if (isRefused(captured)) return captured;
       const { payment, replayed } = captured;

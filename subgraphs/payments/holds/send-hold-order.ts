@@ -27,7 +27,8 @@ export interface SentHoldOrder {
 }
 
 const orderOf = (payment: Payment, now: Temporal.Instant): HoldOrder | null => {
-  const { merchantId, id, bankRef, amount, amountCaptured, currency, holdOrder, holdKey } = payment;
+  const { merchantId, id, bankRef, amount, amountCaptured, currency } = payment;
+  const { holdOrder, holdKey, captureTermsId } = payment;
   if (holdOrder === null || holdKey === null) return null;
   return {
     kind: holdOrder === 'capture' ? 'capture' : 'release',
@@ -37,6 +38,8 @@ const orderOf = (payment: Payment, now: Temporal.Instant): HoldOrder | null => {
     amount: minorUnits(amountCaptured ?? amount),
     held: minorUnits(amount),
     currency,
+    // A whole capture takes what the payment was ordered with, which the bank has.
+    receiptTermsId: holdOrder === 'capture' ? captureTermsId : null,
     now,
   };
 };

@@ -2,8 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Banks } from '../../kernel/banks/route.ts';
 import { claimOf, createOnce, type Created } from '../../kernel/database/idempotency.ts';
+import type { CustomerVault } from '../../kernel/database/kept-keys.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import type { Policies } from '../../kernel/policies/policies.ts';
+import { givenReceipt, insertTerms, termsRow } from '../../kernel/receipts/given-receipt.ts';
+import { shownTerms } from '../../kernel/rules/receipt-customer.ts';
+import { receiptMistake, sumMistake } from '../../kernel/rules/receipt-terms.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import { policyRefusal, type PaymentRequest } from '../create-payment.ts';
@@ -24,11 +28,13 @@ export interface LinkRequest extends Pick<PaymentRequest, 'idempotency'> {
 export const createLink = async (
   {
     database: { pool },
+    customers,
     banks,
     policies,
     publicUrl,
   }: {
     readonly database: Database;
+    readonly customers: Pick<CustomerVault, 'seal'>;
     readonly banks: Banks;
     readonly policies: Policies;
     readonly publicUrl: string;
@@ -43,9 +49,15 @@ export const createLink = async (
   const { merchantId, shopId, mode } = key;
   const terms = linkTerms(input, mode, id, now);
   if (isRefused(terms)) return terms;
+  const given = givenReceipt(customers, input.receipt, now);
+  if (given && isRefused(given)) return given;
+  const sums = given && sumMistake(given.terms, terms.amount ?? 0n);
+  if (sums) return sums;
   const bank = await servingBank(banks, key, terms.method, terms.capture === 'manual');
   const refusal =
-    policyRefusal(await policies.current(), key, terms) ?? (bank && isRefused(bank) ? bank : null);
+    receiptMistake(key, given) ??
+    policyRefusal(await policies.current(), key, terms) ??
+    (bank && isRefused(bank) ? bank : null);
   const find = async (linkId: string): Promise<PaymentLink | null> =>
     (await loadLinks(pool, [{ merchantId, id: linkId }]))[0] ?? null;
   const link: PaymentLink = {
@@ -57,6 +69,7 @@ export const createLink = async (
     url: `${publicUrl}/pay/l/${addressOf(id)}`,
     status: 'active',
     usesLeft: terms.uses,
+    receipt: given && shownTerms(given.terms),
     paymentsCount: 0,
     amountPaid: 0n,
     createdAt: now,
@@ -65,6 +78,8 @@ export const createLink = async (
   return createOnce(pool, { caller: key, claim, find, resourceId: id, at: now }, async (client) => {
     if (refusal) return refusal;
     await insertLink(client, link);
+    const subject = { ...link, subjectId: id, paymentId: null };
+    if (given) await insertTerms(client, [termsRow(given, subject)]);
     return link;
   });
 };

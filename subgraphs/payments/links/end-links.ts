@@ -15,22 +15,25 @@ const round_max = 500;
 /**
  * Ends a link by its merchant's wish, or by a person's at a console, whose act is in the audit log.
  * A link that has ended stays what it is. Refuses with `not_found` what `mayChange` does not let
- * through. Payments that were begun through it may still be paid.
+ * through. `at` is the time of the link's shop. Payments that were begun through it may still be
+ * paid.
  */
 export const deactivateLink = (
   { pool }: Database,
   acting: Acting,
   key: { readonly merchantId: string; readonly id: string },
-  mayChange: (link: PaymentLink) => boolean,
+  {
+    mayChange,
+    at,
+  }: { readonly mayChange: (link: PaymentLink) => boolean; readonly at: Temporal.Instant },
 ): Promise<PaymentLink | Refused> =>
   inTransaction(
     pool,
     async (client): Promise<PaymentLink | Refused> => {
       const link = await lockLink(client, key);
       if (!link || !mayChange(link)) return refused('not_found', 'there is no such link');
-      const now = acting.now();
-      if (!isOpen(link, now)) return link;
-      const ended: PaymentLink = { ...link, status: 'deactivated', finalizedAt: now };
+      if (!isOpen(link, at)) return link;
+      const ended: PaymentLink = { ...link, status: 'deactivated', finalizedAt: at };
       await moveLink(client, ended);
       await writeEntries(client, [
         {

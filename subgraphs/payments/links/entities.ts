@@ -3,6 +3,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../../kernel/database/instant.ts';
 import type { Row } from '../../kernel/database/statement.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
+import type { ShownTerms } from '../../kernel/rules/receipt-customer.ts';
 import type { PaymentMethod } from '../rules/payment.ts';
 import type { LinkStatus } from './rules.ts';
 
@@ -35,6 +36,8 @@ export const PaymentLinkEntity = defineEntity({
     usesLeft: p.integer().nullable(),
     returnUrl: p.text().nullable(),
     metadata: p.json<Record<string, string>>().columnType('json'),
+    /** Of each of its payments, as everybody sees it; its terms have the link's id. */
+    receipt: p.json<ShownTerms>().columnType('json').nullable(),
     /** Of payments that succeeded and were not given back for want of a use. */
     paymentsCount: p.integer(),
     amountPaid: p.bigint(),

@@ -2,9 +2,16 @@
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { linkJson, type PaymentLinkFieldsFragment } from '../../../schema/wire.ts';
 import type { OutboxEvent } from '../../kernel/events/outbox.ts';
+import { nobody, type ShownTerms } from '../../kernel/rules/receipt-customer.ts';
 import type { PaymentLink } from './entities.ts';
 
 const number = (amount: bigint | null): number | null => (amount === null ? null : Number(amount));
+
+/** A link's receipt; without its customer's data once they were erased. */
+export const shownOf = ({ customer, ...terms }: ShownTerms) => ({
+  ...terms,
+  customer: customer ?? nobody,
+});
 
 const publicLink = (link: PaymentLink): ReturnType<typeof linkJson> => {
   const view: PaymentLinkFieldsFragment = {
@@ -14,6 +21,7 @@ const publicLink = (link: PaymentLink): ReturnType<typeof linkJson> => {
     amountMin: number(link.amountMin),
     amountMax: number(link.amountMax),
     amountPaid: Number(link.amountPaid),
+    receipt: link.receipt && { ...shownOf(link.receipt), items: [...link.receipt.items] },
     expiresAt: rfc3339(link.expiresAt),
     createdAt: rfc3339(link.createdAt),
     finalizedAt: link.finalizedAt && rfc3339(link.finalizedAt),

@@ -1,12 +1,17 @@
 /** The page of a link: what it shows, and the payment that a buyer begins there (D-102). */
-import { randomUUID } from 'node:crypto';
+import { newRowId } from '../../kernel/database/new-id.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { createPayment, type CreatingParts } from '../create-payment.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentsParts } from '../parts.ts';
 import type { PaymentLink } from './entities.ts';
 import { idOfAddress, isOpen, paymentMetadata } from './rules.ts';
-import { findLinkByAddress, noteLinkPayment, type LinkOfShop } from './store-link.ts';
+import {
+  findLinkByAddress,
+  forgetLinkPayment,
+  noteLinkPayment,
+  type LinkOfShop,
+} from './store-link.ts';
 
 /** The link of an address; null when there is none. */
 export const findLinkPage = async (
@@ -55,7 +60,7 @@ export const payLink = async (
   if (typeof amount !== 'bigint') return amount;
   const { merchantId, shopId, mode, currency, method, capture } = link;
   const { orderId, description, returnUrl } = link;
-  const id = randomUUID();
+  const id = newRowId();
   // First: a payment that can be paid is known to be the link's.
   await noteLinkPayment(parts.database.pool, link, id);
   const metadata = paymentMetadata(link.metadata, link.id);
@@ -63,8 +68,10 @@ export const payLink = async (
   const created = await createPayment(
     parts,
     { merchantId, shopId, mode },
-    { id, input },
+    { id, input, receiptTermsId: link.receipt && link.id },
     () => now,
   );
-  return isRefused(created) ? created : created.payment;
+  if (!isRefused(created)) return created.payment;
+  await forgetLinkPayment(parts.database.pool, link, id);
+  return created;
 };

@@ -5,13 +5,16 @@ import type {
   QueryResolvers,
 } from '../../../schema/generated/payments.ts';
 import { reachOf } from '../../kernel/database/reach.ts';
+import { minorUnits } from '../../kernel/rules/money.ts';
 import { isRefused, refused } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { keyOf, merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
 import { mayReadOfShop } from '../../kernel/service/entities.ts';
 import { pageAddress } from '../checkout/page-address.ts';
 import type { PaymentsParts } from '../parts.ts';
+import type { PaymentLink } from './entities.ts';
 import { createLink } from './create-link.ts';
+import { shownOf } from './link-view.ts';
 import { deactivateLink } from './end-links.ts';
 import { findLinkPage, payLink, timeOfLink } from './pay-link.ts';
 import { isOpen } from './rules.ts';
@@ -20,6 +23,11 @@ import { listLinks, loadLinks } from './store-link.ts';
 /** The fields of a link that are no columns. */
 export const linkFields: PaymentLinkResolvers = {
   capture: ({ capture }) => capture ?? 'automatic',
+  receipt: ({ receipt }) =>
+    receipt && {
+      ...shownOf(receipt),
+      items: receipt.items.map((item) => ({ ...item, price: minorUnits(item.price) })),
+    },
 };
 
 /** The queries of links, and of a link's page. */
@@ -33,9 +41,11 @@ export const linkQueries = (
     ]);
     return link && mayReadOfShop(principal, link) ? link : null;
   },
-  paymentLinks: async (_, { status, merchantId, includeTest, ...page }, { principal }) => {
-    const reach = await reachOf(parts.database.pool, principal, merchantId, includeTest);
-    return orThrow(await listLinks(parts.database.pool, reach, { ...page, filters: { status } }));
+  paymentLinks: async (_, { status, merchantId, includeTest, mode, ...page }, { principal }) => {
+    const { pool } = parts.database;
+    const reach = await reachOf(pool, principal, merchantId, includeTest || mode === 'test');
+    const modes = reach.modes.filter((one) => !mode || one === mode);
+    return orThrow(await listLinks(pool, { ...reach, modes }, { ...page, filters: { status } }));
   },
   linkPage: async (_, { address }) => {
     const link = await findLinkPage(parts, address);
@@ -55,9 +65,11 @@ export const linkMutations = (
   linkDeactivate: async (_, { id, merchantId }, context) => {
     if (!isUuid(id)) return refused('not_found', 'there is no such link');
     const key = { merchantId: merchantOf(context.principal, merchantId), id };
-    const link = await deactivateLink(parts.database, context, key, (found) =>
-      mayReadOfShop(context.principal, found),
-    );
+    const [known] = await loadLinks(parts.database.pool, [key]);
+    // A person has the real time, the link's shop may have a test clock.
+    const at = known ? await timeOfLink(parts, known) : context.now();
+    const mayChange = (found: PaymentLink) => mayReadOfShop(context.principal, found);
+    const link = await deactivateLink(parts.database, context, key, { mayChange, at });
     return isRefused(link) ? link : { __typename: 'PaymentLinkDeactivated', link };
   },
   linkPay: async (_, { address, amount }) => {

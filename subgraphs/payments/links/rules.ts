@@ -1,6 +1,7 @@
 /** What a payment link is. Additions, section 3; D-100 to D-104. */
 import { isCurrency } from '../../kernel/rules/exchange.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
+import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { CaptureMode } from '../holds/rules.ts';
 import { paymentDefaults, paymentTerms } from '../rules/create.ts';
@@ -32,6 +33,8 @@ export interface LinkInput {
   readonly expiresAt?: Temporal.Instant | null | undefined;
   readonly returnUrl?: string | null | undefined;
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+  /** Of each of its payments; goes with a fixed amount alone. */
+  readonly receipt?: ReceiptInput | null | undefined;
 }
 
 /** What the merchant decides of a link, with every default filled in; amounts in minor units. */
@@ -90,6 +93,8 @@ export const linkTerms = (
   const { amount = null, amountMin = null, amountMax = null, uses = 1 } = input;
   if (amount !== null && (amountMin !== null || amountMax !== null))
     return refused('bad_request', 'amount: expected either amount, or amount_min and amount_max');
+  if (input.receipt && amount === null)
+    return refused('bad_request', 'receipt: expected with a fixed amount alone');
   const terms: LinkTerms = {
     amount,
     amountMin: amount === null ? (amountMin ?? openAmount.min) : null,

@@ -104,6 +104,20 @@ export const noteLinkPayment = async (
   await run(runner, insertPayment, [merchantId, paymentId, id]);
 };
 
+const deletePayment: Statement = {
+  name: 'link_payment.delete',
+  text: `delete from link_payment where merchant_id = $1 and payment_id = $2`,
+};
+
+/** Takes the note back: the payment was refused. */
+export const forgetLinkPayment = async (
+  runner: Runner,
+  { merchantId }: Pick<PaymentLink, 'merchantId'>,
+  paymentId: string,
+): Promise<void> => {
+  await run(runner, deletePayment, [merchantId, paymentId]);
+};
+
 const linkOf: Statement = {
   name: 'link_payment.link',
   text: `select link_id as id, merchant_id as "merchantId" from link_payment where merchant_id = $1 and payment_id = $2`,

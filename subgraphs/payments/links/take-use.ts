@@ -3,7 +3,7 @@
  * row. When none is left, its money goes back in full by itself (additions, D-103). Payment, books,
  * link, refund and alert are one transaction of one merchant.
  */
-import { randomUUID } from 'node:crypto';
+import { newRowId } from '../../kernel/database/new-id.ts';
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
 import { inTransaction } from '../../kernel/database/statement.ts';
@@ -50,8 +50,8 @@ const givenBack = async (
   if (change.adjustment) return change;
   const amount = paidBy(before, change);
   const row = newRefund(
-    before,
-    { id: randomUUID(), amount, reason: exhaustedReason, askAt: now },
+    { ...before, ...change.patch },
+    { id: newRowId(), amount, reason: exhaustedReason, askAt: now },
     now,
   );
   const { merchantId, shopId, mode, id: subjectId, publicId } = before;

@@ -32,6 +32,7 @@ export const orderCharge = async (
     currency,
     savedReference: saved.reference,
     planned,
+    receiptTermsId: payment.receiptTermsId,
     isFirst,
     now,
   });

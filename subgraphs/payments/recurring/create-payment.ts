@@ -58,6 +58,7 @@ const newPayment = (
   orderId: terms.orderId,
   amount: terms.amount,
   capture: null,
+  receiptTermsId: input.receiptTermsId ?? null,
   currency: input.currency,
   returnUrl: input.returnUrl ?? null,
   webhookUrl: null,
@@ -72,6 +73,7 @@ const newPayment = (
   kind: input.kind,
   tokenId: input.tokenId,
   subscriptionId: input.subscriptionId ?? null,
+  madeByKey: null,
   verification: input.verification,
   ...sessionOf(terms, bank, now),
 });

@@ -41,6 +41,8 @@ export interface RecurringInput {
   readonly description?: string | null | undefined;
   readonly returnUrl?: string | null | undefined;
   readonly ttlMinutes?: number | null | undefined;
+  /** Whose terms its receipt has. */
+  readonly receiptTermsId?: string | null | undefined;
 }
 
 const key_max_chars = 200;

@@ -5,7 +5,7 @@
  * statement. A voided authorisation moved no money, so that nothing is booked; what was charged is
  * booked both ways, like any payment and its refund.
  */
-import { randomUUID } from 'node:crypto';
+import { newRowId } from '../../kernel/database/new-id.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
 import { paymentSucceeded, refundOpened } from '../../kernel/rules/postings.ts';
 import { approvalPatch, type Approval } from '../bank-answers/approval.ts';
@@ -25,7 +25,7 @@ export const isVoided = ({
 }: Pick<Payment, 'verification' | 'method'>): boolean => verification && method === 'cards';
 
 const returnOf = (payment: Payment, now: Temporal.Instant): Refund => {
-  const base = { id: randomUUID(), amount: payment.amount };
+  const base = { id: newRowId(), amount: payment.amount };
   if (!isVoided(payment))
     return newRefund(
       payment,

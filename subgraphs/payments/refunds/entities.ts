@@ -23,6 +23,8 @@ export const RefundEntity = defineEntity({
     failReason: p.text().$type<FailureCode>().nullable(),
     createdAt: instant(),
     completedAt: instant().nullable(),
+    /** Whose terms its receipt has: its own, or its payment's; null: it has none. */
+    receiptTermsId: p.uuid().nullable(),
     /** The bank's reference of it; null until the bank gave one. */
     bankRef: p.text().nullable(),
     /** When the bank is asked next; null when there is nothing to ask. */
@@ -34,6 +36,7 @@ export const RefundEntity = defineEntity({
       name: 'refund_filter',
       properties: ['merchantId', 'shopId', 'mode', 'status', 'createdAt', 'id'],
     },
+    { name: 'refund_newest', properties: ['mode', 'createdAt', 'id'] },
     { name: 'refund_payment', properties: ['merchantId', 'paymentId', 'createdAt', 'id'] },
     { name: 'refund_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
     { name: 'refund_pending', properties: ['createdAt'], where: "status = 'pending'" },

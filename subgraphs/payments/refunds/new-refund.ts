@@ -1,18 +1,24 @@
 /** A refund as it begins, whoever ordered it: pending, and nobody has asked the bank yet. */
 import type { Payment } from '../entities.ts';
+import { termsOf, type Receipted } from '../receipts/rules.ts';
 import type { Refund } from './entities.ts';
 
-/** A new refund of the payment, of `amount` minor units; the bank is asked about it at `askAt`. */
+/**
+ * A new refund of the payment, of `amount` minor units, with the payment's receipt; the bank is
+ * asked about it at `askAt`.
+ */
 export const newRefund = (
   {
     merchantId,
     id: paymentId,
     shopId,
     mode,
-  }: Pick<Payment, 'merchantId' | 'id' | 'shopId' | 'mode'>,
+    ...receipted
+  }: Pick<Payment, 'merchantId' | 'id' | 'shopId' | 'mode'> & Receipted,
   asked: Pick<Refund, 'id' | 'amount' | 'reason' | 'askAt'>,
   now: Temporal.Instant,
 ): Refund => ({
+  receiptTermsId: termsOf(receipted),
   merchantId,
   paymentId,
   shopId,

@@ -13,16 +13,20 @@ import { rememberTrace } from '../../kernel/database/subject-trace.ts';
 import { writeEntries, type Acting, type WrittenEntry } from '../../kernel/database/audit.ts';
 import { modes } from '../../kernel/rules/mode.ts';
 import { refundOpened } from '../../kernel/rules/postings.ts';
+import { sumMistake } from '../../kernel/rules/receipt-terms.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { isOfCaller, principalOf, type PaymentCaller } from '../caller.ts';
 import { loadRefunds } from '../find-payments.ts';
+import { capturedOf } from '../holds/rules.ts';
 import { lockFreePayments, lockPayment, storeLocked, type LockedPayment } from '../lock-payment.ts';
 import type { PaymentChange } from '../payment-change.ts';
+import { insertTerms, termsRow, type GivenReceipt } from '../../kernel/receipts/given-receipt.ts';
+import { partReceiptMistake } from '../receipts/part-receipt.ts';
 import type { Refund } from './entities.ts';
 import { refundCreated } from './events.ts';
 import { newRefund } from './new-refund.ts';
 import { refundEntry } from './record-refund.ts';
-import { refundAmount } from './rules.ts';
+import { personLimit, refundAmount } from './rules.ts';
 
 /** When a refund that we lost sight of is ordered again: later than any call to a bank may take. */
 const lostRefund_s = 30;
@@ -35,6 +39,8 @@ export interface RefundOpening extends Omit<CallClaim, 'caller'> {
   /** Null or 0: the whole remainder. */
   readonly amount: bigint | null;
   readonly reason: string | null;
+  /** Null: what the payment's own receipt says. */
+  readonly receipt: GivenReceipt | null;
   /** For the audit log. */
   readonly requestId: string;
 }
@@ -43,21 +49,36 @@ interface Opened {
   readonly refund: Refund;
   readonly change: PaymentChange;
   readonly entry: WrittenEntry;
+  /** The terms of its own receipt; none where it has none. */
+  readonly terms: readonly object[];
 }
 
 /** The refund that is made, with what it means for its payment, or why there is none. */
-const decide = (
+const decide = async (
+  client: pg.PoolClient,
   locked: LockedPayment | null,
-  { caller, banks, amount, reason, requestId, resourceId: id, at }: RefundOpening,
-): Opened | Refused => {
+  { caller, banks, amount, reason, receipt, requestId, resourceId: id, at }: RefundOpening,
+): Promise<Opened | Refused> => {
   if (!locked || !isOfCaller(locked.payment, caller))
     return refused('not_found', 'there is no such payment');
   const agreed = refundAmount(locked.payment, locked.refunds, amount);
   if (isRefused(agreed)) return agreed;
-  const bank = banks.bankOf(locked.payment);
+  const { payment } = locked;
+  const limit =
+    caller.kind === 'person' ? personLimit(caller.principal.role, agreed.amount, reason) : null;
+  if (limit) return limit;
+  const mistake = receipt
+    ? sumMistake(receipt.terms, agreed.amount)
+    : agreed.amount < capturedOf(payment) &&
+      (await partReceiptMistake(client, caller, payment, receipt, 'refund'));
+  if (mistake) return mistake;
+  const bank = banks.bankOf(payment);
   if (isRefused(bank)) return bank;
   const askAt = at.add({ seconds: lostRefund_s });
-  const refund = newRefund(locked.payment, { id, amount: agreed.amount, reason, askAt }, at);
+  const asked = { id, amount: agreed.amount, reason, askAt };
+  const repeated = newRefund(payment, asked, at);
+  const refund = receipt ? { ...repeated, receiptTermsId: id } : repeated;
+  const whose = { ...payment, subjectId: id, paymentId: payment.id, createdAt: at };
   const acting: Acting = { principal: principalOf(caller), requestId, now: () => at };
   return {
     refund,
@@ -67,7 +88,8 @@ const decide = (
       events: () => [refundCreated(refund, at)],
       refund: { row: refund, postings: refundOpened(agreed) },
     },
-    entry: refundEntry(acting, locked.payment, refund),
+    entry: refundEntry(acting, payment, refund),
+    terms: receipt ? [termsRow(receipt, whose)] : [],
   };
 };
 
@@ -82,9 +104,10 @@ const openAlone = (pool: pg.Pool, opening: RefundOpening): Promise<Created<Refun
     (await loadRefunds(pool, [{ merchantId, id }]))[0] ?? null;
   return createOnce(pool, { ...opening, find }, async (client) => {
     const locked = await lockPayment(client, paymentOf(opening), opening.at);
-    const opened = decide(locked, opening);
+    const opened = await decide(client, locked, opening);
     if (isRefused(opened) || !locked) return isRefused(opened) ? opened : opened.refund;
     await storeLocked(client, locked, opened.change, opening.at);
+    await insertTerms(client, opened.terms);
     await writeEntries(client, [opened.entry]);
     return opened.refund;
   });
@@ -114,21 +137,27 @@ const openTogether = (
     const reached = openings.filter(({ paymentId }) => locked.of(paymentId));
     const mine = await tryClaims(client, reached);
     const entries: WrittenEntry[] = [];
+    const terms: object[] = [];
     const unused: RefundOpening[] = [];
-    const answers = openings.map((opening): Answer => {
+    const answerOf = async (opening: RefundOpening): Promise<Answer> => {
       const payment = locked.of(opening.paymentId);
       if (!payment || !mine.has(opening.resourceId)) return 'left';
-      const opened = decide(payment, opening);
+      const opened = await decide(client, payment, opening);
       if (isRefused(opened)) {
         unused.push(opening);
         return opened;
       }
       locked.change(opening.paymentId, opened.change, opening.at);
       entries.push(opened.entry);
+      terms.push(...opened.terms);
       return { made: opened.refund, replayed: false };
-    });
+    };
+    // One after the other: each is decided from what those before it have left.
+    const answers: Answer[] = [];
+    for (const opening of openings) answers.push(await answerOf(opening));
     await releaseUnused(client, unused);
     await locked.store();
+    await insertTerms(client, terms);
     await writeEntries(client, entries);
     return answers;
   });

@@ -4,16 +4,17 @@
  * between leaves a pending refund, whose order is repeated under the same id, so that the bank
  * makes one refund of it.
  */
-import { randomUUID } from 'node:crypto';
+import { newRowId } from '../../kernel/database/new-id.ts';
 import type { Banks } from '../../kernel/banks/route.ts';
 import { claimOf } from '../../kernel/database/idempotency.ts';
+import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { withinBound } from '../../kernel/ledger/bound.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { PaymentCaller } from '../caller.ts';
 import type { Refund } from './entities.ts';
-import { textMistake } from '../rules/create.ts';
+import type { GivenReceipt } from '../../kernel/receipts/given-receipt.ts';
 import { openRefund } from './open-refund.ts';
 import { reason_max_chars } from './rules.ts';
 import { sendRefund } from './send-refund.ts';
@@ -23,6 +24,8 @@ export interface RefundRequest {
   /** Null or 0: the whole remainder. */
   readonly amount: bigint | null;
   readonly reason: string | null;
+  /** What is given back by it; absent: what the payment's own receipt says. */
+  readonly receipt?: GivenReceipt | null;
   /** For the audit log. */
   readonly requestId?: string;
   readonly idempotency?:
@@ -56,17 +59,20 @@ export const refundPayment = async (
   request: RefundRequest,
   now: Temporal.Instant,
 ): Promise<CreatedRefund | Refused> => {
-  const { idempotency, requestId: _, ...input } = request;
-  const claim = claimOf(idempotency, 'refundCreate', input);
+  const { idempotency, requestId: _, receipt = null, ...input } = request;
+  const claim = claimOf(idempotency, 'refundCreate', {
+    ...input,
+    ...(receipt ? { receipt: receipt.terms } : {}),
+  });
   if (claim && isRefused(claim)) return claim;
   if (!isUuid(request.paymentId)) return refused('not_found', 'there is no such payment');
   const mistake = textMistake('reason', request.reason, 0, reason_max_chars);
   if (mistake) return refused('bad_request', mistake);
   const { merchantId } = caller;
   const { paymentId, amount, reason, requestId = '' } = request;
-  const id = randomUUID();
+  const id = newRowId();
   const whose = { caller, claim, resourceId: id, at: now };
-  const asked = { banks, paymentId, amount, reason, requestId };
+  const asked = { banks, paymentId, amount, reason, receipt, requestId };
   const making = openRefund(database.pool, { ...whose, ...asked });
   const created = await withinBound(making, beyondBound);
   if (isRefused(created)) return created;

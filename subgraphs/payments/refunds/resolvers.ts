@@ -5,15 +5,16 @@ import type {
   RefundResolvers,
 } from '../../../schema/generated/payments.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
-import { reachOf } from '../../kernel/database/reach.ts';
+import { oneOf } from '../../kernel/database/open-list.ts';
 import { orThrow } from '../../kernel/service/access/reach.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
 import { settleBefore } from '../bank-answers/refresh-payment.ts';
 import { callerOf } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import type { Refund } from './entities.ts';
-import { listRefunds, loadPayments } from '../find-payments.ts';
+import { loadPayments, pageOfRefunds } from '../find-payments.ts';
 import type { PaymentsParts, ReadingParts } from '../parts.ts';
+import { givenReceipt } from '../../kernel/receipts/given-receipt.ts';
 import { refundPayment } from './refund-payment.ts';
 
 /** The fields of a refund that are no columns. */
@@ -36,9 +37,10 @@ export const refundFields = ({ database }: PaymentsParts): RefundResolvers => {
 
 /** The registry of refunds. */
 export const refundQueries = (parts: PaymentsParts): Pick<QueryResolvers, 'refunds'> => ({
-  refunds: async (_, { status, merchantId, ...page }, { principal }) => {
-    const reach = await reachOf(parts.database.pool, principal, merchantId);
-    return orThrow(await listRefunds(parts.database.pool, reach, { ...page, filters: { status } }));
+  refunds: async (_, { status, filter, ...asked }, { principal }) => {
+    const rows = [oneOf('refund.fail_reason', filter?.failReason)];
+    const request = { ...asked, filter, columns: { status }, rows };
+    return orThrow(await pageOfRefunds(parts.database.pool, principal, request));
   },
 });
 
@@ -46,22 +48,24 @@ export const refundQueries = (parts: PaymentsParts): Pick<QueryResolvers, 'refun
 export const refundMutations = (parts: ReadingParts): Pick<MutationResolvers, 'refundCreate'> => ({
   refundCreate: async (
     _,
-    { paymentId, amount, reason, idempotency, merchantId },
+    { paymentId, amount, reason, receipt, idempotency, merchantId },
     { principal, requestId, now },
   ) => {
-    const { database, banks, wakeRelay, sendRefundLater } = parts;
-    const request = {
-      paymentId,
-      amount: amount ?? null,
-      reason: reason ?? null,
-      requestId,
-      idempotency,
-    };
+    const { database, banks, customers, wakeRelay, sendRefundLater } = parts;
     const calling = await callerOf(parts, principal, { id: paymentId, merchantId }, now);
     if (isRefused(calling)) return calling;
     const { caller, now: at } = calling;
+    const given = givenReceipt(customers, receipt, at);
+    if (given && isRefused(given)) return given;
+    const asked = { paymentId, amount: amount ?? null, reason: reason ?? null, receipt: given };
     await settleBefore(parts, caller, paymentId, at);
-    const created = await refundPayment(database, banks, caller, request, at);
+    const created = await refundPayment(
+      database,
+      banks,
+      caller,
+      { ...asked, requestId, idempotency },
+      at,
+    );
     if (isRefused(created)) return created;
     const { refund, replayed } = created;
     if (!replayed) wakeRelay();

@@ -5,7 +5,7 @@
  * contradicts its refusal. The refund is written with the answer and sent by the jobs of refunds
  * under its own id, so that a crash anywhere leaves one refund at the bank.
  */
-import { randomUUID } from 'node:crypto';
+import { newRowId } from '../../kernel/database/new-id.ts';
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
 import type { Database } from '../../kernel/database/orm.ts';
@@ -28,7 +28,7 @@ import type { PaymentKey } from '../store-payment.ts';
 /** The automatic refund: of everything, due at the bank at once. */
 const automaticRefund = (payment: Payment, now: Temporal.Instant): Refund => {
   const reason = `The bank reported success after the payment was ${payment.status}`;
-  return newRefund(payment, { id: randomUUID(), amount: payment.amount, reason, askAt: now }, now);
+  return newRefund(payment, { id: newRowId(), amount: payment.amount, reason, askAt: now }, now);
 };
 
 /**

@@ -13,6 +13,7 @@ import { minorUnits } from '../../kernel/rules/money.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
 import { applyRefundAnswer } from './apply-refund-answer.ts';
 import type { Payment } from '../entities.ts';
+import { termsOf } from '../receipts/rules.ts';
 import type { Refund } from './entities.ts';
 import { loadPayments, loadRefunds } from '../find-payments.ts';
 import { timedPlanOfAmount } from '../../kernel/rules/plan.ts';
@@ -39,6 +40,8 @@ const order = async (
     currency: payment.currency,
     planned: refund.mode === 'test' ? timedPlanOfAmount(refund.amount) : null,
     reference: refund.bankRef,
+    // A whole refund repeats the payment's receipt at the bank, which has it.
+    receiptTermsId: refund.receiptTermsId === termsOf(payment) ? null : refund.receiptTermsId,
     now,
   });
 };

@@ -6,6 +6,8 @@ import { isCurrency } from '../../kernel/rules/exchange.ts';
 import { defaultCurrency, minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
+import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
+import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import type { CaptureMode } from '../holds/rules.ts';
 import type { PaymentMethod } from './payment.ts';
 import type { Plan } from '../../kernel/rules/plan.ts';
@@ -40,6 +42,8 @@ export interface PaymentInput {
   readonly webhookUrl?: string | null | undefined;
   readonly ttlMinutes?: number | null | undefined;
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+  /** Additions, section 2. */
+  readonly receipt?: ReceiptInput | null | undefined;
 }
 
 /** A payment's terms, with every default filled in. */
@@ -61,32 +65,6 @@ export interface PaymentTerms {
 }
 
 type Absent = null | undefined;
-
-/**
- * Counted as people count: a character outside the basic plane is one, although it takes two code
- * units.
- */
-const charactersOf = (text: string): number => Array.from(text).length;
-
-/**
- * What is wrong with a text that may be absent, in words that name the field; null when nothing is.
- * PostgreSQL holds neither U+0000 nor half characters.
- */
-export const textMistake = (
-  name: string,
-  text: string | Absent,
-  min: number,
-  max_chars: number,
-): string | null => {
-  if (text === null || text === undefined) return null;
-  if (!text.isWellFormed() || text.includes('\0'))
-    return `${name}: expected a text without U+0000 and without halves of surrogate pairs`;
-  if (text.length >= min && text.length <= max_chars) return null;
-  const came = charactersOf(text);
-  return came >= min && came <= max_chars
-    ? null
-    : `${name}: expected ${min} to ${max_chars} characters, got ${came}`;
-};
 
 /** For callers of the graph: REST callers got this from the description's check already. */
 const textMistakeIn = ({
@@ -169,7 +147,7 @@ const mistakeIn = (input: PaymentInput, mode: Mode): string | null => {
  * clock would have them.
  */
 export const defaultOrderId = (id: string, now: Temporal.Instant): string =>
-  `ord_${now.epochMilliseconds}${String(Number.parseInt(id.slice(0, 8), 16) % 1_000_000).padStart(6, '0')}`;
+  `ord_${now.epochMilliseconds}${String(Number.parseInt(id.slice(-8), 16) % 1_000_000).padStart(6, '0')}`;
 
 /**
  * The terms of a new payment `id`, or `bad_request` naming the field, what was expected and what

@@ -1,0 +1,45 @@
+/**
+ * Notes that a buyer has opened a payment's page, beside the page and in no statement of its own
+ * (decision A-274). A preview that a messenger makes of the address counts as an opening.
+ */
+import { LRUCache } from 'lru-cache';
+import { Counter } from 'prom-client';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { gatherRows, type GatheredRows } from '../../kernel/database/gather-rows.ts';
+import type { Runner, Statement } from '../../kernel/database/statement.ts';
+import { metrics } from '../../kernel/service/tracing/telemetry.ts';
+import type { PaymentKey } from '../store-payment.ts';
+
+/** Payments whose opening this process has noted; one that fell out is noted again. */
+const remembered_max = 10_000;
+
+const unnoted = new Counter({
+  name: 'page_openings_unrecorded_total',
+  help: 'Openings of hosted pages that left no row, because the database did not take them in time.',
+  registers: [metrics],
+});
+
+const insert: Statement = {
+  name: 'page_opening.insert',
+  text: `insert into page_opening select * from jsonb_populate_recordset(null::page_opening, $1::jsonb)
+    on conflict do nothing`,
+};
+
+export interface PageOpenings extends Pick<GatheredRows, 'close'> {
+  /** Notes an opening, if it is the first of this payment here; it never waits and never fails. */
+  readonly note: (payment: PaymentKey, now: Temporal.Instant) => void;
+}
+
+/** The openings that this process sees. */
+export const openPageOpenings = (runner: Runner): PageOpenings => {
+  const noted = new LRUCache<string, true>({ max: remembered_max });
+  const rows = gatherRows(runner, insert, (lost) => unnoted.inc(lost));
+  return {
+    note: ({ merchantId, paymentId }, now) => {
+      if (noted.has(paymentId)) return;
+      noted.set(paymentId, true);
+      rows.add({ merchant_id: merchantId, payment_id: paymentId, created_at: rfc3339(now) });
+    },
+    close: rows.close,
+  };
+};

@@ -1,0 +1,159 @@
+/**
+ * Asks banks what became of receipts, orders those that are orders of their own, and applies the
+ * answers. Decisions D-92 and D-96. Every merchant has an equal share of a round, and a receipt at
+ * which the task fails is set aside.
+ */
+import type pg from 'pg';
+import { eachAlone, workBatch } from '../../kernel/alerts/set-aside.ts';
+import type { ReceiptAnswer, ReceiptOrder } from '../../kernel/banks/receipt-bank.ts';
+import { openReadTerms, type ReadTerms } from '../../kernel/banks/receipt-terms.ts';
+import type { Banks } from '../../kernel/banks/route.ts';
+import type { Timeline } from '../../kernel/clock/due.ts';
+import type { CustomerVault } from '../../kernel/database/kept-keys.ts';
+import type { Database } from '../../kernel/database/orm.ts';
+import { inTransaction } from '../../kernel/database/statement.ts';
+import { inTraceOf } from '../../kernel/database/subject-trace.ts';
+import { minorUnits } from '../../kernel/rules/money.ts';
+import { isRefused } from '../../kernel/rules/refusal.ts';
+import type { Payment } from '../entities.ts';
+import { loadPayments, loadRefunds } from '../find-payments.ts';
+import type { Refund } from '../refunds/entities.ts';
+import { applyReceiptAnswer } from './apply-receipt-answer.ts';
+import type { Receipt } from './entities.ts';
+import { plannedReceipt } from './rules.ts';
+import { leaseReceipts, receiptAsks } from './store-receipts.ts';
+
+export interface AskingParts {
+  readonly database: Database;
+  readonly banks: Banks;
+  readonly customers: Pick<CustomerVault, 'open'>;
+}
+
+/** When a receipt that we lost sight of is asked about again: later than any call may take. */
+const lostAsk_s = 30;
+/** Receipts of one round: at a slow bank those of others wait for no more than these. */
+const round_max = 64;
+const asksAtOnce = 16;
+
+/** A receipt with the movement that it is about. */
+interface Asking {
+  readonly receipt: Receipt;
+  readonly payment: Payment;
+  readonly refund: Refund | null;
+}
+
+const orderOf = async (
+  readTerms: ReadTerms,
+  { receipt, payment, refund }: Asking,
+  now: Temporal.Instant,
+): Promise<ReceiptOrder> => {
+  const { merchantId, id, attempt, type, amount, currency, termsId, createdAt } = receipt;
+  const [terms] = await readTerms([{ merchantId, termsId }]);
+  if (!terms) throw new Error(`receipt ${id} has no terms`);
+  return {
+    merchantId,
+    receiptId: id,
+    attempt,
+    type,
+    payment: { operationId: payment.id, reference: payment.bankRef },
+    refund: refund && { operationId: refund.id, reference: refund.bankRef },
+    amount: minorUnits(amount),
+    currency,
+    terms,
+    planned: plannedReceipt(payment),
+    createdAt,
+    now,
+  };
+};
+
+const ask = async (
+  { banks, readTerms }: { readonly banks: Banks; readonly readTerms: ReadTerms },
+  asking: Asking,
+  now: Temporal.Instant,
+): Promise<ReceiptAnswer> => {
+  const bank = banks.bankOf(asking.payment);
+  // A connector that this installation lost answers nothing: the receipt waits for it.
+  if (isRefused(bank)) return { kind: 'unknown' };
+  if (!bank.receipt) return { kind: 'failed', reason: `${bank.bankName} registers no receipts` };
+  return bank.receipt(await orderOf(readTerms, asking, now));
+};
+
+/** Takes a round of what is due, so that nobody else asks about it meanwhile. */
+const take = (
+  pool: pg.Pool,
+  timeline: Timeline,
+  now: Temporal.Instant,
+  { some, isShared }: { readonly some: number; readonly isShared: boolean },
+): Promise<readonly Receipt[]> =>
+  inTransaction(pool, async (client) => {
+    const due = isShared
+      ? await receiptAsks.dueOfEach(client, now, some, [])
+      : await receiptAsks.due(client, timeline, now, some);
+    return leaseReceipts(client, due, now.add({ seconds: lostAsk_s }));
+  });
+
+/** The receipts with their movements. */
+const withMovements = async (
+  pool: pg.Pool,
+  receipts: readonly Receipt[],
+): Promise<readonly Asking[]> => {
+  const payments = await loadPayments(
+    pool,
+    receipts.map(({ merchantId, paymentId: id }) => ({ merchantId, id })),
+  );
+  const refundKeys = receipts.flatMap(({ merchantId, refundId }) =>
+    refundId === null ? [] : [{ merchantId, id: refundId }],
+  );
+  const refunds = refundKeys.length === 0 ? [] : await loadRefunds(pool, refundKeys);
+  return receipts.map((receipt, index) => {
+    const payment = payments[index];
+    if (!payment) throw new Error(`receipt ${receipt.id} has no payment`);
+    const refund = refunds.find((found) => found?.id === receipt.refundId) ?? null;
+    return { receipt, payment, refund };
+  });
+};
+
+const subjectOf = ({ receipt: { merchantId, id: subjectId } }: Asking) => ({
+  merchantId,
+  subjectId,
+});
+
+/**
+ * Asks about the receipts that are due on a timeline, a round at a time; gives how many there were.
+ * Rejects at the end of a round with what failed in it.
+ */
+export const askReceipts = async (
+  { database: { pool }, banks, customers }: AskingParts,
+  clock: () => Temporal.Instant,
+  timeline: Timeline = null,
+): Promise<number> => {
+  const readTerms = openReadTerms(pool, customers);
+  for (let seen = 0; ;) {
+    const now = clock();
+    const { result: taken, limit } = await workBatch(pool, {
+      task: receiptAsks.task,
+      limit: round_max,
+      // A round that fails is tried again by age, in which the row that fails is found.
+      work: (some) =>
+        take(pool, timeline, now, { some, isShared: timeline === null && some === round_max }),
+      first: () => receiptAsks.first(pool, timeline, now),
+    });
+    await eachAlone(
+      pool,
+      { task: receiptAsks.task, limit: asksAtOnce, subjectOf },
+      await withMovements(pool, taken),
+      (asking) =>
+        inTraceOf(
+          pool,
+          { merchantId: asking.receipt.merchantId, subjectId: asking.payment.id },
+          { kind: 'internal', name: 'ask receipt' },
+          async () =>
+            applyReceiptAnswer(pool, asking, await ask({ banks, readTerms }, asking, now), now),
+        ),
+    );
+    seen += taken.length;
+    // What one merchant leaves of its share, another gets in the next round.
+    const isLast = timeline === null ? taken.length === 0 : taken.length < limit;
+    if (isLast) return seen;
+  }
+};

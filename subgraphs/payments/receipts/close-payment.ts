@@ -1,0 +1,113 @@
+/**
+ * The closing receipt of a payment that was a prepayment: the goods have been handed over. Decision
+ * D-94: one for a payment, of what was captured less what was refunded.
+ */
+import { newRowId } from '../../kernel/database/new-id.ts';
+import type pg from 'pg';
+import { writeEntries } from '../../kernel/database/audit.ts';
+import { claimOf, createOnce, type Created } from '../../kernel/database/idempotency.ts';
+import type { Database } from '../../kernel/database/orm.ts';
+import { run, type Statement } from '../../kernel/database/statement.ts';
+import { sumMistake } from '../../kernel/rules/receipt-terms.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
+import { isOfCaller, principalOf, type PaymentCaller } from '../caller.ts';
+import type { Payment } from '../entities.ts';
+import { capturedOf } from '../holds/rules.ts';
+import { lockPayment } from '../lock-payment.ts';
+import type { Receipt } from './entities.ts';
+import { insertTerms, termsRow, type GivenReceipt } from '../../kernel/receipts/given-receipt.ts';
+import { insertReceiptsFrom, receiptRow } from './made-receipts.ts';
+import { isPrepaid } from './rules.ts';
+import { findReceipts, loadReceipts } from './store-receipts.ts';
+
+/** What is asked for. */
+export interface ClosingRequest {
+  readonly paymentId: string;
+  readonly receipt: GivenReceipt;
+  /** For the audit log. */
+  readonly requestId: string;
+  readonly idempotency?:
+    | { readonly key: string; readonly fingerprint?: string | null | undefined }
+    | null
+    | undefined;
+}
+
+const insert: Statement = {
+  name: 'receipt.create',
+  text: insertReceiptsFrom('$1', '$2', 'select made.id'),
+};
+
+/** Why the payment has no closing receipt to come; null when it has. */
+const obstacle = (payment: Payment, receipts: readonly Receipt[]): Refused | null => {
+  if (payment.status !== 'succeeded')
+    return refused(
+      'payment_not_succeeded',
+      `the payment is ${payment.status}; only a succeeded payment has a closing receipt`,
+    );
+  if (receipts.some(({ type }) => type === 'closing'))
+    return refused('receipt_not_expected', 'the payment has its closing receipt already');
+  return receipts.some(({ type, items }) => type === 'payment' && isPrepaid(items))
+    ? null
+    : refused(
+        'receipt_not_expected',
+        'no item of the payment’s receipt was paid in advance: payment_mode full_prepayment or prepayment',
+      );
+};
+
+const close = async (
+  client: pg.PoolClient,
+  caller: PaymentCaller,
+  id: string,
+  { paymentId, receipt, requestId }: ClosingRequest,
+  now: Temporal.Instant,
+): Promise<Receipt | Refused> => {
+  const { merchantId } = caller;
+  const locked = await lockPayment(client, { merchantId, paymentId }, now);
+  if (!locked || !isOfCaller(locked.payment, caller))
+    return refused('not_found', 'there is no such payment');
+  const { payment } = locked;
+  const amount = capturedOf(payment) - payment.amountRefunded;
+  const refusal =
+    obstacle(payment, await findReceipts(client, [payment])) ?? sumMistake(receipt.terms, amount);
+  if (refusal) return refusal;
+  const whose = { ...payment, subjectId: id, paymentId, createdAt: now };
+  await insertTerms(client, [termsRow(receipt, whose)]);
+  const made = { id, type: 'closing', refundId: null, termsId: id, amount } as const;
+  await run(client, insert, [JSON.stringify([receiptRow(payment, made, now)]), merchantId]);
+  await writeEntries(client, [
+    {
+      acting: { principal: principalOf(caller), requestId, now: () => now },
+      action: { action: 'receipt.close', merchantId, subject: { kind: 'receipt', id } },
+      before: null,
+      after: { payment: payment.publicId, amount, currency: payment.currency },
+    },
+  ]);
+  const [written] = await loadReceipts(client, [{ merchantId, id }]);
+  if (!written) throw new Error(`receipt ${id} was not written`);
+  return written;
+};
+
+/**
+ * Makes the closing receipt of a payment of the caller, or finds the one that an earlier call with
+ * the same idempotency key made. Refuses with `not_found`, `payment_not_succeeded`,
+ * `receipt_not_expected`, `bad_request` (the sum), or about the key; nothing was made then.
+ */
+export const closePayment = async (
+  { pool }: Pick<Database, 'pool'>,
+  caller: PaymentCaller,
+  request: ClosingRequest,
+  now: Temporal.Instant,
+): Promise<Created<Receipt> | Refused> => {
+  const { paymentId, receipt, idempotency } = request;
+  const claim = claimOf(idempotency, 'receiptClose', { paymentId, receipt: receipt.terms });
+  if (claim && isRefused(claim)) return claim;
+  if (!isUuid(paymentId)) return refused('not_found', 'there is no such payment');
+  const { merchantId } = caller;
+  const find = async (receiptId: string): Promise<Receipt | null> =>
+    (await loadReceipts(pool, [{ merchantId, id: receiptId }]))[0] ?? null;
+  const id = newRowId();
+  return createOnce(pool, { caller, claim, find, resourceId: id, at: now }, (client) =>
+    close(client, caller, id, request, now),
+  );
+};

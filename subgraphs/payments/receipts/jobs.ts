@@ -1,0 +1,29 @@
+/** What receipts need in the background: the sweep finds every one that is due. */
+import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
+import { done, type Job } from '../../kernel/queue/run-job.ts';
+import { askReceipts, type AskingParts } from './ask-receipts.ts';
+import { receiptAsks } from './store-receipts.ts';
+
+/** The jobs of receipts. */
+export const receiptJobs = ({
+  now,
+  ...parts
+}: AskingParts & { readonly now: () => Temporal.Instant }): readonly Job[] => [
+  {
+    name: 'ask-receipts',
+    queue: 'schedules',
+    every_ms: 1_000,
+    due: receiptAsks.isDue,
+    run: async () => {
+      await askReceipts(parts, now);
+      return done;
+    },
+  },
+];
+
+/** How receipts follow a shop's test clock. */
+export const receiptClockParticipant = (parts: AskingParts): ClockParticipant => ({
+  due: [receiptAsks.byClock],
+  next: (shop, now) => receiptAsks.next(parts.database.pool, shop, now),
+  work: (shop, now) => askReceipts(parts, () => now, shop),
+});

@@ -1,0 +1,37 @@
+/** Whether a movement of a part of a payment needs a receipt. Decisions D-92 and D-95. */
+import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import { receiptMistake } from '../../kernel/rules/receipt-terms.ts';
+import type { Refused } from '../../kernel/rules/refusal.ts';
+import type { PaymentCaller } from '../caller.ts';
+import { partMistake, termsOf, type Receipted } from './rules.ts';
+
+const required: Statement = {
+  name: 'shop.receipts_required',
+  text: `select receipts_required as "isRequired" from shop where merchant_id = $1 and id = $2`,
+};
+
+/** What the shop demands: a key brings it along, for a person the shop is read. */
+const demandOf = async (
+  runner: Runner,
+  caller: PaymentCaller,
+): Promise<{ readonly receiptsRequired?: true }> => {
+  if (caller.kind === 'key') return caller;
+  const { merchantId, shopId } = caller;
+  const [shop] = await run<{ isRequired: boolean | null }>(runner, required, [merchantId, shopId]);
+  return shop?.isRequired ? { receiptsRequired: true } : {};
+};
+
+/**
+ * Why a capture or a refund of a part needs a receipt of its own: the payment has one, or the shop
+ * sells nothing without. Null when it was given one, or needs none.
+ */
+export const partReceiptMistake = async (
+  runner: Runner,
+  caller: PaymentCaller,
+  payment: Receipted,
+  given: object | null,
+  part: 'capture' | 'refund',
+): Promise<Refused | null> => {
+  if (given || termsOf(payment) !== null) return partMistake(payment, given, part);
+  return receiptMistake(await demandOf(runner, caller), given);
+};

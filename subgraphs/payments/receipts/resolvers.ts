@@ -1,0 +1,108 @@
+/** Receipts: from GraphQL to a verb, and back. */
+import type {
+  MutationResolvers,
+  QueryResolvers,
+  ReceiptResolvers,
+} from '../../../schema/generated/payments.ts';
+import { oneOf } from '../../kernel/database/open-list.ts';
+import { minorUnits } from '../../kernel/rules/money.ts';
+import { isRefused, refused } from '../../kernel/rules/refusal.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
+import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
+import { mayReadOfShop } from '../../kernel/service/entities.ts';
+import { perCall } from '../../kernel/service/graph/per-call.ts';
+import { callerOf } from '../caller.ts';
+import type { Payment } from '../entities.ts';
+import { loadPayments } from '../find-payments.ts';
+import type { PaymentsParts } from '../parts.ts';
+import { closePayment } from './close-payment.ts';
+import type { Receipt } from './entities.ts';
+import { givenReceipt } from '../../kernel/receipts/given-receipt.ts';
+import { customerOf } from './receipt-view.ts';
+import { resendReceipt } from './resend-receipt.ts';
+import { findReceipts, loadReceipts, pageOfReceipts } from './store-receipts.ts';
+
+/** The receipts of a payment, for all payments of a list at once. */
+export const receiptsOf = ({ database }: Pick<PaymentsParts, 'database'>) =>
+  perCall<Payment, Receipt[]>(async (payments, { meter, loads }) => {
+    // More ends the answer when they are counted. Loads that calls share have no room of their own.
+    const limit = meter && !loads ? meter.room.values + 1 : null;
+    const found = await findReceipts(database.pool, payments, limit);
+    const byPayment = Map.groupBy(found, ({ paymentId }) => paymentId);
+    return payments.map(({ id }) => byPayment.get(id) ?? []);
+  });
+
+/** The fields of a receipt that are no columns. */
+export const receiptFields = ({ database }: Pick<PaymentsParts, 'database'>): ReceiptResolvers => {
+  const paymentOf = perCall<Receipt, Payment>(async (receipts) => {
+    const payments = await loadPayments(
+      database.pool,
+      receipts.map(({ merchantId, paymentId: id }) => ({ merchantId, id })),
+    );
+    return payments.map((payment, index) => {
+      if (!payment) throw new Error(`receipt ${receipts[index]?.id} has no payment`);
+      return payment;
+    });
+  });
+  return {
+    customer: (receipt) => customerOf(receipt),
+    items: ({ items }) => items.map((item) => ({ ...item, price: minorUnits(item.price) })),
+    payment: (receipt, _, context) => paymentOf(context).load(receipt),
+  };
+};
+
+/** One receipt, and the registry of receipts (decision D-93). */
+export const receiptQueries = (
+  parts: PaymentsParts,
+): Pick<QueryResolvers, 'receipt' | 'receipts'> => ({
+  receipt: async (_, { id, merchantId }, { principal }) => {
+    if (!isUuid(id)) return null;
+    const [receipt] = await loadReceipts(parts.database.pool, [
+      { merchantId: merchantOf(principal, merchantId), id },
+    ]);
+    return receipt && mayReadOfShop(principal, receipt) ? receipt : null;
+  },
+  receipts: async (_, { status, paymentId = null, filter, ...asked }, { principal }) =>
+    orThrow(
+      await pageOfReceipts(parts.database.pool, principal, {
+        ...asked,
+        filter,
+        paymentId,
+        columns: { status },
+        rows: [oneOf('receipt.type', filter?.type)],
+      }),
+    ),
+});
+
+/** What keys and people do with receipts. */
+export const receiptMutations = (
+  parts: PaymentsParts,
+): Pick<MutationResolvers, 'receiptClose' | 'receiptResend'> => ({
+  receiptClose: async (
+    _,
+    { paymentId, receipt, idempotency, merchantId },
+    { principal, requestId, now },
+  ) => {
+    const calling = await callerOf(parts, principal, { id: paymentId, merchantId }, now);
+    if (isRefused(calling)) return calling;
+    const given = givenReceipt(parts.customers, receipt, calling.now);
+    if (!given || isRefused(given)) return given ?? refused('bad_request', 'receipt: it is empty');
+    const request = { paymentId, receipt: given, requestId, idempotency };
+    const closed = await closePayment(parts.database, calling.caller, request, calling.now);
+    if (isRefused(closed)) return closed;
+    return { __typename: 'ReceiptCreated', receipt: closed.made, idempotent: closed.replayed };
+  },
+  receiptResend: async (_, { id, merchantId: named }, context) => {
+    const merchantId = merchantOf(context.principal, named);
+    const [receipt] = isUuid(id)
+      ? await loadReceipts(parts.database.pool, [{ merchantId, id }])
+      : [];
+    if (!receipt || !mayReadOfShop(context.principal, receipt))
+      return refused('not_found', 'there is no such receipt');
+    const { paymentId, mode } = receipt;
+    const shopTime = { kind: 'payment', merchantId, id: paymentId } as const;
+    const at = mode === 'test' ? await parts.clocks.timeOf(shopTime) : context.now();
+    const resent = await resendReceipt(parts.database, context, { merchantId, id }, at);
+    return isRefused(resent) ? resent : { __typename: 'ReceiptResent', receipt: resent };
+  },
+});

@@ -1,0 +1,60 @@
+/**
+ * Which receipts a payment has, and what of them may be shown. Decisions D-91 to D-98.
+ */
+import type { PaymentMode } from '../../kernel/rules/receipt.ts';
+import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+
+/** What of a payment names the terms of its receipt. */
+export interface Receipted {
+  /** Null: the payment has no receipt. */
+  readonly receiptTermsId: string | null;
+  /** What a capture was given with; null: it has the payment's own. */
+  readonly captureTermsId: string | null;
+}
+
+/** Whose terms the receipt of what was taken has; null: there is none. */
+export const termsOf = ({ receiptTermsId, captureTermsId }: Receipted): string | null =>
+  captureTermsId ?? receiptTermsId;
+
+/** The modes in which goods are paid before they are handed over (decision D-94). */
+const prepaymentModes: readonly (PaymentMode | null)[] = [
+  'full_prepayment',
+  'prepayment',
+  'partial_prepayment',
+];
+
+/** Whether something of these items was paid in advance. */
+export const isPrepaid = (
+  items: readonly { readonly paymentMode: PaymentMode | null }[],
+): boolean => items.some(({ paymentMode }) => prepaymentModes.includes(paymentMode));
+
+/**
+ * Why a movement of a part needs a receipt of its own (decision D-92): null when it has one, or its
+ * payment has none.
+ */
+export const partMistake = (
+  payment: Receipted,
+  given: object | null,
+  part: 'capture' | 'refund',
+): Refused | null =>
+  given || termsOf(payment) === null
+    ? null
+    : refused(
+        'bad_request',
+        `receipt: expected what this ${part} of a part is for, since the payment has a receipt`,
+      );
+
+/** The metadata key of the hint. */
+const hintKey = 'simulator_receipt';
+
+/** What the simulated cash register is planned to do (decision D-97); null: it registers. */
+export const plannedReceipt = ({
+  mode,
+  metadata,
+}: {
+  readonly mode: string;
+  readonly metadata: Readonly<Record<string, string>>;
+}): 'failed' | 'pending' | null => {
+  const hint = mode === 'test' ? metadata[hintKey] : undefined;
+  return hint === 'failed' || hint === 'pending' ? hint : null;
+};
