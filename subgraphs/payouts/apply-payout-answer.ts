@@ -40,19 +40,22 @@ const store: Statement = {
     select * from moved`,
 };
 
-/** The same for many, each once; one that somebody else has locked or written is left alone. */
+/**
+ * The same for many of one merchant, each once; one that somebody else has locked or written is
+ * left alone.
+ */
 const storeMany: Statement = {
   name: 'payout.store_many',
   text: `with sent as materialized (select * from rows from (jsonb_to_recordset($1::jsonb)
         as (merchant_id uuid, id uuid, read_ref text, status text, fail_reason text, bank_ref text, completed_at timestamptz, ask_at timestamptz,
           postings jsonb, deltas jsonb, events jsonb))
         with ordinality as sent (merchant_id, id, read_ref, status, fail_reason, bank_ref, completed_at, ask_at, postings, deltas, events, place)),
-    free as materialized (select payout.merchant_id, payout.id from sent join payout on payout.merchant_id = sent.merchant_id and payout.id = sent.id
+    free as materialized (select payout.merchant_id, payout.id from sent join payout on payout.merchant_id = $2 and payout.id = sent.id
         and payout.status = 'pending' and payout.bank_ref is not distinct from sent.read_ref
       where ${boundWait} for update of payout skip locked),
     moved as (update payout set status = sent.status, fail_reason = sent.fail_reason, bank_ref = sent.bank_ref, completed_at = sent.completed_at, ask_at = sent.ask_at
       from free join sent on sent.merchant_id = free.merchant_id and sent.id = free.id
-      where payout.merchant_id = free.merchant_id and payout.id = free.id and payout.status = 'pending' and payout.bank_ref is not distinct from sent.read_ref
+      where payout.merchant_id = $2 and payout.id = free.id and payout.status = 'pending' and payout.bank_ref is not distinct from sent.read_ref
       returning ${columns(payoutNames, 'payout')}),
     booked as (${insertPostings(ofMoved('postings'), 'select 1')}),
     balanced as (${insertDeltas(ofMoved('deltas'), 'select 1')}),
@@ -107,7 +110,10 @@ const storeGathered = gathered<Storing, Payout | 'left' | null>({
       deltas,
       events,
     }));
-    const written = await run<Payout>(pool, storeMany, [JSON.stringify(sent)]);
+    const written = await run<Payout>(pool, storeMany, [
+      JSON.stringify(sent),
+      storings[0]?.after.merchantId,
+    ]);
     const found = new Map(written.map((payout) => [payout.id, payout]));
     return storings.map((storing) => {
       const { id } = storing.after;

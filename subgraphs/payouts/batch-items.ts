@@ -2,7 +2,7 @@
  * The items of a batch of payouts as they are read: each is checked by itself, and has an
  * idempotency key and fingerprints of its own (decision D-25).
  */
-import { randomUUID } from 'node:crypto';
+import { newRowId } from '../kernel/database/new-id.ts';
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { IdempotencyClaim } from '../kernel/database/idempotency.ts';
 import { isRefused, type Refused } from '../kernel/rules/refusal.ts';
@@ -71,7 +71,7 @@ const readItem = async (
     amount: input.amount,
     key: claim ? `${claim.key}:${index}` : '',
     ...fingerprints,
-    id: randomUUID(),
+    id: newRowId(),
   };
   const terms = payoutTerms(method, input);
   if (isRefused(terms)) return { ...base, ready: failureOf(terms) };

@@ -6,11 +6,11 @@
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { RecipientVerdict } from '../kernel/banks/payout-bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
+import type { ClaimingCaller } from '../kernel/database/idempotency.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import type { Recipient } from '../kernel/rules/recipient.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
 import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import { callForRecipient } from './call-bank.ts';
 import { wayOf, type PayoutMethod } from './rules/payout.ts';
@@ -43,7 +43,7 @@ const recipientRefusal = (
  */
 export const payoutBank = (
   banks: Banks,
-  { merchantId, shopId, mode }: KeyPrincipal,
+  { merchantId, shopId, mode }: ClaimingCaller,
   method: PayoutMethod,
 ): Promise<Bank | Refused> =>
   banks.route({ merchantId, shopId, mode, operation: 'payout', method: wayOf[method] });

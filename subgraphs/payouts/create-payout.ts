@@ -5,7 +5,8 @@
  * this call gives a card payout to the bank itself, once; what becomes of one whose call did not
  * end is in `rules/payout` (`lostCard_s`).
  */
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { newRowId } from '../kernel/database/new-id.ts';
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import { claimOf, type IdempotencyClaim } from '../kernel/database/idempotency.ts';
@@ -135,7 +136,7 @@ export const createPayout = async (
     { policies: creating.policies, merchantId: key.merchantId, bank, log: parts.log },
     terms.recipient,
   );
-  const id = randomUUID();
+  const id = newRowId();
   const draft: Draft | Refused = isRefused(ready)
     ? ready
     : { id, terms, connector: ready.bank.connector, refusedAs: ready.refusedAs };

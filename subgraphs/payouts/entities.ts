@@ -4,6 +4,7 @@ import { InstantType } from '../kernel/database/instant.ts';
 import type { Row } from '../kernel/database/statement.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
+import { PayoutDraftEntity } from './drafts/entities.ts';
 import type { PayoutMethod, PayoutStatus } from './rules/payout.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
@@ -57,6 +58,7 @@ export const PayoutEntity = defineEntity({
       name: 'payout_filter',
       properties: ['merchantId', 'shopId', 'mode', 'status', 'method', 'createdAt', 'id'],
     },
+    { name: 'payout_newest', properties: ['mode', 'createdAt', 'id'] },
     { name: 'payout_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
     { name: 'payout_pending', properties: ['createdAt'], where: "status = 'pending'" },
   ],
@@ -78,4 +80,4 @@ export const PayoutEntity = defineEntity({
 });
 export type Payout = Row<InferEntity<typeof PayoutEntity>>;
 
-export const payoutsEntities = [PayoutEntity];
+export const payoutsEntities = [PayoutEntity, PayoutDraftEntity];

@@ -1,6 +1,8 @@
 /** Reading payouts: by id, by reference, as a registry (contract GET /v1/public/payouts). */
+import type { FoundPage } from '../kernel/database/filtered-list.ts';
 import { loadByKey } from '../kernel/database/load-by-key.ts';
-import { registry } from '../kernel/database/registry.ts';
+import { openList } from '../kernel/database/open-list.ts';
+import { registry, type RegistryTable } from '../kernel/database/registry.ts';
 import { columns, propertyNames } from '../kernel/database/statement.ts';
 import { PayoutEntity, type Payout } from './entities.ts';
 import { payoutMethods, payoutStatuses } from './rules/payout.ts';
@@ -11,8 +13,18 @@ const payoutColumns = columns(payoutNames);
 
 export const loadPayouts = loadByKey<Payout>('payout', payoutColumns);
 
+const payoutTable: RegistryTable = {
+  name: 'payout',
+  filters: { status: payoutStatuses, method: payoutMethods },
+};
+
+export type PayoutPage = FoundPage<Payout>;
+
 /** The payouts registry, filtered by status and method. */
-export const listPayouts = registry<Payout>(
-  { name: 'payout', filters: { status: payoutStatuses, method: payoutMethods } },
-  payoutColumns,
+export const listPayouts = registry<Payout>(payoutTable, payoutColumns);
+
+/** Payouts as their callers list them: the registry's, narrowed, or of all merchants. */
+export const pageOfPayouts = openList<Payout>(
+  { table: payoutTable, columns: payoutColumns },
+  listPayouts,
 );

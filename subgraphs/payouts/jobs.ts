@@ -2,8 +2,10 @@
  * What the payouts subgraph does in the background. The schedule finds everything by itself; the
  * wake-up only makes it prompt.
  */
-import type { ClockParticipant } from '../kernel/clock/keep-clocks.ts';
+import { earliest, type ClockParticipant } from '../kernel/clock/keep-clocks.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
+import { expireDrafts } from './drafts/expire-drafts.ts';
+import { draftLives } from './drafts/store-draft.ts';
 import { payoutAsks, sendDuePayouts, type SendingParts } from './send-payouts.ts';
 
 export interface PayoutJobs extends SendingParts {
@@ -33,11 +35,29 @@ export const payoutJobs = ({ now, stopping, ...parts }: PayoutJobs): readonly Jo
       return done;
     },
   },
+  {
+    name: 'expire-payout-drafts',
+    queue: 'schedules',
+    every_ms: 1_000,
+    due: draftLives.isDue,
+    run: async () => {
+      await expireDrafts(parts.database, now);
+      return done;
+    },
+  },
 ];
 
-/** How payouts follow a shop's test clock. */
+/** How payouts and their drafts follow a shop's test clock. */
 export const payoutClockParticipant = (parts: SendingParts): ClockParticipant => ({
-  due: [payoutAsks.byClock],
-  next: (shop, now) => payoutAsks.next(parts.database.pool, shop, now),
-  work: (shop, now) => sendDuePayouts(parts, () => now, shop),
+  due: [payoutAsks.byClock, draftLives.byClock],
+  next: async (shop, now) => {
+    const { pool } = parts.database;
+    return earliest(
+      await Promise.all([payoutAsks, draftLives].map((due) => due.next(pool, shop, now))),
+    );
+  },
+  work: async (shop, now) => {
+    const expired = await expireDrafts(parts.database, () => now, shop);
+    return expired + (await sendDuePayouts(parts, () => now, shop));
+  },
 });

@@ -6,6 +6,7 @@
  */
 import type pg from 'pg';
 import { eventRow, insertEvents, type OutboxEvent } from '../kernel/events/outbox.ts';
+import type { ClaimingCaller } from '../kernel/database/idempotency.ts';
 import { rowJson, run, type Statement } from '../kernel/database/statement.ts';
 import { lockMerchant } from '../kernel/ledger/debit.ts';
 import {
@@ -20,7 +21,6 @@ import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import type { MinorUnits } from '../kernel/rules/money.ts';
 import type { Posting } from '../kernel/rules/postings.ts';
 import { refused, type Refused } from '../kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
 import type { Payout } from './entities.ts';
 import { payoutNames } from './find-payouts.ts';
 import { createdEvent, statusEvent } from './payout-view.ts';
@@ -105,7 +105,7 @@ const nothingKept: RecipientColumns = {
 };
 
 /** What is kept of a recipient; of a card its last 4 digits alone (decision D-51). */
-const keptOf = ({ recipient }: PayoutTerms): RecipientColumns => {
+export const keptOf = ({ recipient }: PayoutTerms): RecipientColumns => {
   const recipientName = recipient.fullName;
   switch (recipient.way) {
     case 'sbp':
@@ -141,7 +141,7 @@ const turnOf = (
     : { sentAt: null, askAt: now };
 
 const payoutOf = (
-  key: KeyPrincipal,
+  key: ClaimingCaller,
   { id, terms, connector, refusedAs }: Draft,
   terminalId: string,
   fee: MinorUnits,
@@ -221,13 +221,13 @@ const write = async (
 };
 
 /**
- * Makes payouts of one method for the key's shop, in their order, each on its own; gives for each
- * the payout or `insufficient_balance`. Refuses with `not_found` when the shop is gone. Two round
+ * Makes payouts of one method for the caller's shop, in their order, each on its own; gives each
+ * payout, or `insufficient_balance`. Refuses with `not_found` when the shop is gone. Two round
  * trips and the lock, however many there are.
  */
 export const openPayouts = async (
   client: pg.PoolClient,
-  key: KeyPrincipal,
+  key: ClaimingCaller,
   method: PayoutMethod,
   drafts: readonly Draft[],
   now: Temporal.Instant,
@@ -266,7 +266,7 @@ export const openPayouts = async (
 };
 
 const openOne = (
-  key: KeyPrincipal,
+  key: ClaimingCaller,
   draft: Draft,
   terminalId: string,
   reservation: Reservation | null,

@@ -8,24 +8,25 @@ import type {
 import { openSbpDirectory, type SbpDirectory } from '../kernel/banks/sbp-banks.ts';
 import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
 import { isUuid } from '../kernel/rules/uuid.ts';
-import type { Policies } from '../kernel/policies/policies.ts';
 import { timedPlanOfAmount } from '../kernel/rules/plan.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
 import { mayReadOfShop, ownOnly } from '../kernel/service/entities.ts';
 import { keyOf, merchantOf, orThrow } from '../kernel/service/access/reach.ts';
+import { foundTotalField, totalField } from '../kernel/database/filtered-list.ts';
+import { oneOf } from '../kernel/database/open-list.ts';
 import { reachOf } from '../kernel/database/reach.ts';
 import type { SubgraphParts } from '../kernel/service/graph/build-subgraph.ts';
 import type { Payout } from './entities.ts';
+import { draftFields, draftMutations, draftQueries, type DraftsParts } from './drafts/resolvers.ts';
 import { createPayoutBatch, type ItemResult } from './create-payout-batch.ts';
-import { createPayout, type CreatedPayout, type CreatingParts } from './create-payout.ts';
-import { listPayouts, loadPayouts } from './find-payouts.ts';
+import { createPayout, type CreatedPayout } from './create-payout.ts';
+import { loadPayouts, pageOfPayouts } from './find-payouts.ts';
 import { hurryPayout } from './hurry-payout.ts';
 import { recipientView } from './payout-view.ts';
 import { refreshSbpBanks } from './refresh-sbp-banks.ts';
 import { searchPayouts } from './search-payouts.ts';
 
-export interface PayoutsParts extends CreatingParts {
-  readonly policies: Policies;
+export interface PayoutsParts extends DraftsParts {
   /** Notifies the relay that there are events. */
   readonly wakeRelay: () => void;
   /** Notifies the workers that there are payouts to give to banks. */
@@ -86,9 +87,10 @@ const queries = (
       wakeSenders();
     return payout;
   },
-  payouts: async (_, { status, method, merchantId, ...page }, { principal }) => {
-    const reach = await reachOf(pool, principal, merchantId);
-    return orThrow(await listPayouts(pool, reach, { ...page, filters: { status, method } }));
+  payouts: async (_, { status, method, filter, ...asked }, { principal }) => {
+    const rows = [oneOf('payout.fail_reason', filter?.failReason)];
+    const request = { ...asked, filter, columns: { status, method }, rows };
+    return orThrow(await pageOfPayouts(pool, principal, request));
   },
   payoutSearch: async (_, { search, merchantId, ...page }, { principal }) => {
     const everywhere =
@@ -158,8 +160,11 @@ export const payoutsSubgraph = (
       shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
       merchant: ({ merchantId }) => ({ id: merchantId }),
     },
-    Query: queries(parts, directory),
-    Mutation: mutations(parts, directory),
+    PayoutConnection: foundTotalField,
+    PayoutDraft: draftFields(parts),
+    PayoutDraftConnection: totalField,
+    Query: { ...queries(parts, directory), ...draftQueries(parts) },
+    Mutation: { ...mutations(parts, directory), ...draftMutations(parts) },
   },
   areMerchants: openKnownMerchants(parts.database.pool),
   entities: {

@@ -110,9 +110,10 @@ export const payoutAsks = dueOn<Pick<Payout, 'merchantId' | 'id'>>({
 const take = (
   whose: string,
 ): string => `update payout set sent_at = coalesce(payout.sent_at, $1), ask_at = $2
-  from (select merchant_id, id, sent_at from payout as waiting where ask_at <= $1 and ${whose} and ${payoutAsks.notAside('waiting')} order by ask_at limit $3 for update of waiting skip locked) due
-  where payout.merchant_id = due.merchant_id and payout.id = due.id returning ${columns(payoutNames, 'payout')}, due.sent_at is null as "isFirst"`;
-const takeAny: Statement = { name: 'payout.take', text: take(inRealTime('waiting')) };
+  from (select id, sent_at from payout as waiting where waiting.merchant_id = $4 and ask_at <= $1 and ${whose} and ${payoutAsks.notAside('waiting', '$4')}
+    order by ask_at limit $3 for update of waiting skip locked) due
+  where payout.merchant_id = $4 and payout.id = due.id returning ${columns(payoutNames, 'payout')}, due.sent_at is null as "isFirst"`;
+const takeOfMerchant: Statement = { name: 'payout.take', text: take(inRealTime('waiting')) };
 const takeOfShop: Statement = { name: 'payout.take_of_shop', text: take(ofShop('waiting', 4)) };
 
 /**
@@ -121,16 +122,21 @@ const takeOfShop: Statement = { name: 'payout.take_of_shop', text: take(ofShop('
  */
 const page = 20;
 
-const takeDue = (
+const takeDue = async (
   client: pg.PoolClient,
   at: Temporal.Instant,
   limit: number,
   timeline: Timeline,
 ): Promise<Taken[]> => {
-  const values = [at, at.add({ seconds: lease_s }), limit];
-  return timeline
-    ? run<Taken>(client, takeOfShop, [...values, timeline.merchantId, timeline.shopId])
-    : run<Taken>(client, takeAny, values);
+  const until = at.add({ seconds: lease_s });
+  if (timeline) {
+    const { merchantId, shopId } = timeline;
+    return run<Taken>(client, takeOfShop, [at, until, limit, merchantId, shopId]);
+  }
+  const taken: Taken[] = [];
+  for (const { merchantId, count } of await payoutAsks.owners(client, at, limit))
+    taken.push(...(await run<Taken>(client, takeOfMerchant, [at, until, count, merchantId])));
+  return taken;
 };
 
 /**

@@ -1,0 +1,202 @@
+/**
+ * Approves a draft: makes its payout. Decision A-245. The payout has the draft's id and is made in
+ * the transaction that decides the draft, under its row's lock, so that however many people approve
+ * at once there is one payout. What stands against the payout is kept with the draft, which goes on
+ * waiting.
+ */
+import type pg from 'pg';
+import { isSameRequest, type ClaimingCaller } from '../../kernel/database/idempotency.ts';
+import { inTransaction } from '../../kernel/database/statement.ts';
+import { rememberTrace } from '../../kernel/database/subject-trace.ts';
+import { withinBound } from '../../kernel/ledger/bound.ts';
+import type { PolicyLists } from '../../kernel/policies/policies.ts';
+import { minorUnits } from '../../kernel/rules/money.ts';
+import type { Recipient } from '../../kernel/rules/recipient.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { checkRecipient, payoutBank, type Checked } from '../check-draft.ts';
+import { payCard, type CreatingParts } from '../create-payout.ts';
+import type { Payout } from '../entities.ts';
+import { loadPayouts } from '../find-payouts.ts';
+import { beyondBound, openPayouts } from '../open-payouts.ts';
+import type { PayoutTerms } from '../rules/create.ts';
+import { cardDigests, type DraftParts, type PersonActing } from './create-draft.ts';
+import type { PayoutDraft } from './entities.ts';
+import { approval } from './rules.ts';
+import { loadDrafts, lockDraft, moveDraft, recordDraft } from './store-draft.ts';
+
+export interface ApprovalRequest {
+  readonly merchantId: string;
+  readonly id: string;
+  /** Of a payout to a card: its number, which is not kept with the draft. */
+  readonly cardPan: string | null;
+  readonly policies: PolicyLists;
+}
+
+/** An approved draft with its payout as it is now. */
+export interface ApprovedDraft {
+  readonly draft: PayoutDraft;
+  readonly payout: Payout;
+  /** Whether the same person had approved it before. */
+  readonly replayed: boolean;
+}
+
+const noDraft = refused('not_found', 'there is no such draft');
+
+/** Whom the draft pays: a card's number comes with the approval, and must be the draft's. */
+const recipientOf = (
+  parts: Pick<CreatingParts, 'fingerprintKey'>,
+  draft: PayoutDraft,
+  cardPan: string | null,
+): Recipient | Refused => {
+  const { method, recipientName: fullName, recipientCardDigest } = draft;
+  if (method !== 'payouts_card' && cardPan !== null)
+    return refused('bad_request', `card_pan: not a field of ${method}`);
+  switch (method) {
+    case 'payouts_sbp': {
+      const { recipientPhone: phone, recipientBankId: bankId } = draft;
+      return { way: 'sbp', phone: phone ?? '', bankId: bankId ?? '', fullName };
+    }
+    case 'payouts_account': {
+      const { recipientAccount, recipientBik: bik, recipientInn: inn } = draft;
+      const accountNumber = recipientAccount ?? '';
+      return { way: 'account', accountNumber, bik: bik ?? '', inn, fullName };
+    }
+    case 'payouts_card': {
+      if (cardPan === null)
+        return refused('bad_request', 'card_pan: required, a card number is not kept: type it');
+      const isSame = isSameRequest(
+        recipientCardDigest ?? '',
+        cardDigests(parts, draft.id, cardPan),
+      );
+      return isSame
+        ? { way: 'card', cardNumber: cardPan, fullName }
+        : refused('bad_request', 'card_pan: expected the number of the card of this draft');
+    }
+  }
+};
+
+const termsOf = (draft: PayoutDraft, recipient: Recipient): PayoutTerms => ({
+  method: draft.method,
+  amount: minorUnits(draft.amount),
+  currency: draft.currency,
+  recipient,
+});
+
+/** What an approval in a transaction came to. */
+type Opened =
+  | { readonly draft: PayoutDraft; readonly payout: Payout | null }
+  | { readonly refusal: Refused };
+
+interface Approving {
+  readonly acting: PersonActing;
+  readonly at: Temporal.Instant;
+}
+
+const isPending = (draft: PayoutDraft, { acting, at }: Approving): boolean =>
+  approval(draft, { subject: acting.principal.subject, at }) === 'approved';
+
+/** Keeps with a locked draft what stands against its payout. */
+const keepRefusal = async (
+  client: pg.PoolClient,
+  { acting, at }: Approving,
+  draft: PayoutDraft,
+  refusal: Refused,
+): Promise<void> => {
+  const { code: refusalCode, message: refusalMessage } = refusal;
+  const after = { ...draft, refusalCode, refusalMessage, refusedAt: at };
+  await moveDraft(client, after);
+  await recordDraft(client, acting, 'refuse', { before: draft, after });
+};
+
+/** The same for a draft that is not locked, where it may still be approved. */
+const noteRefusal = async (
+  { database: { pool } }: DraftParts,
+  approving: Approving,
+  key: Pick<PayoutDraft, 'merchantId' | 'id'>,
+  refusal: Refused,
+): Promise<Refused> => {
+  await inTransaction(pool, async (client) => {
+    const draft = await lockDraft(client, key);
+    if (draft && isPending(draft, approving)) await keepRefusal(client, approving, draft, refusal);
+  });
+  return refusal;
+};
+
+const open = (
+  { database: { pool } }: DraftParts,
+  approving: Approving,
+  key: Pick<PayoutDraft, 'merchantId' | 'id'>,
+  ready: { readonly terms: PayoutTerms; readonly checked: Checked },
+): Promise<Opened> =>
+  inTransaction(pool, async (client): Promise<Opened> => {
+    const { acting, at } = approving;
+    const draft = await lockDraft(client, key);
+    if (!draft) return { refusal: noDraft };
+    const status = approval(draft, { subject: acting.principal.subject, at });
+    if (status === 'again') return { draft, payout: null };
+    if (typeof status === 'object') return { refusal: status };
+    const { bank, refusedAs } = ready.checked;
+    const made = { id: draft.id, terms: ready.terms, connector: bank.connector, refusedAs };
+    const caller: ClaimingCaller = draft;
+    const opened = await openPayouts(client, caller, draft.method, [made], at);
+    const payout = isRefused(opened) ? opened : opened[0];
+    if (!payout) throw new Error(`draft ${draft.id} made no payout`);
+    if (isRefused(payout)) {
+      await keepRefusal(client, approving, draft, payout);
+      return { refusal: payout };
+    }
+    const decided = { status, decidedBy: acting.principal.subject, decidedAt: at };
+    const none = { refusalCode: null, refusalMessage: null, refusedAt: null };
+    const after = { ...draft, ...decided, ...none };
+    await moveDraft(client, after);
+    await recordDraft(client, acting, 'approve', { before: draft, after });
+    await rememberTrace(client, { merchantId: draft.merchantId, subjectId: draft.id });
+    return { draft: after, payout };
+  });
+
+const again = async ({ database }: DraftParts, draft: PayoutDraft): Promise<ApprovedDraft> => {
+  const [payout] = await loadPayouts(database.pool, [draft]);
+  if (!payout) throw new Error(`draft ${draft.id} was approved and has no payout`);
+  return { draft, payout, replayed: true };
+};
+
+/**
+ * Approves a draft; gives it with its payout. Again by the same person: the payout as it is now.
+ * Refuses with `not_found`, `scope_required` (whoever made the draft), `not_pending`, `bad_request`
+ * (a card's number), and, leaving the draft waiting with the refusal, as a payout does:
+ * `aml_blocked`, `live_not_enabled`, `route_not_configured`, `method_unsupported`,
+ * `insufficient_balance`.
+ */
+export const approveDraft = async (
+  parts: DraftParts,
+  acting: PersonActing,
+  { merchantId, id, cardPan, policies }: ApprovalRequest,
+): Promise<ApprovedDraft | Refused> => {
+  const since_ms = performance.now();
+  const [draft] = await loadDrafts(parts.database.pool, [{ merchantId, id }]);
+  if (!draft) return noDraft;
+  const { shopId, mode } = draft;
+  const at = await parts.clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
+  const approving = { acting, at };
+  const status = approval(draft, { subject: acting.principal.subject, at });
+  if (status === 'again') return again(parts, draft);
+  if (typeof status === 'object') return status;
+  const recipient = recipientOf(parts, draft, cardPan);
+  if (isRefused(recipient)) return recipient;
+  const bank = await payoutBank(parts.banks, draft, draft.method);
+  const checking = { policies, merchantId, bank, log: parts.log };
+  const checked = await checkRecipient(checking, recipient);
+  if (isRefused(checked)) return noteRefusal(parts, approving, draft, checked);
+  const terms = termsOf(draft, recipient);
+  const opened = await withinBound(open(parts, approving, draft, { terms, checked }), beyondBound);
+  // The balance's bound was reached: nothing of the transaction has happened.
+  if (isRefused(opened)) return noteRefusal(parts, approving, draft, opened);
+  if ('refusal' in opened) return opened.refusal;
+  if (!opened.payout) return again(parts, opened.draft);
+  const now = mode === 'live' ? acting.now : () => at;
+  const payout =
+    recipient.way === 'card' && opened.payout.status === 'pending'
+      ? await payCard(parts, checked.bank, { payout: opened.payout, recipient, since_ms, now })
+      : opened.payout;
+  return { draft: opened.draft, payout, replayed: false };
+};

@@ -1,0 +1,123 @@
+/**
+ * Proposes a payout. Decision A-245. Its terms are checked as those of a payout that a key asks
+ * for; balance, lists and route are looked at when it is approved. Nothing moves.
+ */
+import { randomUUID } from 'node:crypto';
+import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
+import type { Acting } from '../../kernel/database/audit.ts';
+import { claimOf, createOnce, type Created } from '../../kernel/database/idempotency.ts';
+import type { Mode } from '../../kernel/rules/mode.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { textMistake } from '../../kernel/rules/text-mistake.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
+import type { OperatorPrincipal } from '../../kernel/service/access/principal.ts';
+import {
+  keyedClaim,
+  keyedFingerprints,
+  type CreatingParts,
+  type IdempotencyArgument,
+} from '../create-payout.ts';
+import { keptOf } from '../open-payouts.ts';
+import { payoutTerms, type PayoutInput, type PayoutTerms } from '../rules/create.ts';
+import type { PayoutDraft } from './entities.ts';
+import { draftLife_h, draftReason_max_chars, pendingDrafts_max } from './rules.ts';
+import { hasManyWaiting, insertDraft, loadDrafts, recordDraft } from './store-draft.ts';
+
+export interface DraftParts extends CreatingParts {
+  readonly clocks: Pick<TestClocks, 'timeOf'>;
+}
+
+/** A person who acts. */
+export interface PersonActing extends Acting {
+  readonly principal: OperatorPrincipal;
+}
+
+export interface DraftRequest {
+  readonly merchantId: string;
+  readonly shopId: string;
+  readonly mode: Mode;
+  readonly input: PayoutInput;
+  /** What it is for, to whoever approves it. */
+  readonly reason: string | null;
+  readonly idempotency: IdempotencyArgument;
+}
+
+/** The digest of a draft's card, and those of earlier keys: nobody else can make them. */
+export const cardDigests = (
+  { fingerprintKey }: Pick<CreatingParts, 'fingerprintKey'>,
+  draftId: string,
+  cardNumber: string,
+) => keyedFingerprints(fingerprintKey, `payout_draft/${draftId}/${cardNumber}`);
+
+const draftOf = (
+  parts: DraftParts,
+  { principal }: PersonActing,
+  { merchantId, shopId, mode, reason }: DraftRequest,
+  terms: PayoutTerms,
+  at: Temporal.Instant,
+): PayoutDraft => {
+  const { amount, currency, method, recipient } = terms;
+  const id = randomUUID();
+  const whose = { merchantId, id, shopId, mode };
+  return {
+    ...whose,
+    amount,
+    currency,
+    method,
+    status: 'pending',
+    ...keptOf(terms),
+    recipientCardDigest:
+      recipient.way === 'card' ? cardDigests(parts, id, recipient.cardNumber).fingerprint : null,
+    reason,
+    createdBy: principal.subject,
+    createdAt: at,
+    expiresAt: at.add({ hours: draftLife_h }),
+    decidedBy: null,
+    decidedAt: null,
+    rejectReason: null,
+    refusalCode: null,
+    refusalMessage: null,
+    refusedAt: null,
+  };
+};
+
+/**
+ * Proposes a payout of a merchant's shop, or finds the draft that an earlier call with the same
+ * idempotency key made. Refuses with `bad_request` (the terms, the reason, too many that wait),
+ * `not_found` (the shop), `live_not_enabled`, or about the key.
+ */
+export const createDraft = async (
+  parts: DraftParts,
+  acting: PersonActing,
+  request: DraftRequest,
+): Promise<Created<PayoutDraft> | Refused> => {
+  const { merchantId, shopId, mode, input, reason, idempotency } = request;
+  const noShop = refused('not_found', 'there is no such shop');
+  if (!isUuid(merchantId) || !isUuid(shopId)) return noShop;
+  const claim = claimOf(idempotency, 'payoutDraftCreate', { shopId, mode, input, reason });
+  if (claim && isRefused(claim)) return claim;
+  const terms = payoutTerms(input.method ?? 'payouts_sbp', input);
+  if (isRefused(terms)) return terms;
+  const mistake = textMistake('reason', reason, 1, draftReason_max_chars);
+  if (mistake) return refused('bad_request', mistake);
+  const disabled = await parts.banks.liveModeRefusal({ merchantId, mode });
+  if (disabled) return disabled;
+  const caller = { merchantId, shopId, mode };
+  const at = await parts.clocks.timeOf({ kind: 'shop', ...caller });
+  const draft = draftOf(parts, acting, request, terms, at);
+  const { pool } = parts.database;
+  const find = async (id: string): Promise<PayoutDraft | null> =>
+    (await loadDrafts(pool, [{ merchantId, id }]))[0] ?? null;
+  const keyed = claim && keyedClaim(parts, claim);
+  const creation = { caller, claim: keyed, resourceId: draft.id, at, find };
+  return createOnce(pool, creation, async (client): Promise<PayoutDraft | Refused> => {
+    if (await hasManyWaiting(client, draft))
+      return refused(
+        'bad_request',
+        `${pendingDrafts_max} drafts wait already: approve or reject some of them first`,
+      );
+    if (!(await insertDraft(client, draft))) return noShop;
+    await recordDraft(client, acting, 'create', { before: null, after: draft });
+    return draft;
+  });
+};

@@ -1,0 +1,109 @@
+/** Drafts of payouts: from GraphQL to a verb, and back. */
+import type {
+  MutationResolvers,
+  PayoutDraftResolvers,
+  QueryResolvers,
+} from '../../../schema/generated/payouts.ts';
+import type { RowFilter } from '../../kernel/database/filtered-list.ts';
+import { oneOf } from '../../kernel/database/open-list.ts';
+import type { Policies } from '../../kernel/policies/policies.ts';
+import { isRefused } from '../../kernel/rules/refusal.ts';
+import type { Acting } from '../../kernel/database/audit.ts';
+import type { Principal } from '../../kernel/service/access/principal.ts';
+import { merchantOf, orThrow, refusal } from '../../kernel/service/access/reach.ts';
+import { perCall } from '../../kernel/service/graph/per-call.ts';
+import type { Payout } from '../entities.ts';
+import { loadPayouts } from '../find-payouts.ts';
+import { approveDraft } from './approve-draft.ts';
+import { createDraft, type DraftParts, type PersonActing } from './create-draft.ts';
+import type { PayoutDraft } from './entities.ts';
+import { rejectDraft } from './reject-draft.ts';
+import { shownRecipient } from './rules.ts';
+import { loadDrafts, pageOfDrafts } from './store-draft.ts';
+
+export interface DraftsParts extends DraftParts {
+  readonly policies: Policies;
+  readonly wakeRelay: () => void;
+  readonly wakeSenders: () => void;
+}
+
+/** The calling person. Access rows keep others out; this only narrows the type. */
+const personOf = ({ principal, requestId, now }: Acting): PersonActing => {
+  if (principal.kind !== 'operator')
+    throw refusal('scope_required', 'this operation is for people');
+  return { principal, requestId, now };
+};
+
+/** The fields of a draft that are no columns. */
+export const draftFields = ({
+  database: { pool },
+}: Pick<DraftsParts, 'database'>): PayoutDraftResolvers => {
+  const payoutOf = perCall<PayoutDraft, Payout | null>((drafts) => loadPayouts(pool, drafts));
+  return {
+    recipient: shownRecipient,
+    isMine: ({ createdBy }, _, { principal }) =>
+      principal.kind === 'operator' && principal.subject === createdBy,
+    lastRefusal: ({ refusalCode: code, refusalMessage: message, refusedAt: at }) =>
+      code !== null && message !== null && at ? { code, message, at } : null,
+    payout: (draft, _, context) =>
+      draft.status === 'approved' ? payoutOf(context).load(draft) : null,
+    shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
+    merchant: ({ merchantId }) => ({ id: merchantId }),
+  };
+};
+
+/** Drafts that the caller has proposed, or that others have. */
+const ofCaller = (principal: Principal, isMine: boolean | null | undefined): RowFilter[] => {
+  if (isMine === null || isMine === undefined || principal.kind !== 'operator') return [];
+  const sign = isMine ? '=' : '<>';
+  const { subject } = principal;
+  return [{ sql: (parameter) => `payout_draft.created_by ${sign} ${parameter}`, value: subject }];
+};
+
+/** The queries of drafts. */
+export const draftQueries = ({
+  database: { pool },
+}: Pick<DraftsParts, 'database'>): Pick<QueryResolvers, 'payoutDraft' | 'payoutDrafts'> => ({
+  payoutDraft: async (_, { id, merchantId }, { principal }) =>
+    (await loadDrafts(pool, [{ merchantId: merchantOf(principal, merchantId), id }]))[0] ?? null,
+  payoutDrafts: async (_, { status, filter, ...asked }, { principal }) => {
+    const rows = [
+      oneOf('payout_draft.method', filter?.method),
+      oneOf('payout_draft.created_by', filter?.createdBy),
+      ...ofCaller(principal, filter?.isMine),
+    ];
+    const request = { ...asked, filter, columns: { status }, rows };
+    return orThrow(await pageOfDrafts(pool, principal, request));
+  },
+});
+
+type Mutations = 'payoutDraftCreate' | 'payoutDraftApprove' | 'payoutDraftReject';
+
+/** The mutations by which people make payouts, two of them each (decision A-245). */
+export const draftMutations = (parts: DraftsParts): Pick<MutationResolvers, Mutations> => ({
+  payoutDraftCreate: async (
+    _,
+    { merchantId, shopId, mode, input, reason, idempotency },
+    context,
+  ) => {
+    const asked = { merchantId, shopId, mode, input, reason: reason ?? null, idempotency };
+    const created = await createDraft(parts, personOf(context), asked);
+    if (isRefused(created)) return created;
+    const { made: draft, replayed: idempotent } = created;
+    return { __typename: 'PayoutDraftCreated', draft, idempotent };
+  },
+  payoutDraftApprove: async (_, { merchantId, id, cardPan }, context) => {
+    const policies = await parts.policies.current();
+    const asked = { merchantId, id, cardPan: cardPan ?? null, policies };
+    const approved = await approveDraft(parts, personOf(context), asked);
+    if (isRefused(approved)) return approved;
+    const { draft, payout, replayed: idempotent } = approved;
+    if (!idempotent) parts.wakeRelay();
+    if (!idempotent && payout.status === 'pending') parts.wakeSenders();
+    return { __typename: 'PayoutDraftApproved', draft, payout, idempotent };
+  },
+  payoutDraftReject: async (_, { merchantId, id, reason }, context) => {
+    const draft = await rejectDraft(parts, personOf(context), { merchantId, id, reason });
+    return isRefused(draft) ? draft : { __typename: 'PayoutDraftRejected', draft };
+  },
+});

@@ -1,0 +1,103 @@
+/**
+ * A payout that people make: one proposes it, another approves it. Decision A-245: nobody approves
+ * what they proposed themselves; a draft waits so long, and is approved once.
+ */
+import { move } from '../../kernel/rules/moves.ts';
+import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+
+export const draftStatuses = ['pending', 'approved', 'rejected', 'expired'] as const;
+export type DraftStatus = (typeof draftStatuses)[number];
+
+type DraftTrigger = 'person_approved' | 'person_rejected' | 'time_elapsed';
+
+const draftMoves = {
+  pending: { person_approved: 'approved', person_rejected: 'rejected', time_elapsed: 'expired' },
+  approved: {},
+  rejected: {},
+  expired: {},
+} as const satisfies Record<DraftStatus, Partial<Record<DraftTrigger, DraftStatus>>>;
+
+/** How long a draft waits for another person, by the time of its shop. */
+export const draftLife_h = 72;
+/** So many drafts of a merchant wait in one mode; another is refused. */
+export const pendingDrafts_max = 1_000;
+/** The reason of a draft, and that of its rejection. */
+export const draftReason_max_chars = 1_000;
+
+/** What of a draft decides what may become of it. */
+export interface DraftState {
+  readonly status: DraftStatus;
+  readonly createdBy: string;
+  readonly decidedBy: string | null;
+  readonly expiresAt: Temporal.Instant;
+}
+
+/** Who decides, and when. */
+export interface Deciding {
+  readonly subject: string;
+  readonly at: Temporal.Instant;
+}
+
+/** Where a decision leads; `again`: this person has decided so before. */
+type Verdict = DraftStatus | 'again' | Refused;
+
+const decide = (
+  trigger: 'person_approved' | 'person_rejected',
+  wanted: DraftStatus,
+  draft: DraftState,
+  { subject, at }: Deciding,
+): Verdict => {
+  const status = move<DraftStatus, DraftTrigger>(draftMoves, draft.status, trigger);
+  if (!status)
+    return draft.status === wanted && draft.decidedBy === subject
+      ? 'again'
+      : refused('not_pending', `only a pending draft can be decided; this one is ${draft.status}`);
+  // Over already, although the sweep has not written it yet.
+  return Temporal.Instant.compare(draft.expiresAt, at) <= 0
+    ? refused('not_pending', 'only a pending draft can be decided; this one is expired')
+    : status;
+};
+
+/**
+ * Whether a person may approve a draft: `scope_required` to whoever made it, in whatever session,
+ * and `not_pending`.
+ */
+export const approval = (draft: DraftState, deciding: Deciding): Verdict =>
+  draft.createdBy === deciding.subject
+    ? refused('scope_required', 'another person must approve it: you made this draft')
+    : decide('person_approved', 'approved', draft, deciding);
+
+/** Whether a draft may be rejected, by whoever made it, too; `not_pending`. */
+export const rejection = (draft: DraftState, deciding: Deciding): Verdict =>
+  decide('person_rejected', 'rejected', draft, deciding);
+
+type Text = string | null;
+
+/** What is kept of a draft's recipient. */
+export interface DraftRecipient {
+  readonly recipientPhone: Text;
+  readonly recipientBankId: Text;
+  readonly recipientName: Text;
+  readonly recipientCardMask: Text;
+  readonly recipientAccount: Text;
+  readonly recipientBik: Text;
+  readonly recipientInn: Text;
+}
+
+const lastFour = (text: Text): Text => text && `***${text.slice(-4)}`;
+
+/**
+ * A recipient as everybody sees it who reads the draft: a phone, an account and an INN by their
+ * last digits. Bank and name stay: they are what the second person looks at.
+ */
+export const shownRecipient = (kept: DraftRecipient) => ({
+  phoneMask:
+    kept.recipientPhone &&
+    `+7 *** ***-${kept.recipientPhone.slice(-4, -2)}-${kept.recipientPhone.slice(-2)}`,
+  bankId: kept.recipientBankId,
+  accountMask: lastFour(kept.recipientAccount),
+  bik: kept.recipientBik,
+  innMask: lastFour(kept.recipientInn),
+  fullName: kept.recipientName,
+  cardMask: kept.recipientCardMask,
+});

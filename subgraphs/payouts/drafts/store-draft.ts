@@ -1,0 +1,133 @@
+/** Reading and writing drafts of payouts. */
+import type pg from 'pg';
+import { dueOn } from '../../kernel/clock/due.ts';
+import { writeEntries, type Acting } from '../../kernel/database/audit.ts';
+import type { ListedPage } from '../../kernel/database/filtered-list.ts';
+import { loadByKey, type RowKey } from '../../kernel/database/load-by-key.ts';
+import { openList } from '../../kernel/database/open-list.ts';
+import { registry, type RegistryTable } from '../../kernel/database/registry.ts';
+import {
+  columnNames,
+  columns,
+  propertyNames,
+  rowJson,
+  run,
+  type Runner,
+  type Statement,
+} from '../../kernel/database/statement.ts';
+import type { Mode } from '../../kernel/rules/mode.ts';
+import { PayoutDraftEntity, type PayoutDraft } from './entities.ts';
+import { draftStatuses, pendingDrafts_max, shownRecipient } from './rules.ts';
+
+const draftNames = propertyNames(PayoutDraftEntity);
+const draftColumns = columns(draftNames);
+
+/** Drafts by merchant and id. */
+export const loadDrafts = loadByKey<PayoutDraft>('payout_draft', draftColumns);
+
+const draftTable: RegistryTable = { name: 'payout_draft', filters: { status: draftStatuses } };
+
+export type DraftPage = ListedPage<PayoutDraft>;
+
+/** Drafts as people list them: a merchant's, narrowed, or of all merchants. */
+export const pageOfDrafts = openList<PayoutDraft>(
+  { table: draftTable, columns: draftColumns },
+  registry<PayoutDraft>(draftTable, draftColumns),
+);
+
+/** Drafts that have waited too long. */
+export const draftLives = dueOn<PayoutDraft>({
+  name: 'payout_draft_lives',
+  table: 'payout_draft',
+  at: 'expires_at',
+  columns: draftColumns,
+  where: `status = 'pending'`,
+  locked: true,
+});
+
+const insert: Statement = {
+  name: 'payout_draft.create',
+  text: `insert into payout_draft (${columnNames(draftNames)})
+    select ${columnNames(draftNames)} from jsonb_populate_record(null::payout_draft, $1::jsonb) as draft
+    where exists (select 1 from shop where shop.merchant_id = draft.merchant_id and shop.id = draft.shop_id) returning 1`,
+};
+
+/** Writes a new draft. False: the merchant has no such shop. */
+export const insertDraft = async (runner: Runner, draft: PayoutDraft): Promise<boolean> =>
+  (await run(runner, insert, [JSON.stringify(rowJson(draftNames, draft))])).length > 0;
+
+const waiting: Statement = {
+  name: 'payout_draft.waiting',
+  text: `select count(*)::int as count from (
+    select 1 from payout_draft where merchant_id = $1 and mode = $2 and status = 'pending' limit ${pendingDrafts_max}) as counted`,
+};
+
+/** Whether a merchant has as many drafts waiting as it may. */
+export const hasManyWaiting = async (
+  runner: Runner,
+  { merchantId, mode }: { readonly merchantId: string; readonly mode: Mode },
+): Promise<boolean> => {
+  const [row] = await run<{ count: number }>(runner, waiting, [merchantId, mode]);
+  return (row?.count ?? 0) >= pendingDrafts_max;
+};
+
+const lock: Statement = {
+  name: 'payout_draft.lock',
+  text: `select ${draftColumns} from payout_draft where merchant_id = $1 and id = $2 for update`,
+};
+
+/**
+ * A draft that nobody else can change until the transaction ends; null when there is none. It is
+ * locked before its merchant, never after.
+ */
+export const lockDraft = async (
+  runner: Runner,
+  { merchantId, id }: RowKey,
+): Promise<PayoutDraft | null> =>
+  (await run<PayoutDraft>(runner, lock, [merchantId, id]))[0] ?? null;
+
+const update: Statement = {
+  name: 'payout_draft.move',
+  text: `update payout_draft set status = $3, decided_by = $4, decided_at = $5, reject_reason = $6, refusal_code = $7, refusal_message = $8, refused_at = $9,
+    recipient_card_digest = case when $3::text = 'pending' then recipient_card_digest end where merchant_id = $1 and id = $2`,
+};
+
+/** What an entry of the audit log shows of a draft: nobody is to be paid by reading the log. */
+const shown = (draft: PayoutDraft) => ({
+  status: draft.status,
+  amount: draft.amount,
+  currency: draft.currency,
+  method: draft.method,
+  mode: draft.mode,
+  recipient: shownRecipient(draft),
+  reason: draft.rejectReason ?? draft.reason,
+  ...(draft.refusalCode === null ? {} : { refusal: draft.refusalCode }),
+});
+
+/** Writes the entry of what was done to a draft, in the transaction that does it. */
+export const recordDraft = (
+  client: pg.PoolClient,
+  acting: Acting,
+  action: 'create' | 'approve' | 'refuse' | 'reject' | 'expire',
+  { before, after }: { readonly before: PayoutDraft | null; readonly after: PayoutDraft },
+): Promise<void> => {
+  const { merchantId, id } = after;
+  const done = `payout_draft.${action}`;
+  const subject = { kind: 'payout_draft', id };
+  return writeEntries(client, [
+    {
+      acting,
+      action: { action: done, merchantId, subject },
+      before: before && { status: before.status },
+      after: shown(after),
+    },
+  ]);
+};
+
+/** Writes what may change of a locked draft. A card's digest is kept while it is pending alone. */
+export const moveDraft = async (runner: Runner, draft: PayoutDraft): Promise<void> => {
+  const { merchantId, id, status, decidedBy, decidedAt, rejectReason } = draft;
+  const { refusalCode, refusalMessage, refusedAt } = draft;
+  const decided = [status, decidedBy, decidedAt, rejectReason];
+  await run(runner, update, [merchantId, id, ...decided, refusalCode, refusalMessage, refusedAt]);
+};
