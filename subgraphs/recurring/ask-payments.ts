@@ -39,6 +39,8 @@ interface Request {
   readonly tokenId: string;
   readonly subscriptionId: string | null;
   readonly customerRef: string;
+  /** Whose terms its receipt has (`kernel/receipts`); null: it has no receipt. */
+  readonly receiptTermsId: string | null;
 }
 
 /** A payment that binds a method: the buyer completes it on the hosted page. */

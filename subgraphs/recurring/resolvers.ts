@@ -1,6 +1,7 @@
 /** The recurring subgraph's resolvers. */
 import type { Resolvers } from '../../schema/generated/recurring.ts';
 import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
+import { totalField } from '../kernel/database/filtered-list.ts';
 import { lacks } from '../kernel/service/access/access.ts';
 import { mayReadOfMode, ownOnly, type OfMode } from '../kernel/service/entities.ts';
 import type { Principal } from '../kernel/service/access/principal.ts';
@@ -12,6 +13,7 @@ import {
   subscriptionFields,
   subscriptionMutations,
   subscriptionQueries,
+  subscriptionTermsFields,
   type SubscriptionParts,
 } from './subscriptions/resolvers.ts';
 import { tokenFields, tokenMutations, tokenQueries } from './tokens/resolvers.ts';
@@ -24,6 +26,10 @@ const mayRead = (principal: Principal, row: OfMode): boolean =>
   mayReadOfMode(principal, row) &&
   (principal.kind !== 'key' || lacks('Query.tokens', principal) === null);
 
+/** A buyer knows the subscription by the payment of its page, which names no other. */
+const mayReadTerms = (principal: Principal, row: OfMode): boolean =>
+  principal.kind === 'buyer' || mayRead(principal, row);
+
 /** The resolvers and the entity loaders of the recurring subgraph. */
 export const recurringSubgraph = (
   parts: SubscriptionParts,
@@ -34,7 +40,9 @@ export const recurringSubgraph = (
     resolvers: {
       Token: tokenFields,
       BillingSubscription: subscriptionFields(parts),
+      SubscriptionTerms: subscriptionTermsFields,
       SubscriptionCharge: subscriptionChargeFields,
+      BillingSubscriptionConnection: totalField,
       Query: { ...subscriptionQueries(parts), ...tokenQueries(parts) },
       Mutation: { ...subscriptionMutations(parts), ...tokenMutations(parts) },
     },
@@ -42,6 +50,7 @@ export const recurringSubgraph = (
     entities: {
       Token: ownOnly((references) => loadTokens(pool, references), mayRead),
       BillingSubscription: ownOnly((references) => loadSubscriptions(pool, references), mayRead),
+      SubscriptionTerms: ownOnly((references) => loadSubscriptions(pool, references), mayReadTerms),
     },
   };
 };

@@ -3,6 +3,7 @@
  * D-60: tpay has no trial, since its first payment is a charge.
  */
 import { savableMethods, type SavableMethod } from '../../kernel/rules/recurring.ts';
+import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { schedulePeriods, type SchedulePeriod } from './schedule.ts';
 import { customerEmail_max_chars, customerRef_max_chars, isText } from './token.ts';
@@ -24,6 +25,8 @@ export interface SubscriptionInput {
   readonly period?: SchedulePeriod | null | undefined;
   readonly intervalCount?: number | null | undefined;
   readonly trialDays?: number | null | undefined;
+  /** Of each period. */
+  readonly receipt?: ReceiptInput | null | undefined;
 }
 
 /** The same with the contract's defaults. */

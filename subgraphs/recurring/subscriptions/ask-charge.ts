@@ -49,6 +49,8 @@ export const bindSubscription = (
     currency,
     verification: trialDays > 0,
     subscriptionId,
+    // A trial begins without a charge: there is nothing to receipt.
+    receiptTermsId: trialDays > 0 ? null : subscription.receiptTermsId,
   } as const;
   return startBinding(
     { payments },
@@ -82,6 +84,7 @@ export const askCharge = (
     currency,
     orderId: null,
     description: null,
+    receiptTermsId: subscription.receiptTermsId,
   });
 };
 

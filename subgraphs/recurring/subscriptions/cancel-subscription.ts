@@ -4,6 +4,7 @@
  * D-64 (a pending one takes its binding payment with it).
  */
 import type pg from 'pg';
+import { inTransaction } from '../../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import type { Payments } from '../ask-payments.ts';
@@ -13,6 +14,14 @@ import { changeSubscription, type SubscriptionChange } from './store-subscriptio
 import type { Subscription, SubscriptionCharge } from './entities.ts';
 
 const reason_max_chars = 1_000;
+
+export interface CancelRequest {
+  readonly id: string;
+  readonly reason: string | null;
+  readonly requestId: string;
+  /** Writes what is to stand in the log, in the transaction that cancels. */
+  readonly record?: (client: pg.PoolClient, before: Subscription) => Promise<void>;
+}
 
 /** The first charge while it is not settled. */
 const openBinding = (charges: readonly SubscriptionCharge[]): SubscriptionCharge | undefined =>
@@ -53,12 +62,8 @@ export const cancelSubscription = async (
     pool,
     payments,
   }: { readonly pool: pg.Pool; readonly payments: Pick<Payments, 'cancelBinding'> },
-  key: Pick<KeyPrincipal, 'merchantId' | 'mode'>,
-  {
-    id,
-    reason,
-    requestId,
-  }: { readonly id: string; readonly reason: string | null; readonly requestId: string },
+  caller: Pick<KeyPrincipal, 'merchantId' | 'mode'>,
+  { id, reason, requestId, record }: CancelRequest,
   now: Temporal.Instant,
 ): Promise<Subscription | Refused> => {
   if (
@@ -70,8 +75,8 @@ export const cancelSubscription = async (
       `reason: expected up to ${reason_max_chars} characters, got ${reason.length}`,
     );
   }
-  const [found] = await loadSubscriptions(pool, [{ merchantId: key.merchantId, id }]);
-  if (found?.mode !== key.mode) return refused('not_found', 'there is no such subscription');
+  const [found] = await loadSubscriptions(pool, [{ merchantId: caller.merchantId, id }]);
+  if (found?.mode !== caller.mode) return refused('not_found', 'there is no such subscription');
   const { merchantId } = found;
   const [charges = []] = await findCharges(pool, [found]);
   const paymentId = openBinding(charges)?.paymentId;
@@ -82,7 +87,19 @@ export const cancelSubscription = async (
   if (refusal && refusal !== 'not_pending' && refusal !== 'not_found')
     throw new Error(`payment ${paymentId} was not cancelled: ${refusal}`);
   const how = { reason, isUnmade: refusal === 'not_found', now };
-  return changeSubscription(pool, { merchantId, subscriptionId: found.id }, (subscription, known) =>
-    cancelled(subscription, known, how),
-  );
+  const key = { merchantId, subscriptionId: found.id };
+  if (!record)
+    return changeSubscription(pool, key, (subscription, known) =>
+      cancelled(subscription, known, how),
+    );
+  return inTransaction(pool, async (client) => {
+    let before: Subscription | null = null;
+    const changed = await changeSubscription(client, key, (subscription, known) => {
+      const change = cancelled(subscription, known, how);
+      before = change === 'unchanged' ? null : subscription;
+      return change;
+    });
+    if (before && !isRefused(changed)) await record(client, before);
+    return changed;
+  });
 };

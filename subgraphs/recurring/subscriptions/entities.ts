@@ -54,9 +54,12 @@ export const SubscriptionEntity = defineEntity({
     cancelledAt: instant().strictNullable(),
     cancelReason: p.text().strictNullable(),
     createdAt: instant(),
+    /** Whose terms the receipt of each period has: its own id, or null where there is none. */
+    receiptTermsId: p.uuid().strictNullable(),
   },
   indexes: [
     { name: 'subscription_list', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
+    { name: 'subscription_newest', properties: ['mode', 'createdAt', 'id'] },
     { name: 'subscription_due', properties: ['dueAt'], where: 'due_at is not null' },
     {
       name: 'subscription_due_of_merchant',

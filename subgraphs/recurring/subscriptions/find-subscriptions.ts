@@ -2,7 +2,9 @@
  * Reading subscriptions and their charges. Decision D-03c: they are the merchant's, whatever the
  * shop of the key; D-38: of the key's mode.
  */
+import type { ListedPage } from '../../kernel/database/filtered-list.ts';
 import { loadByKey } from '../../kernel/database/load-by-key.ts';
+import { openList } from '../../kernel/database/open-list.ts';
 import { readPage, type Page, type PageQuery } from '../../kernel/database/page.ts';
 import {
   columns,
@@ -37,13 +39,25 @@ const subscriptionsOf = listOfModes('subscriptions', 'subscription', columns(sub
  * A page of the merchant's subscriptions in these modes, newest first; `bad_request` for a wrong
  * size or cursor.
  */
-export const pageOfSubscriptions = (
+const pageOfSubscriptions = (
   runner: Runner,
   merchantId: string,
   modes: readonly Mode[],
   page: PageQuery,
 ): Promise<Page<Subscription> | Refused> =>
   readPage(runner, subscriptionsOf, [merchantId, modes], page, recurringPage_max);
+
+export type SubscriptionPage = ListedPage<Subscription>;
+
+/** Subscriptions as their callers list them: the merchant's in pages, or narrowed. */
+export const listSubscriptions = openList<Subscription>(
+  {
+    table: { name: 'subscription', filters: {} },
+    columns: columns(subscriptionNames),
+    by: ['mode'],
+  },
+  (runner, { merchantId, modes }, page) => pageOfSubscriptions(runner, merchantId, modes, page),
+);
 
 /**
  * All of the merchant's subscriptions in these modes, newest first; `bad_request` when there are

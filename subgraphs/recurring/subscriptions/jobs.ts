@@ -30,7 +30,7 @@ export const subscriptionJobs = ({ now, stopping, ...parts }: SubscriptionJobs):
 
 const unfollowed: Statement = {
   name: 'subscription.unfollowed',
-  text: `select exists (select from event where follower = 'recurring' and merchant_id = $1 and shop_id = $2
+  text: `select exists (select 1 from event where follower = 'recurring' and merchant_id = $1 and shop_id = $2
     and sequence > (select sequence from consumer_offset where consumer = 'recurring')) as waiting`,
 };
 

@@ -4,18 +4,23 @@ import type {
   MutationResolvers,
   QueryResolvers,
   SubscriptionChargeResolvers,
+  SubscriptionTermsResolvers,
 } from '../../../schema/generated/recurring.ts';
+import type pg from 'pg';
+import type { EntityReference } from '../../kernel/service/entities.ts';
 import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Policies } from '../../kernel/policies/policies.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import { modes } from '../../kernel/rules/mode.ts';
 import type { Acting } from '../../kernel/database/audit.ts';
+import { oneOf } from '../../kernel/database/open-list.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { keyOf, merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
 import { objectsLeft } from '../../kernel/service/graph/measure-answers.ts';
 import type { TokenParts } from '../tokens/bind-token.ts';
+import { cancellingCaller, recordCancellation } from '../caller.ts';
 import { cancelSubscription } from './cancel-subscription.ts';
 import type { Token } from '../tokens/entities.ts';
 import { loadTokens } from '../find-recurring.ts';
@@ -23,7 +28,7 @@ import {
   findCharges,
   findSubscriptions,
   loadSubscriptions,
-  pageOfSubscriptions,
+  listSubscriptions,
   upcomingDates,
 } from './find-subscriptions.ts';
 import { pauseSubscription, resumeSubscription } from './pause-subscription.ts';
@@ -59,6 +64,11 @@ export const subscriptionFields = ({
     retryAt: ({ status, dueAt }) => (status === 'past_due' ? dueAt : null),
     upcoming: (subscription) => [...upcomingDates(subscription)],
   };
+};
+
+/** The terms of a subscription: its first period begins with the schedule. */
+export const subscriptionTermsFields: SubscriptionTermsResolvers = {
+  firstChargeAt: ({ anchorAt }) => anchorAt,
 };
 
 /**
@@ -97,10 +107,14 @@ export const subscriptionQueries = ({ database: { pool } }: SubscriptionParts): 
       await findSubscriptions(pool, merchantOf(principal, merchantId), modesOf(principal), room),
     );
   },
-  billingSubscriptionsConnection: async (_, { merchantId, ...page }, { principal }) =>
-    orThrow(
-      await pageOfSubscriptions(pool, merchantOf(principal, merchantId), modesOf(principal), page),
-    ),
+  billingSubscriptionsConnection: async (_, { filter, ...asked }, { principal }) => {
+    const rows = [
+      oneOf('subscription.status', filter?.status),
+      oneOf('subscription.customer_ref', filter?.customerRef ? [filter.customerRef] : null),
+    ];
+    const request = { ...asked, modes: modesOf(principal), columns: {}, filter, rows };
+    return orThrow(await listSubscriptions(pool, principal, request));
+  },
 });
 
 const answer = <Name extends string>(__typename: Name, result: Subscription | Refused) =>
@@ -114,12 +128,14 @@ type Mutations = Pick<
 /** The mutations of subscriptions. */
 export const subscriptionMutations = ({
   database,
+  customers,
   payments,
   policies,
   clocks,
 }: SubscriptionParts): Mutations => ({
   subscriptionCreate: async (_, { input, idempotency }, { principal, now, requestId }) => {
-    const parts = { pool: database.pool, payments, policies: await policies.current() };
+    const lists = await policies.current();
+    const parts = { pool: database.pool, customers, payments, policies: lists };
     const started = await startSubscription(
       parts,
       keyOf(principal),
@@ -130,11 +146,30 @@ export const subscriptionMutations = ({
     const { replayed, ...rest } = started;
     return { __typename: 'SubscriptionCreated', ...rest, idempotent: replayed };
   },
-  subscriptionCancel: async (_, { id, reason }, { principal, now, requestId }) => {
-    const request = { id, reason: reason ?? null, requestId };
+  subscriptionCancel: async (_, { id, reason = null, merchantId }, context) => {
+    const { pool } = database;
+    const { principal, requestId, now } = context;
+    const find = async (key: EntityReference) => (await loadSubscriptions(pool, [key]))[0] ?? null;
+    const asked = { id, merchantId, reason };
+    const caller = await cancellingCaller(principal, 'subscription', asked, find);
+    if (isRefused(caller)) return caller;
+    const isPerson = principal.kind === 'operator';
+    const at = isPerson ? (await timed(clocks, context, caller.merchantId, id)).at : now();
+    const record = (client: pg.PoolClient, { status: before }: Subscription): Promise<void> =>
+      recordCancellation(
+        client,
+        context,
+        { kind: 'subscription', id },
+        {
+          merchantId: caller.merchantId,
+          before,
+          reason,
+        },
+      );
+    const request = { id, reason, requestId, ...(isPerson ? { record } : {}) };
     return answer(
       'SubscriptionCancelled',
-      await cancelSubscription({ pool: database.pool, payments }, keyOf(principal), request, now()),
+      await cancelSubscription({ pool, payments }, caller, request, at),
     );
   },
   subscriptionPause: async (_, { merchantId, id, reason }, context) =>

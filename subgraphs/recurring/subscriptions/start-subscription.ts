@@ -8,8 +8,16 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { claimOf, createOnce, releaseKey } from '../../kernel/database/idempotency.ts';
 import { rowJson, run, type Statement } from '../../kernel/database/statement.ts';
+import type { CustomerVault } from '../../kernel/database/kept-keys.ts';
+import {
+  givenReceipt,
+  insertTerms,
+  termsRow,
+  type GivenReceipt,
+} from '../../kernel/receipts/given-receipt.ts';
 import type { PolicyLists } from '../../kernel/policies/policies.ts';
 import { defaultCurrency } from '../../kernel/rules/money.ts';
+import { receiptMistake, sumMistake } from '../../kernel/rules/receipt-terms.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import { bindSubscription, firstAmount } from './ask-charge.ts';
@@ -30,6 +38,7 @@ import type { Subscription, SubscriptionCharge } from './entities.ts';
 
 export interface StartingParts {
   readonly pool: pg.Pool;
+  readonly customers: Pick<CustomerVault, 'seal'>;
   readonly payments: Payments;
   readonly policies: PolicyLists;
 }
@@ -61,7 +70,7 @@ const insert: Statement = {
 
 const newSubscription = (
   key: KeyPrincipal,
-  id: string,
+  { id, receiptTermsId }: Pick<Subscription, 'id' | 'receiptTermsId'>,
   terms: SubscriptionTerms,
   token: Token,
 ): Subscription => ({
@@ -84,6 +93,7 @@ const newSubscription = (
   cancelledAt: null,
   cancelReason: null,
   createdAt: token.createdAt,
+  receiptTermsId,
 });
 
 /**
@@ -116,25 +126,28 @@ const insertNew = async (
   client: pg.PoolClient,
   key: KeyPrincipal,
   id: string,
-  terms: SubscriptionTerms,
+  { receipt, ...terms }: SubscriptionTerms & { readonly receipt: GivenReceipt | null },
   now: Temporal.Instant,
 ): Promise<Subscription> => {
   const { merchantId, shopId, mode } = key;
   const { customerRef, customerEmail, method } = terms;
   const token = pendingToken({ merchantId, shopId, mode, customerRef, customerEmail, method }, now);
-  const subscription = newSubscription(key, id, terms, token);
+  const subscription = newSubscription(key, { id, receiptTermsId: receipt && id }, terms, token);
   await insertToken(client, token);
   await run(client, insert, [
     JSON.stringify([rowJson(subscriptionNames, subscription)]),
     JSON.stringify([rowJson(chargeNames, firstCharge(subscription, token))]),
   ]);
+  const subject = { ...subscription, subjectId: id, paymentId: null };
+  if (receipt) await insertTerms(client, [termsRow(receipt, subject)]);
   return subscription;
 };
 
 const forget: Statement = {
   name: 'subscription.forget',
   text: `with gone as (delete from subscription where merchant_id = $1 and id = $2 and status = 'pending' returning token_id),
-      uncharged as (delete from subscription_charge where merchant_id = $1 and subscription_id = $2 and exists (select from gone))
+      uncharged as (delete from subscription_charge where merchant_id = $1 and subscription_id = $2 and exists (select 1 from gone)),
+      unreceipted as (delete from receipt_terms where merchant_id = $1 and subject_id = $2 and exists (select 1 from gone))
     delete from token where merchant_id = $1 and id in (select token_id from gone)`,
 };
 
@@ -170,7 +183,11 @@ export const startSubscription = async (
   if (claim && isRefused(claim)) return claim;
   const terms = subscriptionTerms(input);
   if (isRefused(terms)) return terms;
-  const { pool, payments, policies } = parts;
+  const { pool, customers, payments, policies } = parts;
+  const receipt = givenReceipt(customers, input.receipt, now);
+  if (receipt && isRefused(receipt)) return receipt;
+  const sums = receipt && sumMistake(receipt.terms, terms.amount);
+  if (sums) return sums;
   const resourceId = randomUUID();
   const find = async (id: string): Promise<Subscription | null> =>
     (await loadSubscriptions(pool, [{ merchantId: key.merchantId, id }]))[0] ?? null;
@@ -179,7 +196,9 @@ export const startSubscription = async (
     { caller: key, claim, find, resourceId, at: now },
     async (client) =>
       // What was started before somebody was put on a list is still answered to a repeated call.
-      policyRefusal(policies, key, terms) ?? insertNew(client, key, resourceId, terms, now),
+      receiptMistake(key, receipt) ??
+      policyRefusal(policies, key, terms) ??
+      insertNew(client, key, resourceId, { ...terms, receipt }, now),
   );
   if (isRefused(created)) return created;
   const { made: subscription, replayed } = created;

@@ -7,6 +7,7 @@
  */
 import type pg from 'pg';
 import { dueOn, type Timeline } from '../../kernel/clock/due.ts';
+import { eachMerchant } from '../../kernel/database/by-merchant.ts';
 import { eventRow, insertEvents, type OutboxEvent } from '../../kernel/events/outbox.ts';
 import {
   columnNames,
@@ -61,17 +62,16 @@ const assigned = [...mutable, 'version'].map(
 const store: Statement = {
   name: 'subscription.store',
   text: `with given as (select * from jsonb_populate_recordset(null::subscription, $1::jsonb)),
-    locked as (select subscription.merchant_id, subscription.id from subscription join given on given.merchant_id = subscription.merchant_id
-        and given.id = subscription.id and given.version = subscription.version + 1
-      order by subscription.merchant_id, subscription.id for update of subscription),
+    locked as (select subscription.merchant_id, subscription.id from subscription join given on given.id = subscription.id and given.version = subscription.version + 1
+      where subscription.merchant_id = $4 order by subscription.id for update of subscription),
     moved as (update subscription set ${assigned.join(', ')} from given join locked on locked.merchant_id = given.merchant_id and locked.id = given.id
-      where subscription.merchant_id = given.merchant_id and subscription.id = given.id and subscription.version = given.version - 1
+      where subscription.merchant_id = $4 and subscription.id = given.id and subscription.version = given.version - 1
       returning subscription.merchant_id, subscription.id),
     charged as (insert into subscription_charge select charge.* from jsonb_populate_recordset(null::subscription_charge, $2::jsonb) as charge
         join moved on moved.merchant_id = charge.merchant_id and moved.id = charge.subscription_id
       on conflict (merchant_id, subscription_id, period, attempt) do update set status = excluded.status, failure_code = excluded.failure_code,
         payment_id = excluded.payment_id, ask_at = excluded.ask_at, settled_at = excluded.settled_at),
-    published as (${insertEvents('$3', 'select from moved where moved.merchant_id = row.merchant_id and moved.id = row.subject_id')})
+    published as (${insertEvents('$3', 'select 1 from moved where moved.merchant_id = row.merchant_id and moved.id = row.subject_id')})
     select id from moved`,
 };
 
@@ -103,7 +103,20 @@ export const storeSubscriptions = async (
   runner: Runner,
   changes: readonly SubscriptionChange[],
 ): Promise<ReadonlySet<string>> => {
-  if (changes.length === 0) return new Set();
+  const named = changes
+    .map((change) => ({ merchantId: change.before.merchantId, ...change }))
+    // Merchants in one order, so that two transactions never wait for each other.
+    .toSorted((one, other) => (one.merchantId < other.merchantId ? -1 : 1));
+  return new Set(
+    await eachMerchant(named, (own, merchantId) => storeOfMerchant(runner, own, merchantId)),
+  );
+};
+
+const storeOfMerchant = async (
+  runner: Runner,
+  changes: readonly SubscriptionChange[],
+  merchantId: string,
+): Promise<readonly string[]> => {
   const after = changes.map(({ before, patch }) =>
     rowJson(subscriptionNames, { ...before, ...patch, version: before.version + 1 }),
   );
@@ -112,8 +125,9 @@ export const storeSubscriptions = async (
     JSON.stringify(after),
     JSON.stringify(charges),
     JSON.stringify(changes.flatMap(statusEvents).map(eventRow)),
+    merchantId,
   ]);
-  return new Set(stored.map(({ id }) => id));
+  return stored.map(({ id }) => id);
 };
 
 const races_max = 20;
@@ -151,8 +165,8 @@ export const changeSubscription = async (
 const note: Statement = {
   name: 'subscription_charge.note',
   text: `update subscription_charge set ask_at = null
-    from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[]) as noted(merchant_id, subscription_id, period, attempt)
-    where subscription_charge.merchant_id = noted.merchant_id and subscription_charge.subscription_id = noted.subscription_id
+    from unnest($2::uuid[], $3::int[], $4::int[]) as noted(subscription_id, period, attempt)
+    where subscription_charge.merchant_id = $1 and subscription_charge.subscription_id = noted.subscription_id
       and subscription_charge.period = noted.period and subscription_charge.attempt = noted.attempt and ask_at is not null`,
 };
 
@@ -164,13 +178,12 @@ export const noteAsked = async (
   runner: Runner,
   charges: readonly SubscriptionCharge[],
 ): Promise<void> => {
-  if (charges.length === 0) return;
-  await run(runner, note, keysOf(charges));
+  await eachMerchant(charges, (own, merchantId) => run(runner, note, keysOf(own, merchantId)));
 };
 
-/** The keys of charges as the parameters of `unnest`. */
-const keysOf = (charges: readonly SubscriptionCharge[]): readonly unknown[] => [
-  charges.map(({ merchantId }) => merchantId),
+/** The merchant, and the keys of its charges as the parameters of `unnest`. */
+const keysOf = (charges: readonly SubscriptionCharge[], merchantId: string): readonly unknown[] => [
+  merchantId,
   charges.map(({ subscriptionId }) => subscriptionId),
   charges.map(({ period }) => period),
   charges.map(({ attempt }) => attempt),
@@ -203,8 +216,8 @@ export const dueAsks = dueOn<SubscriptionCharge>({
 const lease: Statement = {
   name: 'subscription_charge.lease',
   text: `update subscription_charge set ask_at = $5
-    from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[]) as leased(merchant_id, subscription_id, period, attempt)
-    where subscription_charge.merchant_id = leased.merchant_id and subscription_charge.subscription_id = leased.subscription_id
+    from unnest($2::uuid[], $3::int[], $4::int[]) as leased(subscription_id, period, attempt)
+    where subscription_charge.merchant_id = $1 and subscription_charge.subscription_id = leased.subscription_id
       and subscription_charge.period = leased.period and subscription_charge.attempt = leased.attempt`,
 };
 
@@ -222,7 +235,9 @@ export const takeAsks = async (
   }: { readonly now: Temporal.Instant; readonly until: Temporal.Instant; readonly limit: number },
 ): Promise<readonly SubscriptionCharge[]> => {
   const taken = await dueAsks.due(client, timeline, now, limit);
-  if (taken.length > 0) await run(client, lease, [...keysOf(taken), until]);
+  await eachMerchant(taken, (own, merchantId) =>
+    run(client, lease, [...keysOf(own, merchantId), until]),
+  );
   return taken;
 };
 

@@ -6,6 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { claimOf, createOnce, releaseKey } from '../../kernel/database/idempotency.ts';
+import type { CustomerVault } from '../../kernel/database/kept-keys.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { defaultCurrency } from '../../kernel/rules/money.ts';
@@ -20,6 +21,7 @@ import { insertToken, removeToken } from './store-token.ts';
 
 export interface TokenParts {
   readonly database: Pick<Database, 'pool' | 'emOf'>;
+  readonly customers: Pick<CustomerVault, 'seal'>;
   readonly payments: Payments;
 }
 
@@ -59,7 +61,14 @@ export const pendingToken = (
 /** What a token is bound by: the payment's kind, amount (minor units) and what the buyer sees. */
 export type BindingOf = Pick<
   BindingRequest,
-  'kind' | 'amount' | 'currency' | 'verification' | 'subscriptionId' | 'returnUrl' | 'description'
+  | 'kind'
+  | 'amount'
+  | 'currency'
+  | 'verification'
+  | 'subscriptionId'
+  | 'returnUrl'
+  | 'description'
+  | 'receiptTermsId'
 >;
 
 /**
@@ -141,6 +150,7 @@ export const createToken = async (
     currency: defaultCurrency,
     verification,
     subscriptionId: null,
+    receiptTermsId: null,
     returnUrl,
     description: null,
   } as const;

@@ -5,6 +5,7 @@
  * bank already may still pay; the token is never charged then, and what was paid stays the
  * merchant's, as all payments already made do.
  */
+import type pg from 'pg';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { inTransaction } from '../../kernel/database/statement.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
@@ -14,6 +15,9 @@ import type { Token } from './entities.ts';
 import { loadTokens } from '../find-recurring.ts';
 import { tokenMove } from '../rules/token.ts';
 import { lockTokens, storeTokens } from './store-token.ts';
+
+/** Writes what is to stand in the log, in the transaction that cancels the token. */
+type TokenRecord = (client: pg.PoolClient, before: Token) => Promise<void>;
 
 const noToken = refused('not_found', 'there is no such token');
 
@@ -26,6 +30,7 @@ export const cancelToken = async (
   { merchantId, mode }: Pick<KeyPrincipal, 'merchantId' | 'mode'>,
   id: string,
   requestId: string,
+  record: TokenRecord = async () => {},
 ): Promise<Token | Refused> => {
   if (!isUuid(id)) return noToken;
   const [found] = await loadTokens(pool, [{ merchantId, id }]);
@@ -40,6 +45,7 @@ export const cancelToken = async (
     if (!status) return token;
     const cancelled = { ...token, status };
     await storeTokens(client, [cancelled]);
+    await record(client, token);
     return cancelled;
   });
 };

@@ -10,6 +10,14 @@ import { claimOf, createOnce, releaseKey } from '../../kernel/database/idempoten
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { defaultCurrency } from '../../kernel/rules/money.ts';
 import { recurringPaymentId } from '../../kernel/rules/recurring.ts';
+import { receiptMistake, sumMistake, type ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
+import {
+  forgetTerms,
+  givenReceipt,
+  insertTerms,
+  termsRow,
+  type GivenReceipt,
+} from '../../kernel/receipts/given-receipt.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import type { RecurringPayment } from '../ask-payments.ts';
@@ -21,6 +29,8 @@ import { noteTokenCharge, shareToken } from './store-token.ts';
 
 interface TokenChargeRequest extends ChargeTerms {
   readonly tokenId: string;
+  /** What is charged for, as it was given. */
+  readonly receipt?: ReceiptInput | null | undefined;
   readonly idempotency?:
     | { readonly key: string; readonly fingerprint?: string | null | undefined }
     | null
@@ -45,23 +55,30 @@ const noToken = refused('not_found', 'there is no such token');
 const notActive = ({ status }: Token): Refused =>
   refused('token_not_active', `the token is ${status}; only an active token can be charged`);
 
+/** The key under which payments makes the payment of a charge. */
+const paymentKey = (chargeId: string): string => `charge/${chargeId}`;
+
 /**
  * Agrees to a charge while the token cannot be cancelled: a cancellation that was answered lets no
  * later charge through.
  */
 const agree = async (
   client: pg.PoolClient,
-  { merchantId, mode }: KeyPrincipal,
-  tokenId: string,
-  chargeId: string,
+  key: KeyPrincipal,
+  { tokenId, receipt }: { readonly tokenId: string; readonly receipt: GivenReceipt | null },
+  { chargeId, now }: { readonly chargeId: string; readonly now: Temporal.Instant },
 ): Promise<AgreedCharge | Refused> => {
+  const { merchantId, shopId, mode } = key;
   const token = await shareToken(client, { merchantId, id: tokenId });
   if (token?.mode !== mode) return noToken;
-  return token.status === 'active' ? { chargeId, token } : notActive(token);
+  if (token.status !== 'active') return notActive(token);
+  const mistake = receiptMistake(key, receipt);
+  if (mistake) return mistake;
+  const paymentId = recurringPaymentId(merchantId, mode, paymentKey(chargeId));
+  const subject = { merchantId, shopId, mode, subjectId: chargeId, paymentId, createdAt: now };
+  if (receipt) await insertTerms(client, [termsRow(receipt, subject)]);
+  return { chargeId, token };
 };
-
-/** The key under which payments makes the payment of a charge. */
-const paymentKey = (chargeId: string): string => `charge/${chargeId}`;
 
 /**
  * The token is the merchant's, and the payment that of the shop whose key charges (decision D-03c):
@@ -71,12 +88,13 @@ const ask = async (
   { payments }: TokenParts,
   { shopId }: KeyPrincipal,
   { chargeId, token }: AgreedCharge,
-  terms: ChargeTerms,
+  { receipt, ...terms }: ChargeTerms & { readonly receipt: GivenReceipt | null },
   requestId: string,
 ) => {
   const { merchantId, mode, customerRef, savedReference, id: tokenId } = token;
   if (savedReference === null) throw new Error(`token ${tokenId} is active without a saved method`);
   const { amount, orderId, description } = terms;
+  const receiptTermsId = receipt && chargeId;
   const whose = { merchantId, shopId, mode, customerRef, tokenId, subscriptionId: null };
   const what = {
     kind: 'token_charge',
@@ -86,7 +104,8 @@ const ask = async (
     orderId,
     description,
   } as const;
-  return payments.askCharge({ ...whose, ...what, idempotencyKey: paymentKey(chargeId) }, requestId);
+  const request = { ...whose, ...what, receiptTermsId, idempotencyKey: paymentKey(chargeId) };
+  return payments.askCharge(request, requestId);
 };
 
 /**
@@ -137,13 +156,18 @@ const outcomeOf = async (
 export const chargeToken = async (
   parts: TokenParts,
   key: KeyPrincipal,
-  { tokenId, idempotency, ...terms }: TokenChargeRequest,
+  { tokenId, idempotency, receipt: input, ...terms }: TokenChargeRequest,
   { now, requestId }: { readonly now: Temporal.Instant; readonly requestId: string },
 ): Promise<ChargedToken | Refused> => {
-  const claim = claimOf(idempotency, 'tokenCharge', { tokenId, ...terms });
+  const named = input ? { tokenId, ...terms, receipt: input } : { tokenId, ...terms };
+  const claim = claimOf(idempotency, 'tokenCharge', named);
   if (claim && isRefused(claim)) return claim;
   const mistake = isUuid(tokenId) ? chargeMistake(terms) : noToken;
   if (mistake) return mistake;
+  const receipt = givenReceipt(parts.customers, input, now);
+  if (receipt && isRefused(receipt)) return receipt;
+  const sums = receipt && sumMistake(receipt.terms, terms.amount);
+  if (sums) return sums;
   const { pool } = parts.database;
   const newId = randomUUID();
   const find = async (chargeId: string): Promise<AgreedCharge | null> => {
@@ -153,7 +177,7 @@ export const chargeToken = async (
   const agreed = await createOnce(
     pool,
     { caller: key, claim, find, resourceId: newId, at: now },
-    (client) => agree(client, key, tokenId, newId),
+    (client) => agree(client, key, { tokenId, receipt }, { chargeId: newId, now }),
   );
   if (isRefused(agreed)) return agreed;
   const { made: charge, replayed } = agreed;
@@ -161,9 +185,10 @@ export const chargeToken = async (
     const payment = await madeBefore(parts, charge);
     return payment ? { payment, replayed } : notActive(charge.token);
   }
-  const asked = await ask(parts, key, charge, terms, requestId);
+  const asked = await ask(parts, key, charge, { ...terms, receipt }, requestId);
   if (isRefused(asked)) {
     await releaseKey(pool, key, claim, charge.chargeId);
+    if (receipt) await forgetTerms(pool, key.merchantId, charge.chargeId);
     return asked;
   }
   const payment =

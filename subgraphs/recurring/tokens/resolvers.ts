@@ -12,7 +12,9 @@ import { objectsLeft } from '../../kernel/service/graph/measure-answers.ts';
 import { createToken, type TokenParts } from './bind-token.ts';
 import { cancelToken } from './cancel-token.ts';
 import { chargeToken } from './charge-token.ts';
-import { findTokens, pageOfTokens, type TokensQuery } from '../find-recurring.ts';
+import { cancellingCaller, recordCancellation } from '../caller.ts';
+import type { TokenKey } from './store-token.ts';
+import { findTokens, loadTokens, pageOfTokens, type TokensQuery } from '../find-recurring.ts';
 
 /** Fields of a token that are other subgraphs' objects. */
 export const tokenFields: Pick<TokenResolvers, 'shop' | 'bindingPayment'> = {
@@ -32,9 +34,10 @@ const queryOf = (
   principal: Principal,
   merchantId: string | null | undefined,
   customerRef: string | null | undefined,
+  mode?: Mode | null,
 ): TokensQuery => ({
   merchantId: merchantOf(principal, merchantId),
-  modes: modesOf(principal),
+  modes: modesOf(principal).filter((one) => !mode || one === mode),
   customerRef: customerRef ?? null,
 });
 
@@ -46,8 +49,8 @@ export const tokenQueries = ({
     const query = queryOf(context.principal, merchantId, customerRef);
     return orThrow(await findTokens(pool, query, objectsLeft(context, info)));
   },
-  tokensConnection: async (_, { customerRef, merchantId, ...page }, { principal }) =>
-    orThrow(await pageOfTokens(pool, queryOf(principal, merchantId, customerRef), page)),
+  tokensConnection: async (_, { customerRef, merchantId, mode, ...page }, { principal }) =>
+    orThrow(await pageOfTokens(pool, queryOf(principal, merchantId, customerRef, mode), page)),
 });
 
 /** The mutations of tokens. */
@@ -67,7 +70,7 @@ export const tokenMutations = (
   },
   tokenCharge: async (
     _,
-    { id, amount, orderId, description, idempotency },
+    { id, amount, orderId, description, receipt, idempotency },
     { principal, now, requestId },
   ) => {
     const request = {
@@ -75,6 +78,7 @@ export const tokenMutations = (
       amount,
       orderId: orderId ?? null,
       description: description ?? null,
+      receipt,
       idempotency,
     };
     const charged = await chargeToken(parts, keyOf(principal), request, { now: now(), requestId });
@@ -86,8 +90,24 @@ export const tokenMutations = (
       idempotent: charged.replayed,
     };
   },
-  tokenCancel: async (_, { id }, { principal, requestId }) => {
-    const token = await cancelToken(parts, keyOf(principal), id, requestId);
+  tokenCancel: async (_, { id, reason = null, merchantId }, context) => {
+    const find = async (key: TokenKey) => (await loadTokens(parts.database.pool, [key]))[0] ?? null;
+    const { principal, requestId } = context;
+    const asked = { id, merchantId, reason };
+    const caller = await cancellingCaller(principal, 'token', asked, find);
+    if (isRefused(caller)) return caller;
+    const token = await cancelToken(parts, caller, id, requestId, (client, { status: before }) =>
+      recordCancellation(
+        client,
+        context,
+        { kind: 'token', id },
+        {
+          merchantId: caller.merchantId,
+          before,
+          reason,
+        },
+      ),
+    );
     return isRefused(token) ? token : { __typename: 'TokenCancelled', token };
   },
 });

@@ -3,6 +3,7 @@
  * keys, so that two of these never wait for each other.
  */
 import type pg from 'pg';
+import { eachMerchant } from '../../kernel/database/by-merchant.ts';
 import {
   columns,
   propertyNames,
@@ -30,16 +31,22 @@ export const insertToken = async (runner: Runner, token: Token): Promise<void> =
   await run(runner, insert, [JSON.stringify([rowJson(names, token)])]);
 };
 
+/** Merchants in one order, so that two transactions never wait for each other. */
+const inOrder = (keys: readonly TokenKey[]): readonly TokenKey[] =>
+  keys.toSorted((one, other) => (one.merchantId < other.merchantId ? -1 : 1));
+
 const lock: Statement = {
   name: 'token.lock',
-  text: `select ${columns(names)} from token where (merchant_id, id) in (select * from unnest($1::uuid[], $2::uuid[])) order by merchant_id, id for update`,
+  text: `select ${columns(names)} from token where merchant_id = $1 and id = any ($2::uuid[]) order by id for update`,
 };
 
 /**
  * The tokens of these keys that there are, which nobody else can change until the transaction ends.
  */
 export const lockTokens = (client: pg.PoolClient, keys: readonly TokenKey[]): Promise<Token[]> =>
-  run(client, lock, [keys.map(({ merchantId }) => merchantId), keys.map(({ id }) => id)]);
+  eachMerchant(inOrder(keys), (own, merchantId) =>
+    run<Token>(client, lock, [merchantId, own.map(({ id }) => id)]),
+  );
 
 const share: Statement = {
   name: 'token.share',
@@ -59,7 +66,7 @@ const store: Statement = {
   name: 'token.store',
   text: `update token set status = given.status, card_brand = given.card_brand, card_mask = given.card_mask, card_holder = given.card_holder,
       saved_reference = given.saved_reference, last_charged_at = given.last_charged_at
-    from jsonb_populate_recordset(null::token, $1::jsonb) as given where token.merchant_id = given.merchant_id and token.id = given.id`,
+    from jsonb_populate_recordset(null::token, $1::jsonb) as given where token.merchant_id = $2 and token.id = given.id`,
 };
 
 /**
@@ -70,8 +77,9 @@ export const storeTokens = async (
   client: pg.PoolClient,
   tokens: readonly Token[],
 ): Promise<void> => {
-  if (tokens.length > 0)
-    await run(client, store, [JSON.stringify(tokens.map((token) => rowJson(names, token)))]);
+  await eachMerchant(tokens, (own, merchantId) =>
+    run(client, store, [JSON.stringify(own.map((token) => rowJson(names, token))), merchantId]),
+  );
 };
 
 const noteCharge: Statement = {

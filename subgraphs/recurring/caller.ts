@@ -1,0 +1,71 @@
+/** Who cancels: a key of the merchant, or a person for it, with a reason (decision A-246). */
+import type pg from 'pg';
+import { writeEntries, type Acting } from '../kernel/database/audit.ts';
+import type { Mode } from '../kernel/rules/mode.ts';
+import { refused, type Refused } from '../kernel/rules/refusal.ts';
+import { textMistake } from '../kernel/rules/text-mistake.ts';
+import { isUuid } from '../kernel/rules/uuid.ts';
+import type { Principal } from '../kernel/service/access/principal.ts';
+import { keyOf } from '../kernel/service/access/reach.ts';
+
+const reason_max_chars = 1_000;
+
+/** The merchant, and the mode of its things; a person's is that of the thing itself. */
+export interface CancellingCaller {
+  readonly merchantId: string;
+  readonly mode: Mode;
+}
+
+/** What is cancelled, as the caller names it. */
+interface Named {
+  readonly id: string;
+  readonly merchantId?: string | null | undefined;
+  readonly reason?: string | null | undefined;
+}
+
+/** Finds a thing by its key; null when there is none. */
+type FindMode = (key: {
+  merchantId: string;
+  id: string;
+}) => Promise<{ readonly mode: Mode } | null>;
+
+/**
+ * Who cancels a thing of `kind`. Refuses with `bad_request` a person without a merchant or a
+ * reason, and with `not_found`.
+ */
+export const cancellingCaller = async (
+  principal: Principal,
+  kind: 'subscription' | 'token',
+  { id, merchantId: named, reason }: Named,
+  find: FindMode,
+): Promise<CancellingCaller | Refused> => {
+  const none = refused('not_found', `there is no such ${kind}`);
+  if (principal.kind !== 'operator') {
+    const { merchantId, mode } = keyOf(principal);
+    return named && named !== merchantId ? none : { merchantId, mode };
+  }
+  const merchantId = principal.merchantId ?? named;
+  if (!merchantId) return refused('bad_request', 'merchantId: name the merchant');
+  const mistake = textMistake('reason', reason ?? '', 1, reason_max_chars);
+  if (mistake) return refused('bad_request', mistake);
+  if ((named && named !== merchantId) || !isUuid(merchantId) || !isUuid(id)) return none;
+  const found = await find({ merchantId, id });
+  return found ? { merchantId, mode: found.mode } : none;
+};
+
+/** Writes the entry of a person's cancellation, in the transaction that cancels; a key has none. */
+export const recordCancellation = async (
+  client: pg.PoolClient,
+  acting: Acting,
+  subject: { readonly kind: 'subscription' | 'token'; readonly id: string },
+  {
+    merchantId,
+    before,
+    reason,
+  }: { readonly merchantId: string; readonly before: string; readonly reason: string | null },
+): Promise<void> => {
+  if (acting.principal.kind !== 'operator') return;
+  const states = { before: { status: before }, after: { status: 'cancelled', reason } };
+  const action = { action: `${subject.kind}.cancel`, merchantId, subject };
+  await writeEntries(client, [{ acting, action, ...states }]);
+};
