@@ -3,6 +3,7 @@ import { alertJobs } from './kernel/alerts/jobs.ts';
 import { simulatorReport } from './kernel/banks/simulator/settlement-report.ts';
 import { clockJobs, keepClockJob } from './kernel/clock/keep-clocks.ts';
 import { booksJobs } from './kernel/ledger/books/walk-books.ts';
+import { totalsJobs } from './kernel/ledger/totals/keep-totals.ts';
 import { retentionJobs } from './kernel/retention/jobs.ts';
 import type { Job } from './kernel/queue/run-job.ts';
 import { gatherSweeps } from './kernel/queue/sweeps.ts';
@@ -13,6 +14,7 @@ import { webhookClockParticipant } from './merchants/webhooks/clock-participant.
 import { deliverJob, webhookJobs } from './merchants/webhooks/jobs.ts';
 import { openLanes, type Lanes } from './merchants/webhooks/lanes.ts';
 import { askBanksJob, paymentJobs, paymentClockParticipant } from './payments/jobs.ts';
+import { receiptJobs, receiptClockParticipant } from './payments/receipts/jobs.ts';
 import { refundJobs, refundClockParticipant, sendRefundJob } from './payments/refunds/jobs.ts';
 import { payoutJobs, payoutClockParticipant, sendPayoutsJob } from './payouts/jobs.ts';
 import { openPayments } from './recurring/ask-payments.ts';
@@ -77,21 +79,25 @@ export const backgroundJobs = (
       due.map((lane) => ({ lane })),
     );
   const keeping = { database, banks, log };
+  const asking = { database, banks, customers: parts.customers };
   const { publicUrl, secrets } = parts;
   const page = { publicUrl, pageSecret: secrets.page };
   return gatherSweeps({ pool: database.pool, now, log, queues }, [
     ...booksJobs(walking),
+    ...totalsJobs(walking),
     ...reconciliationJobs({ ...walking, database, registries: [simulatorReport(walking.pool)] }),
     ...alertJobs({ pool: database.pool, bus: parts.bus, now }),
     ...retentionJobs({ ...walking, eventsKept_days: parts.eventsKept_days }),
     ...paymentJobs({ database, banks, now, stopping, ...page }),
     ...refundJobs({ database, banks, clocks, now }),
+    ...receiptJobs({ ...asking, now }),
     ...clockJobs({
       ...walking,
       sessions: database.sessions,
       participants: [
         paymentClockParticipant({ database, banks, ...page }),
         refundClockParticipant(keeping),
+        receiptClockParticipant(asking),
         payoutClockParticipant(keeping),
         subscriptionClockParticipant(charging),
         webhookClockParticipant({ ...receiversOf(parts), now, attempts }),

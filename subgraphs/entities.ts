@@ -7,12 +7,16 @@ import { alertsEntities } from './kernel/alerts/entities.ts';
 import { clockEntities } from './kernel/clock/entities.ts';
 import { ledgerEntities } from './kernel/ledger/entities.ts';
 import { booksEntities } from './kernel/ledger/books/entities.ts';
+import { totalsEntities } from './kernel/ledger/totals/entities.ts';
 import { banksEntities } from './kernel/banks/entities.ts';
+import { callsEntities } from './kernel/banks/calls/entities.ts';
 import { policiesEntities } from './kernel/policies/entities.ts';
 import { paymentsEntities } from './payments/entities.ts';
 import { payoutsEntities } from './payouts/entities.ts';
 import { recurringEntities } from './recurring/tokens/entities.ts';
 import { merchantsEntities } from './merchants/entities.ts';
+import { sessionEntities } from './merchants/sessions/entities.ts';
+import { viewEntities } from './merchants/views/entities.ts';
 import { reconciliationEntities } from './merchants/reconciliation/entities.ts';
 
 /** Every table that the ORM knows. */
@@ -22,11 +26,15 @@ export const entities = [
   ...clockEntities,
   ...ledgerEntities,
   ...booksEntities,
+  ...totalsEntities,
   ...banksEntities,
+  ...callsEntities,
   ...policiesEntities,
   ...paymentsEntities,
   ...payoutsEntities,
   ...recurringEntities,
   ...merchantsEntities,
   ...reconciliationEntities,
+  ...viewEntities,
+  ...sessionEntities,
 ];

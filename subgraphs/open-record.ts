@@ -5,6 +5,7 @@ import { migrateQueues } from './kernel/queue/queues.ts';
 import type { Config } from './kernel/service/config/config.ts';
 import { runStep } from './kernel/service/http/stop-requests.ts';
 import { migrate, openDatabase, type Database } from './kernel/database/orm.ts';
+import { refuseOldServer } from './kernel/database/server-version.ts';
 
 /** Progress while starting. */
 export type Progress = (text: string) => void;
@@ -31,7 +32,7 @@ type RecordConfig = Pick<
 > & { readonly databaseUrl: string };
 type Entities = Parameters<typeof openDatabase>[0]['entities'];
 
-/** Opens the database. Nothing is migrated yet. */
+/** Opens the database, of a version that we run on. Nothing is migrated yet. */
 export const openRecord = async (
   config: RecordConfig,
   entities: Entities,
@@ -42,6 +43,7 @@ export const openRecord = async (
     openDatabase({ url, entities, pool: config.databasePool, directUrl, namedStatements }),
   );
   stack.defer(() => database.close());
+  await runStep(stopping, () => refuseOldServer(directUrl ?? url));
   return { url: directUrl ?? url, database };
 };
 

@@ -4,6 +4,7 @@ import type { SubgraphName } from '../schema/sources.ts';
 import type { Banks } from './kernel/banks/route.ts';
 import { keepClockJob } from './kernel/clock/keep-clocks.ts';
 import type { TestClocks } from './kernel/clock/test-clocks.ts';
+import type { CustomerVault } from './kernel/database/kept-keys.ts';
 import type { Database } from './kernel/database/orm.ts';
 import type { Policies } from './kernel/policies/policies.ts';
 import type { Queues } from './kernel/queue/queues.ts';
@@ -19,6 +20,7 @@ import { buildSubgraph } from './kernel/service/graph/build-subgraph.ts';
 import type { Logger } from './kernel/service/tracing/telemetry.ts';
 import { merchantsSubgraph, type MerchantsParts } from './merchants/resolvers.ts';
 import { wakeLanes } from './merchants/webhooks/jobs.ts';
+import type { PageOpenings } from './payments/checkout/note-opening.ts';
 import { openQuestions } from './payments/plan-questions.ts';
 import { paymentsSubgraph } from './payments/resolvers.ts';
 import { sendPayoutsJob } from './payouts/jobs.ts';
@@ -34,6 +36,10 @@ export interface SubgraphsParts {
   readonly bus: Bus;
   readonly queues: Queues;
   readonly secrets: Secrets;
+  /** Seals what receipts say of buyers. */
+  readonly customers: CustomerVault;
+  /** Notes which hosted pages are opened. */
+  readonly openings: PageOpenings;
   /** Address of the hosted pages, without a slash at the end. */
   readonly publicUrl: string;
   /** Whether webhooks may go to http and to loopback now. */
@@ -135,16 +141,18 @@ const openCabinetWakes = ({
 });
 
 const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema => {
-  const { database, banks, policies, clocks, now, secrets, publicUrl, log } = parts;
+  const { database, banks, policies, clocks, openings, now, secrets, publicUrl, log } = parts;
   switch (name) {
     case 'payments': {
       const pageSecret = secrets.page;
       return buildSubgraph(
         paymentsSubgraph({
+          openings,
           database,
           banks,
           policies,
           clocks,
+          customers: parts.customers,
           publicUrl,
           pageSecret,
           wakeRelay: openWake(parts),
@@ -158,6 +166,7 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
           database,
           banks,
           policies,
+          clocks,
           log,
           fingerprintKey: secrets.fingerprint,
           wakeRelay: openWake(parts),
@@ -168,6 +177,7 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
       return buildSubgraph(
         recurringSubgraph({
           database,
+          customers: parts.customers,
           policies,
           clocks,
           payments: openPayments(paymentsOf(parts)),

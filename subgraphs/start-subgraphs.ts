@@ -15,10 +15,12 @@ import { openQueues } from './kernel/queue/queues.ts';
 import { startRelay } from './kernel/events/relay.ts';
 import type { Bus } from './kernel/service/bus.ts';
 import type { SettledConfig } from './kernel/service/config/config.ts';
+import { makeConsoleLink } from './kernel/service/access/console-link.ts';
 import type { ServiceKeys } from './kernel/service/access/principal-header.ts';
 import type { SubgraphExecutor } from './kernel/service/graph/subgraph.ts';
 import type { Logger } from './kernel/service/tracing/telemetry.ts';
 import { ensureDemoMerchant, type DemoMerchant } from './merchants/demo-merchant.ts';
+import { makeLink } from './merchants/sessions/sessions.ts';
 import { openDevelopmentTargets } from './merchants/webhooks/development-targets.ts';
 import { deliveriesOf } from './merchants/webhooks/make-deliveries.ts';
 import { watchWebhookBacklog } from './merchants/webhooks/webhook-backlog.ts';
@@ -31,6 +33,7 @@ import {
 } from './background-jobs.ts';
 import { entities } from './entities.ts';
 import { openSubgraph, type SubgraphsParts } from './open-subgraphs.ts';
+import { openPageOpenings } from './payments/checkout/note-opening.ts';
 import type { ProcessConfig } from './read-config.ts';
 
 /** The subgraphs of a process, and what runs beside them. */
@@ -51,6 +54,8 @@ export interface Subgraphs {
   readonly service: ServiceKeys;
   /** The merchant whose test key an embedded installation prints. */
   demoMerchant(): Promise<DemoMerchant>;
+  /** The address of a new one-time link into the console. */
+  consoleLink(): Promise<string>;
 }
 
 export interface SubgraphsOptions {
@@ -98,11 +103,13 @@ const openShared = async (
   const secrets = { ...config.secrets, fingerprint: kept.fingerprint };
   const banks = await openEveryBank(
     config.connectors,
-    { database, vaultKey: secrets.vault, publicUrl },
+    { database, vaultKey: secrets.vault, customers: kept.customers, publicUrl },
     stack,
   );
   const policies = openPolicies({ pool, bus, fingerprintKey: secrets.fingerprint });
   stack.defer(() => policies.close());
+  const openings = openPageOpenings(pool);
+  stack.defer(() => openings.close());
   const now = (): Temporal.Instant => Temporal.Now.instant();
   const clocks = openTestClocks({ pool, bus, now });
   stack.defer(() => clocks.close());
@@ -118,9 +125,11 @@ const openShared = async (
     banks,
     policies,
     clocks,
+    openings,
     bus,
     queues,
     secrets,
+    customers: kept.customers,
     publicUrl,
     privateTargets: targets.areAllowed,
     eventsKept_days,
@@ -153,6 +162,11 @@ export const openSubgraphs = async (
         queues.ready(),
       ]);
       return [...(migrated && kept.ready() ? [] : ['database']), ...(queued ? [] : ['queues'])];
+    },
+    consoleLink: async () => {
+      const { url, digest } = makeConsoleLink(config.publicUrl);
+      await makeLink({ database }, digest, null, now());
+      return url;
     },
     demoMerchant: () => ensureDemoMerchant(database, secrets.vault, config.dataDir, now()),
   };

@@ -5,7 +5,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, given } from '../kernel/database/find-page.ts';
 import type { Page, PageQuery } from '../kernel/database/page.ts';
-import type { Refused } from '../kernel/rules/refusal.ts';
+import { refused, type Refused } from '../kernel/rules/refusal.ts';
 import { AuditEntryEntity, type AuditEntry } from './entities.ts';
 
 export {
@@ -24,17 +24,31 @@ export interface AuditQuery extends PageQuery {
   readonly merchantId: string | null;
   readonly action?: string | null | undefined;
   readonly actor?: string | null | undefined;
+  /** What was changed; with a merchant alone. */
+  readonly subjectId?: string | null | undefined;
+  readonly since?: Temporal.Instant | null | undefined;
+  readonly until?: Temporal.Instant | null | undefined;
 }
 
-/** A page of the log, newest first; `bad_request` for a wrong size or cursor. */
-export const listAuditEntries = (
+/**
+ * A page of the log, newest first; `bad_request` for a wrong size or cursor, and for a subject of
+ * all merchants.
+ */
+export const listAuditEntries = async (
   em: EntityManager,
-  { merchantId, action = null, actor = null, ...page }: AuditQuery,
+  { merchantId, action = null, actor = null, subjectId = null, since, until, ...page }: AuditQuery,
 ): Promise<Page<AuditEntry> | Refused> => {
   const everybody = merchantId === null;
+  if (everybody && subjectId !== null)
+    return refused('bad_request', 'subjectId: name the merchant, too');
+  const filters = [action, actor, subjectId, since ?? null, until ?? null];
   const bound: readonly [string, readonly unknown[]] = everybody
-    ? ['audit.all', [action, actor]]
-    : ['audit.of_merchant', [action, actor, merchantId]];
-  const where = given({ merchantId, action, actor });
+    ? ['audit.all', filters]
+    : ['audit.of_merchant', [...filters, merchantId]];
+  const moments = given({ $gte: since, $lt: until });
+  const where = {
+    ...given({ merchantId, action, actor, subjectId }),
+    ...(since || until ? { at: moments } : {}),
+  };
   return findPage(em, { entity: AuditEntryEntity, at: 'at', where, bound }, page);
 };

@@ -26,8 +26,11 @@ import {
 import { createMerchant, limitMerchant, renameMerchant, switchLive } from './change-merchant.ts';
 import { createShop, renameShop, rotateShopSecret } from './shops/change-shop.ts';
 import type { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from './entities.ts';
-import { loadShops } from './find-merchants.ts';
+import { loadShops, loadWebhookDeliveries } from './find-merchants.ts';
 import { findAttempts, findEndpoints, listDeliveries, listMerchants } from './list-cabinet.ts';
+import { findHealth, type EndpointHealth } from './webhooks/endpoint-health.ts';
+import { findRequests, type WebhookRequest } from './webhooks/read-requests.ts';
+import { testEndpoint } from './webhooks/test-endpoint.ts';
 import { resendDelivery, resendFailed, type ResendParts } from './webhooks/resend-webhook.ts';
 
 export interface CabinetParts extends EndpointParts, ResendParts {
@@ -61,9 +64,19 @@ export const cabinetQueries = ({ database, database: { pool } }: Pick<CabinetPar
       const [shop] = await loadShops(pool, [{ merchantId, id }]);
       return shop ?? null;
     },
+    webhookDelivery: async (_, { merchantId, id }, { principal }) => {
+      if (!isUuid(merchantId) || !isUuid(id) || !mayReadMerchant(principal, merchantId))
+        return null;
+      const [delivery] = await loadWebhookDeliveries(pool, [{ merchantId, id }]);
+      return delivery ?? null;
+    },
     webhookDeliveries: async (_, query, context) => {
-      const merchantId = merchantOf(context.principal, query.merchantId);
-      return orThrow(await listDeliveries(database.emOf(context), { ...query, merchantId }));
+      const { principal } = context;
+      const everybody =
+        principal.kind === 'operator' && principal.merchantId === null && !query.merchantId;
+      const merchantId = everybody ? null : merchantOf(principal, query.merchantId);
+      const em = database.emOf(context);
+      return orThrow(await listDeliveries(em, pool, { ...query, merchantId }));
     },
     auditLog: async (_, { merchantId, ...query }, context) => {
       const { principal } = context;
@@ -110,6 +123,8 @@ export const cabinetMutations = (parts: CabinetParts) =>
       named('WebhookEndpointDeleted', await removeEndpoint(parts, context, key)),
     webhookEndpointSecretRotate: async (_, { overlapHours, ...key }, context) =>
       named('WebhookSecretRotated', await rotateEndpointSecret(parts, context, key, overlapHours)),
+    webhookEndpointTest: async (_, key, context) =>
+      named('WebhookEndpointTested', await testEndpoint(parts, context, key)),
     webhookDeliveryResend: async (_, key, context) =>
       named('WebhookDelivery', await resendDelivery(parts, context, key)),
     webhookDeliveriesResendFailed: async (_, query, context) =>
@@ -120,6 +135,12 @@ export const cabinetMutations = (parts: CabinetParts) =>
 export const cabinetFields = ({ database }: Pick<CabinetParts, 'database'>) => {
   const endpointsOf = perCall<Shop, WebhookEndpoint[]>((shops, context) =>
     findEndpoints(database.emOf(context), shops),
+  );
+  const requestsOf = perCall<WebhookDelivery, WebhookRequest | null>((deliveries) =>
+    findRequests(database.pool, deliveries),
+  );
+  const healthOf = perCall<WebhookEndpoint, EndpointHealth>((endpoints, { now }) =>
+    findHealth(database.pool, endpoints, now()),
   );
   const attemptsOf = perCall<WebhookDelivery, WebhookAttempt[]>((deliveries) =>
     findAttempts(database.pool, deliveries),
@@ -133,10 +154,14 @@ export const cabinetFields = ({ database }: Pick<CabinetParts, 'database'>) => {
       },
     },
     WebhookEndpoint: {
+      health: (endpoint, _, context) => healthOf(context).load(endpoint),
       previousSecretUntil: ({ previousUntil }, _, { now }) =>
         previousUntil && Temporal.Instant.compare(previousUntil, now()) > 0 ? previousUntil : null,
     },
-    WebhookDelivery: { attemptLog: (delivery, _, context) => attemptsOf(context).load(delivery) },
+    WebhookDelivery: {
+      attemptLog: (delivery, _, context) => attemptsOf(context).load(delivery),
+      request: (delivery, _, context) => requestsOf(context).load(delivery),
+    },
     WebhookAttempt: { durationMs: ({ duration_ms }) => duration_ms },
     AuditEntry: {
       merchantId: ({ merchantId }) => (merchantId === platformMerchantId ? null : merchantId),

@@ -139,6 +139,16 @@ export const WebhookDeliveryEntity = defineEntity({
       properties: ['merchantId', 'createdAt', 'id'],
       where: "status = 'failed'",
     },
+    {
+      name: 'webhook_delivery_newest',
+      properties: ['createdAt', 'id'],
+      where: "status = 'failed'",
+    },
+    {
+      name: 'webhook_delivery_by_lane',
+      properties: ['merchantId', 'shopId', 'lane', 'createdAt'],
+      where: "status = 'failed'",
+    },
     { name: 'webhook_delivery_subject', properties: ['merchantId', 'subjectId', 'createdAt'] },
   ],
 });
@@ -188,6 +198,8 @@ export const AuditEntryEntity = defineEntity({
   indexes: [
     { name: 'audit_entry_merchant', properties: ['merchantId', 'at', 'id'] },
     { name: 'audit_entry_at', properties: ['at', 'id'] },
+    { name: 'audit_entry_request', properties: ['requestId'] },
+    { name: 'audit_entry_subject', properties: ['merchantId', 'subjectId', 'at'] },
   ],
   triggers: [
     {

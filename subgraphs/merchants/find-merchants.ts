@@ -138,6 +138,7 @@ export interface KeyHolder {
   /** Sealed as it is kept: it is opened where signatures are checked. */
   readonly signingSecretSealed: string | null;
   readonly allowList: string[];
+  readonly receiptsRequired: boolean;
   readonly ratePerSecond: number | null;
   readonly rateBurst: number | null;
 }
@@ -146,8 +147,9 @@ const holderOf = (name: string, isDigest: string): Statement => ({
   name,
   text: `select api_key.id as "keyId", api_key.merchant_id as "merchantId", api_key.shop_id as "shopId", api_key.mode, api_key.scopes, merchant.live_enabled as "liveEnabled",
       shop.require_signature as "requireSignature", coalesce(shop.require_bound_signature, false) as "requireBoundSignature", shop.signing_secret_sealed as "signingSecretSealed", shop.allow_list as "allowList",
+      coalesce(shop.receipts_required, false) as "receiptsRequired",
       merchant.rate_per_second as "ratePerSecond", merchant.rate_burst as "rateBurst", api_key.digest
-    from api_key join merchant on merchant.id = api_key.merchant_id join shop on shop.merchant_id = api_key.merchant_id and shop.id = api_key.shop_id
+    from api_key join merchant on merchant.id = api_key.merchant_id join shop on shop.merchant_id = merchant.id and shop.id = api_key.shop_id
     where api_key.digest ${isDigest} and api_key.revoked_at is null`,
 });
 

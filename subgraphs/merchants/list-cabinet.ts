@@ -6,7 +6,15 @@ import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isUuid } from '../kernel/rules/uuid.ts';
 import { findPage, given } from '../kernel/database/find-page.ts';
-import { spanOf } from '../kernel/database/keyset.ts';
+import {
+  listTotal,
+  readList,
+  type ListedPage,
+  type ListedTable,
+  type ListQuery,
+} from '../kernel/database/filtered-list.ts';
+import { earlier, later, oneOf } from '../kernel/database/open-list.ts';
+import { spanOf, type Span } from '../kernel/database/keyset.ts';
 import type { Page, PageQuery } from '../kernel/database/page.ts';
 import {
   columns,
@@ -60,40 +68,90 @@ export const listMerchants = (
   );
 
 export interface DeliveriesQuery extends PageQuery {
-  readonly merchantId: string;
+  /** Null: of all merchants, the failed ones alone. */
+  readonly merchantId: string | null;
   readonly shopId?: string | null | undefined;
   readonly endpointId?: string | null | undefined;
   readonly status?: WebhookDelivery['status'] | null | undefined;
   readonly event?: WebhookEvent | null | undefined;
+  /** What its event is about. */
+  readonly subjectId?: string | null | undefined;
   /** UTC days of the events, inclusive (decision D-12). */
   readonly from?: string | null | undefined;
   readonly to?: string | null | undefined;
+  readonly since?: Temporal.Instant | null | undefined;
+  readonly until?: Temporal.Instant | null | undefined;
 }
 
+export type DeliveryPage = ListedPage<WebhookDelivery>;
+
+const deliveryTable: ListedTable = {
+  table: { name: 'webhook_delivery', filters: {} },
+  columns: columns(propertyNames(WebhookDeliveryEntity)),
+  by: [],
+  ofAll: "webhook_delivery.status = 'failed'",
+};
+
+/** The same query for a total, and for a list of all merchants. */
+const wideQuery = (query: DeliveriesQuery, span: Span): ListQuery => {
+  const { merchantId, shopId, endpointId, event, status, ...more } = query;
+  const { subjectId, first, after, last, before } = more;
+  const text = (column: string, value: string | null | undefined) =>
+    value === null || value === undefined
+      ? []
+      : [oneOf(`webhook_delivery.${column}::text`, [value])];
+  return {
+    page: { first, after, last, before },
+    reach: { merchantId, shopIds: [], modes: [] },
+    span,
+    columns: {},
+    rows: [
+      ...text('shop_id', shopId?.toLowerCase()),
+      ...text('endpoint_id', endpointId?.toLowerCase()),
+      ...text('subject_id', subjectId?.toLowerCase()),
+      ...text('webhook_event', event),
+      ...text('status', merchantId === null ? null : status),
+    ],
+    asked: [shopId, endpointId, event, span.since, span.until, subjectId].map(
+      (part) => part ?? null,
+    ),
+  };
+};
+
 /**
- * A page of a merchant's webhook deliveries, newest event first. `bad_request` for a wrong size,
- * cursor, day or id.
+ * A page of a merchant's webhook deliveries, newest event first, or of all merchants' that failed.
+ * `bad_request` for a wrong size, cursor, day or id, and for those of all in another status.
  */
 export const listDeliveries = async (
   em: EntityManager,
+  runner: Runner,
   query: DeliveriesQuery,
-): Promise<Page<WebhookDelivery> | Refused> => {
+): Promise<DeliveryPage | Refused> => {
   const { merchantId, shopId = null, endpointId = null, event = null, status = null } = query;
-  for (const [field, id] of Object.entries({ merchantId, shopId, endpointId })) {
+  const { subjectId = null } = query;
+  for (const [field, id] of Object.entries({ merchantId, shopId, endpointId, subjectId })) {
     if (id !== null && !isUuid(id)) return refused('bad_request', `${field}: expected a UUID`);
   }
   const span = spanOf(query.from, query.to);
   if (isRefused(span)) return span;
-  const { since, until } = span;
+  const since = later(span.since, query.since);
+  const until = earlier(span.until, query.until);
+  const wide = wideQuery(query, { since, until });
+  if (merchantId === null && (status ?? 'failed') !== 'failed')
+    return refused('bad_request', 'status: of all merchants only failed deliveries are listed');
+  if (merchantId === null) return readList<WebhookDelivery>(runner, deliveryTable, wide);
   const days = given({ $gte: since, $lt: until });
   const where = {
     merchantId,
-    ...given({ shopId, endpointId, webhookEvent: event, status }),
+    ...given({ shopId, endpointId, subjectId, webhookEvent: event, status }),
     ...(since || until ? { createdAt: days } : {}),
   };
-  const filters = [merchantId, shopId, endpointId, event, since, until];
+  const filters = [merchantId, shopId, endpointId, event, since, until, subjectId];
   const bound = [`delivery.page_${status ?? 'any'}`, filters] as const;
-  return findPage(em, { entity: WebhookDeliveryEntity, at: 'createdAt', where, bound }, query);
+  const list = { entity: WebhookDeliveryEntity, at: 'createdAt', where, bound } as const;
+  const page = await findPage(em, list, query);
+  if (isRefused(page)) return page;
+  return { ...page, total: () => listTotal(runner, deliveryTable, wide) };
 };
 
 /** The endpoints of each shop, oldest first. */

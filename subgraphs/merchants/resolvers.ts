@@ -8,6 +8,7 @@ import type {
   Resolvers,
 } from '../../schema/generated/merchants.ts';
 import type { Shop } from '../kernel/database/entities.ts';
+import { totalField } from '../kernel/database/filtered-list.ts';
 import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
 import { isUuid } from '../kernel/rules/uuid.ts';
 import type { Database } from '../kernel/database/orm.ts';
@@ -64,6 +65,9 @@ import {
   reconciliationQueries,
 } from './reconciliation/resolvers.ts';
 import { rateLimitOf } from './rules/rate-limit.ts';
+import { consoleFields, consoleMutations, consoleQueries } from './console-resolvers.ts';
+import { sessionFields, sessionMutations, sessionQueries } from './sessions/resolvers.ts';
+import { timelineOf } from './timeline/resolvers.ts';
 import type { Keys } from '../kernel/service/access/keys.ts';
 
 export interface MerchantsParts extends ClockVerbs {
@@ -94,9 +98,13 @@ export const merchantsSubgraph = (
       ...closedLists,
       ...eventTypes,
       ...typeFields(parts),
-      ...alertFields,
+      ...alertFields(parts),
       ...eventLogFields(parts),
+      ...consoleFields(parts),
       ...reconciliationFields,
+      LedgerConnection: totalField,
+      WebhookDeliveryConnection: totalField,
+      ...sessionFields,
       Query: {
         ...queries(parts),
         ...clockQueries(parts),
@@ -105,15 +113,19 @@ export const merchantsSubgraph = (
         ...alertQueries(parts),
         ...reconciliationQueries(parts),
         ...eventLogQueries(parts),
+        ...consoleQueries(parts),
+        ...sessionQueries(parts),
       },
       Mutation: {
         ...mutations(parts),
+        ...consoleMutations(parts),
         ...clockMutations(parts),
         ...policyMutations(parts),
         ...bankAccountMutations(parts),
         ...alertMutations(parts),
         ...eraseMutations(parts),
         ...reconciliationMutations(parts),
+        ...sessionMutations(parts),
       },
     },
     areMerchants: openKnownMerchants(pool),
@@ -189,7 +201,10 @@ const typeFields = ({ database, bus }: MerchantsParts) => {
       ...shopKeyFields({ database, bus }),
       ...cabinet.Shop,
     },
-    Payment: { webhookDeliveries: (payment, _, context) => deliveriesOf(context).load(payment) },
+    Payment: {
+      webhookDeliveries: (payment, _, context) => deliveriesOf(context).load(payment),
+      timeline: timelineOf({ database }),
+    },
     WebhookDelivery: {
       ...cabinet.WebhookDelivery,
       event: ({ webhookEvent }) => webhookEvent,

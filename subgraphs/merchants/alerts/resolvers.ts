@@ -2,14 +2,22 @@
  * Alerts in the graph: the operators' list, what became of one, and what is done about those that a
  * bank's answer raised.
  */
-import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
+import type {
+  MutationResolvers,
+  QueryResolvers,
+  Resolvers,
+} from '../../../schema/generated/merchants.ts';
 import type { Alert } from '../../kernel/alerts/entities.ts';
 import { listAlerts } from '../../kernel/alerts/find-alerts.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
+import { alertSeverities } from '../../kernel/rules/alert.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
 import { orThrow, refusal } from '../../kernel/service/access/reach.ts';
+import { perCall } from '../../kernel/service/graph/per-call.ts';
+import { findPaymentsOf, type PaymentKey } from './payments-of-alerts.ts';
+import { assignAlert, findAssignees } from './assign-alert.ts';
 import { askBankAgain } from './ask-bank-again.ts';
 import { resolveAlert } from './resolve-alert.ts';
 
@@ -21,6 +29,7 @@ export const alertQueries = ({ database }: { readonly database: Database }) =>
         throw refusal('not_found', 'there is no such merchant');
       return orThrow(await listAlerts(database.emOf(context), { ...query, merchantId }));
     },
+    alertAssignees: async (_, __, context) => [...(await findAssignees(database.pool, context))],
   }) satisfies QueryResolvers;
 
 /** The mutations of alerts; each leaves its audit entry. */
@@ -34,6 +43,11 @@ export const alertMutations = ({ database }: { readonly database: Database }) =>
       });
       return isRefused(resolved) ? resolved : { ...resolved, __typename: 'Alert' };
     },
+    alertAssign: async (_, { merchantId, id, assignee }, context) => {
+      const assignment = { merchantId: merchantId ?? null, id, assignee: assignee ?? null };
+      const assigned = await assignAlert(database, context, assignment);
+      return isRefused(assigned) ? assigned : { ...assigned, __typename: 'Alert' };
+    },
     bankAskAgain: async (_, operation, context) => {
       const asked = await askBankAgain(database, context, operation);
       return isRefused(asked) ? asked : { ...asked, __typename: 'BankAskedAgain' };
@@ -41,8 +55,16 @@ export const alertMutations = ({ database }: { readonly database: Database }) =>
   }) satisfies MutationResolvers;
 
 /** What of an alert is shown otherwise than it is stored. */
-export const alertFields = {
-  Alert: {
-    merchantId: ({ merchantId }: Alert) => (merchantId === platformMerchantId ? null : merchantId),
-  },
+export const alertFields = ({ database }: { readonly database: Pick<Database, 'pool'> }) => {
+  const paymentOf = perCall<Alert, PaymentKey | null>((alerts) =>
+    findPaymentsOf(database.pool, alerts),
+  );
+  return {
+    Alert: {
+      merchantId: ({ merchantId }: Alert) =>
+        merchantId === platformMerchantId ? null : merchantId,
+      severity: ({ kind }: Alert) => alertSeverities[kind],
+      payment: (alert, _, context) => paymentOf(context).load(alert),
+    },
+  } satisfies Pick<Resolvers, 'Alert'>;
 };

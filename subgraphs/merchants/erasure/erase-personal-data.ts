@@ -43,10 +43,23 @@ const erasePayments = (whose: string): string => `chosen as (
       update payment set version = payment.version + 1, customer_id = null, customer_card_holder = null, customer_card_mask = null, customer_phone_mask = null,
         customer_payer_bank = null, description = null, metadata = coalesce((select json_object_agg(key, value) from json_each(payment.metadata)
           where key !~* 'customer|card|phone|mail|name|payer|holder|address'), '{}'::json)
-      from chosen where payment.merchant_id = chosen.merchant_id and payment.id = chosen.id returning payment.merchant_id, payment.id
+      from chosen where payment.merchant_id = chosen.merchant_id and payment.id = chosen.id returning payment.merchant_id, payment.id, payment.receipt_terms_id
     ), simulated as (
       update simulator_operation as operation set card_mask = null, card_holder = null from payments
       where operation.merchant_id = payments.merchant_id and operation.operation_id = payments.id
+    ), terms as (
+      update receipt_terms set customer_sealed = null, customer_shown = null from payments
+      where receipt_terms.merchant_id = payments.merchant_id and receipt_terms.payment_id = payments.id
+    ), links as (
+      update payment_link set receipt = json_build_object('customer', null, 'taxSystem', receipt->'taxSystem', 'items', receipt->'items') from payments
+      where payment_link.merchant_id = payments.merchant_id and payment_link.id = payments.receipt_terms_id and payment_link.status <> 'active'
+      returning payment_link.merchant_id, payment_link.id
+    ), terms_of_links as (
+      update receipt_terms set customer_sealed = null, customer_shown = null from links
+      where receipt_terms.merchant_id = links.merchant_id and receipt_terms.subject_id = links.id
+    ), receipts as (
+      update receipt set customer_shown = null, version = receipt.version + 1 from payments
+      where receipt.merchant_id = payments.merchant_id and receipt.payment_id = payments.id
     )`;
 
 const eraseCustomer: Statement = {
@@ -56,7 +69,10 @@ const eraseCustomer: Statement = {
       where merchant_id = $1 and customer_ref = $2 and status = 'cancelled' returning 1
     ), subscriptions as (
       update subscription set version = version + 1, customer_ref = 'erased', customer_email = null, customer_phone = null
-      where merchant_id = $1 and customer_ref = $2 and status = 'cancelled' returning 1
+      where merchant_id = $1 and customer_ref = $2 and status = 'cancelled' returning receipt_terms_id
+    ), terms_of_subscriptions as (
+      update receipt_terms set customer_sealed = null, customer_shown = null from subscriptions
+      where merchant_id = $1 and subject_id = subscriptions.receipt_terms_id
     )
     select (select count(*) from payments)::int as payments, 0 as payouts, (select count(*) from tokens)::int as tokens,
       (select count(*) from subscriptions)::int as subscriptions,
@@ -72,14 +88,20 @@ const erasePayment: Statement = {
       (select count(*) from payment where merchant_id = $1 and id = $2::uuid and not ${final})::int as left`,
 };
 
+// A payout that people made has the id of its draft, which may also have come to nothing.
 const erasePayout: Statement = {
   name: 'erase.payout',
   text: `with payouts as (
       update payout set recipient_phone = null, recipient_name = null, recipient_card_mask = null, recipient_account = null, recipient_inn = null
       where merchant_id = $1 and id = $2::uuid and ${final} returning 1
+    ), drafts as (
+      update payout_draft set recipient_phone = null, recipient_name = null, recipient_card_mask = null, recipient_account = null, recipient_inn = null, reason = null, reject_reason = null
+      where merchant_id = $1 and id = $2::uuid and status <> 'pending'
+        and not exists (select 1 from payout where merchant_id = $1 and id = $2::uuid and not ${final}) returning 1
     )
-    select 0 as payments, (select count(*) from payouts)::int as payouts, 0 as tokens, 0 as subscriptions,
-      (select count(*) from payout where merchant_id = $1 and id = $2::uuid and not ${final})::int as left`,
+    select 0 as payments, greatest((select count(*) from payouts), (select count(*) from drafts))::int as payouts, 0 as tokens, 0 as subscriptions,
+      (select count(*) from payout where merchant_id = $1 and id = $2::uuid and not ${final})::int
+        + (select count(*) from payout_draft where merchant_id = $1 and id = $2::uuid and status = 'pending')::int as left`,
 };
 
 const statements = {

@@ -30,6 +30,8 @@ export interface EventLogQuery {
   readonly from?: string | null | undefined;
   readonly to?: string | null | undefined;
   readonly subjectId?: string | null | undefined;
+  /** Back from the newest event; absent: on from the oldest. */
+  readonly newestFirst?: boolean;
 }
 
 export interface EventLogPage {
@@ -55,25 +57,44 @@ const byId: Statement = {
   text: `select ${columnsOfLog} from event where ${inLog} and id = $4`,
 };
 
-/** The last event that a filtered page looks at, and whether there are others behind it. */
-const edge: Statement = {
-  name: 'event_log.edge',
-  text: `select id, sequence from event where ${inLog} and sequence = (
-      select max(sequence) from (select sequence from event where ${inLog} and sequence > $4 order by sequence limit ${looked_max_events}) as looked)`,
+/** What reads the log one way: on from the oldest event, or back from the newest. */
+interface Way {
+  /** Before the first number of all. */
+  readonly start: bigint;
+  /** The last event that a filtered page looks at. */
+  readonly edge: Statement;
+  readonly page: Statement;
+  readonly isBehind: Statement;
+}
+
+const wayOf = (name: string, backwards: boolean, start: bigint): Way => {
+  const [beyond, within, last, order] = backwards
+    ? (['<', '>=', 'min', 'desc'] as const)
+    : (['>', '<=', 'max', 'asc'] as const);
+  return {
+    start,
+    edge: {
+      name: `event_log.edge${name}`,
+      text: `select id, sequence from event where ${inLog} and sequence = (
+        select ${last}(sequence) from (select sequence from event where ${inLog} and sequence ${beyond} $4 order by sequence ${order} limit ${looked_max_events}) as looked)`,
+    },
+    page: {
+      name: `event_log.page${name}`,
+      text: `select ${columnsOfLog} from event
+        where ${inLog} and sequence ${beyond} $4 and ($6::bigint is null or sequence ${within} $6) and ($7::text[] is null or webhook_event = any ($7))
+          and ($8::uuid is null or subject_id = $8) and ($9::timestamptz is null or created_at >= $9) and ($10::timestamptz is null or created_at < $10)
+        order by sequence ${order} limit $5`,
+    },
+    isBehind: {
+      name: `event_log.is_behind${name}`,
+      text: `select 1 from event where ${inLog} and sequence ${beyond} $4 limit 1`,
+    },
+  };
 };
 
-const page: Statement = {
-  name: 'event_log.page',
-  text: `select ${columnsOfLog} from event
-    where ${inLog} and sequence > $4 and ($6::bigint is null or sequence <= $6) and ($7::text[] is null or webhook_event = any ($7))
-      and ($8::uuid is null or subject_id = $8) and ($9::timestamptz is null or created_at >= $9) and ($10::timestamptz is null or created_at < $10)
-    order by sequence limit $5`,
-};
-
-const isBehind: Statement = {
-  name: 'event_log.is_behind',
-  text: `select 1 from event where ${inLog} and sequence > $4 limit 1`,
-};
+const sequence_max = 2n ** 63n - 1n;
+const onwards = wayOf('', false, 0n);
+const backwards = wayOf('_backwards', true, sequence_max);
 
 type NumberedEvent = LoggedEvent & { readonly sequence: bigint };
 
@@ -107,8 +128,8 @@ export const findLoggedEvent = (
 ): Promise<LoggedEvent | null> => findNumbered(runner, shop, publicId);
 
 /**
- * A page of a shop's log, oldest first (D-110, D-111). `bad_request` for a wrong size, day or
- * subject, and for an `after` that is not an event of this log or is gone (D-113).
+ * A page of a shop's log, oldest first (D-110, D-111), or newest first. `bad_request` for a wrong
+ * size, day or subject, and for an `after` that is not an event of this log or is gone (D-113).
  */
 export const readEventLog = async (
   runner: Runner,
@@ -131,25 +152,27 @@ export const readEventLog = async (
   return readBehind(runner, shop, start, { ...query, ...span, size: range.size });
 };
 
-type CheckedQuery = Pick<EventLogQuery, 'events' | 'subjectId'> & Span & { readonly size: number };
+type CheckedQuery = Pick<EventLogQuery, 'events' | 'subjectId' | 'newestFirst'> &
+  Span & { readonly size: number };
 
 const readBehind = async (
   runner: Runner,
   shop: OfShop,
   start: NumberedEvent | null,
-  { events = null, subjectId = null, since, until, size }: CheckedQuery,
+  { events = null, subjectId = null, since, until, size, newestFirst = false }: CheckedQuery,
 ): Promise<EventLogPage> => {
-  const behind = [...whoseLog(shop), start?.sequence ?? 0n];
+  const way = newestFirst ? backwards : onwards;
+  const behind = [...whoseLog(shop), start?.sequence ?? way.start];
   const filters = [events, subjectId, since, until];
   const isFiltered = filters.some((filter) => filter !== null);
   // It is read before the page: an event that comes between the two is behind it.
   const [last] = isFiltered
-    ? await run<{ id: string; sequence: bigint }>(runner, edge, [...whoseLog(shop), behind[3]])
+    ? await run<{ id: string; sequence: bigint }>(runner, way.edge, behind)
     : [];
   const isEmpty = isFiltered && !last;
   const rows = isEmpty
     ? []
-    : await run<NumberedEvent>(runner, page, [
+    : await run<NumberedEvent>(runner, way.page, [
         ...behind,
         size + 1,
         last?.sequence ?? null,
@@ -161,6 +184,6 @@ const readBehind = async (
   const hasMore =
     isFull ||
     (last !== undefined &&
-      (await run(runner, isBehind, [...whoseLog(shop), last.sequence])).length > 0);
+      (await run(runner, way.isBehind, [...whoseLog(shop), last.sequence])).length > 0);
   return { items, hasMore, lastId: end ? publicIdOf(end) : null };
 };

@@ -14,6 +14,7 @@ import {
   type ShopKey,
 } from './api-keys.ts';
 import { requireSignature, rotateSigningSecret, setAllowList } from '../shops/protect-shop.ts';
+import { requireReceipts } from '../shops/require-receipts.ts';
 import type { Keys } from '../../kernel/service/access/keys.ts';
 
 /** What a stolen key must not reveal. */
@@ -29,7 +30,10 @@ interface KeysAsked {
 /** Fields of a shop. */
 export const shopKeyFields = ({
   database,
-}: KeyParts): Pick<ShopResolvers, 'allowList' | 'apiKeys' | 'requireBoundSignature'> => {
+}: KeyParts): Pick<
+  ShopResolvers,
+  'allowList' | 'apiKeys' | 'receiptsRequired' | 'requireBoundSignature'
+> => {
   // A list of payments names the same shop again and again.
   const keysOf = oncePerCall(
     ({ shop, page }: KeysAsked) =>
@@ -46,6 +50,7 @@ export const shopKeyFields = ({
   );
   return {
     requireBoundSignature: ({ requireBoundSignature }) => requireBoundSignature ?? false,
+    receiptsRequired: ({ receiptsRequired }) => receiptsRequired ?? false,
     allowList: ({ allowList }, _, { principal }) => {
       operatorsOnly(principal);
       return allowList;
@@ -65,6 +70,7 @@ type KeyMutations = Pick<
   | 'shopSignatureRequire'
   | 'shopSigningSecretRotate'
   | 'shopAllowListSet'
+  | 'shopReceiptsRequire'
 >;
 
 const named = <Name extends string, Result extends object>(
@@ -73,7 +79,7 @@ const named = <Name extends string, Result extends object>(
 ): Refused | (Result & { readonly __typename: Name }) =>
   isRefused(result) ? result : { ...result, __typename: name };
 
-/** The mutations about keys, signatures and addresses. */
+/** The mutations about keys, and about what holds for those who call with them. */
 export const keyMutations = (parts: KeyParts & { readonly vaultKey: Keys }): KeyMutations => ({
   apiKeyIssue: async (_, input, context) =>
     named('ApiKeyIssued', await issueApiKey(parts, context, input)),
@@ -86,4 +92,6 @@ export const keyMutations = (parts: KeyParts & { readonly vaultKey: Keys }): Key
     named('ShopSigningSecretRotated', await rotateSigningSecret(parts, context, shop)),
   shopAllowListSet: async (_, { entries, ...shop }, context) =>
     named('Shop', await setAllowList(parts, context, shop, entries)),
+  shopReceiptsRequire: async (_, { required, ...shop }, context) =>
+    named('Shop', await requireReceipts(parts, context, shop, required)),
 });

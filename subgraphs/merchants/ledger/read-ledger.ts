@@ -2,16 +2,18 @@
  * The ledger as merchants see it: movements on the merchant account of a shop, signed. Contract GET
  * /v1/public/ledger.
  */
+import type { ListedPage } from '../../kernel/database/filtered-list.ts';
+import { openList } from '../../kernel/database/open-list.ts';
 import type { Page } from '../../kernel/database/keyset.ts';
+import type { Reach } from '../../kernel/database/reach.ts';
+import type { Runner } from '../../kernel/database/statement.ts';
+import type { Refused } from '../../kernel/rules/refusal.ts';
 import {
   registry,
   type RegistryQuery,
   type RegistryTable,
 } from '../../kernel/database/registry.ts';
-import type { Reach } from '../../kernel/database/reach.ts';
-import type { Runner } from '../../kernel/database/statement.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
-import type { Refused } from '../../kernel/rules/refusal.ts';
 import { ledgerTypes, type LedgerType } from '../../kernel/rules/postings.ts';
 
 export interface LedgerRow {
@@ -67,3 +69,17 @@ export const listLedger = (
   reach: Reach,
   query: LedgerQuery,
 ): Promise<Page<LedgerRow> | Refused> => listPostings(runner, reach, ledgerRegistryQuery(query));
+
+export type LedgerPage = ListedPage<LedgerRow>;
+
+/** Movements as their callers list them; of all merchants those alone that are of no payment. */
+export const pageOfLedger = openList<LedgerRow>(
+  {
+    table: ledgerTable,
+    columns: ledgerColumns,
+    amount: `(${signedAmount})`,
+    ofAll:
+      "posting.type = any (array['refund', 'payout', 'payout_fee', 'settlement', 'adjustment'])",
+  },
+  listPostings,
+);

@@ -4,16 +4,12 @@
  */
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import type { Reach } from '../../kernel/database/reach.ts';
-import type { Runner } from '../../kernel/database/statement.ts';
+import { oneOf } from '../../kernel/database/open-list.ts';
 import { readBalancesAt } from '../../kernel/ledger/balance-at.ts';
 import { readBalances, type ShopBalanceRow } from '../../kernel/ledger/balance.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
 import { defaultCurrency } from '../../kernel/rules/money.ts';
-import type { Principal } from '../../kernel/service/access/principal.ts';
 import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
-import { reachOf } from '../../kernel/database/reach.ts';
-import { listLedger } from './read-ledger.ts';
+import { pageOfLedger } from './read-ledger.ts';
 
 /** Contract "Balance": the sum over the shops, and each shop's part. */
 const balanceOf = (shops: readonly ShopBalanceRow[], currency: string) => {
@@ -25,20 +21,6 @@ const balanceOf = (shops: readonly ShopBalanceRow[], currency: string) => {
     currency,
     shops: shops.map(({ shopId, shopName, balance }) => ({ shopId, shopName, balance })),
   };
-};
-
-/**
- * A key reads its shop in its mode; an operator all shops of the merchant that it names, in live
- * mode unless it says otherwise.
- */
-const ledgerReach = async (
-  runner: Runner,
-  principal: Principal,
-  named: string | null | undefined,
-  mode: Mode | null | undefined,
-): Promise<Reach> => {
-  const reach = await reachOf(runner, principal, merchantOf(principal, named));
-  return principal.kind === 'key' ? reach : { ...reach, modes: [mode ?? 'live'] };
 };
 
 /** The queries of balances and of the ledger. */
@@ -60,11 +42,16 @@ export const balanceQueries = ({
         await readBalancesAt(pool, merchantOf(principal, merchantId), mode, currency, at),
         currency,
       ),
-    ledger: async (_, { type, merchantId, mode, ...page }, { principal }) =>
-      orThrow(
-        await listLedger(pool, await ledgerReach(pool, principal, merchantId, mode), {
-          ...page,
-          type,
-        }),
-      ),
+    ledger: async (_, { type, mode, filter, ...asked }, { principal }) => {
+      const types = type ? [type] : filter?.type;
+      const payoutId = filter?.payoutId;
+      const request = {
+        ...asked,
+        filter,
+        modes: [mode ?? 'live'] as const,
+        columns: { type: types },
+        rows: [oneOf('posting.payout_id::text', payoutId ? [payoutId.toLowerCase()] : null)],
+      };
+      return orThrow(await pageOfLedger(pool, principal, request));
+    },
   }) satisfies QueryResolvers;

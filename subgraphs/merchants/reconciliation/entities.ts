@@ -22,6 +22,46 @@ export type DifferenceKind =
   | 'missing_at_bank'
   | 'duplicate';
 
+/**
+ * How far the matching of a run has come; what is before it is done and kept. Lines are in the
+ * order of kind, part and line, gaps are spans in which what is missing at the bank was not looked
+ * for yet.
+ */
+export type MatchProgress =
+  | {
+      readonly phase: 'owners';
+      readonly kind: ReportedKind;
+      readonly at: string;
+      readonly id: string;
+    }
+  | { readonly phase: 'probe' | 'strangers'; readonly after: LinePlace }
+  | {
+      readonly phase: 'compare';
+      readonly merchantId: string;
+      readonly part: number;
+      readonly line: number;
+    }
+  | {
+      readonly phase: 'missing';
+      readonly lookedSince: string;
+      readonly lookedUntil: string;
+      readonly gaps: readonly { readonly since: string; readonly until: string }[];
+      /** The shop at which it is, or behind which it goes on when `operations` is null. */
+      readonly shop: { readonly merchantId: string; readonly id: string };
+      readonly operations: {
+        readonly kind: ReportedKind;
+        readonly at: string;
+        readonly id: string;
+      } | null;
+    };
+
+/** A line's place in its run. */
+export interface LinePlace {
+  readonly kind: string;
+  readonly part: number;
+  readonly line: number;
+}
+
 export const ReconciliationRunEntity = defineEntity({
   name: 'ReconciliationRun',
   tableName: 'reconciliation_run',
@@ -40,6 +80,11 @@ export const ReconciliationRunEntity = defineEntity({
     createdAt: instant(),
     createdBy: p.text(),
     matchedAt: instant().strictNullable(),
+    /** Null before the matching begins, and when it is done. */
+    progress: p.json<MatchProgress>().strictNullable(),
+    /** In which span this run looked for what is missing at the bank; null until it is matched. */
+    lookedSince: instant().strictNullable(),
+    lookedUntil: instant().strictNullable(),
   },
   uniques: [{ name: 'reconciliation_run_once', properties: ['connector', 'mode', 'reference'] }],
   indexes: [
@@ -82,10 +127,28 @@ const ReconciliationLineEntity = defineEntity({
     status: p.text().$type<ReportedStatus>(),
     at: instant(),
     fee: p.bigint().strictNullable(),
+    /** Whose operation it is; null until it was found, and when there is none. */
+    ownerId: p.uuid().strictNullable(),
     /** Our operation; null until it was matched, and when there is none. */
     matchedId: p.uuid().strictNullable(),
   },
   indexes: [
+    {
+      name: 'reconciliation_line_operation',
+      properties: ['runId', 'operationId', 'part', 'line'],
+      where: 'operation_id is not null',
+    },
+    {
+      name: 'reconciliation_line_reference',
+      properties: ['runId', 'reference', 'part', 'line'],
+      where: 'operation_id is null',
+    },
+    { name: 'reconciliation_line_owned', properties: ['runId', 'ownerId', 'part', 'line'] },
+    {
+      name: 'reconciliation_line_unowned',
+      properties: ['runId', 'kind', 'part', 'line'],
+      where: 'owner_id is null',
+    },
     {
       name: 'reconciliation_line_matched',
       properties: ['matchedId'],

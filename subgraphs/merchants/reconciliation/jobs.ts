@@ -87,7 +87,7 @@ export const reconciliationJobs = ({
     due: isMatchDue,
     run: async () => {
       for (;;) {
-        const matched = stopping.aborted ? null : await matchNext(database.pool, now());
+        const matched = await matchNext(database.pool, now(), stopping);
         if (!matched) return done;
         const { connector, reference, lines, differences } = matched;
         log.info({ connector, reference, lines, differences }, 'a registry was matched');

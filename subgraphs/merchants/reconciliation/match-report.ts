@@ -1,12 +1,13 @@
 /**
- * Matching a registry with our operations: in the database, in a few statements however many lines
- * there are. A line is ours by our operation's id, or by the bank's reference when it has no id.
- * What succeeded here and is in no registry of the bank is missing there, unless it is too young to
- * be in one.
+ * Matching a settlement report with our operations: in steps, each a short transaction that keeps
+ * how far it came, so that a crash repeats one step, and no step is longer for a longer report or
+ * for more operations. First whose operations the lines are is found, then each merchant's are
+ * compared, then what is in no report is looked for (decision A-291).
  */
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
-import { notSetAside, workBatch, type Subject } from '../../kernel/alerts/set-aside.ts';
+import { notSetAsideOfPlatform, workBatch, type Subject } from '../../kernel/alerts/set-aside.ts';
+import { reportedKinds } from '../../kernel/banks/settlement-bank.ts';
 import {
   columns,
   inTransaction,
@@ -15,87 +16,19 @@ import {
   type Statement,
 } from '../../kernel/database/statement.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
+import { compareOwned, compareStrangers, type Step } from './compare-lines.ts';
 import { ReconciliationRunEntity, type ReconciliationRun } from './entities.ts';
+import { findMissing, missingFrom } from './find-missing.ts';
+import { findOwners, ownersFrom, probeOwners } from './find-owners.ts';
 
 const runColumns = columns(propertyNames(ReconciliationRunEntity));
-/** What succeeded less than this ago may come in the bank's next registry. */
-const youngest_h = 24;
-/**
- * How far before a registry's span what is missing at the bank is looked for: late registries, and
- * what was too young the last time.
- */
-const lookBack_d = 31;
-
-/**
- * Our operations at a bank: parameters are the mode and the connector. A voided verification moved
- * no money and is in no registry.
- */
-const ours = (mode: string, connector: string): string => `
-  select 'payment' as kind, merchant_id, shop_id, id, bank_ref, coalesce(amount_captured, amount) as amount, currency, captured_at as succeeded_at,
-    case when captured_at is not null then 'succeeded' when status in ('pending', 'processing', 'authorized') then 'pending' else 'failed' end as status
-  from payment where mode = ${mode} and connector = ${connector} and not (verification and method = 'cards')
-  union all
-  select 'refund', refund.merchant_id, refund.shop_id, refund.id, refund.bank_ref, refund.amount, payment.currency,
-    case refund.status when 'succeeded' then refund.completed_at end, refund.status
-  from refund join payment on payment.merchant_id = refund.merchant_id and payment.id = refund.payment_id
-  where refund.mode = ${mode} and payment.connector = ${connector} and not (payment.verification and payment.method = 'cards')
-  union all
-  select 'payout', merchant_id, shop_id, id, bank_ref, amount, currency, case status when 'succeeded' then completed_at end, status
-  from payout where mode = ${mode} and connector = ${connector}`;
-
-const compare: Statement = {
-  name: 'reconciliation.compare',
-  text: `with line as materialized (
-      select *, row_number() over (partition by kind, coalesce(operation_id::text, reference) order by part, line) as copy
-      from reconciliation_line where run_id = $1),
-    pairs as materialized (
-      select line.part, line.line, operation.* from line
-        join (${ours('$2', '$3')}) as operation on operation.kind = line.kind and operation.id = line.operation_id
-      union all
-      (select distinct on (line.part, line.line) line.part, line.line, operation.* from line
-        join (${ours('$2', '$3')}) as operation on operation.kind = line.kind and operation.bank_ref = line.reference
-      where line.operation_id is null order by line.part, line.line)),
-    seen as (
-      select line.*, pairs.merchant_id, pairs.id, pairs.amount as our_amount, pairs.currency as our_currency, pairs.status as our_status,
-        case when line.copy > 1 then 'duplicate' when pairs.id is null then 'missing_here' when pairs.amount <> line.amount then 'amount_differs'
-          when pairs.currency <> line.currency then 'currency_differs' when pairs.status <> line.status then 'status_differs' end as wrong
-      from line left join pairs on pairs.part = line.part and pairs.line = line.line),
-    marked as (update reconciliation_line as stored set matched_id = seen.id from seen
-      where stored.run_id = $1 and stored.part = seen.part and stored.line = seen.line and seen.id is not null returning 1),
-    found as (insert into reconciliation_difference (merchant_id, id, run_id, kind, operation, operation_id, reference, detail, found_at)
-      select coalesce(merchant_id, $4), gen_random_uuid(), $1, wrong, kind, coalesce(operation_id, id), reference,
-        case wrong when 'duplicate' then 'the registry has the ' || kind || ' ' || copy || ' times'
-          when 'missing_here' then 'the registry has a ' || kind || ' of ' || amount || ' ' || currency || ' that is not known here'
-          when 'status_differs' then 'the ' || kind || ' is ' || status || ' at the bank and ' || our_status || ' here'
-          else 'the ' || kind || ' is of ' || amount || ' ' || currency || ' at the bank and of ' || our_amount || ' ' || our_currency || ' here' end, $5
-      from seen where wrong is not null returning 1),
-    cleared as (update reconciliation_difference as earlier set resolved_at = $5, resolved_by = 'reconciliation', note = 'Found in a later registry'
-      from seen where earlier.kind = 'missing_at_bank' and earlier.resolved_at is null and earlier.operation_id = seen.id and earlier.merchant_id = seen.merchant_id
-      returning 1)
-    select (select count(*) from seen where wrong is null)::int as matched, (select count(*) from found)::int as found`,
-};
-
-// The first report of a bank covers nothing before it.
-const missing: Statement = {
-  name: 'reconciliation.missing',
-  text: `with span as (select greatest(min(since), $6::timestamptz) as since from reconciliation_run where connector = $3 and mode = $2),
-    found as (insert into reconciliation_difference (merchant_id, id, run_id, kind, operation, operation_id, reference, detail, found_at)
-      select merchant_id, gen_random_uuid(), $1, 'missing_at_bank', kind, id, bank_ref,
-        'the ' || kind || ' of ' || amount || ' ' || currency || ' that succeeded here is in no registry of the bank', $4
-      from (${ours('$2', '$3')}) as operation cross join span
-      where succeeded_at >= span.since and succeeded_at < $5
-        and not exists (select from reconciliation_line as line where line.matched_id = operation.id)
-        and not exists (select from reconciliation_difference as earlier where earlier.operation_id = operation.id and earlier.kind = 'missing_at_bank')
-      returning 1)
-    select count(*)::int as found from found`,
-};
 
 /** The task under which runs are set aside that cannot be matched. A run is the platform's. */
 const task = 'match-registries';
-const notAside = notSetAside(task, `'${platformMerchantId}'`, 'reconciliation_run.id::text');
+const notAside = notSetAsideOfPlatform(task, 'reconciliation_run.id::text');
 const ofReady = `from reconciliation_run where status = 'ready' and ${notAside}`;
 /** SQL: whether a run is ready to be matched. */
-export const isMatchDue = `exists (select ${ofReady})`;
+export const isMatchDue = `exists (select 1 ${ofReady})`;
 
 const oldestReady: Statement = {
   name: 'reconciliation.oldest_ready',
@@ -105,9 +38,14 @@ const takeReady: Statement = {
   name: 'reconciliation.take_ready',
   text: `select ${runColumns} ${ofReady} order by created_at limit 1 for update skip locked`,
 };
+const keep: Statement = {
+  name: 'reconciliation.keep_progress',
+  text: `update reconciliation_run set matched = matched + $2, differences = differences + $3, progress = $4 where id = $1 returning ${runColumns}`,
+};
 const finish: Statement = {
   name: 'reconciliation.finish',
-  text: `update reconciliation_run set status = 'matched', matched = $2, differences = $3, matched_at = $4 where id = $1 returning ${runColumns}`,
+  text: `update reconciliation_run set status = 'matched', progress = null, matched_at = $2, looked_since = $3, looked_until = $4
+    where id = $1 returning ${runColumns}`,
 };
 
 const alertOf = (
@@ -126,60 +64,79 @@ const alertOf = (
     at,
   });
 
-const earliest = (one: Temporal.Instant, other: Temporal.Instant): Temporal.Instant =>
-  Temporal.Instant.compare(one, other) <= 0 ? one : other;
+const nothing = { matched: 0, differences: 0 };
+
+/** Does the next step of a run. */
+const stepOf = async (
+  client: pg.PoolClient,
+  ready: ReconciliationRun,
+  now: Temporal.Instant,
+): Promise<Step> => {
+  const progress = ready.progress ?? ownersFrom(ready, reportedKinds[0]);
+  switch (progress.phase) {
+    case 'owners':
+      return { ...nothing, next: await findOwners(client, ready, progress) };
+    case 'probe':
+      return { ...nothing, next: await probeOwners(client, ready, progress.after) };
+    case 'compare':
+      return compareOwned(client, ready, progress, now);
+    case 'strangers': {
+      const { next, ...counts } = await compareStrangers(client, ready, progress.after, now);
+      return {
+        ...counts,
+        next: next ? { phase: 'strangers', after: next } : await missingFrom(client, ready, now),
+      };
+    }
+    case 'missing':
+      return findMissing(client, ready, progress, now);
+  }
+};
+
+/** Takes the oldest run that is ready one step on; null when none is ready. */
+export const matchStep = (
+  pool: pg.Pool,
+  now: Temporal.Instant,
+): Promise<ReconciliationRun | null> =>
+  inTransaction(pool, async (client) => {
+    const [ready] = await run<ReconciliationRun>(client, takeReady, []);
+    if (!ready) return null;
+    // What was just written has no statistics: the planner would take the report for a few lines
+    // and our operations for a table that is read as a whole.
+    await client.query(`select set_config('enable_seqscan', 'off', true)`);
+    const { matched, differences, next } = await stepOf(client, ready, now);
+    const progress = next === 'done' ? null : JSON.stringify(next);
+    const [kept] = await run<ReconciliationRun>(client, keep, [
+      ready.id,
+      matched,
+      differences,
+      progress,
+    ]);
+    if (!kept || next !== 'done') return kept ?? null;
+    if (kept.differences > 0) await alertOf(client, kept, kept.differences, now);
+    const looked = ready.progress?.phase === 'missing' ? ready.progress : null;
+    const span = [looked?.lookedSince ?? null, looked?.lookedUntil ?? null];
+    return (await run<ReconciliationRun>(client, finish, [ready.id, now, ...span]))[0] ?? null;
+  });
 
 /**
- * Matches the oldest run that is ready, in one transaction, and alerts when it has differences;
- * null when none is ready. A crash leaves it ready. A run that cannot be matched is set aside, and
- * the next one is matched.
+ * Matches the oldest run that is ready, step by step, and alerts when it has differences; null when
+ * none is ready or `stopping` is aborted. A crash repeats one step. A run that cannot be matched is
+ * set aside, and the next one is matched.
  */
 export const matchNext = async (
   pool: pg.Pool,
   now: Temporal.Instant,
+  stopping?: AbortSignal,
 ): Promise<ReconciliationRun | null> => {
   const first = async () => (await run<Subject>(pool, oldestReady, []))[0] ?? null;
-  const { result } = await workBatch(pool, {
-    task,
-    limit: 1,
-    work: () => matchOldest(pool, now),
-    first,
-  });
-  return result;
+  for (;;) {
+    if (stopping?.aborted) return null;
+    const { result } = await workBatch(pool, {
+      task,
+      limit: 1,
+      work: () => matchStep(pool, now),
+      first,
+    });
+    if (!result || result.status === 'matched') return result;
+  }
 };
-
-const matchOldest = (pool: pg.Pool, now: Temporal.Instant): Promise<ReconciliationRun | null> =>
-  inTransaction(pool, async (client) => {
-    const [ready] = await run<ReconciliationRun>(client, takeReady, []);
-    if (!ready) return null;
-    const { id, mode, connector, since, until } = ready;
-    // What was just written has no statistics: the planner would take a registry for a few lines,
-    // and read all our operations for each of them.
-    await client.query('set local enable_nestloop = off');
-    const [compared] = await run<{ matched: number; found: number }>(client, compare, [
-      id,
-      mode,
-      connector,
-      platformMerchantId,
-      now,
-    ]);
-    const oldEnough = earliest(until, now.subtract({ hours: youngest_h }));
-    const from = since.subtract({ hours: lookBack_d * 24 });
-    const [lacking] = await run<{ found: number }>(client, missing, [
-      id,
-      mode,
-      connector,
-      now,
-      oldEnough,
-      from,
-    ]);
-    const differences = (compared?.found ?? 0) + (lacking?.found ?? 0);
-    if (differences > 0) await alertOf(client, ready, differences, now);
-    const [matched] = await run<ReconciliationRun>(client, finish, [
-      id,
-      compared?.matched ?? 0,
-      differences,
-      now,
-    ]);
-    return matched ?? null;
-  });

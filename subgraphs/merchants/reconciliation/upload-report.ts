@@ -68,7 +68,8 @@ export const openRun = async (
 ): Promise<ReconciliationRun> => {
   const { connector, mode, reference, since, until } = name;
   const counts = { lines: 0, matched: 0, differences: 0 };
-  const empty = { id: randomUUID(), status: 'open', ...counts, matchedAt: null } as const;
+  const unlooked = { progress: null, lookedSince: null, lookedUntil: null, matchedAt: null };
+  const empty = { id: randomUUID(), status: 'open', ...counts, ...unlooked } as const;
   await em
     .createQueryBuilder(ReconciliationRunEntity)
     .insert({ connector, mode, reference, since, until, ...empty, createdAt, createdBy })

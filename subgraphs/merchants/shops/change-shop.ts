@@ -75,6 +75,7 @@ export const createShop = async (
       requireBoundSignature: null,
       signingSecretSealed: null,
       allowList: [],
+      receiptsRequired: null,
       createdAt: acting.now(),
     });
   });

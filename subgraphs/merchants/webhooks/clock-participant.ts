@@ -5,7 +5,8 @@
 import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
 import { shownTo } from '../../kernel/clock/test-clocks.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
-import { claimDeliveriesOf, dueByClock } from './claim-deliveries.ts';
+import { claimDeliveriesOf } from './claim-deliveries.ts';
+import { dueByClock } from './claim-statements.ts';
 import { attemptDelivery, deliveryLimits, type DeliveryParts } from './deliver-webhook.ts';
 import { openAttemptStore } from './store-attempts.ts';
 import { openTargets, type TargetSwitch } from './webhook-target.ts';

@@ -8,7 +8,6 @@ import { isPassing } from '../../kernel/alerts/set-aside.ts';
 import { inTraceOf } from '../../kernel/database/subject-trace.ts';
 import { type Logger, webhookAttempts } from '../../kernel/service/tracing/telemetry.ts';
 import { tracing, type Span } from '../../kernel/service/tracing/tracing.ts';
-import { unseal } from '../../kernel/service/access/vault.ts';
 import {
   setDeliveryAside,
   type ClaimedDelivery,
@@ -16,13 +15,12 @@ import {
   type DeliveryLimits,
 } from './claim-deliveries.ts';
 import type { Message } from './message.ts';
+import { signedHeaders } from './message-headers.ts';
 import { type Answer, postWebhook } from './post-webhook.ts';
 import {
   afterAttempt,
   type AfterAttempt,
   type Attempted,
-  sign,
-  signStandard,
   webhookDeadline_ms,
   webhookLeaseMargin_ms,
 } from './rules.ts';
@@ -132,30 +130,14 @@ const send = async (
   };
 };
 
-/**
- * Contract "Webhooks", request headers; those of an endpoint marked `standard` are of the Standard
- * Webhooks specification (additions, 5). The timestamp is the real one, whatever clock the retries
- * follow: the receiver compares it with its own.
- */
+/** The headers; null when a secret cannot be read. */
 const headersOf = (
   parts: DeliveryParts,
   eventId: string,
   message: Message,
 ): Record<string, string> | null => {
   try {
-    const current = unseal(parts.vaultKey, message.secretSealed);
-    const previous =
-      message.previousSealed === null ? null : unseal(parts.vaultKey, message.previousSealed);
-    const { body, signature } = message;
-    const [secrets, id, now] = [{ current, previous }, `evt_${eventId}`, Temporal.Now.instant()];
-    return {
-      'Content-Type': 'application/json',
-      'User-Agent': 'psp-webhook/1.0',
-      'X-PSP-Event-Id': id,
-      ...(signature === 'standard'
-        ? signStandard(secrets, id, body, now)
-        : sign(secrets, body, now, signature)),
-    };
+    return signedHeaders(parts.vaultKey, eventId, message);
   } catch (error) {
     parts.log.error({ err: error, eventId }, 'a webhook secret cannot be read');
     return null;

@@ -6,7 +6,8 @@
 import { object, string } from 'valibot';
 import type { Queues } from '../../kernel/queue/queues.ts';
 import { done, type Job, jobWithPayload } from '../../kernel/queue/run-job.ts';
-import { type ClaimParts, findDueLanes, isAnyLaneDue } from './claim-deliveries.ts';
+import { type ClaimParts, findDueLanes } from './claim-deliveries.ts';
+import { isAnyLaneDue } from './claim-statements.ts';
 import type { Lanes } from './lanes.ts';
 import { webhookSweep_ms } from './rules.ts';
 

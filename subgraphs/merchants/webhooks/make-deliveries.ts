@@ -2,19 +2,16 @@
  * From events to deliveries. Contract "Webhooks": events of one shop go to that shop's endpoints
  * whose filter is empty or holds the event; a payment's own `webhook_url` replaces them.
  */
-import {
-  handoverLane,
-  isLeftAlone,
-  type ClaimedDelivery,
-  type ClaimedRow,
-} from './claim-deliveries.ts';
+import { newRowIdInSql } from '../../kernel/database/new-id.ts';
+import type { ClaimedDelivery, ClaimedRow } from './claim-deliveries.ts';
+import { handoverLane, isLeftAlone } from './claim-statements.ts';
 import { joinSigning, signingColumns, withMessage } from './message.ts';
 import { webhooksInFlightPerLane_max } from './rules.ts';
 
 /**
  * SQL: makes the deliveries of the events in the query's part `events`, for the relay. An event
  * that already has its delivery to a lane gets no second one. They are due at once on the event's
- * own clock. uuidv7 keeps the primary key's inserts together.
+ * own clock.
  *
  * Up to `$2` of them are handed over: made with a lease of `$3` milliseconds for the relay's own
  * process, which is their claim, and given in `handed` with what is sent at `$4`. Only in a lane
@@ -35,7 +32,7 @@ export const deliveriesOf = (events: string): string => String.raw`fresh as (
       select lane, case when $2::int > 0 then ${handoverLane('lanes.lane', webhooksInFlightPerLane_max)} end as room
       from (select distinct lane from target) as lanes
     ), placed as materialized (
-      select target.*, uuidv7() as delivery_id,
+      select target.*, ${newRowIdInSql} as delivery_id,
         case when row_number() over (order by target.sequence) <= $2::int and row_number() over (partition by target.lane order by target.sequence) <= asked.room
           then case when ${isLeftAlone('target')} then null else statement_timestamp() + $3::int * interval '1 millisecond' end end as lease_until
       from target join asked on asked.lane = target.lane

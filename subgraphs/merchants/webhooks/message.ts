@@ -39,15 +39,15 @@ export const withMessage = <Row extends object>({
  * its way. A payment's own address is signed as the shop's oldest active endpoint is, or else with
  * the shop's own secret (decision D-71).
  */
-export const joinSigning = (delivery: string): string => `
-    left join shop on shop.merchant_id = ${delivery}.merchant_id and shop.id = ${delivery}.shop_id
-    left join webhook_endpoint as endpoint on endpoint.merchant_id = ${delivery}.merchant_id and endpoint.id = ${delivery}.endpoint_id and endpoint.active
+export const joinSigning = (delivery: string, merchant = `${delivery}.merchant_id`): string => `
+    left join shop on shop.merchant_id = ${merchant} and shop.id = ${delivery}.shop_id
+    left join webhook_endpoint as endpoint on endpoint.merchant_id = ${merchant} and endpoint.id = ${delivery}.endpoint_id and endpoint.active
     left join lateral (
       select endpoint.secret_sealed, endpoint.previous_secret_sealed as previous_sealed, endpoint.previous_until, endpoint.signature
       where endpoint.id is not null
       union all
       (select secret_sealed, previous_secret_sealed, previous_until, signature from webhook_endpoint as candidate
-      where ${delivery}.endpoint_id is null and candidate.merchant_id = ${delivery}.merchant_id and candidate.shop_id = ${delivery}.shop_id and candidate.active
+      where ${delivery}.endpoint_id is null and candidate.merchant_id = ${merchant} and candidate.shop_id = ${delivery}.shop_id and candidate.active
       order by created_at, id limit 1)
       union all
       select shop.webhook_secret_sealed, shop.previous_webhook_secret_sealed, shop.previous_webhook_until, null where ${delivery}.endpoint_id is null

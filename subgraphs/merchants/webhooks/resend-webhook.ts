@@ -20,8 +20,8 @@ import {
 
 /** So many deliveries are made due in one transaction. */
 const resendBatch_rows = 1_000;
-/** And so many batches by one call. */
-const resendBatches_max = 10;
+/** And so many by one call. */
+const resendOfCall_max = 10_000;
 
 export interface ResendParts {
   readonly database: Pick<Database, 'pool' | 'emOf'>;
@@ -37,10 +37,10 @@ const makeBatchDue: Statement = {
       select merchant_id, id from webhook_delivery as delivery
       where merchant_id = $1 and status = 'failed' and created_at >= $2 and ($3::uuid is null or endpoint_id = $3)
         and (created_at, id) > (coalesce($4::timestamptz, '-infinity'), coalesce($5::uuid, '00000000-0000-0000-0000-000000000000'))
-        and exists (select from event where event.merchant_id = delivery.merchant_id and event.id = delivery.event_id)
-        and (endpoint_id is null or exists (select from webhook_endpoint as endpoint
+        and exists (select 1 from event where event.merchant_id = delivery.merchant_id and event.id = delivery.event_id)
+        and (endpoint_id is null or exists (select 1 from webhook_endpoint as endpoint
           where endpoint.merchant_id = delivery.merchant_id and endpoint.id = delivery.endpoint_id and endpoint.active))
-      order by created_at, id limit ${resendBatch_rows} for update skip locked
+      order by created_at, id limit $7 for update skip locked
     ), resent as (
       update webhook_delivery as delivery set status = 'pending', next_attempt_at = least($6, delivery.created_at), attempts_before = attempts
       from chosen where delivery.merchant_id = chosen.merchant_id and delivery.id = chosen.id
@@ -111,6 +111,8 @@ export interface FailedSince {
   readonly merchantId: string;
   readonly since: Temporal.Instant;
   readonly endpointId?: string | null | undefined;
+  /** How many at most, 1 to 10,000; absent: as many as one call sends. */
+  readonly limit?: number;
 }
 
 interface Resent {
@@ -121,16 +123,18 @@ interface Resent {
 
 /**
  * Sends all failed deliveries again, oldest first, in batches of their own transaction and audit
- * entry: at most 10,000 in one call, `hasMore`: there are more, call again. Those whose endpoint is
- * disabled or deleted stay failed. Refuses with `not_found` without the merchant.
+ * entry: at most `limit` in one call, `hasMore`: there may be more, call again. Those whose
+ * endpoint is disabled or deleted stay failed. Refuses with `not_found` without the merchant.
  */
 export const resendFailed = async (
   { database, wakeLanes }: ResendParts,
   acting: Acting,
-  { merchantId, since, endpointId = null }: FailedSince,
+  { merchantId, since, endpointId = null, limit = resendOfCall_max }: FailedSince,
 ): Promise<{ readonly count: number; readonly hasMore: boolean } | Refused> => {
   if (endpointId !== null && !isUuid(endpointId))
     return refused('not_found', 'there is no such webhook endpoint');
+  if (limit < 1 || limit > resendOfCall_max)
+    return refused('bad_request', `limit: expected 1 to ${resendOfCall_max}, got ${limit}`);
   const action = {
     action: 'webhook_deliveries.resend_failed',
     merchantId,
@@ -138,12 +142,13 @@ export const resendFailed = async (
   };
   let count = 0;
   let last: Resent | undefined;
-  for (let batch = 0; batch < resendBatches_max; batch += 1) {
+  while (count < limit) {
+    const rows_max = Math.min(resendBatch_rows, limit - count);
     const position = [last?.createdAt ?? null, last?.id ?? null];
     const resent = await changeEntities(database, acting, action, async (em, notes) => {
       if ((await em.count(MerchantEntity, { id: merchantId })) === 0)
         return refused('not_found', 'there is no such merchant');
-      const values = [merchantId, since, endpointId, ...position, acting.now()];
+      const values = [merchantId, since, endpointId, ...position, acting.now(), rows_max];
       const rows = await run<Resent>(await clientOf(em), makeBatchDue, values);
       notes.after = { since, endpointId, resent: rows.length };
       return rows;
@@ -152,7 +157,7 @@ export const resendFailed = async (
     wakeLanes([...new Set(resent.map(({ lane }) => lane))]);
     count += resent.length;
     last = resent.at(-1);
-    if (resent.length < resendBatch_rows) return { count, hasMore: false };
+    if (resent.length < rows_max) return { count, hasMore: false };
   }
   return { count, hasMore: true };
 };

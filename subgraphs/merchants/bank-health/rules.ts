@@ -1,0 +1,42 @@
+/** What the counts of calls to banks come to (decision A-251). */
+import { healthBounds_ms, healthBucket_min } from '../../kernel/rules/bank-health.ts';
+import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+
+const hours_max = 48;
+const fine_max_hours = 6;
+const hour_min = 60;
+
+/**
+ * The span of so many hours until now, which begins with an interval; or why it may not be asked.
+ */
+export const spanOf = (
+  now: Temporal.Instant,
+  hours: number,
+): { readonly from: Temporal.Instant; readonly interval_min: number } | Refused => {
+  if (hours < 1 || hours > hours_max)
+    return refused('bad_request', `hours: 1 to ${hours_max}, which is how long it is kept`);
+  const interval_min = hours <= fine_max_hours ? healthBucket_min : hour_min;
+  const interval_ms = interval_min * 60_000;
+  const since_ms = now.subtract({ hours }).epochMilliseconds;
+  // The interval in which the span begins is only partly in it, and left out.
+  const from_ms = Math.ceil(since_ms / interval_ms) * interval_ms;
+  return { from: Temporal.Instant.fromEpochMilliseconds(from_ms), interval_min };
+};
+
+/** Answered calls in hundredths of a percent, rounded down: 10000 only when none failed. */
+export const successRate_bps = (calls: number, failures: number): number =>
+  calls === 0 ? 10_000 : Math.floor(((calls - failures) * 10_000) / calls);
+
+/**
+ * The least bound within which `percent` of `answers` came; `within` counts them by bound, those
+ * within lower ones, too. What took longer than the last bound has the last; null without answers.
+ */
+export const percentile_ms = (
+  within: readonly number[],
+  answers: number,
+  percent: number,
+): number | null => {
+  if (answers === 0) return null;
+  const place = within.findIndex((count) => count * 100 >= answers * percent);
+  return healthBounds_ms[place] ?? healthBounds_ms.at(-1) ?? null;
+};

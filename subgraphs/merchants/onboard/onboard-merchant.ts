@@ -1,0 +1,66 @@
+/**
+ * A new merchant that can be tried at once: with a shop, a test key and, when there is an address,
+ * a webhook endpoint. Each is made by its own change, with its audit entry; what could refuse one
+ * of them is checked before the first (decision A-233).
+ */
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import type { Shop } from '../../kernel/database/entities.ts';
+import type { Acting } from '../audit.ts';
+import { createMerchant } from '../change-merchant.ts';
+import type { Merchant, WebhookEndpoint } from '../entities.ts';
+import { issueApiKey, type IssuedKey } from '../keys/api-keys.ts';
+import { nameMistake } from '../rules/cabinet.ts';
+import { createShop } from '../shops/change-shop.ts';
+import {
+  createEndpoint,
+  type EndpointParts,
+  type EndpointSettings,
+} from '../webhooks/change-endpoint.ts';
+import type { ShownSecret } from '../webhooks/rules.ts';
+import { checkWebhookUrl } from '../webhooks/webhook-target.ts';
+
+/** What is asked for. */
+export interface OnboardInput {
+  readonly name: string;
+  readonly shopName: string;
+  /** Null: no endpoint. */
+  readonly endpoint: EndpointSettings | null;
+}
+
+/** What was made; the secrets are shown once. */
+export interface Onboarded {
+  readonly merchant: Merchant;
+  readonly shop: Shop;
+  readonly apiKey: IssuedKey;
+  readonly endpoint: (ShownSecret & { readonly endpoint: WebhookEndpoint }) | null;
+}
+
+const mistakeIn = (
+  { privateTargets }: EndpointParts,
+  { name, shopName, endpoint }: OnboardInput,
+): string | null => {
+  const mistake = nameMistake('name', name) ?? nameMistake('shopName', shopName);
+  if (mistake || !endpoint) return mistake;
+  const url = checkWebhookUrl(endpoint.url, { privateTargets: privateTargets(), mode: 'test' });
+  return url && `webhookUrl: ${url}`;
+};
+
+/** Makes all of them. Refuses with `bad_request`; nothing was made then. */
+export const onboardMerchant = async (
+  parts: EndpointParts,
+  acting: Acting,
+  input: OnboardInput,
+): Promise<Onboarded | Refused> => {
+  const mistake = mistakeIn(parts, input);
+  if (mistake) return refused('bad_request', mistake);
+  const merchant = await createMerchant(parts.database, acting, input.name);
+  if (isRefused(merchant)) return merchant;
+  const merchantId = merchant.id;
+  const shop = await createShop(parts, acting, { merchantId, name: input.shopName });
+  if (isRefused(shop)) return shop;
+  const place = { merchantId, shopId: shop.id };
+  const apiKey = await issueApiKey(parts, acting, { ...place, mode: 'test' });
+  if (isRefused(apiKey)) return apiKey;
+  const endpoint = input.endpoint && (await createEndpoint(parts, acting, place, input.endpoint));
+  return endpoint && isRefused(endpoint) ? endpoint : { merchant, shop, apiKey, endpoint };
+};

@@ -1,0 +1,236 @@
+/**
+ * Compares the lines of a settlement report with our operations: a bounded batch of lines at a
+ * time, and of each merchant its own operations, by their keys.
+ */
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { reportedKinds, type ReportedKind } from '../../kernel/banks/settlement-bank.ts';
+import { run, type Statement } from '../../kernel/database/statement.ts';
+import { platformMerchantId } from '../../kernel/rules/platform.ts';
+import type { DifferenceKind, LinePlace, MatchProgress, ReconciliationRun } from './entities.ts';
+import { firstLine } from './find-owners.ts';
+import { wrongOf, type ComparedLine, type OurOperation } from './rules.ts';
+
+const lines_max = 1_000;
+/** A line that is there more often is reported as being there so often. */
+const copies_max = 1_000;
+
+/** What of the batch was right, what differs, and where the matching goes on. */
+export interface Step {
+  readonly matched: number;
+  readonly differences: number;
+  readonly next: MatchProgress | 'done';
+}
+
+interface Line extends ComparedLine, LinePlace {
+  readonly kind: ReportedKind;
+  readonly reference: string;
+  readonly operationId: string | null;
+  readonly merchantId: string | null;
+  readonly matchedId: string | null;
+}
+
+const lineColumns = `kind, part, line, reference, operation_id as "operationId", amount, currency, status,
+    owner_id as "merchantId", matched_id as "matchedId",
+    (case when operation_id is null then (select count(*) from (select 1 from reconciliation_line as same
+        where same.run_id = this.run_id and same.operation_id is null and same.reference = this.reference and same.kind = this.kind
+          and (same.part, same.line) <= (this.part, this.line) limit ${copies_max}) as copies)
+      else (select count(*) from (select 1 from reconciliation_line as same
+        where same.run_id = this.run_id and same.operation_id = this.operation_id and same.kind = this.kind
+          and (same.part, same.line) <= (this.part, this.line) limit ${copies_max}) as copies) end)::int as copy`;
+
+const owned: Statement = {
+  name: 'reconciliation.owned_lines',
+  text: `select ${lineColumns} from reconciliation_line as this
+    where run_id = $1 and (owner_id, part, line) > ($2::uuid, $3, $4) order by owner_id, part, line limit $5`,
+};
+
+const unowned: Statement = {
+  name: 'reconciliation.unowned_lines',
+  text: `select ${lineColumns} from reconciliation_line as this
+    where run_id = $1 and owner_id is null and (kind, part, line) > ($2, $3, $4) order by kind, part, line limit $5`,
+};
+
+/**
+ * A merchant's operations at a bank in one mode: their status as a report would have it. A voided
+ * verification moved no money and is in no report.
+ */
+const ours: Readonly<Record<ReportedKind, Statement>> = {
+  payment: {
+    name: 'reconciliation.our_payments',
+    text: `select id, coalesce(amount_captured, amount) as amount, currency,
+        case when captured_at is not null then 'succeeded' when status in ('pending', 'processing', 'authorized') then 'pending' else 'failed' end as status
+      from payment where merchant_id = $1 and id = any ($2::uuid[]) and mode = $3 and connector = $4 and not (verification and method = 'cards')`,
+  },
+  refund: {
+    name: 'reconciliation.our_refunds',
+    text: `select refund.id, refund.amount, payment.currency, refund.status
+      from refund join payment on payment.merchant_id = $1 and payment.id = refund.payment_id
+      where refund.merchant_id = $1 and refund.id = any ($2::uuid[]) and refund.mode = $3 and payment.connector = $4
+        and not (payment.verification and payment.method = 'cards')`,
+  },
+  payout: {
+    name: 'reconciliation.our_payouts',
+    text: `select id, amount, currency, status from payout
+      where merchant_id = $1 and id = any ($2::uuid[]) and mode = $3 and connector = $4`,
+  },
+};
+
+const unmatch: Statement = {
+  name: 'reconciliation.unmatch_lines',
+  text: `update reconciliation_line as stored set matched_id = null from unnest($2::int[], $3::int[]) as wrong (part, line)
+    where stored.run_id = $1 and stored.part = wrong.part and stored.line = wrong.line`,
+};
+
+const clear: Statement = {
+  name: 'reconciliation.clear_missing',
+  text: `update reconciliation_difference set resolved_at = $3, resolved_by = 'reconciliation', note = 'Found in a later registry'
+    where merchant_id = $1 and operation_id = any ($2::uuid[]) and kind = 'missing_at_bank' and resolved_at is null`,
+};
+
+const insert: Statement = {
+  name: 'reconciliation.add_differences',
+  text: `insert into reconciliation_difference (merchant_id, id, run_id, kind, operation, operation_id, reference, detail, found_at)
+    select $1, found.id, $2, found.kind, found.operation, found.operation_id, found.reference, found.detail, $3
+    from unnest($4::uuid[], $5::text[], $6::text[], $7::uuid[], $8::text[], $9::text[])
+      as found (id, kind, operation, operation_id, reference, detail)`,
+};
+
+/** A difference as it is written. */
+export interface FoundDifference {
+  readonly kind: DifferenceKind;
+  readonly operation: ReportedKind;
+  readonly operationId: string | null;
+  readonly reference: string | null;
+  readonly detail: string;
+}
+
+/** Writes a merchant's differences; gives how many. */
+export const addDifferences = async (
+  client: pg.PoolClient,
+  merchantId: string,
+  runId: string,
+  now: Temporal.Instant,
+  found: readonly FoundDifference[],
+): Promise<number> => {
+  if (found.length === 0) return 0;
+  const of = <Value>(value: (difference: FoundDifference) => Value): Value[] => found.map(value);
+  await run(client, insert, [
+    merchantId,
+    runId,
+    now,
+    of(() => randomUUID()),
+    of(({ kind }) => kind),
+    of(({ operation }) => operation),
+    of(({ operationId }) => operationId),
+    of(({ reference }) => reference),
+    of(({ detail }) => detail),
+  ]);
+  return found.length;
+};
+
+type Ours = OurOperation & { readonly id: string };
+
+/** A merchant's operations that lines name, by kind and id. */
+const operationsOf = async (
+  client: pg.PoolClient,
+  { mode, connector }: ReconciliationRun,
+  merchantId: string,
+  lines: readonly Line[],
+): Promise<ReadonlyMap<string, Ours>> => {
+  const operations = new Map<string, Ours>();
+  for (const kind of reportedKinds) {
+    const ids = lines.flatMap((line) => (line.kind === kind ? (line.matchedId ?? []) : []));
+    if (ids.length === 0) continue;
+    for (const one of await run<Ours>(client, ours[kind], [merchantId, ids, mode, connector]))
+      operations.set(`${kind}/${one.id}`, one);
+  }
+  return operations;
+};
+
+/** Compares lines that are of one merchant, or of none; gives how many are right and wrong. */
+const compareLines = async (
+  client: pg.PoolClient,
+  ready: ReconciliationRun,
+  merchantId: string | null,
+  lines: readonly Line[],
+  now: Temporal.Instant,
+): Promise<{ readonly matched: number; readonly differences: number }> => {
+  const operations =
+    merchantId === null ? null : await operationsOf(client, ready, merchantId, lines);
+  const compared = lines.map((line) => {
+    const operation = operations?.get(`${line.kind}/${line.matchedId}`) ?? null;
+    return { line, operation, wrong: wrongOf(line, operation) };
+  });
+  // An operation of another bank or mode is none of this report's.
+  const strangers = compared.filter(({ operation }) => !operation).map(({ line }) => line);
+  const wronglyOwned = strangers.filter(({ matchedId }) => matchedId !== null);
+  if (wronglyOwned.length > 0)
+    await run(client, unmatch, [
+      ready.id,
+      wronglyOwned.map(({ part }) => part),
+      wronglyOwned.map(({ line }) => line),
+    ]);
+  const found = compared.flatMap(({ line: { kind, operationId, reference }, operation, wrong }) =>
+    wrong
+      ? [
+          {
+            kind: wrong.wrong,
+            operation: kind,
+            operationId: operationId ?? operation?.id ?? null,
+            reference,
+            detail: wrong.detail,
+            isOurs: operation !== null,
+          },
+        ]
+      : [],
+  );
+  const mine = found.filter(({ isOurs }) => isOurs);
+  const nobodys = found.filter(({ isOurs }) => !isOurs);
+  if (merchantId !== null && operations) {
+    const ids = [...operations.values()].map(({ id }) => id);
+    if (ids.length > 0) await run(client, clear, [merchantId, ids, now]);
+    await addDifferences(client, merchantId, ready.id, now, mine);
+  }
+  await addDifferences(client, platformMerchantId, ready.id, now, nobodys);
+  return { matched: compared.length - found.length, differences: found.length };
+};
+
+/** Compares the next lines of merchants. */
+export const compareOwned = async (
+  client: pg.PoolClient,
+  ready: ReconciliationRun,
+  { merchantId, part, line }: MatchProgress & { readonly phase: 'compare' },
+  now: Temporal.Instant,
+): Promise<Step> => {
+  const lines = await run<Line>(client, owned, [ready.id, merchantId, part, line, lines_max]);
+  let [matched, differences] = [0, 0];
+  for (const [owner, mine] of Map.groupBy(lines, (one) => one.merchantId)) {
+    const step = await compareLines(client, ready, owner, mine, now);
+    matched += step.matched;
+    differences += step.differences;
+  }
+  const last = lines.at(-1);
+  const next: MatchProgress =
+    last?.merchantId && lines.length === lines_max
+      ? { phase: 'compare', merchantId: last.merchantId, part: last.part, line: last.line }
+      : { phase: 'strangers', after: firstLine };
+  return { matched, differences, next };
+};
+
+/** Reports the next lines whose operation was not found; `next` is null when there are no more. */
+export const compareStrangers = async (
+  client: pg.PoolClient,
+  ready: ReconciliationRun,
+  { kind, part, line }: LinePlace,
+  now: Temporal.Instant,
+): Promise<Omit<Step, 'next'> & { readonly next: LinePlace | null }> => {
+  const lines = await run<Line>(client, unowned, [ready.id, kind, part, line, lines_max]);
+  const counts = await compareLines(client, ready, null, lines, now);
+  const last = lines.at(-1);
+  const next =
+    last && lines.length === lines_max
+      ? { kind: last.kind, part: last.part, line: last.line }
+      : null;
+  return { ...counts, next };
+};

@@ -1,0 +1,180 @@
+/**
+ * Whose operations the lines of a settlement report are. Look-ups over all merchants, by an index,
+ * that only find merchants: first the operations that were made around the report's span, newest
+ * first, until no line is left; then each merchant's keys for the ids that are still unknown.
+ */
+import type pg from 'pg';
+import { reportedKinds, type ReportedKind } from '../../kernel/banks/settlement-bank.ts';
+import { run, type Statement } from '../../kernel/database/statement.ts';
+import type { LinePlace, MatchProgress, ReconciliationRun } from './entities.ts';
+
+/** How long before the report an operation was made that is found by the bank's reference. */
+const made_before_d = 31;
+/** Operations of a step, and of the steps that follow: each is over in some ten milliseconds. */
+const operations_rows = 5_000;
+/** Ids that are looked for at once, and merchants of whom they could be. */
+const probed_lines = 200;
+const probed_merchants = 500;
+
+const highest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+const lowest = '00000000-0000-0000-0000-000000000000';
+/** Before the first line of any run. */
+export const firstLine: LinePlace = { kind: '', part: 0, line: 0 };
+
+interface Owned {
+  readonly merchantId: string;
+  readonly id: string;
+}
+interface Made extends Owned {
+  readonly bankRef: string | null;
+  readonly createdAt: Temporal.Instant;
+}
+interface OpenLine extends LinePlace {
+  readonly operationId: string | null;
+  readonly reference: string;
+}
+
+const each = <Given>(of: (kind: ReportedKind) => Given): Readonly<Record<ReportedKind, Given>> => ({
+  payment: of('payment'),
+  refund: of('refund'),
+  payout: of('payout'),
+});
+
+const madeOf = each<Statement>((kind) => ({
+  name: `reconciliation.made_${kind}`,
+  text: `select merchant_id as "merchantId", id, bank_ref as "bankRef", created_at as "createdAt" from ${kind}
+    where mode = $1 and created_at >= $2 and (created_at, id) < ($3::timestamptz, $4::uuid)
+    order by created_at desc, id desc limit $5`,
+}));
+
+const isUnowned: Statement = {
+  name: 'reconciliation.is_unowned',
+  text: 'select 1 from reconciliation_line where run_id = $1 and kind = $2 and owner_id is null limit 1',
+};
+
+const linesOf: Statement = {
+  name: 'reconciliation.lines_of',
+  text: `select kind, part, line, operation_id as "operationId", reference from reconciliation_line
+    where run_id = $1 and operation_id = any ($3::uuid[]) and kind = $2 and owner_id is null
+    union all
+    select kind, part, line, operation_id, reference from reconciliation_line
+    where run_id = $1 and operation_id is null and reference = any ($4::text[]) and kind = $2 and owner_id is null`,
+};
+
+const own: Statement = {
+  name: 'reconciliation.own_lines',
+  text: `update reconciliation_line as stored set owner_id = found.merchant_id, matched_id = found.id
+    from unnest($2::int[], $3::int[], $4::uuid[], $5::uuid[]) as found (part, line, merchant_id, id)
+    where stored.run_id = $1 and stored.part = found.part and stored.line = found.line`,
+};
+
+const unownedIds: Statement = {
+  name: 'reconciliation.unowned_ids',
+  text: `select kind, part, line, operation_id as "operationId", reference from reconciliation_line
+    where run_id = $1 and owner_id is null and operation_id is not null and (kind, part, line) > ($2, $3, $4)
+    order by kind, part, line limit $5`,
+};
+
+const someMerchants: Statement = {
+  name: 'reconciliation.some_merchants',
+  text: 'select id from merchant where id > $1 order by id limit $2',
+};
+
+const probeOf = each<Statement>((kind) => ({
+  name: `reconciliation.probe_${kind}`,
+  text: `select fact.merchant_id as "merchantId", fact.id from unnest($1::uuid[]) as owner (id)
+    cross join lateral (select merchant_id, id from ${kind} where merchant_id = owner.id and id = any ($2::uuid[])) as fact`,
+}));
+
+/** Writes on the lines whose they are. */
+const ownLines = async (
+  client: pg.PoolClient,
+  runId: string,
+  lines: readonly OpenLine[],
+  operations: readonly (Owned & { readonly bankRef?: string | null })[],
+): Promise<void> => {
+  const byId = new Map(operations.map((operation) => [operation.id, operation]));
+  const byReference = new Map(
+    operations.map((operation) => [operation.bankRef ?? null, operation]),
+  );
+  const found = lines.flatMap(({ part, line, operationId, reference }) => {
+    const operation = operationId === null ? byReference.get(reference) : byId.get(operationId);
+    return operation ? [{ part, line, merchantId: operation.merchantId, id: operation.id }] : [];
+  });
+  if (found.length > 0)
+    await run(client, own, [
+      runId,
+      found.map(({ part }) => part),
+      found.map(({ line }) => line),
+      found.map(({ merchantId }) => merchantId),
+      found.map(({ id }) => id),
+    ]);
+};
+
+type OwnersProgress = MatchProgress & { readonly phase: 'owners' };
+
+/** Where the operations of a kind are begun with. */
+export const ownersFrom = ({ until }: ReconciliationRun, kind: ReportedKind): OwnersProgress => ({
+  phase: 'owners',
+  kind,
+  at: until.add({ hours: 24 }).toString(),
+  id: highest,
+});
+
+const afterKind = (ready: ReconciliationRun, kind: ReportedKind): MatchProgress => {
+  const next = reportedKinds[reportedKinds.indexOf(kind) + 1];
+  return next ? ownersFrom(ready, next) : { phase: 'probe', after: firstLine };
+};
+
+/** Takes the next operations of a kind, newest first; gives where the matching goes on. */
+export const findOwners = async (
+  client: pg.PoolClient,
+  ready: ReconciliationRun,
+  { kind, at, id }: OwnersProgress,
+): Promise<MatchProgress> => {
+  if ((await run(client, isUnowned, [ready.id, kind])).length === 0) return afterKind(ready, kind);
+  const oldest = ready.since.subtract({ hours: made_before_d * 24 });
+  const made = await run<Made>(client, madeOf[kind], [ready.mode, oldest, at, id, operations_rows]);
+  const ids = made.map((operation) => operation.id);
+  const references = made.flatMap(({ bankRef }) => bankRef ?? []);
+  const lines = await run<OpenLine>(client, linesOf, [ready.id, kind, ids, references]);
+  await ownLines(client, ready.id, lines, made);
+  const last = made.at(-1);
+  return last && made.length === operations_rows
+    ? { phase: 'owners', kind, at: last.createdAt.toString(), id: last.id }
+    : afterKind(ready, kind);
+};
+
+const probeKind = async (
+  client: pg.PoolClient,
+  runId: string,
+  kind: ReportedKind,
+  lines: readonly OpenLine[],
+): Promise<void> => {
+  const mine = lines.filter((line) => line.kind === kind);
+  const ids = mine.flatMap(({ operationId }) => operationId ?? []);
+  const found: Owned[] = [];
+  for (let after = lowest; ids.length > 0;) {
+    const merchants = await run<{ id: string }>(client, someMerchants, [after, probed_merchants]);
+    const some = merchants.map(({ id }) => id);
+    found.push(...(await run<Owned>(client, probeOf[kind], [some, ids])));
+    const last = merchants.at(-1);
+    if (!last || merchants.length < probed_merchants) break;
+    after = last.id;
+  }
+  await ownLines(client, runId, mine, found);
+};
+
+/** Looks for the next unknown ids at every merchant; gives where the matching goes on. */
+export const probeOwners = async (
+  client: pg.PoolClient,
+  { id }: ReconciliationRun,
+  { kind, part, line }: LinePlace,
+): Promise<MatchProgress> => {
+  const lines = await run<OpenLine>(client, unownedIds, [id, kind, part, line, probed_lines]);
+  for (const of of reportedKinds) await probeKind(client, id, of, lines);
+  const last = lines.at(-1);
+  return last && lines.length === probed_lines
+    ? { phase: 'probe', after: { kind: last.kind, part: last.part, line: last.line } }
+    : { phase: 'compare', merchantId: lowest, part: 0, line: 0 };
+};

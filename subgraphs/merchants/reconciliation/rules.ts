@@ -1,0 +1,53 @@
+/**
+ * What is wrong with a line of a settlement report (decision A-006). A line is ours by our
+ * operation's id, or by the bank's reference when it has no id. The first thing that differs is
+ * what is reported.
+ */
+
+/** A line, and how often the report had its operation before it. */
+export interface ComparedLine {
+  readonly kind: string;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly status: string;
+  /** 1 for the first line of its operation. */
+  readonly copy: number;
+}
+
+/** Our operation as a report would have it. */
+export interface OurOperation {
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly status: string;
+}
+
+/** What differs, in one word and in words for a person. */
+interface Wrong {
+  readonly wrong:
+    | 'duplicate'
+    | 'missing_here'
+    | 'amount_differs'
+    | 'currency_differs'
+    | 'status_differs';
+  readonly detail: string;
+}
+
+/** What is wrong with a line, `ours` null when there is no such operation; null when nothing is. */
+export const wrongOf = (line: ComparedLine, ours: OurOperation | null): Wrong | null => {
+  const { kind, amount, currency, status, copy } = line;
+  if (copy > 1) return { wrong: 'duplicate', detail: `the registry has the ${kind} ${copy} times` };
+  if (!ours)
+    return {
+      wrong: 'missing_here',
+      detail: `the registry has a ${kind} of ${amount} ${currency} that is not known here`,
+    };
+  const money = `the ${kind} is of ${amount} ${currency} at the bank and of ${ours.amount} ${ours.currency} here`;
+  if (ours.amount !== amount) return { wrong: 'amount_differs', detail: money };
+  if (ours.currency !== currency) return { wrong: 'currency_differs', detail: money };
+  if (ours.status !== status)
+    return {
+      wrong: 'status_differs',
+      detail: `the ${kind} is ${status} at the bank and ${ours.status} here`,
+    };
+  return null;
+};

@@ -1,0 +1,42 @@
+/** The search of a console: anything by what a person has of it. */
+import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
+import type { Database } from '../../kernel/database/orm.ts';
+import { platformMerchantId } from '../../kernel/rules/platform.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
+import { merchantOf } from '../../kernel/service/access/reach.ts';
+import { searchAnything, type Found } from './search-anything.ts';
+
+type Kind = Found['kind'];
+
+const entity =
+  (kinds: readonly Kind[]) =>
+  ({ kind, merchantId, id }: Found) =>
+    kinds.includes(kind) ? { merchantId, id } : null;
+
+/** The query; a cabinet user searches its own merchant alone. */
+export const searchQueries = ({
+  database: { pool },
+}: {
+  readonly database: Pick<Database, 'pool'>;
+}) =>
+  ({
+    search: async (_, { text, merchantId: named }, { principal }) => {
+      const isEverybody = principal.kind === 'operator' && principal.merchantId === null && !named;
+      const merchantId = isEverybody ? null : merchantOf(principal, named);
+      return merchantId === null || isUuid(merchantId)
+        ? searchAnything(pool, merchantId, text)
+        : [];
+    },
+  }) satisfies QueryResolvers;
+
+/** What is found as objects of their own subgraphs. */
+export const searchFields = {
+  SearchHit: {
+    merchantId: ({ merchantId }: Found) => (merchantId === platformMerchantId ? null : merchantId),
+    payment: ({ merchantId, paymentId }: Found) =>
+      paymentId === null ? null : { merchantId, id: paymentId },
+    refund: entity(['refund']),
+    payout: entity(['payout']),
+    subscription: entity(['subscription']),
+  },
+};

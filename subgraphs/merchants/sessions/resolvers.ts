@@ -1,0 +1,82 @@
+/** The sessions of the console, for the edge alone. */
+import type {
+  MutationResolvers,
+  QueryResolvers,
+  Resolvers,
+} from '../../../schema/generated/merchants.ts';
+import { isRefused } from '../../kernel/rules/refusal.ts';
+import {
+  roles,
+  type OperatorPrincipal,
+  type Principal,
+  type Role,
+} from '../../kernel/service/access/principal.ts';
+import { merchantOf, refusal } from '../../kernel/service/access/reach.ts';
+import { endPersonSession, findPeople } from './people.ts';
+import { endOf } from './rules.ts';
+import {
+  endSessionBy,
+  findSessionBy,
+  makeLink,
+  noteSessionUse,
+  openSession,
+  useLink,
+  type SessionParts,
+} from './sessions.ts';
+
+const roleOf = (name: string): Role => {
+  const role = roles.find((known) => known === name);
+  if (!role) throw refusal('bad_request', `role: expected one of ${roles.join(', ')}`);
+  return role;
+};
+
+export const sessionFields: Pick<Resolvers, 'ConsoleSession'> = {
+  ConsoleSession: { until: endOf },
+};
+
+const personOf = (principal: Principal): OperatorPrincipal => {
+  if (principal.kind !== 'operator') throw new Error('sessions are seen by people alone');
+  // Refuses whose own merchant is none.
+  if (principal.merchantId !== null) merchantOf(principal, null);
+  return principal;
+};
+
+export const sessionQueries = (
+  parts: SessionParts,
+): Pick<QueryResolvers, 'consoleSession' | 'personSessions'> => ({
+  personSessions: (_, __, { principal, now }) => findPeople(parts, personOf(principal), now()),
+  consoleSession: (_, { digest }, { now }) => findSessionBy(parts, digest, now()),
+});
+
+type SessionMutations = Pick<
+  MutationResolvers,
+  | 'consoleSessionOpen'
+  | 'consoleSessionUseNote'
+  | 'consoleSessionEnd'
+  | 'consoleLinkMake'
+  | 'consoleLinkUse'
+  | 'personSessionEnd'
+>;
+
+export const sessionMutations = (parts: SessionParts): SessionMutations => ({
+  consoleSessionOpen: (_, { digest, subject, role, merchantId }, context) =>
+    openSession(parts, context, digest, {
+      subject,
+      role: roleOf(role),
+      merchantId: merchantId ?? null,
+    }),
+  consoleSessionUseNote: (_, { digest }, { now }) => noteSessionUse(parts, digest, now()),
+  consoleSessionEnd: (_, { digest }, { now }) => endSessionBy(parts, digest, now()),
+  consoleLinkMake: (_, { digest, subject, role, merchantId }, { now }) => {
+    const person = subject
+      ? { subject, role: roleOf(role ?? ''), merchantId: merchantId ?? null }
+      : null;
+    return makeLink(parts, digest, person, now());
+  },
+  consoleLinkUse: (_, { link, digest }, context) => useLink(parts, context, link, digest),
+  personSessionEnd: async (_, { id }, { requestId, now, principal }) => {
+    const acting = { requestId, now, principal: personOf(principal) };
+    const ended = await endPersonSession(parts, acting, id);
+    return isRefused(ended) ? ended : { ...ended, __typename: 'PersonSession' };
+  },
+});

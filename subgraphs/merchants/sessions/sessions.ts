@@ -1,0 +1,203 @@
+/**
+ * Sessions of people at the console, and the one-time links of installations without an issuer.
+ * Only digests are kept. Whoever caches a session forgets it when it ends: bus topic `sessions`,
+ * after the commit.
+ */
+import { randomUUID } from 'node:crypto';
+import { writeEntry } from '../../kernel/database/audit.ts';
+import type { Database } from '../../kernel/database/orm.ts';
+import { openKnownMerchants } from '../../kernel/database/known-merchants.ts';
+import {
+  columns,
+  inTransaction,
+  run,
+  type Runner,
+  type Statement,
+} from '../../kernel/database/statement.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
+import { unnamedPerson } from '../../kernel/service/access/link-person.ts';
+import type { Bus } from '../../kernel/service/bus.ts';
+import type { OperatorPrincipal, Role } from '../../kernel/service/access/principal.ts';
+import type { Acting } from '../audit.ts';
+import type { ConsoleSession } from './entities.ts';
+import { linkLife_min, sessionIdle_min, sessionKept_days, sessionLife_h } from './rules.ts';
+
+export interface SessionParts {
+  readonly database: Pick<Database, 'pool'>;
+  readonly bus: Bus;
+}
+
+/** Who logs in. */
+export interface Person {
+  readonly subject: string;
+  readonly role: Role;
+  /** Null: all merchants. */
+  readonly merchantId: string | null;
+}
+
+const returned = columns([
+  'digest',
+  'id',
+  'subject',
+  'role',
+  'merchantId',
+  'createdAt',
+  'seenAt',
+  'endsAt',
+  'endedAt',
+]);
+
+const insertSession: Statement = {
+  name: 'console_session.insert',
+  text: `with gone as (delete from console_session where digest = any (array(select digest from console_session
+      where ends_at < $6::timestamptz - interval '${sessionKept_days} days' order by ends_at limit 100 for update skip locked)))
+    insert into console_session (digest, id, subject, role, merchant_id, created_at, seen_at, ends_at)
+    values ($1, $2, $3, $4, $5, $6, $6, $7) returning ${returned}`,
+};
+
+const takeLink: Statement = {
+  name: 'console_link.take',
+  text: 'update console_link set used_at = $2 where digest = any ($1) and used_at is null and expires_at > $2 returning subject, role, merchant_id as "merchantId"',
+};
+
+const insertLink: Statement = {
+  name: 'console_link.insert',
+  text: `with gone as (delete from console_link where expires_at < $2::timestamptz - interval '${sessionKept_days} days')
+    insert into console_link (digest, expires_at, subject, role, merchant_id) values ($1, $3, $4, $5, $6)`,
+};
+
+/**
+ * The digest of a link that names a person. A process of the version before this one would let an
+ * administrator in by it; it finds none under the secret's own digest.
+ */
+const ofNamed = (digest: string): string => `named:${digest}`;
+
+/** Uses up the link of this digest; gives whom it lets in, null when it is used or over. */
+const takenBy = async (client: Runner, link: string, at: Temporal.Instant) => {
+  const [taken] = await run<Person | { readonly subject: null }>(client, takeLink, [
+    [link, ofNamed(link)],
+    at,
+  ]);
+  if (!taken) return null;
+  return taken.subject === null ? unnamedPerson : taken;
+};
+
+const findSession: Statement = {
+  name: 'console_session.find',
+  text: `select ${returned} from console_session where digest = $1 and ended_at is null and ends_at > $2
+    and seen_at > $2::timestamptz - interval '${sessionIdle_min} minutes'`,
+};
+
+const noteSeen: Statement = {
+  name: 'console_session.note_seen',
+  text: `update console_session set seen_at = $2 where digest = $1 and ended_at is null
+    and seen_at <= $2::timestamptz - interval '1 minute' returning id`,
+};
+
+const endSession: Statement = {
+  name: 'console_session.end',
+  text: 'update console_session set ended_at = $2 where digest = $1 and ended_at is null returning id',
+};
+
+/**
+ * Opens a session for a person whom the issuer has named, or whom a one-time link lets in, if that
+ * link of this digest is good, which it is then no longer. Null when it is not. The login is in the
+ * audit log.
+ */
+const open = (
+  { database }: SessionParts,
+  { requestId, now }: Acting,
+  digest: string,
+  by: { readonly person: Person } | { readonly link: string },
+): Promise<ConsoleSession | null> =>
+  inTransaction(database.pool, async (client) => {
+    const at = now();
+    const person = 'person' in by ? by.person : await takenBy(client, by.link, at);
+    if (!person) return null;
+    const { subject, role, merchantId } = person;
+    const [session] = await run<ConsoleSession>(client, insertSession, [
+      digest,
+      randomUUID(),
+      subject,
+      role,
+      merchantId,
+      at,
+      at.add({ hours: sessionLife_h }),
+    ]);
+    if (!session) throw new Error('a session was not written');
+    const principal: OperatorPrincipal = { kind: 'operator', ...person };
+    const acting = { principal, requestId, now };
+    const subjectOf = { kind: 'console_session', id: session.id };
+    const action = { action: 'console_session.open', merchantId, subject: subjectOf };
+    await writeEntry(client, acting, action, {
+      before: null,
+      after: { by: 'person' in by ? 'issuer' : 'link' },
+    });
+    return session;
+  });
+
+/** Opens a session for a person whom the issuer has named. */
+export const openSession = async (
+  parts: SessionParts,
+  acting: Acting,
+  digest: string,
+  person: Person,
+): Promise<ConsoleSession> => {
+  if (person.merchantId !== null && !isUuid(person.merchantId)) throw new Error('no merchant id');
+  const session = await open(parts, acting, digest, { person });
+  if (!session) throw new Error('a session without a link was refused');
+  return session;
+};
+
+/** Opens the session of whom a one-time link lets in; null when the link is used or over. */
+export const useLink = (
+  parts: SessionParts,
+  acting: Acting,
+  link: string,
+  digest: string,
+): Promise<ConsoleSession | null> => open(parts, acting, digest, { link });
+
+/**
+ * Makes a one-time link of this digest for a person, or for an administrator without a name; gives
+ * when it is over, and null when the person's merchant does not exist.
+ */
+export const makeLink = async (
+  { database }: Pick<SessionParts, 'database'>,
+  digest: string,
+  person: Person | null,
+  now: Temporal.Instant,
+): Promise<Temporal.Instant | null> => {
+  const merchantId = person?.merchantId ?? null;
+  if (merchantId !== null && !(await openKnownMerchants(database.pool)([merchantId]))) return null;
+  const expiresAt = now.add({ minutes: linkLife_min });
+  const kept = person ? ofNamed(digest) : digest;
+  const { subject = null, role = null } = person ?? {};
+  await run(database.pool, insertLink, [kept, now, expiresAt, subject, role, merchantId]);
+  return expiresAt;
+};
+
+/** The session with this digest; null when there is none or it is over. */
+export const findSessionBy = async (
+  { database }: SessionParts,
+  digest: string,
+  now: Temporal.Instant,
+): Promise<ConsoleSession | null> =>
+  (await run<ConsoleSession>(database.pool, findSession, [digest, now]))[0] ?? null;
+
+/** Notes that a session has been used just now; at most one write a minute. */
+export const noteSessionUse = async (
+  { database }: SessionParts,
+  digest: string,
+  now: Temporal.Instant,
+): Promise<boolean> => (await run(database.pool, noteSeen, [digest, now])).length > 0;
+
+/** Ends a session, in every process within a second; false when it was over already. */
+export const endSessionBy = async (
+  { database, bus }: SessionParts,
+  digest: string,
+  now: Temporal.Instant,
+): Promise<boolean> => {
+  const ended = await run<{ id: string }>(database.pool, endSession, [digest, now]);
+  for (const { id } of ended) await bus.publish('sessions', { sessionId: id });
+  return ended.length > 0;
+};

@@ -1,0 +1,35 @@
+/**
+ * The setting of a shop with a cash register (decision D-95). It travels with the shop's keys: a
+ * change holds in every process at once, bus topic `keys`.
+ */
+import type { Shop } from '../../kernel/database/entities.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { changeEntities, type Acting } from '../audit.ts';
+import type { KeyParts, ShopKey } from '../keys/api-keys.ts';
+import { lockShop } from './change-shop.ts';
+
+/**
+ * Says whether payments, links, token charges and subscriptions of the shop, and captures and
+ * refunds of a part, need a receipt. Refuses with `not_found`.
+ */
+export const requireReceipts = async (
+  { database, bus }: KeyParts,
+  acting: Acting,
+  { merchantId, shopId }: ShopKey,
+  required: boolean,
+): Promise<Shop | Refused> => {
+  const action = {
+    action: 'shop.receipts_require',
+    merchantId,
+    subject: { kind: 'shop', id: shopId },
+    view: 'receipts',
+  };
+  const changed = await changeEntities(database, acting, action, async (em) => {
+    const shop = await lockShop(em, { merchantId, shopId });
+    return shop
+      ? em.assign(shop, { receiptsRequired: required })
+      : refused('not_found', 'there is no such shop');
+  });
+  if (!isRefused(changed)) await bus.publish('keys', { merchantId });
+  return changed;
+};

@@ -1,0 +1,237 @@
+/**
+ * The life of one payment in order of time: who made it, its page, its statuses, its calls to
+ * banks, its refunds, webhook attempts, movements and audit entries. Each part is found by an index
+ * and cut at the last rows.
+ */
+import type { BankCall } from '../../kernel/banks/calls/entities.ts';
+import { BankCallEntity } from '../../kernel/banks/calls/entities.ts';
+import { columns, propertyNames, run, type Runner } from '../../kernel/database/statement.ts';
+import { ledgerTypes } from '../../kernel/rules/postings.ts';
+import type { EntityReference } from '../../kernel/service/entities.ts';
+import {
+  AuditEntryEntity,
+  WebhookAttemptEntity,
+  WebhookDeliveryEntity,
+  type AuditEntry,
+  type WebhookAttempt,
+  type WebhookDelivery,
+} from '../entities.ts';
+import { ledgerColumns, type LedgerRow } from '../ledger/read-ledger.ts';
+
+/** What is shown of each part at most: the last rows of it. */
+const shownOfPart_max = 100;
+
+type Entry<Name extends string, Rest> = {
+  readonly __typename: Name;
+  readonly at: Temporal.Instant;
+} & Rest;
+
+/** Who made the payment; the id is that of the key, the link, the subscription or the token. */
+export type CreatedRow = Entry<
+  'TimelineCreated',
+  {
+    readonly by: 'key' | 'link' | 'subscription' | 'token';
+    readonly makerId: string | null;
+    readonly keyPrefix: string | null;
+  }
+>;
+export type OpenedRow = Entry<'TimelinePageOpened', object>;
+export type StatusRow = Entry<'TimelineStatus', { readonly status: PaymentStatus }>;
+export type BankCallRow = Entry<'TimelineBankCall', { readonly row: BankCall }>;
+export type RefundRow = Entry<
+  'TimelineRefund',
+  { readonly refund: EntityReference; readonly status: RefundStatus; readonly amount: bigint }
+>;
+export type AttemptRow = Entry<
+  'TimelineWebhookAttempt',
+  { readonly delivery: WebhookDelivery; readonly attempt: WebhookAttempt }
+>;
+export type PostingRow = Entry<'TimelinePosting', { readonly entry: LedgerRow }>;
+export type AuditRow = Entry<'TimelineAudit', { readonly entry: AuditEntry }>;
+export type TimelineRow =
+  | CreatedRow
+  | OpenedRow
+  | StatusRow
+  | BankCallRow
+  | RefundRow
+  | AttemptRow
+  | PostingRow
+  | AuditRow;
+
+type PaymentStatus =
+  | 'pending'
+  | 'processing'
+  | 'authorized'
+  | 'succeeded'
+  | 'failed'
+  | 'expired'
+  | 'cancelled'
+  | 'refunded';
+type RefundStatus = 'pending' | 'succeeded' | 'failed';
+
+interface Life {
+  readonly status: PaymentStatus;
+  readonly createdAt: Temporal.Instant;
+  readonly orderedAt: Temporal.Instant | null;
+  readonly capturedAt: Temporal.Instant | null;
+  readonly finalizedAt: Temporal.Instant | null;
+  readonly holdKey: string | null;
+  readonly tokenId: string | null;
+  readonly subscriptionId: string | null;
+  readonly madeByKey: string | null;
+  readonly linkId: string | null;
+  readonly keyPrefix: string | null;
+  readonly openedAt: Temporal.Instant | null;
+}
+
+interface RefundLife {
+  readonly id: string;
+  readonly status: RefundStatus;
+  readonly amount: bigint;
+  readonly createdAt: Temporal.Instant;
+  readonly completedAt: Temporal.Instant | null;
+}
+
+const last = `limit ${shownOfPart_max}`;
+const statements = {
+  payment: {
+    name: 'timeline.payment',
+    text: `select ${columns(['status', 'createdAt', 'orderedAt', 'capturedAt', 'finalizedAt', 'holdKey', 'tokenId', 'subscriptionId', 'madeByKey'])},
+      (select link_id from link_payment where merchant_id = $1 and payment_id = $2) as "linkId",
+      (select prefix from api_key where api_key.merchant_id = $1 and api_key.shop_id = payment.shop_id and api_key.id = payment.made_by_key) as "keyPrefix",
+      (select created_at from page_opening where merchant_id = $1 and payment_id = $2 order by page_opening.created_at limit 1) as "openedAt"
+      from payment where merchant_id = $1 and id = $2`,
+  },
+  refunds: {
+    name: 'timeline.refunds',
+    text: `select ${columns(['id', 'status', 'amount', 'createdAt', 'completedAt'])} from refund where merchant_id = $1 and payment_id = $2 order by created_at desc, id desc ${last}`,
+  },
+  calls: {
+    name: 'timeline.bank_calls',
+    text: `select ${columns(propertyNames(BankCallEntity))} from bank_call where merchant_id = $1 and subject_id = any ($2::uuid[]) order by created_at desc, id desc ${last}`,
+  },
+  attempts: {
+    name: 'timeline.attempts',
+    text: `select ${columns(propertyNames(WebhookAttemptEntity), 'attempt')} from (select merchant_id, id from webhook_delivery
+        where merchant_id = $1 and subject_id = any ($2::uuid[]) order by created_at desc ${last}) delivery
+      cross join lateral (select * from webhook_attempt where webhook_attempt.merchant_id = delivery.merchant_id and delivery_id = delivery.id order by number desc ${last}) attempt
+      order by attempt.at desc ${last}`,
+  },
+  deliveries: {
+    name: 'timeline.deliveries',
+    text: `select ${columns(propertyNames(WebhookDeliveryEntity))} from webhook_delivery where merchant_id = $1 and id = any ($2::uuid[])`,
+  },
+  postings: {
+    name: 'timeline.postings',
+    text: `select ${ledgerColumns} from posting where merchant_id = $1 and source_kind = any (array['payment', 'refund']) and source_id = any ($2::uuid[])
+      and type = any (array[${ledgerTypes.map((type) => `'${type}'`).join(', ')}]) order by created_at desc, id desc ${last}`,
+  },
+  audit: {
+    name: 'timeline.audit',
+    text: `select ${columns(propertyNames(AuditEntryEntity))} from audit_entry where merchant_id = $1 and subject_id = any ($2::text[]) order by at desc, id desc ${last}`,
+  },
+} as const;
+
+/** The statuses whose moment the payment itself knows. */
+const statusesOf = ({
+  status,
+  createdAt,
+  orderedAt,
+  capturedAt,
+  finalizedAt,
+}: Life): StatusRow[] => {
+  const at = (moment: Temporal.Instant | null, reached: PaymentStatus): StatusRow[] =>
+    moment ? [{ __typename: 'TimelineStatus', at: moment, status: reached }] : [];
+  const isPaid = status === 'succeeded' || status === 'refunded';
+  return [
+    ...at(createdAt, 'pending'),
+    ...at(orderedAt, 'processing'),
+    ...(isPaid ? at(capturedAt ?? finalizedAt, 'succeeded') : at(finalizedAt, status)),
+  ];
+};
+
+const createdOf = ({
+  createdAt: at,
+  subscriptionId,
+  tokenId,
+  linkId,
+  madeByKey,
+  keyPrefix,
+}: Life): CreatedRow => {
+  const row = (by: CreatedRow['by'], makerId: string | null): CreatedRow => ({
+    __typename: 'TimelineCreated',
+    at,
+    by,
+    makerId,
+    keyPrefix,
+  });
+  if (subscriptionId !== null) return row('subscription', subscriptionId);
+  if (tokenId !== null) return row('token', tokenId);
+  return linkId === null ? row('key', madeByKey) : row('link', linkId);
+};
+
+const openedOf = ({ openedAt }: Life): OpenedRow[] =>
+  openedAt === null ? [] : [{ __typename: 'TimelinePageOpened', at: openedAt }];
+
+const refundsOf = (merchantId: string, refunds: readonly RefundLife[]): RefundRow[] =>
+  refunds.flatMap(({ id, status, amount, createdAt, completedAt }) => {
+    const row = (at: Temporal.Instant, reached: RefundStatus): RefundRow => ({
+      __typename: 'TimelineRefund',
+      at,
+      status: reached,
+      amount,
+      refund: { merchantId, id },
+    });
+    return [row(createdAt, 'pending'), ...(completedAt ? [row(completedAt, status)] : [])];
+  });
+
+const attemptsOf = async (
+  runner: Runner,
+  merchantId: string,
+  subjects: readonly string[],
+): Promise<AttemptRow[]> => {
+  const attempts = await run<WebhookAttempt>(runner, statements.attempts, [merchantId, subjects]);
+  const ids = [...new Set(attempts.map(({ deliveryId }) => deliveryId))];
+  if (ids.length === 0) return [];
+  const found = await run<WebhookDelivery>(runner, statements.deliveries, [merchantId, ids]);
+  const deliveries = new Map(found.map((delivery) => [delivery.id, delivery]));
+  return attempts.flatMap((attempt) => {
+    const delivery = deliveries.get(attempt.deliveryId);
+    return delivery
+      ? [{ __typename: 'TimelineWebhookAttempt' as const, at: attempt.at, delivery, attempt }]
+      : [];
+  });
+};
+
+/** Everything about one payment, oldest first; empty when there is none. */
+export const readTimeline = async (
+  runner: Runner,
+  { merchantId, id }: EntityReference,
+): Promise<TimelineRow[]> => {
+  const [life] = await run<Life>(runner, statements.payment, [merchantId, id]);
+  if (!life) return [];
+  const refunds = await run<RefundLife>(runner, statements.refunds, [merchantId, id]);
+  const subjects = [id, ...refunds.map((refund) => refund.id)];
+  const operations = life.holdKey === null ? subjects : [...subjects, life.holdKey];
+  const calls = await run<BankCall>(runner, statements.calls, [merchantId, operations]);
+  const attempts = await attemptsOf(runner, merchantId, subjects);
+  const postings = await run<LedgerRow>(runner, statements.postings, [merchantId, subjects]);
+  // What people did to its webhooks is about it, too.
+  const acted = new Set([...subjects, ...attempts.map(({ delivery }) => delivery.id)]);
+  const audit = await run<AuditEntry>(runner, statements.audit, [merchantId, [...acted]]);
+  const rows: TimelineRow[] = [
+    createdOf(life),
+    ...statusesOf(life),
+    ...openedOf(life),
+    ...refundsOf(merchantId, refunds),
+    ...calls.map((row) => ({ __typename: 'TimelineBankCall' as const, at: row.createdAt, row })),
+    ...attempts,
+    ...postings.map((entry) => ({
+      __typename: 'TimelinePosting' as const,
+      at: entry.createdAt,
+      entry,
+    })),
+    ...audit.map((entry) => ({ __typename: 'TimelineAudit' as const, at: entry.at, entry })),
+  ];
+  return rows.toSorted((one, other) => Temporal.Instant.compare(one.at, other.at));
+};

@@ -1,0 +1,43 @@
+/** The timeline of a payment in the graph. */
+import type { Database } from '../../kernel/database/orm.ts';
+import { perCall } from '../../kernel/service/graph/per-call.ts';
+import { refusal } from '../../kernel/service/access/reach.ts';
+import type { EntityReference } from '../../kernel/service/entities.ts';
+import type { SubgraphContext } from '../../kernel/service/graph/subgraph.ts';
+import { readTimeline, type BankCallRow, type TimelineRow } from './read-timeline.ts';
+
+/** Timelines of one call: each reads seven times. */
+const timelines_max = 10;
+
+/** The field of a payment. */
+export const timelineOf = ({
+  database: { pool },
+}: {
+  readonly database: Pick<Database, 'pool'>;
+}) => {
+  const loader = perCall<EntityReference, TimelineRow[]>(async (payments) => {
+    if (payments.length > timelines_max)
+      throw refusal('bad_request', `timeline: ask for at most ${timelines_max} payments at a time`);
+    const found: TimelineRow[][] = [];
+    for (const payment of payments) found.push(await readTimeline(pool, payment));
+    return found;
+  });
+  return (payment: EntityReference, _: object, context: SubgraphContext) =>
+    loader(context).load(payment);
+};
+
+/** What of an entry is shown otherwise than it is read. */
+export const timelineFields = {
+  TimelineBankCall: {
+    operationId: ({ row }: BankCallRow) => row.subjectId,
+    connector: ({ row }: BankCallRow) => row.connector,
+    call: ({ row }: BankCallRow) => row.call,
+    amount: ({ row }: BankCallRow) => row.amount,
+    currency: ({ row }: BankCallRow) => row.currency,
+    answer: ({ row }: BankCallRow) => row.answer,
+    reference: ({ row }: BankCallRow) => row.reference,
+    failureCode: ({ row }: BankCallRow) => row.failureCode,
+    bankCode: ({ row }: BankCallRow) => row.bankCode,
+    durationMs: ({ row }: BankCallRow) => row.duration_ms,
+  },
+};

@@ -1,0 +1,95 @@
+/** Keeping views of lists, each for the person alone. */
+import { randomUUID } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { clientOf } from '../../kernel/database/orm-connections.ts';
+import type { Database } from '../../kernel/database/orm.ts';
+import { run, type Statement } from '../../kernel/database/statement.ts';
+import { platformMerchantId } from '../../kernel/rules/platform.ts';
+import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
+import { merchantOf } from '../../kernel/service/access/reach.ts';
+import { actorOf, changeEntities, type Acting } from '../audit.ts';
+import { SavedViewEntity, type SavedView } from './entities.ts';
+import { viewMistake, viewsPerPerson_max, type NamedView } from './rules.ts';
+
+/** Whose views: a person is named by the issuer, and narrowed to a merchant or to none. */
+const ownerOf = ({ principal }: Pick<Acting, 'principal'>) => ({
+  merchantId:
+    principal.kind === 'operator' && principal.merchantId !== null
+      ? merchantOf(principal, null)
+      : platformMerchantId,
+  subject: actorOf(principal).actor,
+});
+
+/** The caller's views by section and name, of one section when it is named. */
+export const findViews = (
+  em: EntityManager,
+  caller: Pick<Acting, 'principal'>,
+  section: string | null,
+): Promise<SavedView[]> =>
+  em.find(
+    SavedViewEntity,
+    { ...ownerOf(caller), ...(section === null ? {} : { section }) },
+    {
+      orderBy: { section: 'asc', name: 'asc' },
+      limit: viewsPerPerson_max,
+      disableIdentityMap: true,
+    },
+  );
+
+// A person's saves come one after the other, so that none is counted past.
+const lockPerson: Statement = {
+  name: 'saved_view.lock_person',
+  text: `select pg_advisory_xact_lock(hashtextextended('saved_view ' || $1 || ' ' || $2, 0))`,
+};
+
+/**
+ * Keeps a view; one of this name in the section is replaced. `bad_request` for a wrong section,
+ * name or search, and for one view too many.
+ */
+export const saveView = async (
+  database: Pick<Database, 'emOf'>,
+  acting: Acting,
+  view: NamedView,
+): Promise<SavedView | Refused> => {
+  const mistake = viewMistake(view);
+  if (mistake) return refused('bad_request', mistake);
+  const owner = ownerOf(acting);
+  const id = randomUUID();
+  const { section, name, search } = view;
+  const action = {
+    action: 'saved_view.save',
+    merchantId: owner.merchantId,
+    subject: { kind: 'saved_view', id },
+  };
+  return changeEntities(database, acting, action, async (em) => {
+    await run(await clientOf(em), lockPerson, [owner.merchantId, owner.subject]);
+    const kept = await em.findOne(SavedViewEntity, { ...owner, section, name });
+    if (kept) return em.assign(kept, { search, savedAt: acting.now() });
+    if ((await em.count(SavedViewEntity, owner)) >= viewsPerPerson_max)
+      return refused('bad_request', `a person keeps at most ${viewsPerPerson_max} views`);
+    return em.create(SavedViewEntity, { ...owner, id, ...view, savedAt: acting.now() });
+  });
+};
+
+/** Removes one of the caller's views; `not_found` when it is none. */
+export const deleteView = async (
+  database: Pick<Database, 'emOf'>,
+  acting: Acting,
+  id: string,
+): Promise<{ readonly id: string } | Refused> => {
+  const none = refused('not_found', 'there is no such view');
+  if (!isUuid(id)) return none;
+  const owner = ownerOf(acting);
+  const action = {
+    action: 'saved_view.delete',
+    merchantId: owner.merchantId,
+    subject: { kind: 'saved_view', id },
+  };
+  return changeEntities(database, acting, action, async (em) => {
+    const view = await em.findOne(SavedViewEntity, { ...owner, id });
+    if (!view) return none;
+    em.remove(view);
+    return { id };
+  });
+};

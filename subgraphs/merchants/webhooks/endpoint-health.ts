@@ -1,0 +1,64 @@
+/** How the deliveries to endpoints fare, for those who look at them. */
+import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import type { WebhookEndpoint } from '../entities.ts';
+
+export interface EndpointHealth {
+  readonly delivered: number;
+  readonly failed: number;
+  readonly pending: number;
+  readonly oldestPendingAt: Temporal.Instant | null;
+  readonly nextAttemptAt: Temporal.Instant | null;
+}
+
+/** Deliveries of a merchant that are looked at. */
+const newest_max = 1_000;
+const newest_h = 24;
+/** Deliveries on their way to one endpoint that are counted. */
+const pending_max = 10_000;
+
+// Both parts are bounded, whatever a merchant has waiting: two ranges of an index each.
+const health: Statement = {
+  name: 'endpoint.health',
+  text: `
+    with wanted as (select * from unnest($1::uuid[], $2::uuid[]) as wanted (merchant_id, id)
+    ), counted as (
+      select newest.endpoint_id, count(*) filter (where newest.status = 'delivered')::int as delivered,
+        count(*) filter (where newest.status = 'failed')::int as failed
+      from (select distinct merchant_id from wanted) as merchant cross join lateral (
+        select endpoint_id, status from webhook_delivery as delivery
+        where delivery.merchant_id = merchant.merchant_id and delivery.created_at > $3::timestamptz - interval '${newest_h} hours'
+        order by delivery.created_at desc, delivery.id desc limit ${newest_max}) as newest
+      group by newest.endpoint_id
+    )
+    select wanted.id, coalesce(counted.delivered, 0) as delivered, coalesce(counted.failed, 0) as failed,
+      waiting.pending, waiting.oldest as "oldestPendingAt", waiting.next as "nextAttemptAt"
+    from wanted left join counted on counted.endpoint_id = wanted.id cross join lateral (
+      select count(*)::int as pending, min(created_at) as oldest, min(next_attempt_at) as next from (
+        select created_at, next_attempt_at from webhook_delivery as delivery
+        where delivery.lane = wanted.id::text and delivery.status = 'pending'
+        order by delivery.next_attempt_at limit ${pending_max}) as first
+    ) as waiting`,
+};
+
+const nothing: EndpointHealth = {
+  delivered: 0,
+  failed: 0,
+  pending: 0,
+  oldestPendingAt: null,
+  nextAttemptAt: null,
+};
+
+/** The health of each endpoint. */
+export const findHealth = async (
+  runner: Runner,
+  endpoints: readonly WebhookEndpoint[],
+  now: Temporal.Instant,
+): Promise<EndpointHealth[]> => {
+  const rows = await run<EndpointHealth & { readonly id: string }>(runner, health, [
+    endpoints.map(({ merchantId }) => merchantId),
+    endpoints.map(({ id }) => id),
+    now,
+  ]);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return endpoints.map(({ id }) => byId.get(id) ?? nothing);
+};

@@ -1,0 +1,128 @@
+/**
+ * Where webhooks fail: failed deliveries by shop and address. Decision A-268: the index of failed
+ * deliveries is walked from one address to the next, so that what one of them has failing costs the
+ * others neither their place nor their time.
+ */
+import { isUuid } from '../../kernel/rules/uuid.ts';
+import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+
+/** Merchants that are looked at when none is named, and addresses of each. */
+const merchants_max = 500;
+const addressesOfEach_max = 5;
+/** Addresses of a merchant that is named. */
+const addresses_max = 200;
+/** Addresses that are listed: those with the oldest failures. */
+const listed_max = 100;
+/** Failed deliveries that are counted at each. */
+const counted_max = 1_000;
+/** How far back it may be asked for, and how far when nothing is asked. */
+const since_max_days = 31;
+const since_days = 7;
+
+interface Failure {
+  readonly merchantId: string;
+  readonly shopId: string;
+  readonly endpointId: string | null;
+  readonly url: string;
+  readonly oldestAt: Temporal.Instant;
+  readonly count: { readonly count: number; readonly isExact: boolean };
+}
+
+export interface Failures {
+  readonly nodes: readonly Failure[];
+  readonly hasMore: boolean;
+}
+
+export interface FailuresQuery {
+  /** Null: of all merchants. */
+  readonly merchantId: string | null;
+  readonly shopId?: string | null | undefined;
+  readonly since?: Temporal.Instant | null | undefined;
+}
+
+/** One of what was found; without any there is one row, of nulls, that says how far was looked. */
+type Row = { readonly isCut: boolean } & (
+  | (Omit<Failure, 'count'> & { readonly found: number; readonly counted: number })
+  | { readonly merchantId: null }
+);
+
+// Every step is the next entry of `webhook_delivery_by_lane`. Steps bound the moment by the month,
+// by which partitions are cut: within one, the bound is every entry's, and none is passed over.
+const failed = `webhook_delivery where status = 'failed' and created_at >= $1`;
+const lanesOf = (merchant: string): string => `
+      (select shop_id, lane, 1 as step from ${failed} and merchant_id = ${merchant} and ($5::uuid is null or shop_id = $5)
+        order by shop_id, lane limit 1)
+      union all
+      select next.shop_id, next.lane, lane.step + 1 from lane cross join lateral (
+        select shop_id, lane from ${failed} and merchant_id = ${merchant} and ($5::uuid is null or shop_id = $5)
+          and (shop_id, lane) > (lane.shop_id, lane.lane) order by shop_id, lane limit 1) as next
+      where lane.step <= $4`;
+
+const failures: Statement = {
+  name: 'webhook.failures',
+  text: `
+    with recursive merchant as (
+      (select merchant_id, 1 as step from ${failed} and ($3::uuid is null or merchant_id = $3) order by merchant_id limit 1)
+      union all
+      select next.merchant_id, merchant.step + 1 from merchant cross join lateral (
+        select merchant_id from ${failed} and merchant_id > merchant.merchant_id order by merchant_id limit 1) as next
+      where $3::uuid is null and merchant.step <= ${merchants_max}
+    ), walked as (
+      select merchant.merchant_id, of.shop_id, of.lane, merchant.step > ${merchants_max} or of.step > $4 as beyond
+      from merchant cross join lateral (with recursive lane as (${lanesOf('merchant.merchant_id')}) select * from lane) as of
+    ), listed as (
+      select walked.merchant_id, walked.shop_id, walked.lane, oldest.*, count(*) over ()::int as found
+      from walked cross join lateral (
+        select endpoint_id, url, created_at from webhook_delivery as delivery
+        where status = 'failed' and delivery.merchant_id = walked.merchant_id and delivery.shop_id = walked.shop_id
+          and delivery.lane = walked.lane and created_at >= $2 order by created_at limit 1) as oldest
+      where not walked.beyond order by oldest.created_at, walked.merchant_id, walked.lane limit ${listed_max}
+    )
+    select "isCut", listed.merchant_id as "merchantId", listed.shop_id as "shopId", listed.endpoint_id as "endpointId", listed.url,
+      listed.created_at as "oldestAt", listed.found, counted.count as counted
+    from (select coalesce(bool_or(beyond), false) as "isCut" from walked) as looked left join listed on true
+    left join lateral (select count(*)::int from (
+      select from webhook_delivery as delivery
+      where status = 'failed' and delivery.merchant_id = listed.merchant_id and delivery.shop_id = listed.shop_id
+        and delivery.lane = listed.lane and created_at >= $2 limit ${counted_max + 1}) as entry) as counted on true
+    order by listed.created_at, listed.merchant_id, listed.lane`,
+};
+
+const startOfMonth = (at: Temporal.Instant): Temporal.Instant =>
+  at.toZonedDateTimeISO('UTC').with({ day: 1 }).startOfDay().toInstant();
+
+/**
+ * Failed deliveries by shop and address, the oldest failure first. `bad_request` for a wrong id and
+ * for a moment too long ago.
+ */
+export const findFailures = async (
+  runner: Runner,
+  now: Temporal.Instant,
+  { merchantId, shopId = null, since: asked }: FailuresQuery,
+): Promise<Failures | Refused> => {
+  if (shopId !== null && !isUuid(shopId)) return refused('bad_request', 'shopId: expected a UUID');
+  const day_h = 24;
+  const since = asked ?? now.subtract({ hours: since_days * day_h });
+  if (Temporal.Instant.compare(since, now.subtract({ hours: since_max_days * day_h })) < 0)
+    return refused('bad_request', `since: at most ${since_max_days} days ago`);
+  const rows = await run<Row>(runner, failures, [
+    startOfMonth(since),
+    since,
+    merchantId,
+    merchantId === null ? addressesOfEach_max : addresses_max,
+    shopId,
+  ]);
+  const listed = rows.flatMap((row) => (row.merchantId === null ? [] : [row]));
+  return {
+    nodes: listed.map(({ merchantId: of, shopId: shop, endpointId, url, oldestAt, counted }) => ({
+      merchantId: of,
+      shopId: shop,
+      endpointId,
+      url,
+      oldestAt,
+      count: { count: Math.min(counted, counted_max), isExact: counted <= counted_max },
+    })),
+    hasMore: rows.some(({ isCut }) => isCut) || listed.some(({ found }) => found > listed.length),
+  };
+};

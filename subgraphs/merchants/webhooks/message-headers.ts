@@ -1,0 +1,65 @@
+/**
+ * The headers of a webhook: as they are sent, and as they are shown afterwards, when the signature
+ * is not known any more.
+ */
+import type { Keys } from '../../kernel/service/access/keys.ts';
+import { unseal } from '../../kernel/service/access/vault.ts';
+import type { Message } from './message.ts';
+import { sign, signStandard, type SignatureFormat } from './rules.ts';
+
+const fixedHeaders = (id: string) => ({
+  'Content-Type': 'application/json',
+  'User-Agent': 'psp-webhook/1.0',
+  'X-PSP-Event-Id': id,
+});
+
+/**
+ * Contract "Webhooks", request headers; those of an endpoint marked `standard` are of the Standard
+ * Webhooks specification (additions, 5). The timestamp is the real one, whatever clock the retries
+ * follow: the receiver compares it with its own. Throws when a secret cannot be read.
+ */
+export const signedHeaders = (
+  vaultKey: Keys,
+  eventId: string,
+  { body, signature, secretSealed, previousSealed }: Message,
+): Record<string, string> => {
+  const current = unseal(vaultKey, secretSealed);
+  const previous = previousSealed === null ? null : unseal(vaultKey, previousSealed);
+  const [secrets, id, now] = [{ current, previous }, `evt_${eventId}`, Temporal.Now.instant()];
+  return {
+    ...fixedHeaders(id),
+    ...(signature === 'standard'
+      ? signStandard(secrets, id, body, now)
+      : sign(secrets, body, now, signature)),
+  };
+};
+
+/** What stands for a signature's parts. */
+const shapes: Readonly<Record<Exclude<SignatureFormat, 'standard'>, Record<string, string>>> = {
+  v2: { 'X-PSP-Signature': 't=<unix>,v1=<hex>,v2=<hex>', 'X-PSP-Timestamp': '<unix>' },
+  stripe: { 'X-PSP-Signature': 't=<unix>,v1=<hex>,v2=<hex>', 'X-PSP-Timestamp': '<unix>' },
+  legacy: { 'X-PSP-Signature': 'sha256=<hex>' },
+};
+
+/** The headers of every attempt of an event, but for the signature and its moment. */
+export const shownHeaders = (
+  eventId: string,
+  signature: SignatureFormat,
+): Record<string, string> => {
+  const id = `evt_${eventId}`;
+  const signed =
+    signature === 'standard'
+      ? { 'webhook-id': id, 'webhook-timestamp': '<unix>', 'webhook-signature': 'v1,<base64>' }
+      : shapes[signature];
+  return { ...fixedHeaders(id), ...signed };
+};
+
+/** A header as the graph has it. */
+export interface ListedHeader {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The headers as a list. */
+export const listHeaders = (headers: Readonly<Record<string, string>>): ListedHeader[] =>
+  Object.entries(headers).map(([name, value]) => ({ name, value }));
