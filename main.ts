@@ -37,13 +37,14 @@ export const firstPayment = (publicUrl: string, key: string): readonly string[] 
 };
 
 /** What a person needs first: where everything is, and a first payment to paste. */
-const banner = ({ config, demo }: Running, madeToken: boolean): string => {
+const banner = ({ config, demo, consoleLink }: Running, madeToken: boolean): string => {
   const { publicUrl, operatorToken, graphiql } = config;
   const lines = [
     '',
     `  REST API        ${publicUrl}/v1/public`,
     `  GraphQL         ${publicUrl}/graphql   (${graphiql ? 'in a browser: GraphiQL; ' : ''}subscriptions: graphql-ws)`,
     `  Documentation   ${publicUrl}/docs`,
+    `  Console         ${consoleLink ? `${consoleLink}   (once, within ten minutes; then npm run console:link)` : `${publicUrl}/console/`}`,
     // One that was given is known to whoever gave it, and terminals and their logs are read by
     // others.
     ...(madeToken && operatorToken !== null ? [`  Operator token  ${operatorToken}`] : []),
@@ -105,6 +106,18 @@ const readSettings = async () => {
   return read.port === 0 ? { ...read, port: await freePort() } : read;
 };
 
+/** Prints a one-time link into the console of the service that runs here; `words` name a person. */
+const printLink = async (words: readonly string[]): Promise<void> => {
+  const [config, { settle }, { askLink, readLinkWords }, { readRoles }] = await Promise.all([
+    readSettings(),
+    import('./subgraphs/open-place.ts'),
+    import('./rest-facade/console/ask-link.ts'),
+    import('./subgraphs/kernel/service/config/roles.ts'),
+  ]);
+  const roles = readRoles([]);
+  if (roles) print(await askLink(settle(config, roles), readLinkWords(words)));
+};
+
 /**
  * Runs the service until it is asked to stop. Throws the request when that comes before it is
  * ready.
@@ -152,6 +165,7 @@ const run = async (
 const main = async (stopping: AbortSignal): Promise<number> => {
   void stopAsked(stopping).then(() => print(`Stopping (${wordsOf(stopping.reason)}) ...`));
   const words = process.argv.slice(2);
+  if (words[0] === 'console:link') return printLink(words.slice(1)).then(() => 0);
   const roles = await readRoleWords(words);
   try {
     await run(roles, words, stopping);

@@ -79,6 +79,8 @@ type Postgres = Promise<Pick<EmbeddedPostgres, 'url' | 'stop'>>;
 export interface Running {
   readonly config: ProcessConfig;
   readonly demo: DemoMerchant | null;
+  /** A one-time link into the console of an embedded installation without an issuer. */
+  readonly consoleLink: string | null;
   close(): Promise<void>;
 }
 
@@ -175,6 +177,7 @@ export const startRoles = async (
         })
       : null;
   let demo: DemoMerchant | null = null;
+  let consoleLink: string | null = null;
   if (isServing(roles)) {
     progress('Roles ...');
     const busUrl = opened?.url ?? config.databaseDirectUrl ?? databaseUrl ?? '';
@@ -197,11 +200,13 @@ export const startRoles = async (
             })
         : null;
     const subgraphs = open && (await runStep(stopping, open));
-    if (subgraphs && roles.all && config.databaseUrl === null)
+    if (subgraphs && roles.all && config.databaseUrl === null) {
       demo = await runStep(stopping, () => subgraphs.demoMerchant());
+      if (config.oidc === null) consoleLink = await subgraphs.consoleLink();
+    }
     if (subgraphs && roles.worker) await runStep(stopping, () => subgraphs.startWorker());
     await runStep(stopping, () => listen({ config, roles, bus, log, stack }, subgraphs));
   }
   const running = stack.move();
-  return { config, demo, close: () => running.disposeAsync() };
+  return { config, demo, consoleLink, close: () => running.disposeAsync() };
 };

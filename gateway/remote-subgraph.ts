@@ -1,8 +1,15 @@
 /**
- * A subgraph in another process, over HTTP with keep-alive connections. No request is sent twice: a
- * call may have taken effect.
+ * A subgraph in another process, over HTTP with keep-alive connections. A request whose process
+ * died under it is sent once more where that is safe (decision A-287): a query, or a call that may
+ * be repeated. Any other may have taken effect.
  */
-import { GraphQLError, print, type ExecutionResult } from 'graphql';
+import {
+  GraphQLError,
+  OperationTypeNode,
+  getOperationAST,
+  print,
+  type ExecutionResult,
+} from 'graphql';
 import { Pool, type Dispatcher } from 'undici';
 import {
   array,
@@ -43,6 +50,7 @@ import {
   spanned,
   type SpanStart,
 } from '../subgraphs/kernel/service/tracing/tracing.ts';
+import { AnsweredOtherwise, isLost } from './lost-call.ts';
 import { shareRequests, type SharedOperation } from './share-requests.ts';
 
 const connectTimeout_ms = 2_000;
@@ -93,9 +101,15 @@ export const remoteExecutor = (
   return {
     prepare: (document) => {
       const query = JSON.stringify(print(document));
+      const reads = getOperationAST(document)?.operation === OperationTypeNode.QUERY;
       return async (variables, call) => {
+        const text = JSON.stringify(variables);
+        const again = (thrown: unknown): Promise<ExecutionResult> =>
+          (reads || call.mayRepeat === true) && isLost(thrown)
+            ? run(query, text, call)
+            : Promise.reject(thrown);
         try {
-          return await run(query, JSON.stringify(variables), call);
+          return await run(query, text, call).catch(again);
         } catch (thrown) {
           log.error(
             { err: thrown, subgraph: url, requestId: call.requestId },
@@ -191,7 +205,7 @@ class Answer implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.#status === 200) this.#resolve(Buffer.concat(this.#chunks).toString('utf8'));
-    else this.#reject(new Error(`answered ${this.#status}`));
+    else this.#reject(new AnsweredOtherwise(this.#status));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {

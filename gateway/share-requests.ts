@@ -14,6 +14,7 @@ import {
   batchOperations_max,
   linesType,
 } from '../subgraphs/kernel/service/graph/operation-batch.ts';
+import { AnsweredOtherwise } from './lost-call.ts';
 import { readAs } from '../subgraphs/kernel/service/read-as.ts';
 
 /** How long a subgraph that does not know batches is sent none: it is of the version before. */
@@ -194,7 +195,7 @@ class BatchAnswer implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.#status === 404) this.#end(false);
-    else this.#fail(new Error(`answered ${this.#status}`));
+    else this.#fail(new AnsweredOtherwise(this.#status));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -205,7 +206,7 @@ class BatchAnswer implements Dispatcher.DispatchHandler {
     const { operation, status, answer } = readAs(batchAnswerSchema, JSON.parse(line), 'a batch');
     const answered = this.#batch[operation]?.answer;
     if (status === 200) answered?.resolve(answer);
-    else answered?.reject(new Error(`answered ${status}`));
+    else answered?.reject(new AnsweredOtherwise(status));
   }
 
   /** The operations that have had no answer get none. */

@@ -184,7 +184,12 @@ const authenticatedAs = rememberByHolder<Authenticated>((holder) => {
   const granted = holder.scopes.filter((scope): scope is Scope =>
     scopes.some((known) => known === scope),
   );
-  return { principal: { kind: 'key', keyId, merchantId, shopId, mode, scopes: granted }, holder };
+  const principal = { kind: 'key', keyId, merchantId, shopId, mode, scopes: granted } as const;
+  // Most shops have no cash register: their principals say nothing of it.
+  return {
+    principal: holder.receiptsRequired ? { ...principal, receiptsRequired: true } : principal,
+    holder,
+  };
 });
 
 const asGateway = (): Call => ({

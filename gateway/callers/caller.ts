@@ -14,6 +14,8 @@ export interface Authenticated {
   readonly holder?: ApiKeyHolder;
   /** Present for a person: the name that the rate limit counts under. */
   readonly person?: string;
+  /** Present for a person at the console, by cookie: the id of the session. */
+  readonly session?: string;
   /** When the bearer expires, in milliseconds since 1970; absent when it never does. */
   readonly expiresAt_ms?: number;
 }

@@ -23,12 +23,14 @@ interface Watched {
 
 /**
  * Watches the key or token behind a connection. `lost` is called once, as soon as the header is no
- * longer good; the returned function ends the watch.
+ * longer good, and `renewed` with the caller as it is now, when what holds for it may have changed;
+ * the returned function ends the watch.
  */
 export type WatchKey = (
   connection: WatchedConnection,
   caller: Authenticated,
   lost: (refusal: Refused) => void,
+  renewed?: (caller: Authenticated) => void,
 ) => () => void;
 
 export interface KeyWatchParts {
@@ -51,7 +53,8 @@ export const openKeyWatch = (
   }, knownKey_ms);
   timer.unref();
 
-  const watch: WatchKey = (connection, { principal, holder: before, expiresAt_ms }, lost) => {
+  const watch: WatchKey = (connection, caller, lost, renewed = () => {}) => {
+    const { principal, holder: before, expiresAt_ms } = caller;
     const { request, authorization } = connection;
     if (principal.kind !== 'key' && expiresAt_ms === undefined) return () => {};
     const lose = (refusal: Refused): void => {
@@ -71,6 +74,7 @@ export const openKeyWatch = (
         (checkRequest(holder, { ...connection, body: emptyBody }) ??
           (holder.requireSignature && !before?.requireSignature ? signatureNowRequired : null));
       if (refusal) lose(refusal);
+      else if (connections.has(watched)) renewed(answer);
     };
     const watched: Watched = {
       merchantId: principal.kind === 'key' ? principal.merchantId : null,

@@ -160,7 +160,7 @@ const isTokenFault = (error: unknown): boolean =>
  * The caller behind a good token. A token that names a merchant is narrowed to it, whatever else it
  * claims; all merchants are for those whose platform claim is true.
  */
-const operatorOf = (
+export const operatorOf = (
   payload: JWTPayload,
   { rolesClaim, merchantClaim, platformClaim }: OidcConfig,
 ): Authenticated | Refused => {

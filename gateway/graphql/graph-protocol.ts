@@ -25,11 +25,13 @@ import { admitCaller, takeCost, takeToken } from '../callers/admit-caller.ts';
 import { authorizationOf, type Authenticator } from '../callers/authenticate.ts';
 import type { Authenticated } from '../callers/caller.ts';
 import { emptyBody, signatureHeader, signaturesOf } from '../callers/check-caller.ts';
+import { consoleDocument } from './console-documents.ts';
 import { costOf } from './document-cost.ts';
 import { tooDeep } from './document-limits.ts';
 import type { LiveSubscriptions } from '../live/subscriptions.ts';
 import { refusePastEvents } from '../live/past-events.ts';
 import { presentError } from './present-error.ts';
+import type { Origins } from '../callers/origins.ts';
 import { openQuota } from '../callers/quota.ts';
 import { rateMessage, type RateLimiter } from '../callers/rate-limit.ts';
 import { openDocumentReader, type DocumentReader } from './read-document.ts';
@@ -53,6 +55,8 @@ export interface GraphProtocolParts {
   readonly limiter: RateLimiter;
   readonly liveSubscriptions: LiveSubscriptions;
   readonly log: Logger;
+  /** Which pages may call from a browser; those of the same host by default. */
+  readonly origins?: Origins;
   /** The reader of documents; a new one by default. */
   readonly documents?: DocumentReader;
   /** Whether clients may query the schema; true by default. */
@@ -133,8 +137,12 @@ const admission = (
       socket.close(CloseCode.TooManyInitialisationRequests, 'Too many sockets');
       return false;
     }
-    const unwatch = authenticator.watch(connection, caller, ({ message }: Refused) =>
-      socket.close(CloseCode.Forbidden, message),
+    const unwatch = authenticator.watch(
+      connection,
+      caller,
+      ({ message }: Refused) => socket.close(CloseCode.Forbidden, message),
+      // The next operation is judged by what holds then.
+      (renewed) => (extra.caller = renewed),
     );
     ending.push(giveBack, unwatch);
     extra.caller = caller;
@@ -166,7 +174,8 @@ const preparation = ({
   id: string,
   payload: SubscribePayload,
 ) => Promise<Prepared>) => {
-  return async ({ extra: { caller }, subscriptions }, _id, { query, operationName, variables }) => {
+  return async ({ extra: { caller }, subscriptions }, _id, payload) => {
+    const { operationName, variables } = payload;
     if (!caller) return [refusal('unauthorized', 'The connection was not let in.')];
     if (Object.keys(subscriptions).length > operationsPerSocket_max) {
       return [
@@ -179,6 +188,8 @@ const preparation = ({
     const token = await takeToken(caller, limiter);
     if (token && !token.taken.granted)
       return [refusal('rate_limited', rateMessage(token.taken.retryAfter_s))];
+    const query = caller.session === undefined ? payload.query : consoleDocument(payload);
+    if (typeof query !== 'string') return [query];
     const document = await readOrRefuse(documents, query, caller);
     if (!('kind' in document)) return document;
     const operation = getOperationAST(document, operationName);

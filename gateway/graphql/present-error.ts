@@ -11,6 +11,7 @@ import { refusalCodes } from '../../subgraphs/kernel/rules/refusal.ts';
  */
 const shownCodes: ReadonlySet<unknown> = new Set([
   ...refusalCodes,
+  'console_outdated',
   'forbidden',
   'payload_too_large',
   'query_too_complex',

@@ -1,17 +1,20 @@
 /** The graph over HTTP: Apollo Server on `/graphql`, GraphiQL for browsers, and WebSockets. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError } from 'graphql';
-import { is, object, string } from 'valibot';
+import { is, nullish, object, record, string, unknown } from 'valibot';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { admitCaller, takeCost, takeToken } from '../callers/admit-caller.ts';
 import { authorizationOf } from '../callers/authenticate.ts';
 import type { Authenticated } from '../callers/caller.ts';
 import { signaturesOf } from '../callers/check-caller.ts';
+import { openOrigins } from '../callers/origins.ts';
 import { rateHeaders, rateMessage, type RateLimiter } from '../callers/rate-limit.ts';
 import { registerSockets } from '../live/sockets.ts';
 import type { Supergraph } from '../supergraph.ts';
 import { lazily } from '../../subgraphs/kernel/service/lazily.ts';
+import { answerOrigins } from './answer-origins.ts';
 import type { OpenApollo, PayingCall } from './apollo.ts';
+import { consoleDocument } from './console-documents.ts';
 import { document_bytes_max } from './document-limits.ts';
 import { serveGraphiql } from './graphiql.ts';
 import type { GraphProtocolParts } from './graph-protocol.ts';
@@ -47,6 +50,7 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
   });
   await app.register(async (scope) => {
     scope.setErrorHandler(answerError(parts.log));
+    answerOrigins(scope, parts.origins ?? openOrigins(null, []));
     const readBody = takeRawBodies(scope);
     const sendGraphiql = (parts.graphiql ?? true) ? serveGraphiql(scope) : null;
     scope.route({
@@ -58,7 +62,9 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
         if (sendGraphiql && wantsPage(request)) return sendGraphiql(reply);
         const caller = await admit(request, reply, parts, requestId);
         if (!caller) return reply;
-        const body = await readBody(request);
+        const sent = await readBody(request);
+        const body = caller.session === undefined ? sent : namedBody(request, sent);
+        if (body instanceof GraphQLError) return sendMistakes(reply, [body]);
         const mistakes = await mistakesIn(documents, textOf(request, body), caller);
         if (mistakes.length > 0) return sendMistakes(reply, mistakes);
         const charge = (tokens: number): Promise<GraphQLError | null> =>
@@ -73,6 +79,23 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
   });
   registerSockets(app, { ...parts, documents });
   app.addHook('onClose', async () => opened?.stop());
+};
+
+const named = object({
+  operationName: nullish(string()),
+  variables: nullish(record(string(), unknown())),
+  extensions: nullish(record(string(), unknown())),
+});
+
+/** The body that a session's request stands for: its operation is one of the console's. */
+const namedBody = ({ method }: FastifyRequest, sent: unknown): object | GraphQLError => {
+  if (method !== 'POST' || !is(named, sent))
+    return new GraphQLError('A session sends its operations by POST.', {
+      extensions: { code: 'bad_request' },
+    });
+  const query = consoleDocument(sent);
+  if (typeof query !== 'string') return query;
+  return { query, operationName: sent.operationName, variables: sent.variables ?? {} };
 };
 
 const withQuery = object({ query: string() });

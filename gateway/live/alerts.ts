@@ -4,6 +4,7 @@
  * the list `alerts`.
  */
 import { execute, GraphQLError, type ExecutionResult } from 'graphql';
+import { alertSeverities } from '../../subgraphs/kernel/rules/alert.ts';
 import type { Bus, PublishedAlert } from '../../subgraphs/kernel/service/bus.ts';
 import { lacks } from '../../subgraphs/kernel/service/access/access.ts';
 import { readSelection } from './selection.ts';
@@ -59,6 +60,8 @@ const resultOf = (
       alertRaised: {
         ...alert,
         __typename: 'Alert',
+        severity: alertSeverities[alert.kind],
+        assignee: null,
         resolvedAt: null,
         resolvedBy: null,
         note: null,

@@ -1,0 +1,56 @@
+/**
+ * The documents that a session of the console may run: those of the console itself, by their names.
+ * A cookie that somebody else got to use runs nothing but them; documents of one's own are for
+ * bearers.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GraphQLError } from 'graphql';
+import { object, parse, record, string } from 'valibot';
+import { lazily } from '../../subgraphs/kernel/service/lazily.ts';
+
+/** A request of the console: which operation, and of which version of the page. */
+export interface NamedRequest {
+  readonly operationName?: string | null | undefined;
+  readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+const manifest = object({ version: string(), operations: record(string(), string()) });
+
+const readManifest = lazily(() =>
+  parse(
+    manifest,
+    JSON.parse(
+      readFileSync(
+        join(import.meta.dirname, '../../schema/generated/console-operations.json'),
+        'utf8',
+      ),
+    ),
+  ),
+);
+
+const error = (code: string, message: string): GraphQLError =>
+  new GraphQLError(message, { extensions: { code } });
+
+/**
+ * The text of the operation that is named; an error for a page of another version, and for what is
+ * no operation of the console.
+ */
+export const consoleDocument = ({
+  operationName,
+  extensions,
+}: NamedRequest): string | GraphQLError => {
+  const { version } = readManifest();
+  if (extensions?.['console'] !== version)
+    return error('console_outdated', 'This page is of another version: load it again.');
+  return (
+    consoleOperation(operationName ?? '') ??
+    error('bad_request', 'A session runs the operations of the console alone.')
+  );
+};
+
+/** The text of an operation of the console, whatever page asks; null when there is none. */
+export const consoleOperation = (name: string): string | null => {
+  const { operations } = readManifest();
+  return Object.hasOwn(operations, name) ? (operations[name] ?? null) : null;
+};
