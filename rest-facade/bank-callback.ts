@@ -1,8 +1,8 @@
 /**
  * Where acquirers notify us that something has happened: one route for each acquirer of the
  * installation, which brings its path and its check itself. Nothing that a notification describes
- * is believed: the acquirer is asked about the operation that it names. Duplicates, reordering and
- * losses are harmless.
+ * is believed: the acquirer is asked about the operation that it names. Signed notifications of
+ * receipts alone are. Duplicates, reordering and losses are harmless.
  */
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
@@ -11,6 +11,7 @@ import type { Supergraph } from '../gateway/supergraph.ts';
 import type {
   NotificationRoute,
   NotifiedOperation,
+  NotifiedReceipt,
 } from '../subgraphs/kernel/service/bank-notifications.ts';
 import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
@@ -21,8 +22,59 @@ export interface BankCallbackParts {
   readonly routes: readonly NotificationRoute[];
 }
 
-const bodyLimit_bytes = 65_536;
+/** A receipt of 100 items is repeated in a notification. */
+const bodyLimit_bytes = 262_144;
 const unasked = 'a notification of a bank led to no answer; the schedules will ask';
+const unrecorded = 'a receipt that a bank has notified of was not recorded; it notifies again';
+
+const edgeCall = (): Call => ({
+  principal: { kind: 'edge', name: 'bank-callback' },
+  requestId: randomUUID(),
+});
+
+/**
+ * Takes what is stated of a receipt, about which no call asks: it is recorded before the
+ * notification is accepted. False when it is to come again: its movement may not be known here yet,
+ * although its bank was asked.
+ */
+const openReceiptRecord = (
+  supergraph: Pick<Supergraph, 'operation'>,
+  log: Logger,
+): ((receipt: NotifiedReceipt) => Promise<boolean>) => {
+  const askOfPayment = supergraph.operation('AskBankOfPayment');
+  const recordReceipt = supergraph.operation('RecordBankReceipt');
+  const record = async (receipt: NotifiedReceipt): Promise<boolean> => {
+    const { merchantId, paymentId, type, amount, fiscal, failureReason } = receipt;
+    const call = edgeCall();
+    const input = {
+      merchantId,
+      paymentId,
+      type,
+      amount,
+      failureReason,
+      fiscalStorageNumber: fiscal?.storageNumber ?? null,
+      fiscalDocumentNumber: fiscal?.documentNumber ?? null,
+      fiscalAttribute: fiscal?.attribute ?? null,
+      registeredAt: fiscal?.registeredAt ?? null,
+    };
+    const recorded = async (): Promise<boolean> => {
+      const { data, errors } = await recordReceipt.run({ input }, call);
+      if (errors?.length) log.warn({ paymentId, requestId: call.requestId }, unrecorded);
+      return !errors?.length && data?.['bankReceiptRecord'] !== 'early';
+    };
+    if (await recorded()) return true;
+    await askOfPayment.run({ merchantId, id: paymentId }, call);
+    return recorded();
+  };
+  return async (receipt) => {
+    // What names nothing of ours never will.
+    if (!isCanonicalUuid(receipt.merchantId) || !isCanonicalUuid(receipt.paymentId)) return true;
+    return record(receipt).catch((error: unknown) => {
+      log.warn({ err: error }, unrecorded);
+      return false;
+    });
+  };
+};
 
 /**
  * Adds the routes. What is accepted is answered 200 at once; the bank is asked afterwards, and by
@@ -40,13 +92,11 @@ export const takeBankCallbacks = async (
     operationId: id,
     isPayout,
   }: NotifiedOperation): Promise<void> => {
-    const edge: Call = {
-      principal: { kind: 'edge', name: 'bank-callback' },
-      requestId: randomUUID(),
-    };
+    const edge = edgeCall();
     const { errors } = await (isPayout ? askOfPayout : askOfPayment).run({ merchantId, id }, edge);
     if (errors?.length) log.warn({ operationId: id, requestId: edge.requestId }, unasked);
   };
+  const takeReceipt = openReceiptRecord(supergraph, log);
   const ask = (operation: NotifiedOperation): void =>
     void call(operation).catch((error: unknown) => log.warn({ err: error }, unasked));
   for (const route of routes) {
@@ -57,7 +107,9 @@ export const takeBankCallbacks = async (
         const { params: parameters, body } = request;
         const notification = { address: addressOf(request.raw), parameters, body };
         if (!route.verify(notification)) return reply.code(403).send();
-        const operation = route.read(notification);
+        const receipt = route.readReceipt?.(notification) ?? null;
+        if (receipt && !(await takeReceipt(receipt))) return reply.code(503).send();
+        const operation = receipt ? null : route.read(notification);
         if (
           operation &&
           isCanonicalUuid(operation.merchantId) &&

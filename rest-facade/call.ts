@@ -53,7 +53,8 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
     if (refusal) return sendRefusal(reply, refusal);
     const asked = readRequest(request, principal);
     if ('code' in asked) return sendRefusal(reply, asked);
-    const call: Call = { principal, requestId: request.id };
+    const mayRepeat = asked.idempotency !== null;
+    const call: Call = { principal, requestId: request.id, mayRepeat };
     if (!run) return parts.openStream(request, reply, call);
     const long = { merchantId: principal.merchantId, longAnswers: parts.longAnswers };
     if (readPart && asked.query['format'] === 'csv')

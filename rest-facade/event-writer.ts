@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { StreamEventsSubscription } from '../schema/generated/operations.ts';
 import { liveKindOf } from '../subgraphs/kernel/rules/event.ts';
+import { whenClosed } from './when-closed.ts';
 
 type Event = StreamEventsSubscription['events'];
 
@@ -24,7 +25,7 @@ export class EventWriter {
     this.#close_ms = close_ms;
     const ping = setInterval(() => this.#ping(), ping_ms);
     this.#closed = new Promise((resolve) => {
-      response.once('close', () => {
+      whenClosed(response, () => {
         clearInterval(ping);
         this.#ended = true;
         resolve();
@@ -80,6 +81,7 @@ export class EventWriter {
 
   #room(): Promise<void> {
     return new Promise((resolve) => {
+      if (this.#response.closed) return resolve();
       const go = (): void => {
         this.#response.off('drain', go).off('close', go);
         resolve();

@@ -16,7 +16,10 @@ export interface FixedAnswer {
 
 const compress = promisify(gzip);
 
-/** Prepares a text. `headers` are those of every answer with it, its Content-Type among them. */
+/**
+ * Prepares a text. `headers` are those of every answer with it, its Content-Type among them; what
+ * `vary` names there, it is chosen by beside its coding.
+ */
 export const prepareAnswer = async (
   text: string | Buffer,
   headers: Readonly<Record<string, string>>,
@@ -24,7 +27,10 @@ export const prepareAnswer = async (
   const bytes = Buffer.from(text);
   const digest = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
   return {
-    headers: { ...headers, vary: 'accept-encoding' },
+    headers: {
+      ...headers,
+      vary: ['accept-encoding', headers['vary']].filter(Boolean).join(', '),
+    },
     plain: { tag: `"${digest}"`, bytes },
     gzipped: { tag: `"${digest}-gzip"`, bytes: await compress(bytes) },
   };

@@ -12,6 +12,7 @@ import type { AnyRequest } from './read-request.ts';
 import { sendRefusal, type Refusal } from './refusal-http.ts';
 import type { Outcome } from './routes.ts';
 import { walkPages, type LongAnswers } from './walk-pages.ts';
+import { whenClosed } from './when-closed.ts';
 
 type Part = ExportLedgerQuery['ledgerFile'];
 type ReadPart = (asked: AnyRequest) => Promise<Outcome | Refusal>;
@@ -87,7 +88,7 @@ export const sendLedgerCsv = async (
       reply.removeHeader('content-disposition').type('application/json; charset=utf-8'),
       giveBack,
     );
-  reply.raw.once('close', giveBack);
+  whenClosed(reply.raw, giveBack);
   return reply.send(
     Readable.from(
       textOf(last, async (cursor) => partOf(await read({ ...asked, query: { ...query, cursor } }))),

@@ -42,6 +42,7 @@ export const refusalHttp: Readonly<Record<ErrorCode, HttpAnswer>> = {
   payment_not_succeeded: { status: 409 },
   already_refunded: { status: 409 },
   token_not_active: { status: 409 },
+  receipt_not_expected: { status: 409 },
   payload_too_large: { status: 413 },
   unsupported_media_type: { status: 415 },
   amount_exceeds_remainder: { status: 422 },

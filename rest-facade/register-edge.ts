@@ -8,6 +8,14 @@ import type { FastifyInstance } from 'fastify';
 import { withAlertSubscription } from '../gateway/live/alerts.ts';
 import { openAuthenticator } from '../gateway/callers/authenticate.ts';
 import { openAddressOf } from '../gateway/callers/caller-address.ts';
+import type { BearerReader } from '../gateway/callers/caller.ts';
+import {
+  openConsoleSessions,
+  type ConsoleSessionsParts,
+} from '../gateway/callers/console-sessions.ts';
+import { openOrigins } from '../gateway/callers/origins.ts';
+import { openSessionCookie } from '../gateway/callers/session-cookie.ts';
+import { withSessions } from '../gateway/callers/with-sessions.ts';
 import { openLiveEvents } from '../gateway/live/events.ts';
 import { openLiveSubscriptions } from '../gateway/live/subscriptions.ts';
 import { readOidcToken } from '../gateway/callers/oidc.ts';
@@ -19,8 +27,11 @@ import type { NotificationRoute } from '../subgraphs/kernel/service/bank-notific
 import type { Bus } from '../subgraphs/kernel/service/bus.ts';
 import type { SettledConfig } from '../subgraphs/kernel/service/config/config.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
+import { openIssuerLogin, type IssuerLogin } from './console/login.ts';
+import { registerConsole, type ConsoleParts } from './console/register-console.ts';
 import { registerCheckout } from './checkout/register-checkout.ts';
 import { openEventStream } from './event-stream.ts';
+import { serveExports } from './exports/serve-exports.ts';
 import { registerRestFacade } from './server.ts';
 
 export interface EdgeOptions {
@@ -35,6 +46,30 @@ export interface EdgeOptions {
   /** Closes what is opened here. */
   readonly stack: AsyncDisposableStack;
 }
+
+type CallersParts = Pick<EdgeOptions, 'bus' | 'log' | 'stack'> &
+  Pick<ConsoleSessionsParts, 'supergraph'>;
+
+/** People with the console's cookie. */
+const openCallers = (
+  { publicUrl, graphqlOrigins }: SettledConfig,
+  { supergraph, bus, log, stack }: CallersParts,
+): Pick<ConsoleParts, 'sessions' | 'cookie' | 'origins'> => {
+  const sessions = openConsoleSessions({ supergraph, bus, publicUrl, log });
+  stack.defer(() => sessions.close());
+  return {
+    sessions,
+    cookie: openSessionCookie(publicUrl),
+    origins: openOrigins(publicUrl, graphqlOrigins),
+  };
+};
+
+/** The login at the issuer; null where the console is not known to it. */
+const openLogin = (
+  { oidc, consoleLogin: login, publicUrl, secrets }: SettledConfig,
+  readToken: BearerReader,
+): IssuerLogin | null =>
+  oidc && login && openIssuerLogin({ oidc, login, publicUrl, keys: secrets.console, readToken });
 
 /**
  * Adds the public roles to the server of a process. Rejects when Redis is named and cannot be
@@ -51,9 +86,9 @@ export const registerEdge = async (
   const supergraph = await openSupergraph({ supergraphSdl, executors, log });
   const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph), log });
   stack.defer(() => liveEvents.close());
-  const { operatorToken, secrets, redisUrl, rateLimitWait_ms: wait_ms } = config;
+  const { operatorToken, secrets, publicUrl, redisUrl, rateLimitWait_ms: wait_ms } = config;
   const addressOf = openAddressOf(config.trustedProxies);
-  const otherReaders = config.oidc ? [readOidcToken(config.oidc)] : [];
+  const readToken = config.oidc ? readOidcToken(config.oidc) : null;
   const authenticator = openAuthenticator({
     supergraph,
     bus,
@@ -61,11 +96,12 @@ export const registerEdge = async (
     addressOf,
     log,
     operatorToken,
-    otherReaders,
+    otherReaders: readToken ? [readToken] : [],
   });
   stack.defer(() => authenticator.close());
   const limiter = await openRateLimiter({ redisUrl, wait_ms, addressOf, log });
   stack.defer(() => limiter.close());
+  const callers = openCallers(config, { supergraph, bus, log, stack });
   const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log });
   if (roles.has('gateway')) {
     const { graphIntrospection: introspection, graphiql } = config;
@@ -73,7 +109,8 @@ export const registerEdge = async (
     const operatorsToo = withAlertSubscription(liveSubscriptions, { supergraph, bus });
     await registerGateway(app, {
       supergraph,
-      authenticator,
+      authenticator: withSessions(authenticator, callers),
+      origins: callers.origins,
       limiter,
       liveSubscriptions: operatorsToo,
       log,
@@ -84,14 +121,13 @@ export const registerEdge = async (
   if (roles.has('rest-facade')) {
     const openStream = openEventStream(app, { liveSubscriptions, authenticator, bus, log });
     const bankCallbacks = { addressOf, routes: bankNotifications };
-    await registerRestFacade(app, {
-      supergraph,
-      authenticator,
-      limiter,
-      openStream,
-      bankCallbacks,
-      log,
-    });
+    const parts = { supergraph, authenticator, limiter, openStream, bankCallbacks, log };
+    await registerRestFacade(app, parts);
+    const issuerLogin = readToken && openLogin(config, readToken);
+    const ways = { issuerLogin, hasLinks: config.oidc === null };
+    await registerConsole(app, { ...callers, ...ways, authenticator, limiter, publicUrl, log });
+    const people = withSessions(authenticator, callers);
+    serveExports(app, { supergraph, authenticator: people, limiter, log });
   }
   if (roles.has('checkout'))
     registerCheckout(app, { supergraph, pageSecret: secrets.page, liveEvents, addressOf, log });

@@ -15,6 +15,8 @@ import type {
   PayoutCreateInput,
   PayoutMethod,
   PayoutStatus,
+  ReceiptInput,
+  ReceiptStatus,
   RefusalCode,
   RefundStatus,
   SubscriptionCreateInput,
@@ -22,6 +24,7 @@ import type {
   WebhookEvent as GraphEvent,
 } from '../schema/generated/operations.ts';
 import { deliveredEventJson, loggedEventJson } from '../schema/event-log-json.ts';
+import { receiptJson } from '../schema/receipt-json.ts';
 import {
   balanceJson,
   chargeJson,
@@ -211,13 +214,18 @@ const payments = [
     answer: ({ paymentCancel: result }) =>
       result.__typename === 'Refused' ? result : ok({ status: result.payment.status }),
   }),
-  row<'CapturePayment', { amount?: number }>({
+  row<'CapturePayment', { amount?: number; receipt?: ReceiptInput }>({
     method: 'POST',
     path: '/v1/public/payments/{id}/capture',
     operation: 'CapturePayment',
     field: 'Mutation.paymentCapture',
     idempotent: true,
-    variables: ({ id, body, idempotency }) => ({ id, amount: body.amount ?? null, idempotency }),
+    variables: ({ id, body, idempotency }) => ({
+      id,
+      amount: body.amount ?? null,
+      receipt: body.receipt ?? null,
+      idempotency,
+    }),
     answer: ({ paymentCapture: result }) =>
       result.__typename === 'Refused'
         ? result
@@ -227,7 +235,7 @@ const payments = [
             replayed: result.idempotent,
           },
   }),
-  row<'CreateRefund', { amount?: number; reason?: string }>({
+  row<'CreateRefund', { amount?: number; reason?: string; receipt?: ReceiptInput }>({
     method: 'POST',
     path: '/v1/public/payments/{id}/refund',
     operation: 'CreateRefund',
@@ -237,12 +245,45 @@ const payments = [
       paymentId: id,
       amount: body.amount ?? null,
       reason: body.reason ?? null,
+      receipt: body.receipt ?? null,
       idempotency,
     }),
     answer: ({ refundCreate: result }) =>
       result.__typename === 'Refused'
         ? result
         : created(refundJson(result.refund), result.idempotent),
+  }),
+  row<'CloseReceipt', ReceiptInput>({
+    method: 'POST',
+    path: '/v1/public/payments/{id}/receipts',
+    operation: 'CloseReceipt',
+    field: 'Mutation.receiptClose',
+    idempotent: true,
+    variables: ({ id, body, idempotency }) => ({ paymentId: id, receipt: body, idempotency }),
+    answer: ({ receiptClose: result }) =>
+      result.__typename === 'Refused'
+        ? result
+        : created({ receipt: receiptJson(result.receipt) }, result.idempotent),
+  }),
+  row<'ListReceipts', Empty, StatusPage<ReceiptStatus> & { paymentId?: string }>({
+    method: 'GET',
+    path: '/v1/public/receipts',
+    operation: 'ListReceipts',
+    field: 'Query.receipts',
+    variables: ({ query }) => ({
+      ...pageVariables(query),
+      status: query.status ?? null,
+      paymentId: query.paymentId ?? null,
+    }),
+    answer: ({ receipts: page }) => paged(page, receiptJson),
+  }),
+  row<'GetReceipt'>({
+    method: 'GET',
+    path: '/v1/public/receipts/{id}',
+    operation: 'GetReceipt',
+    field: 'Query.receipt',
+    variables: ({ id }) => ({ id }),
+    answer: ({ receipt }) => receipt && ok(receiptJson(receipt)),
   }),
   row<'ListRefunds', Empty, StatusPage<RefundStatus>>({
     method: 'GET',
@@ -487,7 +528,10 @@ const tokens = [
     }),
     answer: ({ tokensConnection: page }) => paged(page, tokenJson),
   }),
-  row<'ChargeToken', { amount: number; orderId?: string; description?: string }>({
+  row<
+    'ChargeToken',
+    { amount: number; orderId?: string; description?: string; receipt?: ReceiptInput }
+  >({
     method: 'POST',
     path: '/v1/public/tokens/{id}/charge',
     operation: 'ChargeToken',
@@ -498,6 +542,7 @@ const tokens = [
       amount: body.amount,
       orderId: body.orderId ?? null,
       description: body.description ?? null,
+      receipt: body.receipt ?? null,
       idempotency,
     }),
     answer: ({ tokenCharge: result }) =>

@@ -8,6 +8,7 @@ import type { AnyRequest } from './read-request.ts';
 import { sendRefusal, type Refusal } from './refusal-http.ts';
 import type { Outcome } from './routes.ts';
 import { walkPages, type LongAnswers } from './walk-pages.ts';
+import { whenClosed } from './when-closed.ts';
 
 /**
  * A page takes a few milliseconds to be read and printed: so long is everybody else's call held up.
@@ -75,6 +76,6 @@ export const sendList = async (
   if (request.method === 'HEAD') return reply.send('');
   const giveBack = longAnswers.take(merchantId);
   if (typeof giveBack !== 'function') return sendRefusal(reply, giveBack);
-  reply.raw.once('close', giveBack);
+  whenClosed(reply.raw, giveBack);
   return reply.send(Readable.from(textOf(first, read), { objectMode: false }));
 };

@@ -1,12 +1,13 @@
 /**
- * The contract for people and programs: `/docs`, the pages beside it, and
- * `/v1/public/openapi.json`. None needs a key, and nothing is loaded from elsewhere.
+ * The contract for people and programs: the guides under `/docs`, the reference and the pages
+ * beside it, and `/v1/public/openapi.json`. None needs a key, and nothing is loaded from elsewhere.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { serveNotes } from './api-notes/serve-notes.ts';
 import { prepareAnswer, sendAnswer, type FixedAnswer } from './fixed-answer.ts';
+import { serveGuides } from './guides/serve-guides.ts';
 import type { Contract } from './read-contract.ts';
 import { serveGuide } from './webhook-guide/serve-guide.ts';
 
@@ -40,7 +41,7 @@ const page = `<!doctype html>
 <script src="/docs/js/scalar.js" defer></script>
 </head>
 <body>
-<noscript>The reference needs JavaScript. The description is at <a href="${documentPath}">${documentPath}</a>, notes on the API at <a href="/docs/notes/">/docs/notes/</a>, how to verify webhooks at <a href="/docs/webhooks/">/docs/webhooks/</a>.</noscript>
+<noscript>The reference needs JavaScript. The description is at <a href="${documentPath}">${documentPath}</a>, guides at <a href="/docs/">/docs/</a>, notes on the API at <a href="/docs/notes/">/docs/notes/</a>, how to verify webhooks at <a href="/docs/webhooks/">/docs/webhooks/</a>.</noscript>
 <div id="app"></div>
 </body>
 </html>
@@ -73,12 +74,19 @@ const prepareReference = async (): Promise<ReadonlyMap<string, FixedAnswer>> => 
     readReference().then((text) => prepareAnswer(text, script)),
   ]);
   return new Map([
-    ['/docs', shown],
-    ['/docs/', shown],
+    ['/docs/reference', shown],
+    ['/docs/reference/', shown],
     ['/docs/js/start-reference.js', start],
     ['/docs/js/scalar.js', reference],
   ]);
 };
+
+const referencePaths = [
+  '/docs/reference',
+  '/docs/reference/',
+  '/docs/js/start-reference.js',
+  '/docs/js/scalar.js',
+];
 
 /** Adds them. The reference is large and seldom looked at: it is loaded at the first look. */
 export const serveDocs = async (app: FastifyInstance, { document }: Contract): Promise<void> => {
@@ -87,8 +95,9 @@ export const serveDocs = async (app: FastifyInstance, { document }: Contract): P
   app.get(documentPath, (request, reply) => sendAnswer(request, reply, description));
   await serveGuide(app, cacheControl);
   serveNotes(app, cacheControl);
+  serveGuides(app, cacheControl);
   let reference: Promise<ReadonlyMap<string, FixedAnswer>> | null = null;
-  for (const path of ['/docs', '/docs/', '/docs/js/start-reference.js', '/docs/js/scalar.js']) {
+  for (const path of referencePaths) {
     app.get(path, async (request, reply) => {
       reference ??= prepareReference();
       const answer = (await reference).get(path);

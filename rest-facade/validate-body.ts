@@ -36,19 +36,29 @@ const isNullable = ({ type }: Schema): boolean => Array.isArray(type) && type.in
  */
 const compileShape = (schema: Schema): ((body: Fields) => Record<string, unknown>) => {
   const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => {
-    const item = field.items?.properties ? compileShape(field.items) : null;
     const fallback = field['x-default'];
-    return { name, camel: camelCase(name), fallback, item, nullable: isNullable(field) };
+    const nullable = isNullable(field);
+    return { name, camel: camelCase(name), fallback, inner: compileInner(field), nullable };
   });
   return (body) => {
     const shaped: Record<string, unknown> = {};
-    for (const { name, camel, fallback, item, nullable } of fields) {
+    for (const { name, camel, fallback, inner, nullable } of fields) {
       const value = nullable && body[name] === null ? null : (body[name] ?? fallback);
-      if (value !== undefined)
-        shaped[camel] = item && Array.isArray(value) ? value.map(item) : value;
+      if (value !== undefined) shaped[camel] = inner(value);
     }
     return shaped;
   };
+};
+
+/** The same for what a field holds: an object with named fields, a list of such, or a value. */
+const compileInner = ({ items, properties, ...schema }: Schema): ((value: unknown) => unknown) => {
+  if (items?.properties) {
+    const item = compileShape(items);
+    return (value) => (Array.isArray(value) ? value.map(item) : value);
+  }
+  if (!properties) return (value) => value;
+  const shape = compileShape({ ...schema, properties });
+  return (value) => (isObject(value) ? shape(value) : value);
 };
 
 const compileMeant = ({ properties = {}, required = [] }: Schema): ((body: unknown) => unknown) => {
@@ -57,21 +67,25 @@ const compileMeant = ({ properties = {}, required = [] }: Schema): ((body: unkno
       .filter(([name, field]) => !required.includes(name) && !isNullable(field))
       .map(([name]) => name),
   );
-  const items = new Map(
-    Object.entries(properties).flatMap(([name, field]) =>
-      field.items?.properties ? [[name, compileMeant(field.items)]] : [],
-    ),
+  const inner = new Map(
+    Object.entries(properties).flatMap(([name, field]) => {
+      const schema = field.items ?? field;
+      return schema.properties ? [[name, compileMeant(schema)] as const] : [];
+    }),
   );
   return (body) => {
-    if (!isObject(body) || (items.size === 0 && !Object.values(body).includes(null))) return body;
+    if (!isObject(body)) return body;
+    const isPlain = Object.keys(body).every((name) => !inner.has(name));
+    if (isPlain && !Object.values(body).includes(null)) return body;
     const fields = Object.entries(body).filter(
       ([name, value]) => value !== null || !optional.has(name),
     );
-    const meantItems = (name: string, value: unknown) => {
-      const item = items.get(name);
-      return item && Array.isArray(value) ? value.map(item) : value;
+    const meantInside = (name: string, value: unknown): unknown => {
+      const meant = inner.get(name);
+      if (!meant) return value;
+      return Array.isArray(value) ? value.map(meant) : meant(value);
     };
-    return Object.fromEntries(fields.map(([name, value]) => [name, meantItems(name, value)]));
+    return Object.fromEntries(fields.map(([name, value]) => [name, meantInside(name, value)]));
   };
 };
 

@@ -9,7 +9,7 @@ import { refuse, type Refusal } from './refusal-http.ts';
 /**
  * Answers of more than one part that a merchant has on their way at the same time, in this process.
  */
-const longAnswers_max = 16;
+export const longAnswers_max = 16;
 /** Seconds after which one of them may have ended. */
 const retryAfter_s = 5;
 

@@ -1,8 +1,9 @@
-/** `/docs/notes/`: API-NOTES.md beside this file, as a page. */
+/** `/docs/notes/`: API-NOTES.md and RECEIPTS.md beside this file, as one page. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { codeBlock, serveGuidePage } from '../guide-page.ts';
+import { codeBlock } from '../guide-page.ts';
+import { serveOtherPage } from '../guides/serve-guides.ts';
 
 /** The anchor of a heading, as GitHub makes it. */
 const anchorOf = (heading: string): string =>
@@ -28,6 +29,8 @@ const renderNotes = async (markdown: string): Promise<string> => {
 
 /** Adds the page. */
 export const serveNotes = (app: FastifyInstance, cacheControl: string): void => {
-  const notes = readFileSync(join(import.meta.dirname, 'API-NOTES.md'), 'utf8');
-  serveGuidePage(app, '/docs/notes/', () => renderNotes(notes), cacheControl);
+  const notes = ['API-NOTES.md', 'RECEIPTS.md']
+    .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
+    .join('\n');
+  serveOtherPage(app, '/docs/notes/', () => renderNotes(notes), cacheControl);
 };

@@ -1,6 +1,6 @@
 /**
- * Starts the reference on `/docs`. Loaded in front of the reference's own script, whose load it
- * waits for.
+ * Starts the reference on `/docs/reference`. Loaded in front of the reference's own script, whose
+ * load it waits for.
  */
 
 /**

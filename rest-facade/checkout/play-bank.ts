@@ -21,6 +21,9 @@ import type { Words } from './words/words.ts';
 
 const bodyLimit_bytes = 1_024;
 
+/** Six digits that the simulated bank takes for a wrong code: the payment is declined (TEST.md). */
+const wrongTestCode = '000000';
+
 /** Whether the payment waits for its buyer at the bank. */
 const awaitsBuyer = (checkout: Checkout): boolean =>
   checkout.status === 'processing' && checkout.step !== null && checkout.step !== 'wait';
@@ -65,8 +68,9 @@ export const playBank = (app: FastifyInstance, context: PageContext): void => {
     const { words, call } = visitOf(context, request);
     if (!call || !isSameOrigin(request, true)) return sendUnknown(context, reply, words);
     const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
-    const approve = form.get('answer') !== 'decline';
-    const coded = /^\d{6}$/.test((form.get('code') ?? '').trim());
+    const code = (form.get('code') ?? '').trim();
+    const approve = form.get('answer') !== 'decline' && code !== wrongTestCode;
+    const coded = /^\d{6}$/.test(code);
     const answer = await context.calls.confirm(call, { approve, coded });
     const refusedCheckout = isRefused(answer) ? await context.calls.read(call) : null;
     if (isRefused(answer) && refusedCheckout?.mode !== 'test')

@@ -13,6 +13,7 @@ import { findCheckout, type BuyerCall, type PageContext, type TokenRoute } from 
 import { guardPage } from './page-headers.ts';
 import { drawState } from './state-json.ts';
 import type { Words } from './words/words.ts';
+import { whenClosed } from '../when-closed.ts';
 
 /** As on the merchants' stream: proxies close what is silent for longer. */
 const heartbeat_ms = 25_000;
@@ -72,7 +73,7 @@ const stream = (parts: Stream, shownTag: string): void => {
     void reader.return?.();
     response.end();
   };
-  response.once('close', end);
+  whenClosed(response, end);
   pushChanges(parts, shownTag)
     .catch((error: unknown) =>
       context.log.warn(
@@ -121,7 +122,7 @@ export const pushState = (
           'rate_limited',
           words,
         );
-      reply.raw.once('close', giveBack);
+      whenClosed(reply.raw, giveBack);
       const reader = openReader(live, call.principal);
       const response = reply.hijack().raw;
       const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
@@ -130,7 +131,7 @@ export const pushState = (
       response.writeHead(200, { ...Object.fromEntries(headers), ...streamHeaders });
       response.write(': connected\n\n');
       open.add(response);
-      response.once('close', () => open.delete(response));
+      whenClosed(response, () => open.delete(response));
       stream({ context, call, words, response, reader }, String(request.query.tag));
     },
   });

@@ -19,11 +19,14 @@ const styleParts = [
   'methods.css',
   'outcome.css',
   'receipt.css',
+  'terms.css',
   'bank.css',
   'asleep.css',
   'narrow.css',
   'print.css',
 ];
+/** Browser modules of the page of a payment link; link.js is the one that it starts. */
+const linkModuleNames = ['link.js', 'amount-rules.js'];
 /** Browser modules; page.js is the one that the page starts. */
 export const moduleNames = [
   'page.js',
@@ -78,7 +81,7 @@ export const readAssets = (): Assets => {
   const files = new Map<string, Asset>([
     ['page.css', text('text/css; charset=utf-8', Buffer.concat(styleParts.map(read)))],
     ['icon.svg', text('image/svg+xml', read('icon.svg'))],
-    ...moduleNames.map(
+    ...[...moduleNames, ...linkModuleNames].map(
       (name) => [name, text('text/javascript; charset=utf-8', read(name))] as const,
     ),
     ...fontNames.map(

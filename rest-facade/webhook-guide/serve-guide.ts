@@ -6,7 +6,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { prepareAnswer, sendAnswer } from '../fixed-answer.ts';
-import { codeBlock, guideHeaders, serveGuidePage } from '../guide-page.ts';
+import { codeBlock, fileHeaders } from '../guide-page.ts';
+import { serveOtherPage } from '../guides/serve-guides.ts';
 
 const path = '/docs/webhooks/';
 
@@ -61,11 +62,11 @@ if err != nil || !webhook.Verify(body, r.Header.Get("X-PSP-Signature"), os.Geten
 
 const introduction = `<h1>Verifying webhooks</h1>
 <p>Anybody can post to your address. A delivery is genuine when its <code>X-PSP-Signature</code> fits its body and your endpoint's secret (<code>whs_...</code>, the whole text is the key).</p>
-<table><tr><th scope="col">endpoint</th><th scope="col">header</th><th scope="col">what is signed (HMAC-SHA256, lowercase hex)</th></tr>
+<div class="wide" tabindex="0" role="group" aria-label="Formats"><table><tr><th scope="col">endpoint</th><th scope="col">header</th><th scope="col">what is signed (HMAC-SHA256, lowercase hex)</th></tr>
 <tr><td>usual</td><td><code>t=&lt;unix seconds&gt;,v1=...,v2=...</code></td><td><code>v2</code>: <code>&lt;t&gt;.&lt;raw body&gt;</code>; <code>v1</code>: the raw body</td></tr>
 <tr><td>marked <code>stripe</code></td><td>the same</td><td>both: <code>&lt;t&gt;.&lt;raw body&gt;</code>, as Stripe's own libraries verify it</td></tr>
 <tr><td>marked <code>standard</code></td><td><code>webhook-signature: v1,&lt;base64&gt;</code> with <code>webhook-id</code> and <code>webhook-timestamp</code></td><td><code>&lt;id&gt;.&lt;timestamp&gt;.&lt;raw body&gt;</code>, as the libraries of Standard Webhooks verify it; <code>X-PSP-Signature</code> is not sent</td></tr>
-<tr><td>marked <code>legacy</code></td><td><code>sha256=...</code></td><td>the raw body; there is no timestamp</td></tr></table>
+<tr><td>marked <code>legacy</code></td><td><code>sha256=...</code></td><td>the raw body; there is no timestamp</td></tr></table></div>
 <ul>
 <li>Verify the bytes as they came. A body that was parsed and written again is another body.</li>
 <li>Take <code>v2</code>, and refuse what is more than five minutes old: <code>v1</code> and the legacy format do not say when they were made.</li>
@@ -101,9 +102,9 @@ export const serveGuide = async (app: FastifyInstance, cacheControl: string): Pr
   const sections = sources.map(({ language, source }) => sectionOf(language, source)).join('\n');
   const links = languages.map(({ name }) => `<a href="#${name}">${name}</a>`).join(', ');
   const main = `${introduction}<p>A function to copy: ${links}. A library instead: <a href="#standard">Standard Webhooks</a>.</p>${sections}${standard}`;
-  serveGuidePage(app, path, () => main, cacheControl);
+  serveOtherPage(app, path, () => main, cacheControl);
   for (const { language, source } of sources) {
-    const file = await prepareAnswer(source, guideHeaders(cacheControl, 'plain'));
+    const file = await prepareAnswer(source, fileHeaders(cacheControl));
     app.get(`${path}${language.file}`, (request, reply) => sendAnswer(request, reply, file));
   }
 };

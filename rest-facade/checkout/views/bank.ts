@@ -23,7 +23,7 @@ const codeField = (words: Words, wrong: boolean): Html =>
       autocomplete="one-time-code"
       maxlength="6"
       pattern="[0-9]{6}"
-      placeholder="000000"
+      placeholder="123456"
       autofocus
       aria-describedby="code-problem"
       ${wrong && html`aria-invalid="true"`}

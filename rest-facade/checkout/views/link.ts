@@ -2,6 +2,7 @@
 import type { LinkPage } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';
 import { html, type Html, type Piece } from '../html.ts';
+import { placesOf } from '../read-amount.ts';
 import type { Assets } from '../serve-assets.ts';
 import type { Words } from '../words/words.ts';
 import { lock, seals } from './icons.ts';
@@ -45,6 +46,10 @@ const amountField = (link: LinkPage, words: Words, mistake: LinkMistake | null):
         enterkeyhint="go"
         required
         autofocus
+        data-places="${placesOf(link.currency)}"
+        data-least="${link.amountMin ?? 0}"
+        data-most="${link.amountMax ?? 0}"
+        data-problem="${amountMistake(link, words)}"
         value="${mistake?.typed ?? ''}"
         aria-describedby="amount-hint amount-problem"
         ${mistake && html`aria-invalid="true"`}
@@ -56,7 +61,7 @@ const amountField = (link: LinkPage, words: Words, mistake: LinkMistake | null):
 };
 
 const form = (link: LinkPage, words: Words, mistake: LinkMistake | null): Html =>
-  html`<form class="link-form" method="post">
+  html`<form class="link-form" method="post" novalidate>
     ${
       link.amount === null
         ? amountField(link, words, mistake)
@@ -96,6 +101,10 @@ const frame = (
         ? link.shopName
         : words.pageTitle(formatAmount(link.amount, link.currency, words.locale), link.shopName),
     assets,
+    head:
+      link.amount === null &&
+      link.isOpen &&
+      html`<script type="module" src="${assets.address('link.js')}"></script>`,
     body: html`<body class="${kind}">
       ${
         link.mode === 'test' &&

@@ -4,26 +4,11 @@
  */
 import type { Checkout } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';
+import { formatDay, formatTime } from '../format-time.ts';
 import { html, type Html, type Piece } from '../html.ts';
 import type { Words } from '../words/words.ts';
 import { payableMethod } from './pay-form.ts';
-
-/** Receipts name one time zone, so that a printed one means the same everywhere. */
-const timeZone = 'Europe/Moscow';
-
-/** Day and minute of `instant` (RFC 3339) in Moscow, with the name of that time. */
-const formatTime = (instant: string, { locale, moscowTime }: Words): string => {
-  const format = new Intl.DateTimeFormat(locale, {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-    timeZone,
-  });
-  return `${format.format(new Date(instant))} ${moscowTime}`;
-};
-
-/** Day of `instant` in Moscow. */
-const formatDay = (instant: string, { locale }: Words): string =>
-  new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone }).format(new Date(instant));
+import { agreedTermsView } from './subscription.ts';
 
 /** Brands in the spelling of the page, by the letters of what a bank calls them. */
 const brandName = (brand: string, words: Words): string => {
@@ -73,6 +58,14 @@ const refundView = (
   </li>`;
 };
 
+/**
+ * What became of the receipt that goes to the buyer by mail or phone. One that the cash register
+ * refused is sent again: there is nothing that the buyer could do.
+ */
+const fiscalState = ({ fiscalReceipt }: Checkout, words: Words): string | null =>
+  fiscalReceipt &&
+  words.fiscalStates[fiscalReceipt === 'registered' ? 'registered' : 'beingRegistered'];
+
 /** The receipt; of a payment that ended without money, the little that there is. */
 export const receiptView = (checkout: Checkout, words: Words): Html => {
   const instant = checkout.paidAt ?? checkout.endedAt;
@@ -83,7 +76,9 @@ export const receiptView = (checkout: Checkout, words: Words): Html => {
       ${fact(words.captured, captured === null ? null : formatAmount(captured, checkout.currency, words.locale))}
       ${fact(words.paidWith, methodText(checkout, words))}
       ${fact(words.card, cardText(checkout, words))}
+      ${fact(words.fiscalReceipt, fiscalState(checkout, words))}
     </dl>
+    ${agreedTermsView(checkout, words)}
     ${
       refunds.length > 0 &&
       html`<ul class="refunds" aria-label="${words.refundsLabel}">

@@ -4,6 +4,7 @@ import { formatAmount } from '../format-amount.ts';
 import { html, type Html } from '../html.ts';
 import type { Words } from '../words/words.ts';
 import { verificationView } from './saving.ts';
+import { offeredTermsView } from './subscription.ts';
 
 /** A shorter description fits its box even in the largest letters. */
 const scrolls_characters = 120;
@@ -53,6 +54,7 @@ export const summaryView = (checkout: Checkout, words: Words): Html => {
     <h1 class="amount ${sizeOf(amount)}"><span class="unseen">${words.payTo} </span>${amount}</h1>
     ${verificationView(checkout, words)}
     ${checkout.description && descriptionView(checkout.description)}
+    ${offeredTermsView(checkout, words)}
     <dl class="facts">
       ${row(words.order, checkout.orderId)} ${row(words.paymentNumber, checkout.publicId)}
       ${timeLeft(checkout, words)}

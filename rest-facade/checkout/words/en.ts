@@ -118,6 +118,22 @@ export const en: Words = {
       notSaved: 'T-Pay was not linked',
     },
   },
+  subscription: {
+    title: 'Subscription',
+    plan: 'Plan',
+    priceLabel: 'Price',
+    price: (amount, period, count) =>
+      count === 1 ? `${amount} a ${period}` : `${amount} every ${count} ${period}s`,
+    trial: 'Free trial',
+    days: (count) => (count === 1 ? '1 day' : `${count} days`),
+    until: 'until',
+    firstCharge: 'First charge',
+    today: 'With this payment',
+    nextCharge: 'Next charge',
+    cancel: (host) =>
+      `You can cancel at any time ${host === null ? 'in the shop' : `at ${host}`}: nothing is charged after that.`,
+    ended: 'The subscription has ended: nothing more is charged.',
+  },
   footerSaving: 'Card details go straight to the bank. The shop sees the last 4 digits only.',
 
   cardNumber: 'Card number',
@@ -192,6 +208,8 @@ export const en: Words = {
   savedMethod: 'Saved payment method',
   brands: { mir: 'Mir', visa: 'Visa', mastercard: 'Mastercard', unionpay: 'UnionPay' },
   refundsLabel: 'Returned money',
+  fiscalReceipt: 'Fiscal receipt',
+  fiscalStates: { registered: 'Registered', beingRegistered: 'Being registered' },
   print: 'Print the receipt',
 
   stuck: {
@@ -293,7 +311,7 @@ export const en: Words = {
   bankAmount: 'Amount',
   bankCode: {
     title: 'Enter the code from the message',
-    text: 'In test mode any six digits will do.',
+    text: 'In test mode any six digits are right, and 000000 is wrong.',
   },
   bankCodeLabel: 'Confirmation code',
   bankCodeWrong: 'Enter six digits.',

@@ -1,5 +1,5 @@
 /** The hosted page in Russian. */
-import type { Words } from './words.ts';
+import type { SubscriptionPeriod, Words } from './words.ts';
 
 // A payment that has failed is over: paying again is the shop's to offer.
 const otherWay = 'Вернитесь в магазин и оплатите другой картой или другим способом.';
@@ -7,6 +7,20 @@ const callBank = 'Позвоните в свой банк или верните�
 const checkCard = 'Вернитесь в магазин, начните оплату заново и проверьте данные карты.';
 const later =
   'Вернитесь в магазин и начните заново через несколько минут или оплатите другим способом.';
+
+/** A noun after a number that ends in 1, in 2 to 4, and after any other. */
+type NumberForms = Readonly<Record<'one' | 'few' | 'many', string>>;
+const pluralRules = new Intl.PluralRules('ru');
+const inNumber = (count: number, forms: NumberForms): string => {
+  const form = pluralRules.select(count);
+  return form === 'one' || form === 'few' ? forms[form] : forms.many;
+};
+const periods: Readonly<Record<SubscriptionPeriod, NumberForms>> = {
+  day: { one: 'день', few: 'дня', many: 'дней' },
+  week: { one: 'неделю', few: 'недели', many: 'недель' },
+  month: { one: 'месяц', few: 'месяца', many: 'месяцев' },
+  year: { one: 'год', few: 'года', many: 'лет' },
+};
 
 export const ru: Words = {
   language: 'ru',
@@ -119,6 +133,24 @@ export const ru: Words = {
       notSaved: 'T-Pay не привязан',
     },
   },
+  subscription: {
+    title: 'Подписка',
+    plan: 'Тариф',
+    priceLabel: 'Стоимость',
+    price: (amount, period, count) =>
+      count === 1
+        ? `${amount} в ${periods[period].one}`
+        : `${amount} раз в ${count} ${inNumber(count, periods[period])}`,
+    trial: 'Бесплатно',
+    days: (count) => `${count} ${inNumber(count, periods.day)}`,
+    until: 'до',
+    firstCharge: 'Первое списание',
+    today: 'С этим платежом',
+    nextCharge: 'Следующее списание',
+    cancel: (host) =>
+      `Отменить можно в любой момент ${host === null ? 'в магазине' : `на ${host}`}: после этого ничего не спишется.`,
+    ended: 'Подписка закончилась: списаний больше не будет.',
+  },
   footerSaving: 'Данные карты уходят прямо в банк. Магазин видит только последние 4 цифры.',
 
   cardNumber: 'Номер карты',
@@ -190,6 +222,8 @@ export const ru: Words = {
   savedMethod: 'Сохранённый способ оплаты',
   brands: { mir: 'Мир', visa: 'Visa', mastercard: 'Mastercard', unionpay: 'UnionPay' },
   refundsLabel: 'Возвращённые деньги',
+  fiscalReceipt: 'Кассовый чек',
+  fiscalStates: { registered: 'Зарегистрирован', beingRegistered: 'Регистрируется' },
   print: 'Распечатать квитанцию',
 
   stuck: {
@@ -286,7 +320,7 @@ export const ru: Words = {
   bankAmount: 'Сумма',
   bankCode: {
     title: 'Введите код из сообщения',
-    text: 'В тестовом режиме подойдут любые шесть цифр.',
+    text: 'В тестовом режиме верны любые шесть цифр, а 000000 — неверный код.',
   },
   bankCodeLabel: 'Код подтверждения',
   bankCodeWrong: 'Введите шесть цифр.',

@@ -31,6 +31,7 @@ export interface Message {
   readonly text: string;
 }
 
+export type SubscriptionPeriod = NonNullable<CheckoutFieldsFragment['subscription']>['period'];
 export type PayableMethod = 'sbp' | 'cards' | 'tpay' | 'sberpay';
 /** Methods that a shop can save. */
 export type SavableMethod = Exclude<PayableMethod, 'sberpay'>;
@@ -45,6 +46,25 @@ export interface SavingWords {
   readonly payAndSave: (amount: string) => string;
   readonly saved: Message;
   readonly notSaved: string;
+}
+
+/** The texts about a subscription that a payment begins. */
+export interface SubscriptionWords {
+  readonly title: string;
+  readonly plan: string;
+  readonly priceLabel: string;
+  /** What every `count` periods cost. */
+  readonly price: (amount: string, period: SubscriptionPeriod, count: number) => string;
+  readonly trial: string;
+  readonly days: (count: number) => string;
+  /** Stands before a day. */
+  readonly until: string;
+  readonly firstCharge: string;
+  readonly today: string;
+  readonly nextCharge: string;
+  /** How to cancel; `host`: the shop's site. */
+  readonly cancel: (host: string | null) => string;
+  readonly ended: string;
 }
 
 /** The texts of a payment link's page. */
@@ -140,6 +160,7 @@ export interface Words extends RefusalWords {
   readonly paying: string;
 
   readonly saving: Readonly<Record<SavableMethod, SavingWords>>;
+  readonly subscription: SubscriptionWords;
   readonly footerSaving: string;
 
   readonly cardNumber: string;
@@ -197,6 +218,9 @@ export interface Words extends RefusalWords {
   readonly savedMethod: string;
   readonly brands: Readonly<Record<'mir' | 'visa' | 'mastercard' | 'unionpay', string>>;
   readonly refundsLabel: string;
+  /** The receipt of the cash register, and its states. */
+  readonly fiscalReceipt: string;
+  readonly fiscalStates: Readonly<Record<'registered' | 'beingRegistered', string>>;
   readonly print: string;
 
   /**

@@ -1,0 +1,86 @@
+/**
+ * The terms of a subscription that a payment begins: before the buyer agrees, and on the receipt.
+ * The first charge is counted from the binding (decision D-66).
+ */
+import type { Checkout } from '../call-checkout.ts';
+import { formatAmount } from '../format-amount.ts';
+import { formatDay } from '../format-time.ts';
+import { html, type Html, type Piece } from '../html.ts';
+import type { Words } from '../words/words.ts';
+
+type Terms = NonNullable<Checkout['subscription']>;
+
+const day_ms = 86_400_000;
+
+/** When the trial ends of what is bound at `boundAt` (RFC 3339). */
+const trialEnd = ({ trialDays }: Terms, boundAt: string): string =>
+  new Date(Date.parse(boundAt) + trialDays * day_ms).toISOString();
+
+const price = ({ amount, currency, period, intervalCount }: Terms, words: Words): string =>
+  words.subscription.price(formatAmount(amount, currency, words.locale), period, intervalCount);
+
+const fact = (name: string, value: Html | string): Html =>
+  html`<div class="fact">
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`;
+
+const day = (instant: string, words: Words): Html =>
+  html`<time datetime="${instant}">${formatDay(instant, words)}</time>`;
+
+const host = ({ shopSite }: Checkout): string | null =>
+  (shopSite && URL.parse(shopSite)?.host) || null;
+
+const planFact = ({ planName }: Terms, { subscription }: Words): Piece =>
+  planName !== null && fact(subscription.plan, planName);
+
+const trialFact = (terms: Terms, end: string, words: Words): Html =>
+  fact(
+    words.subscription.trial,
+    html`${words.subscription.days(terms.trialDays)}, ${words.subscription.until} ${day(end, words)}`,
+  );
+
+const firstCharge = ({ amount, currency }: Terms, end: string, words: Words): Html =>
+  fact(
+    words.subscription.firstCharge,
+    html`${formatAmount(amount, currency, words.locale)}, ${day(end, words)}`,
+  );
+
+/** What the buyer is about to agree to; nothing where the payment begins no subscription. */
+export const offeredTermsView = (checkout: Checkout, words: Words): Piece => {
+  const { subscription: terms, status, now } = checkout;
+  if (!terms || (status !== 'pending' && status !== 'processing')) return null;
+  const end = trialEnd(terms, now);
+  const { title, firstCharge: first, today, cancel } = words.subscription;
+  return html`<section class="terms" aria-labelledby="terms-title">
+    <h2 class="terms-title" id="terms-title">${title}</h2>
+    <dl class="facts">
+      ${planFact(terms, words)} ${fact(words.subscription.priceLabel, price(terms, words))}
+      ${
+        terms.trialDays > 0
+          ? html`${trialFact(terms, end, words)} ${firstCharge(terms, end, words)}`
+          : fact(first, today)
+      }
+    </dl>
+    <p class="terms-cancel">${cancel(host(checkout))}</p>
+  </section>`;
+};
+
+/** What the buyer agreed to; nothing before that, and where the payment begins no subscription. */
+export const agreedTermsView = (checkout: Checkout, words: Words): Piece => {
+  const { subscription: terms, status, paidAt } = checkout;
+  if (!terms || paidAt === null || (status !== 'succeeded' && status !== 'refunded')) return null;
+  const { title, ended, nextCharge, cancel } = words.subscription;
+  const isOver = terms.status === 'cancelled';
+  const first = terms.firstChargeAt ?? trialEnd(terms, paidAt);
+  const next = terms.nextChargeAt ?? (terms.trialDays > 0 ? first : null);
+  return html`<section class="terms" aria-labelledby="terms-title">
+    <h3 class="terms-title" id="terms-title">${title}</h3>
+    <dl class="facts">
+      ${planFact(terms, words)} ${fact(words.subscription.priceLabel, price(terms, words))}
+      ${terms.trialDays > 0 && !isOver && trialFact(terms, first, words)}
+      ${!isOver && next !== null && fact(nextCharge, day(next, words))}
+    </dl>
+    <p class="terms-cancel">${isOver ? ended : cancel(host(checkout))}</p>
+  </section>`;
+};

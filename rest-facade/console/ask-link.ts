@@ -1,0 +1,59 @@
+/** `npm run console:link`: asks the service that runs here for a one-time link into its console. */
+import { parseArgs } from 'node:util';
+import { request } from 'undici';
+import { is, nullish, object, string } from 'valibot';
+import type { LinkWords } from '../../subgraphs/kernel/service/access/link-person.ts';
+
+const made = object({ url: string(), expires_at: string(), person: nullish(string()) });
+const refusal = object({ error: object({ message: string() }) });
+const patience_ms = 5_000;
+
+/** Where the service listens, and the token of its operator. */
+export interface LinkAsker {
+  readonly host: string;
+  readonly port: number;
+  readonly operatorToken: string | null;
+}
+
+const text = { type: 'string' } as const;
+const options = { person: text, role: text, merchant: text };
+
+/** Whom the words of the command name. Throws one sentence for a person. */
+export const readLinkWords = (words: readonly string[]): LinkWords => {
+  try {
+    return parseArgs({ args: [...words], options }).values;
+  } catch {
+    throw new Error(
+      `npm run console:link takes -- --person <name> --role <role> [--merchant <id>], not: ${words.join(' ')}`,
+    );
+  }
+};
+
+/**
+ * The address of a new link, for the person whom `words` name, or for an administrator without a
+ * name. Rejects with one sentence for a person.
+ */
+export const askLink = async (
+  { host, port, operatorToken }: LinkAsker,
+  words: LinkWords,
+): Promise<string> => {
+  if (operatorToken === null)
+    throw new Error('OPERATOR_TOKEN is required: a link is made for whoever has that');
+  const local = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host;
+  const address = `http://${local.includes(':') ? `[${local}]` : local}:${port}`;
+  const answer = await request(`${address}/console/links`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify(words),
+    headersTimeout: patience_ms,
+    bodyTimeout: patience_ms,
+  }).catch(() => null);
+  if (!answer) throw new Error(`nothing answers at ${address}: is the service running?`);
+  const body: unknown = await answer.body.json().catch(() => null);
+  if (is(refusal, body)) throw new Error(body.error.message);
+  if (answer.statusCode !== 201 || !is(made, body))
+    throw new Error(`${address} answered ${answer.statusCode}`);
+  if ((body.person ?? undefined) !== words.person)
+    throw new Error('the service that runs here is older and makes no links for persons');
+  return body.url;
+};

@@ -1,0 +1,110 @@
+/**
+ * The page before the console: it takes a one-time link, leads to the issuer's login, or says how
+ * to get in.
+ */
+import { readFileSync } from 'node:fs';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { preferredLanguage } from '../checkout/choose-language.ts';
+import { html, markupText } from '../checkout/html.ts';
+import { guardPage } from '../checkout/page-headers.ts';
+import { prepareAnswer, sendAnswer, type FixedAnswer } from '../fixed-answer.ts';
+
+/** How people get in here: at the issuer, by a one-time link, or not at all. */
+export type LoginWay = 'issuer' | 'link' | 'none';
+
+/** Why the issuer's word was not enough. */
+export type LoginFault = 'refused' | 'failed';
+
+const texts = {
+  en: {
+    title: 'Console',
+    issuer: 'Log in to see payments, payouts and webhooks.',
+    link: 'You get in by a one-time link. This command prints one:',
+    none: 'This installation has an issuer, but the console is not known to it: its operator sets OIDC_CLIENT_ID.',
+    go: 'Log in',
+    opening: 'Opening the console ...',
+    over: 'This link has been used already, or its ten minutes are over. Print a new one:',
+    failed: 'The service could not answer just now. Open the link once more in a moment.',
+    loginRefused:
+      'You are known to the issuer, but your account has no role here. Ask an administrator for one.',
+    loginFailed: 'The login was not completed. Try once more.',
+  },
+  ru: {
+    title: 'Консоль',
+    issuer: 'Войдите, чтобы видеть платежи, выплаты и вебхуки.',
+    link: 'Вход — по одноразовой ссылке. Её печатает команда:',
+    none: 'Здесь есть сервер входа, но консоль ему не известна: оператор задаёт OIDC_CLIENT_ID.',
+    go: 'Войти',
+    opening: 'Открываем консоль ...',
+    over: 'Ссылка уже использована, или её десять минут прошли. Напечатайте новую:',
+    failed: 'Сервис сейчас не ответил. Откройте ссылку ещё раз чуть позже.',
+    loginRefused: 'Сервер входа вас знает, но роли здесь у вас нет. Попросите её у администратора.',
+    loginFailed: 'Вход не завершён. Попробуйте ещё раз.',
+  },
+} as const;
+
+const command = html`<code>npm run console:link</code>`;
+
+/** The page in the reader's language; `fault` is what the issuer's login came to. */
+export const sendEnterPage = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  way: LoginWay,
+  fault: LoginFault | null = null,
+): FastifyReply => {
+  const language = preferredLanguage(request.headers['accept-language']);
+  const words = texts[language];
+  guardPage(reply);
+  const page = html`<!doctype html>
+    <html lang="${language}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex, nofollow" />
+        <title>${words.title}</title>
+        <link rel="stylesheet" href="/console/enter/enter.css" />
+        <link rel="icon" href="/console/enter/icon.svg" type="image/svg+xml" />
+        <script src="/console/enter/enter.js" type="module"></script>
+      </head>
+      <body>
+        <main>
+          <img src="/console/enter/icon.svg" alt="" />
+          <h1>${words.title}</h1>
+          <div aria-live="polite">
+            <div data-when="waiting">
+              ${fault && html`<p class="bad">${fault === 'refused' ? words.loginRefused : words.loginFailed}</p>`}
+              <p>${words[way]} ${way === 'link' && command}</p>
+              ${way === 'issuer' && html`<a class="go" href="/console/login">${words.go}</a>`}
+            </div>
+            <p data-when="opening" hidden>${words.opening}</p>
+            <p class="bad" data-when="over" hidden>${words.over} ${command}</p>
+            <p class="bad" data-when="failed" hidden>${words.failed}</p>
+          </div>
+        </main>
+      </body>
+    </html>`;
+  const status = fault === 'refused' ? 403 : fault === 'failed' ? 502 : 200;
+  return reply.code(status).type('text/html; charset=utf-8').send(markupText(page));
+};
+
+const files = [
+  ['enter.js', './browser/enter.js', 'text/javascript; charset=utf-8'],
+  ['enter.css', './browser/enter.css', 'text/css; charset=utf-8'],
+  ['icon.svg', '../checkout/browser/icon.svg', 'image/svg+xml'],
+  ['onest-latin.woff2', '../checkout/browser/fonts/onest-latin.woff2', 'font/woff2'],
+  ['onest-cyrillic.woff2', '../checkout/browser/fonts/onest-cyrillic.woff2', 'font/woff2'],
+] as const;
+
+/** Serves what the page loads; each file is read when it is first asked for. */
+export const serveEnterFiles = (app: FastifyInstance): void => {
+  for (const [name, path, type] of files) {
+    let answer: Promise<FixedAnswer> | null = null;
+    app.get(`/console/enter/${name}`, async (request, reply) => {
+      answer ??= prepareAnswer(readFileSync(new URL(path, import.meta.url)), {
+        'content-type': type,
+        'cache-control': 'public, max-age=300',
+      });
+      return sendAnswer(request, reply, await answer);
+    });
+  }
+};

@@ -1,0 +1,201 @@
+/**
+ * The way into the console: its session, one-time links, the issuer's login. What a person does in
+ * the console itself goes to the graph.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { is, nullish, object, optional, pipe, regex, safeParse, string } from 'valibot';
+import { authorizationOf, type Authenticator } from '../../gateway/callers/authenticate.ts';
+import type {
+  ConsoleSessions,
+  OpenedSession,
+  Session,
+} from '../../gateway/callers/console-sessions.ts';
+import type { Origins } from '../../gateway/callers/origins.ts';
+import { blockedMessage, type RateLimiter } from '../../gateway/callers/rate-limit.ts';
+import { openCookie, type SessionCookie } from '../../gateway/callers/session-cookie.ts';
+import { consoleHeader, isOwnPage } from '../../gateway/callers/with-sessions.ts';
+import { errorJson } from '../../schema/wire.ts';
+import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { readLinkPerson } from '../../subgraphs/kernel/service/access/link-person.ts';
+import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { sendEnterPage, serveEnterFiles, type LoginFault, type LoginWay } from './enter-page.ts';
+import type { IssuerLogin } from './login.ts';
+import { serveProgram } from './serve-program.ts';
+import { serveStartPage } from './start-page.ts';
+
+export interface ConsoleParts {
+  readonly sessions: ConsoleSessions;
+  readonly cookie: SessionCookie;
+  readonly origins: Origins;
+  readonly authenticator: Pick<Authenticator, 'ofHeader'>;
+  readonly limiter: Pick<RateLimiter, 'blocked_s' | 'countFailure'>;
+  readonly publicUrl: string;
+  /** Null: nobody logs in at the issuer. */
+  readonly issuerLogin: IssuerLogin | null;
+  /** Whether one-time links are made: where no issuer says who people are. */
+  readonly hasLinks: boolean;
+  readonly log: Logger;
+}
+
+const noLinks = 'there are no links here: people log in at the issuer';
+
+/** How long a login at the issuer may take. */
+const login_s = 600;
+
+const withLink = object({ link: pipe(string(), regex(/^[A-Za-z0-9_-]{43}$/)) });
+
+const forPerson = nullish(
+  object({ person: optional(string()), role: optional(string()), merchant: optional(string()) }),
+);
+
+const sessionJson = ({ subject, role, merchantId, until, endsAt }: Session) => ({
+  subject,
+  role,
+  merchant_id: merchantId,
+  until,
+  ends_at: endsAt,
+});
+
+const send = (reply: FastifyReply, status: number, code: string, message: string): FastifyReply =>
+  reply.code(status).send(errorJson(code, message));
+
+const sendForeign = (reply: FastifyReply): FastifyReply =>
+  send(reply, 403, 'forbidden', `only the console's own pages, with ${consoleHeader}, may do that`);
+
+/** Sets the cookie of a new session, and ends the one that the browser had. */
+const begin = async (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { secret, session }: OpenedSession,
+  { sessions, cookie }: ConsoleParts,
+): Promise<void> => {
+  const before = cookie.read(request.raw);
+  if (before !== null) await sessions.end(before);
+  const life_s = Math.ceil((Date.parse(session.endsAt) - Date.now()) / 1_000);
+  void reply.header('set-cookie', cookie.write(secret, life_s));
+};
+
+/** `/console/session`: who is logged in, in by a link, and out. */
+const addSession = (app: FastifyInstance, parts: ConsoleParts): void => {
+  const { sessions, cookie, origins, limiter } = parts;
+  app.get('/console/session', async ({ raw }, reply) => {
+    const secret = cookie.read(raw);
+    const session = secret === null ? null : await sessions.find(secret);
+    return session
+      ? reply.send(sessionJson(session))
+      : send(reply, 401, 'unauthorized', 'nobody is logged in');
+  });
+  app.post('/console/session', async (request, reply) => {
+    if (!isOwnPage(request.raw, origins)) return sendForeign(reply);
+    const blocked_s = limiter.blocked_s(request.raw);
+    if (blocked_s > 0)
+      return send(
+        reply.header('retry-after', String(blocked_s)),
+        429,
+        'rate_limited',
+        blockedMessage(blocked_s),
+      );
+    const opened =
+      parts.hasLinks && is(withLink, request.body) ? await sessions.enter(request.body.link) : null;
+    if (!opened) {
+      limiter.countFailure(request.raw);
+      return send(reply, 401, 'unauthorized', 'the link has been used, is over, or never was');
+    }
+    await begin(request, reply, opened, parts);
+    return reply.code(201).send(sessionJson(opened.session));
+  });
+  app.delete('/console/session', async (request, reply) => {
+    if (!isOwnPage(request.raw, origins)) return sendForeign(reply);
+    const secret = cookie.read(request.raw);
+    if (secret !== null) await sessions.end(secret);
+    return reply.header('set-cookie', cookie.write('', 0)).code(204).send();
+  });
+};
+
+/**
+ * `/console/links`: a platform's administrator, by bearer, makes a one-time link, for a person whom
+ * the body may name.
+ */
+const addLinks = (
+  app: FastifyInstance,
+  { sessions, authenticator, limiter, log }: ConsoleParts,
+): void => {
+  app.post('/console/links', async ({ raw, body }, reply) => {
+    if (limiter.blocked_s(raw) > 0) return send(reply, 429, 'rate_limited', 'too many failures');
+    const caller = await authenticator.ofHeader(authorizationOf(raw), raw);
+    if (isRefused(caller)) {
+      limiter.countFailure(raw);
+      return send(reply, 401, caller.code, caller.message);
+    }
+    const { principal } = caller;
+    if (principal.kind !== 'operator' || principal.role !== 'admin' || principal.merchantId)
+      return send(reply, 403, 'scope_required', "links are for the platform's administrators");
+    const words = safeParse(forPerson, body);
+    if (!words.success) return send(reply, 400, 'bad_request', 'person, role, merchant: texts');
+    const person = readLinkPerson(words.output ?? {});
+    if (person && isRefused(person)) return send(reply, 400, person.code, person.message);
+    const link = await sessions.makeLink(person);
+    if (!link) return send(reply, 404, 'not_found', 'merchant: there is no such merchant');
+    log.info({ subject: principal.subject, person }, 'a one-time link into the console was made');
+    return reply
+      .code(201)
+      .send({ url: link.url, expires_at: link.expiresAt, person: person?.subject ?? null });
+  });
+};
+
+/** What the issuer's answer comes to: a session, or why there is none. */
+const finishLogin = async (
+  request: FastifyRequest,
+  sealed: string,
+  issuer: IssuerLogin,
+  { publicUrl, sessions, log }: ConsoleParts,
+): Promise<OpenedSession | LoginFault> => {
+  try {
+    const person = await issuer.finish(new URL(`${publicUrl}${request.url}`), sealed);
+    if (isRefused(person) || person.principal.kind !== 'operator') return 'refused';
+    const { subject, role, merchantId } = person.principal;
+    return await sessions.open({ subject, role, merchantId });
+  } catch (error) {
+    log.warn({ err: error, requestId: request.id }, 'a login was not completed');
+    return 'failed';
+  }
+};
+
+/** `/console/login`: to the issuer, and back. */
+const addLogin = (app: FastifyInstance, issuer: IssuerLogin, parts: ConsoleParts): void => {
+  const waiting = openCookie('console-login', parts.publicUrl);
+  app.get('/console/login', async (request, reply) => {
+    const begun = await issuer.begin().catch((error: unknown) => {
+      parts.log.error({ err: error, requestId: request.id }, 'the issuer could not be asked');
+      return null;
+    });
+    if (!begun) return sendEnterPage(request, reply, 'issuer', 'failed');
+    return reply
+      .header('set-cookie', waiting.write(begun.sealed, login_s))
+      .redirect(begun.url, 303);
+  });
+  app.get('/console/login/return', async (request, reply) => {
+    const sealed = waiting.read(request.raw);
+    void reply.header('set-cookie', waiting.write('', 0));
+    const opened = sealed === null ? 'failed' : await finishLogin(request, sealed, issuer, parts);
+    if (typeof opened === 'string') return sendEnterPage(request, reply, 'issuer', opened);
+    await begin(request, reply, opened, parts);
+    return reply.redirect('/console/', 303);
+  });
+};
+
+/** Adds the console's own addresses. */
+export const registerConsole = async (app: FastifyInstance, parts: ConsoleParts): Promise<void> => {
+  const { issuerLogin, hasLinks } = parts;
+  const way: LoginWay = issuerLogin ? 'issuer' : hasLinks ? 'link' : 'none';
+  await app.register(async (scope) => {
+    scope.get('/console/enter', (request, reply) => sendEnterPage(request, reply, way));
+    serveEnterFiles(scope);
+    serveStartPage(scope);
+    serveProgram(scope);
+    addSession(scope, parts);
+    if (hasLinks) addLinks(scope, parts);
+    else scope.post('/console/links', (_, reply) => send(reply, 404, 'not_found', noLinks));
+    if (issuerLogin) addLogin(scope, issuerLogin, parts);
+  });
+};

@@ -1,0 +1,70 @@
+/**
+ * How many exports run at the same time in this process, and whose page is read next. An export has
+ * one page on its way at most, so that those who wait get a page each in turn.
+ */
+import { openNamedQuota } from '../../gateway/callers/quota.ts';
+import type { OperatorPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { refuse, type Refusal } from '../refusal-http.ts';
+
+/** Exports of one person at the same time. */
+const exportsPerPerson_max = 2;
+/** Exports of all people of one merchant at the same time. */
+const exportsPerMerchant_max = 4;
+/** Pages of exports that are read at the same time: the rest of the process goes on beside them. */
+const pagesAtOnce_max = 2;
+const retryAfter_s = 5;
+
+const tooMany = (limit: number, whose: string): Refusal => ({
+  ...refuse('rate_limited', `at most ${limit} exports ${whose} at a time; let one end`),
+  retryAfter_s,
+});
+
+export interface ExportLimits {
+  /** Takes a place; the answer gives it back. A refusal when there is none. */
+  readonly take: (person: OperatorPrincipal) => (() => void) | Refusal;
+  /** Reads one page in its turn. */
+  readonly inTurn: <Page>(read: () => Promise<Page>) => Promise<Page>;
+}
+
+/** Reads in the order in which they were asked for, so many at a time. */
+const openTurns = (): ExportLimits['inTurn'] => {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (read) => {
+    if (running >= pagesAtOnce_max) {
+      // Whoever ends a turn passes it on: it stays counted.
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.push(resolve);
+      await promise;
+    } else running += 1;
+    try {
+      return await read();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  };
+};
+
+/** Opens the limits of this process. */
+export const openExportLimits = (): ExportLimits => {
+  const people = openNamedQuota(exportsPerPerson_max);
+  const merchants = openNamedQuota(exportsPerMerchant_max);
+  return {
+    take: ({ subject, merchantId }) => {
+      const ofPerson = people.take(`${merchantId ?? ''} ${subject}`);
+      if (!ofPerson) return tooMany(exportsPerPerson_max, 'of one person');
+      const ofMerchant = merchantId === null ? () => {} : merchants.take(merchantId);
+      if (!ofMerchant) {
+        ofPerson();
+        return tooMany(exportsPerMerchant_max, 'of one merchant');
+      }
+      return () => {
+        ofPerson();
+        ofMerchant();
+      };
+    },
+    inTurn: openTurns(),
+  };
+};

@@ -1,0 +1,209 @@
+/**
+ * What the export of a list is: the console's own operation, with the fields of its rows alone, and
+ * a column for each of them. Lists of objects within a row are left out; a list that comes to the
+ * console later can be exported without a word here.
+ */
+import {
+  getNamedType,
+  getNullableType,
+  isCompositeType,
+  isListType,
+  isObjectType,
+  Kind,
+  OperationTypeNode,
+  parse,
+  visit,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
+
+/** One column: its name, and where its value is in a row. */
+export interface ExportColumn {
+  readonly name: string;
+  readonly path: readonly string[];
+}
+
+export interface ExportPlan {
+  /** The operation with its rows alone; it takes the variables of the list. */
+  readonly document: DocumentNode;
+  /** Under which name the answer holds the list. */
+  readonly field: string;
+  readonly columns: readonly ExportColumn[];
+}
+
+/** What a list is answered with: as a connection, or as the event log (D-110). */
+export type ListAnswer =
+  | {
+      readonly nodes: readonly unknown[];
+      readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+    }
+  | {
+      readonly items: readonly unknown[];
+      readonly hasMore: boolean;
+      readonly lastId: string | null;
+    };
+
+/** The rows of an answer, and the `after` of those behind them; null behind the last ones. */
+export const pageOf = (
+  answer: ListAnswer,
+): { readonly rows: readonly unknown[]; readonly after: string | null } =>
+  'nodes' in answer
+    ? { rows: answer.nodes, after: answer.pageInfo.hasNextPage ? answer.pageInfo.endCursor : null }
+    : { rows: answer.items, after: answer.hasMore ? answer.lastId : null };
+
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
+/** `amountRefunded` as `amount_refunded`. */
+const columnName = (path: readonly string[]): string =>
+  path.join('_').replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const nameOf = ({ alias, name }: FieldNode): string => (alias ?? name).value;
+
+/** The fields of a selection on a type, those of its fragments among them. */
+const fieldsOf = (
+  { selections }: SelectionSetNode,
+  typeName: string,
+  fragments: Fragments,
+): readonly FieldNode[] =>
+  selections.flatMap((selection): readonly FieldNode[] => {
+    if (selection.kind === Kind.FIELD) return [selection];
+    const inner =
+      selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
+    const on = inner?.typeCondition?.name.value ?? typeName;
+    return inner && on === typeName ? fieldsOf(inner.selectionSet, typeName, fragments) : [];
+  });
+
+interface Kept {
+  readonly selections: readonly SelectionNode[];
+  readonly columns: readonly ExportColumn[];
+}
+
+/** The fields of a row that have a column, and the columns. */
+const keepLeaves = (
+  set: SelectionSetNode,
+  type: GraphQLNamedType,
+  fragments: Fragments,
+  above: readonly string[] = [],
+): Kept => {
+  if (!isObjectType(type)) return { selections: [], columns: [] };
+  const kept = new Map<string, Kept>();
+  for (const field of fieldsOf(set, type.name, fragments)) {
+    const found = type.getFields()[field.name.value];
+    const path = [...above, nameOf(field)];
+    if (!found || kept.has(nameOf(field))) continue;
+    const named = getNamedType(found.type);
+    if (!isCompositeType(named)) {
+      const columns = [{ name: columnName(path), path }];
+      kept.set(nameOf(field), { selections: [field], columns });
+    } else if (field.selectionSet && !isListType(getNullableType(found.type))) {
+      const inner = keepLeaves(field.selectionSet, named, fragments, path);
+      if (inner.columns.length === 0) continue;
+      const selectionSet = { ...field.selectionSet, selections: inner.selections };
+      kept.set(nameOf(field), { ...inner, selections: [{ ...field, selectionSet }] });
+    }
+  }
+  const all = [...kept.values()];
+  return {
+    selections: all.flatMap(({ selections }) => selections),
+    columns: all.flatMap(({ columns }) => columns),
+  };
+};
+
+const fieldNode = (name: string, selections?: readonly SelectionNode[]): FieldNode => ({
+  kind: Kind.FIELD,
+  name: { kind: Kind.NAME, value: name },
+  ...(selections ? { selectionSet: { kind: Kind.SELECTION_SET, selections } } : {}),
+});
+
+/** How a list names its rows, and the fields that say where the next ones begin. */
+const listShapes = [
+  {
+    rows: 'nodes',
+    place: [fieldNode('pageInfo', [fieldNode('hasNextPage'), fieldNode('endCursor')])],
+  },
+  { rows: 'items', place: [fieldNode('hasMore'), fieldNode('lastId')] },
+] as const;
+
+/** The operation over this field alone, with the variables that the field still names. */
+const operationOver = (
+  operation: OperationDefinitionNode,
+  root: FieldNode,
+): OperationDefinitionNode => {
+  const used = new Set<string>();
+  visit(root, { Variable: ({ name }) => void used.add(name.value) });
+  const variableDefinitions = (operation.variableDefinitions ?? []).filter(({ variable }) =>
+    used.has(variable.name.value),
+  );
+  const selectionSet = { kind: Kind.SELECTION_SET, selections: [root] } as const;
+  return { ...operation, variableDefinitions, selectionSet };
+};
+
+/** The list that an operation asks for: its one field, which has `first`, `after` and rows. */
+const listIn = (
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode | undefined,
+): {
+  readonly field: FieldNode;
+  readonly shape: (typeof listShapes)[number];
+  readonly nodes: FieldNode;
+  readonly row: GraphQLNamedType;
+} | null => {
+  const [field, ...others] = operation?.selectionSet.selections ?? [];
+  if (operation?.operation !== OperationTypeNode.QUERY || others.length > 0) return null;
+  if (field?.kind !== Kind.FIELD) return null;
+  const asked = new Set((field.arguments ?? []).map(({ name }) => name.value));
+  const connection = schema.getQueryType()?.getFields()[field.name.value]?.type;
+  const list = connection && getNamedType(connection);
+  if (!asked.has('first') || !asked.has('after') || !isObjectType(list)) return null;
+  for (const shape of listShapes) {
+    const nodes = field.selectionSet?.selections.find(
+      (inner): inner is FieldNode => inner.kind === Kind.FIELD && nameOf(inner) === shape.rows,
+    );
+    const rows = list.getFields()[shape.rows];
+    if (nodes && rows) return { field, shape, nodes, row: getNamedType(rows.type) };
+  }
+  return null;
+};
+
+/** The plan of an operation's export; null when the operation is not one list. */
+export const planExport = (schema: GraphQLSchema, text: string): ExportPlan | null => {
+  const { definitions } = parse(text, { noLocation: true });
+  const operation = definitions.find(({ kind }) => kind === Kind.OPERATION_DEFINITION) as
+    | OperationDefinitionNode
+    | undefined;
+  const fragments: Fragments = new Map(
+    definitions.flatMap((definition) =>
+      definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition]] : [],
+    ),
+  );
+  const found = listIn(schema, operation);
+  if (!operation || !found?.nodes.selectionSet) return null;
+  const { field, shape, nodes, row } = found;
+  const { selections, columns } = keepLeaves(found.nodes.selectionSet, row, fragments);
+  if (columns.length === 0) return null;
+  const { alias: _, ...plainNodes } = nodes;
+  const root = {
+    ...field,
+    arguments: (field.arguments ?? []).filter(
+      ({ name }) => name.value !== 'last' && name.value !== 'before',
+    ),
+    selectionSet: {
+      kind: Kind.SELECTION_SET,
+      selections: [
+        { ...plainNodes, selectionSet: { kind: Kind.SELECTION_SET, selections } },
+        ...shape.place,
+      ],
+    },
+  } as const;
+  const document = {
+    kind: Kind.DOCUMENT,
+    definitions: [operationOver(operation, root)],
+  } as const;
+  return { document, field: nameOf(field), columns };
+};

@@ -1,0 +1,195 @@
+/**
+ * `POST /console/exports`: a list of the console as CSV, with exactly the list's filters. The
+ * list's own operation is run page by page, by keyset, no faster than the client reads, so that two
+ * pages are in memory and no connection to the database waits. Who hangs up, logs out or is logged
+ * out ends the export at once.
+ */
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ExecutionResult } from 'graphql';
+import { is, object, record, string, unknown } from 'valibot';
+import { admitCaller, takeToken, type AdmissionParts } from '../../gateway/callers/admit-caller.ts';
+import { authorizationOf, type Authenticator } from '../../gateway/callers/authenticate.ts';
+import type { Authenticated } from '../../gateway/callers/caller.ts';
+import { emptyBody, signaturesOf } from '../../gateway/callers/check-caller.ts';
+import { blockedMessage, rateMessage } from '../../gateway/callers/rate-limit.ts';
+import { consoleOperation } from '../../gateway/graphql/console-documents.ts';
+import type { Supergraph } from '../../gateway/supergraph.ts';
+import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { Call, OperatorPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { isErrorCode, refuse, sendRefusal, type Refusal } from '../refusal-http.ts';
+import { walkPages } from '../walk-pages.ts';
+import { csvHead, csvLines } from './csv-text.ts';
+import { openExportLimits, type ExportLimits } from './export-limits.ts';
+import { pageOf, planExport, type ExportPlan, type ListAnswer } from './plan-export.ts';
+import { whenClosed } from '../when-closed.ts';
+
+/** A page takes some ten milliseconds. */
+const rowsPerPage = 200;
+const body_max_bytes = 64 * 1_024;
+
+export interface ExportParts extends Omit<AdmissionParts, 'authenticator'> {
+  readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>;
+  readonly authenticator: Pick<Authenticator, 'ofHeader' | 'isKnown' | 'checkRequest' | 'watch'>;
+}
+
+const asked = object({ operation: string(), variables: record(string(), unknown()) });
+
+interface Page {
+  readonly text: string;
+  readonly cursor: string | null;
+}
+
+const isPerson = (
+  caller: Authenticated,
+): caller is Authenticated & { principal: OperatorPrincipal } =>
+  caller.principal.kind === 'operator';
+
+const shownBy = (request: FastifyRequest) => ({
+  request: request.raw,
+  authorization: authorizationOf(request.raw),
+  signatures: signaturesOf(request.raw),
+  body: emptyBody,
+  arrivedAt_ms: Date.now(),
+});
+
+/** The person who asks, or why there is no export. */
+const admit = async (
+  request: FastifyRequest,
+  parts: ExportParts,
+): Promise<(Authenticated & { principal: OperatorPrincipal }) | Refusal> => {
+  const caller = await admitCaller(shownBy(request), parts, request.id);
+  if (caller === null) return refuse('unavailable', 'the caller could not be looked up; try again');
+  if ('blocked_s' in caller)
+    return {
+      ...refuse('rate_limited', blockedMessage(caller.blocked_s)),
+      retryAfter_s: caller.blocked_s,
+    };
+  if (isRefused(caller)) return refuse(caller.code, caller.message);
+  if (!isPerson(caller))
+    return refuse('scope_required', 'exports are for people; a key reads the lists of the API');
+  const token = await takeToken(caller, parts.limiter);
+  if (!token || token.taken.granted) return caller;
+  const { retryAfter_s } = token.taken;
+  return { ...refuse('rate_limited', rateMessage(retryAfter_s)), retryAfter_s };
+};
+
+const refusalOf = ({ errors }: ExecutionResult): Refusal => {
+  const [error] = errors ?? [];
+  const code = error?.extensions['code'];
+  return isErrorCode(code) && code !== 'internal_error'
+    ? refuse(code, error?.message ?? '')
+    : refuse('internal_error', 'something broke on our side; quote X-Request-Id to support');
+};
+
+/** Reads pages of a list as text. */
+const openPages = (
+  plan: ExportPlan,
+  variables: Readonly<Record<string, unknown>>,
+  call: Call,
+  { supergraph, limits }: Pick<ExportParts, 'supergraph'> & { readonly limits: ExportLimits },
+) => {
+  const { document, field, columns } = plan;
+  const { last: _, before: __, ...filters } = variables;
+  return async (cursor: string | null): Promise<Page | Refusal> => {
+    const page = { ...filters, first: rowsPerPage, after: cursor };
+    const result = await limits.inTurn(() =>
+      supergraph.execute({ document, variables: page }, call),
+    );
+    const found = result.data?.[field] as ListAnswer | null | undefined;
+    if (result.errors || !found) return refusalOf(result);
+    const { rows, after } = pageOf(found);
+    return { text: csvLines(columns, rows), cursor: after };
+  };
+};
+
+const textOf = async function* (
+  { columns }: ExportPlan,
+  first: Page,
+  read: (cursor: string) => Promise<Page | Refusal>,
+): AsyncGenerator<string> {
+  let before = csvHead(columns);
+  for await (const { text } of walkPages(first, ({ cursor }: Page) => cursor, read)) {
+    yield before + text;
+    before = '';
+  }
+};
+
+/** The plans of the console's operations, each made when it is first asked for. */
+const openPlans = (supergraph: Pick<Supergraph, 'apiSchema'>) => {
+  const plans = new Map<string, ExportPlan | null>();
+  return (operation: string): ExportPlan | null => {
+    const known = plans.get(operation);
+    if (known !== undefined) return known;
+    const text = consoleOperation(operation);
+    if (text === null) return null;
+    const plan = planExport(supergraph.apiSchema, text);
+    plans.set(operation, plan);
+    return plan;
+  };
+};
+
+const sendFile = async (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  caller: Authenticated & { principal: OperatorPrincipal },
+  {
+    plan,
+    variables,
+    ...parts
+  }: ExportParts & {
+    readonly limits: ExportLimits;
+    readonly plan: ExportPlan;
+    readonly variables: Readonly<Record<string, unknown>>;
+  },
+): Promise<FastifyReply> => {
+  const release = parts.limits.take(caller.principal);
+  if (typeof release !== 'function') return sendRefusal(reply, release);
+  const lose = (): void => void reply.raw.destroy();
+  const unwatch = parts.authenticator.watch(shownBy(request), caller, lose, () => {});
+  whenClosed(reply.raw, () => {
+    release();
+    unwatch();
+  });
+  const call = { principal: caller.principal, requestId: request.id };
+  const read = openPages(plan, variables, call, parts);
+  const first = await read(null);
+  if ('code' in first) return sendRefusal(reply, first);
+  parts.log.info({ subject: caller.principal.subject, list: plan.field }, 'a list is exported');
+  return reply
+    .headers({
+      'content-type': 'text/csv; charset=utf-8; header=present',
+      'content-disposition': `attachment; filename="${plan.field}.csv"`,
+    })
+    .send(Readable.from(textOf(plan, first, read), { objectMode: false }));
+};
+
+/** Adds the address. */
+export const serveExports = (app: FastifyInstance, parts: ExportParts): void => {
+  const limits = openExportLimits();
+  const planOf = openPlans(parts.supergraph);
+  app.post(
+    '/console/exports',
+    { bodyLimit: body_max_bytes, config: { load: 'long-lived' } },
+    async (request, reply) => {
+      const caller = await admit(request, parts);
+      if ('code' in caller) return sendRefusal(reply, caller);
+      const { body } = request;
+      const plan = is(asked, body) ? planOf(body.operation) : null;
+      if (!plan || !is(asked, body))
+        return sendRefusal(
+          reply,
+          refuse(
+            'bad_request',
+            'operation: expected one of the lists of the console, and variables',
+          ),
+        );
+      return sendFile(request, reply, caller, {
+        ...parts,
+        limits,
+        plan,
+        variables: body.variables,
+      });
+    },
+  );
+};

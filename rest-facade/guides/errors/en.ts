@@ -1,0 +1,167 @@
+/** The tables of codes in English. */
+import type { CodeTexts } from './texts.ts';
+
+export const english: CodeTexts = {
+  heads: { code: 'code', cause: 'what happened', cure: 'what to do', kind: 'class' },
+  kinds: {
+    soft: 'soft: a later attempt may succeed',
+    hard: 'hard: this method will not work again',
+    buyer: 'buyer: the buyer has to do something',
+    technical: 'technical: try the same again',
+  },
+  errors: {
+    bad_request: [
+      'A field is missing, unknown, repeated or of a wrong type; the message names it.',
+      'Correct the call. Repeating it as it is does not help.',
+    ],
+    signature_required: [
+      'The shop demands signed requests, and this one has no signature.',
+      'Sign it with the secret of the shop (`thm_...`); the SDK does it with `signingSecret`.',
+    ],
+    invalid_signature: [
+      'The signature does not fit the request, is more than 5 minutes old, or is of a form that the shop does not take.',
+      'Sign the bytes that you send, and check the secret and your clock with `psp doctor`.',
+    ],
+    unauthorized: [
+      'There is no key in the call, or it is malformed, unknown or revoked.',
+      'Send `Authorization: Bearer sk_...` with a key that is in force.',
+    ],
+    live_not_enabled: [
+      'A live key was used before the merchant was enabled for live mode.',
+      'Ask the operator to enable it.',
+    ],
+    ip_not_allowed: [
+      'The call came from an address that is not on the allow-list of the shop.',
+      'Call from a listed address, or have the address added.',
+    ],
+    scope_required: [
+      'The key may not make this call; the message names the scope that it lacks.',
+      'Use a key that has the scope, or have one issued.',
+    ],
+    aml_blocked: [
+      'The customer or the card is on a block list.',
+      'Do not repeat the call. Ask the operator if you take it for a mistake.',
+    ],
+    forbidden_purpose: [
+      'The description contains words that are not allowed here.',
+      'Describe what is sold in other words, or ask the operator.',
+    ],
+    not_found: [
+      'There is no such object for this key: it does not exist, or belongs to another shop, merchant or mode.',
+      'Check the id, and that it was made with a key of the same mode.',
+    ],
+    method_not_allowed: [
+      'The address is right, the HTTP method is not.',
+      'Take the method from the reference; the header `Allow` lists them.',
+    ],
+    not_pending: [
+      'A payment is to be cancelled that is neither pending nor held.',
+      'Read it: when it was paid, refund it.',
+    ],
+    idempotent_conflict: [
+      'The idempotency key was used before, for another body.',
+      'Take a new key for a new operation, or the old body for a repeat.',
+    ],
+    idempotent_in_progress: [
+      'The first call with this key is still being carried out.',
+      'Repeat the same call after `Retry-After`. The SDK does so.',
+    ],
+    payment_not_authorized: [
+      'A payment is to be captured whose money is not held (any more).',
+      'Read its status and its `capture_before`.',
+    ],
+    payment_not_succeeded: [
+      'A payment is to be refunded that has not been paid.',
+      'Wait for `succeeded`, or cancel it.',
+    ],
+    already_refunded: ['Everything has been given back already.', 'Nothing. Read `refunds`.'],
+    token_not_active: [
+      'The saved method is not confirmed yet, or was cancelled.',
+      'Let the buyer save a method anew.',
+    ],
+    receipt_not_expected: [
+      'The payment takes no closing receipt: it has no prepayment, was not paid, or has one already.',
+      'Read its receipts.',
+    ],
+    payload_too_large: ['The body is larger than the route takes.', 'Send less, or in parts.'],
+    unsupported_media_type: [
+      'The body is not JSON, or is compressed.',
+      'Send `Content-Type: application/json`, uncompressed.',
+    ],
+    amount_exceeds_remainder: [
+      'More is to be refunded or captured than is left.',
+      'Read `amount`, `amount_refunded` or `amount_capturable`; refunds under way count.',
+    ],
+    capture_declined: [
+      'The bank refuses to take the held money; the payment stays `authorized`.',
+      'Try again with the same key, or cancel it.',
+    ],
+    insufficient_balance: [
+      'The balance does not cover the payout with its fee, or has no room for the amount.',
+      'Read `available`, and pay out later or less.',
+    ],
+    route_not_configured: [
+      'No bank is configured for this method of the shop.',
+      'Ask the operator for a route.',
+    ],
+    method_unsupported: [
+      'The bank of the shop cannot do that with this method.',
+      'Take another method, or ask the operator for another bank.',
+    ],
+    rate_limited: [
+      'More calls came than the merchant may make.',
+      'Wait as long as `Retry-After` says. The SDK does so.',
+    ],
+    internal_error: [
+      'The fault is on this side.',
+      'Read the object before you repeat what moves money, or repeat it with the same idempotency key. Quote `X-Request-Id` to support.',
+    ],
+    router_error: [
+      "The bank does not know where to send it; with payouts, the recipient's bank.",
+      'Check `bank_id` or `bik`. The failed payout is named in the message.',
+    ],
+    unavailable: [
+      'The service is overloaded or being replaced.',
+      'Repeat the call after `Retry-After`, with the same idempotency key. The SDK does so.',
+    ],
+  },
+  failures: {
+    do_not_honor: 'The bank of the buyer declines and gives no reason.',
+    generic_decline: 'The bank declines for a reason that it does not name.',
+    insufficient_funds: 'There is not enough money on the card or the account.',
+    limit_exceeded: 'A limit of the card, the account or the balance is reached.',
+    call_issuer: 'The buyer has to call the bank.',
+    expired_card: 'The card has expired.',
+    invalid_card_number: 'The number of the card is wrong.',
+    invalid_expiry: 'The date of the card is wrong.',
+    incorrect_cvc: 'The security code is wrong.',
+    lost_card: 'The card was reported as lost.',
+    stolen_card: 'The card was reported as stolen.',
+    pickup_card: 'The bank withdraws the card.',
+    card_restricted: 'The card is restricted.',
+    transaction_not_permitted: 'The card may not be used for this.',
+    country_not_supported: 'The country of the card is not supported.',
+    fraud_suspected: 'The bank suspects fraud.',
+    authentication_failed: 'The buyer was not confirmed (3-D Secure).',
+    authorization_revoked: 'The buyer has withdrawn the permission to charge.',
+    identification_required: 'The buyer has to identify at the bank.',
+    account_not_found: 'There is no such account.',
+    issuer_unavailable: 'The bank of the buyer does not answer.',
+    processing_error: 'The processing failed at the bank.',
+    session_expired: 'The buyer did not finish at the bank in time.',
+    link_expired: 'Nobody began to pay in time.',
+    capture_expired: 'The held money was neither captured nor given up in time.',
+    method_unavailable: 'The method cannot be used at the bank just now.',
+    unknown_bank_code: 'The bank gives a reason that is not known here.',
+    bank_unknown: "The recipient's bank is not known.",
+    recipient_not_in_sbp: 'The recipient cannot be reached by SBP at this bank.',
+    recipient_check_failed: 'The recipient did not pass the check of the bank.',
+    rejected_by_recipient_bank: "The recipient's bank refuses the money.",
+    payout_limit_exceeded: 'A limit for payouts is reached.',
+    acquirer_balance_insufficient: 'The account that is paid out from is empty for the moment.',
+    recipient_data_lost:
+      'The card number did not reach the bank, and is stored nowhere. Make a new payout.',
+    refund_rejected: 'The bank refuses the refund.',
+    refund_window_closed: 'The time in which the bank takes refunds is over.',
+  },
+};

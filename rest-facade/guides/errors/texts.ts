@@ -1,0 +1,19 @@
+/** What a table of codes says in one language. A code without an entry does not compile. */
+import type { FailureCode } from '../../../subgraphs/kernel/rules/failure-code.ts';
+import type { ErrorCode } from '../../refusal-http.ts';
+
+/** Why a code comes, and what to do then. */
+export type CauseAndCure = readonly [cause: string, cure: string];
+
+export interface CodeTexts {
+  readonly heads: {
+    readonly code: string;
+    readonly cause: string;
+    readonly cure: string;
+    readonly kind: string;
+  };
+  /** How a scheduled charge goes on after a failure of the class. */
+  readonly kinds: Readonly<Record<'soft' | 'hard' | 'buyer' | 'technical', string>>;
+  readonly errors: Readonly<Record<ErrorCode, CauseAndCure>>;
+  readonly failures: Readonly<Record<FailureCode, string>>;
+}

@@ -1,0 +1,215 @@
+/**
+ * The guides: `/docs`, `/docs/en/...` and `/docs/ru/...`. They are Markdown files beside this one,
+ * read at the first look, and need no key. Nothing is loaded from elsewhere.
+ */
+import { readFileSync } from 'node:fs';
+import type { FastifyInstance } from 'fastify';
+import { preferredLanguage } from '../checkout/choose-language.ts';
+import { html, markupText } from '../checkout/html.ts';
+import { prepareAnswer, sendAnswer, type FixedAnswer } from '../fixed-answer.ts';
+import { framed, type GuideTitles } from './frame.ts';
+import {
+  guideGroups,
+  guideLanguages,
+  guideNames,
+  guidePath,
+  type GuideLanguage,
+  type GuideName,
+  type OtherPage,
+} from './pages.ts';
+import { readGuide, type Guide } from './read-guide.ts';
+import { guideWords } from './words.ts';
+
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const headersOf = (cacheControl: string): Readonly<Record<string, string>> => ({
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': cacheControl,
+  'content-security-policy': contentSecurityPolicy,
+});
+
+/** What pages load, by the files that it is made of. */
+const assets = [
+  ['guides.js', ['./browser/guides.js'], 'text/javascript; charset=utf-8'],
+  ['search.js', ['./browser/search.js'], 'text/javascript; charset=utf-8'],
+  [
+    'guides.css',
+    ['../checkout/browser/base.css', './browser/guides.css', './browser/snippets.css'],
+    'text/css; charset=utf-8',
+  ],
+  ['icon.svg', ['../checkout/browser/icon.svg'], 'image/svg+xml'],
+  ...['latin', 'cyrillic', 'currency'].map(
+    (part) =>
+      [
+        `onest-${part}.woff2`,
+        [`../checkout/browser/fonts/onest-${part}.woff2`],
+        'font/woff2',
+      ] as const,
+  ),
+] as const;
+
+type Guides = Readonly<Record<GuideName, Guide>>;
+
+const readGuides = async (language: GuideLanguage): Promise<Guides> => {
+  const read = await Promise.all(
+    guideNames.map(async (name) => [name, await readGuide(language, name)] as const),
+  );
+  // Every name is there.
+  return Object.fromEntries(read) as Guides;
+};
+
+/** The guides of each language, read once. */
+const openGuides = () => {
+  const read = new Map<GuideLanguage, Promise<Guides>>();
+  return (language: GuideLanguage): Promise<Guides> => {
+    const guides = read.get(language) ?? readGuides(language);
+    read.set(language, guides);
+    return guides;
+  };
+};
+const guidesOf = openGuides();
+
+const titlesOf = (guides: Guides): GuideTitles =>
+  // As above.
+  Object.fromEntries(guideNames.map((name) => [name, guides[name].title])) as GuideTitles;
+
+/** The first page of a language: all guides with their first sentences. */
+const makeHome = async (language: GuideLanguage): Promise<string> => {
+  const guides = await guidesOf(language);
+  const words = guideWords[language];
+  const groups = guideGroups.map(
+    ({ group, names }) =>
+      html`<h2>${words.groups[group]}</h2>
+        <ul class="cards">
+          ${names.map(
+            (name) =>
+              html`<li>
+                <a href="${guidePath(language, name)}">${guides[name].title}</a>
+                <p>${guides[name].summary}</p>
+              </li>`,
+          )}
+        </ul>`,
+  );
+  const main = html`<h1>${words.title}</h1>
+    <p>${words.introduction}</p>
+    ${groups}`;
+  return framed(
+    {
+      language,
+      path: `/docs/${language}/`,
+      title: words.title,
+      main: markupText(main),
+      sections: [],
+      elsewhere: language === 'en' ? '/docs/ru/' : '/docs/en/',
+    },
+    titlesOf(guides),
+  );
+};
+
+const makeGuide = async (language: GuideLanguage, name: GuideName): Promise<string> => {
+  const guides = await guidesOf(language);
+  const { title, main, sections } = guides[name];
+  return framed(
+    {
+      language,
+      path: guidePath(language, name),
+      title,
+      main,
+      sections: sections.filter(({ depth }) => depth === 2),
+      elsewhere: guidePath(language === 'en' ? 'ru' : 'en', name),
+    },
+    titlesOf(guides),
+  );
+};
+
+/** What search reads: each section with its address and words. */
+const makeIndex = async (language: GuideLanguage): Promise<string> => {
+  const guides = await guidesOf(language);
+  const sections = guideNames.flatMap((name) =>
+    guides[name].sections.map(({ anchor, title, text }) => ({
+      u: `${guidePath(language, name)}${anchor === '' ? '' : `#${anchor}`}`,
+      p: guides[name].title,
+      t: title,
+      x: text.trim(),
+    })),
+  );
+  return JSON.stringify(sections);
+};
+
+/** Adds an address, with and without the slash at its end, made at the first look. */
+const serve = (app: FastifyInstance, path: string, make: () => Promise<FixedAnswer>): void => {
+  let made: Promise<FixedAnswer> | null = null;
+  const addresses = path.endsWith('/') ? [path, path.slice(0, -1)] : [path];
+  for (const address of addresses)
+    app.get(address, async (request, reply) => sendAnswer(request, reply, await (made ??= make())));
+};
+
+/** A page beside the guides, in their frame: `main` is its markup. */
+export const serveOtherPage = (
+  app: FastifyInstance,
+  path: OtherPage,
+  main: () => string | Promise<string>,
+  cacheControl: string,
+): void =>
+  serve(app, path, async () => {
+    const page = {
+      language: 'en',
+      path,
+      title: guideWords.en.pages[path],
+      main: await main(),
+      sections: [],
+      elsewhere: null,
+    } as const;
+    return prepareAnswer(framed(page, titlesOf(await guidesOf('en'))), headersOf(cacheControl));
+  });
+
+/** The first page under `/docs` itself, in the reader's language; English without one. */
+const serveStart = (app: FastifyInstance, cacheControl: string): void => {
+  const headers = { ...headersOf(cacheControl), vary: 'accept-language' };
+  const made = new Map<GuideLanguage, Promise<FixedAnswer>>();
+  for (const address of ['/docs', '/docs/'])
+    app.get(address, async (request, reply) => {
+      const wanted = request.headers['accept-language'];
+      const language = wanted === undefined ? 'en' : preferredLanguage(wanted);
+      const answer =
+        made.get(language) ?? makeHome(language).then((text) => prepareAnswer(text, headers));
+      made.set(language, answer);
+      return sendAnswer(request, reply, await answer);
+    });
+};
+
+/** Adds the guides, and what their pages load. */
+export const serveGuides = (app: FastifyInstance, cacheControl: string): void => {
+  const headers = headersOf(cacheControl);
+  serveStart(app, cacheControl);
+  for (const language of guideLanguages) {
+    serve(app, `/docs/${language}/`, async () => prepareAnswer(await makeHome(language), headers));
+    serve(app, `/docs/${language}/search.json`, async () =>
+      prepareAnswer(await makeIndex(language), {
+        ...headers,
+        'content-type': 'application/json; charset=utf-8',
+      }),
+    );
+    for (const name of guideNames)
+      serve(app, guidePath(language, name), async () =>
+        prepareAnswer(await makeGuide(language, name), headers),
+      );
+  }
+  for (const [name, paths, type] of assets)
+    serve(app, `/docs/assets/${name}`, () =>
+      prepareAnswer(
+        Buffer.concat(paths.map((path) => readFileSync(new URL(path, import.meta.url)))),
+        { 'content-type': type, 'cache-control': cacheControl },
+      ),
+    );
+};

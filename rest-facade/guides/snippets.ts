@@ -1,0 +1,49 @@
+/**
+ * The snippets of the guides. They stand in the English text, as fenced blocks whose first words
+ * are a language and a name; other languages take them by a line `{{name}}`. Blocks of one name are
+ * one snippet: `sh` and `ts` do the same, `json` is what the service answers.
+ *
+ *     ```sh create PAYMENT_ID=payment.id
+ *
+ * takes a value out of the answer for what follows; `refused=<code>` is a call that the service
+ * refuses; `background` goes on beside what follows. A line `<!-- run: ... -->` is what somebody
+ * else does in between, as the test that runs them all reads it.
+ */
+export type SnippetLanguage = 'sh' | 'ts' | 'json';
+
+export interface Block {
+  readonly language: SnippetLanguage;
+  readonly name: string;
+  readonly code: string;
+  /** Placeholders, and where in the answer their values are. */
+  readonly values: readonly (readonly [placeholder: string, path: string])[];
+  /** The code of the error that it is to be answered with; null where it is carried out. */
+  readonly refused: string | null;
+  readonly isBackground: boolean;
+}
+
+const known: readonly string[] = ['sh', 'ts', 'json'] satisfies readonly SnippetLanguage[];
+const isLanguage = (text: string): text is SnippetLanguage => known.includes(text);
+
+/** Reads a fenced block. Throws when its first line is not of the form above. */
+export const readBlock = (info: string, code: string): Block => {
+  const [language = '', name = '', ...rest] = info.split(/\s+/);
+  if (!isLanguage(language) || !/^[a-z][a-z0-9-]*$/.test(name))
+    throw new Error(`a block needs sh, ts or json and a name, not "${info}"`);
+  let refused: string | null = null;
+  const values: (readonly [string, string])[] = [];
+  for (const word of rest) {
+    const [left = '', right = ''] = word.split('=');
+    if (left === 'refused' && right !== '') refused = right;
+    else if (/^[A-Z][A-Z0-9_]*$/.test(left) && right !== '') values.push([left, right]);
+    else if (word !== 'background') throw new Error(`"${word}" says nothing about a block`);
+  }
+  return { language, name, code, values, refused, isBackground: rest.includes('background') };
+};
+
+/** What a tab of it is called. */
+export const tabName = ({ language, code }: Block): string => {
+  if (language === 'ts') return 'TypeScript';
+  if (language === 'json') return 'JSON';
+  return /\bcurl\b/.test(code) ? 'curl' : /\bpsp\b/.test(code) ? 'psp' : 'shell';
+};

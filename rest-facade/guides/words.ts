@@ -1,0 +1,107 @@
+/** What stands around the guides, in both languages. */
+import type { GuideGroup, GuideLanguage, OtherPage } from './pages.ts';
+
+interface Words {
+  /** The name of the documentation. */
+  readonly title: string;
+  readonly introduction: string;
+  readonly skip: string;
+  readonly menu: string;
+  readonly onThisPage: string;
+  readonly otherLanguage: string;
+  readonly search: string;
+  readonly next: string;
+  readonly previous: string;
+  readonly table: string;
+  /** What follows a placeholder below a snippet: where in the answer its value is. */
+  readonly valueOf: string;
+  readonly answer: string;
+  /** The group of the pages in English alone. */
+  readonly reference: string;
+  readonly description: string;
+  readonly groups: Readonly<Record<GuideGroup, string>>;
+  readonly pages: Readonly<Record<OtherPage, string>>;
+  /** What the script says; it reads them from the page. */
+  readonly script: {
+    readonly copy: string;
+    readonly copied: string;
+    readonly found: string;
+    readonly nothing: string;
+    readonly tabs: string;
+  };
+}
+
+export const guideWords: Readonly<Record<GuideLanguage, Words>> = {
+  en: {
+    title: 'Documentation',
+    introduction:
+      'How a shop accepts payments, pays out, bills its customers and keeps its books with this service. Every command on these pages is run against the service before it is published.',
+    skip: 'To the text',
+    menu: 'All pages',
+    onThisPage: 'On this page',
+    otherLanguage: 'Русский',
+    search: 'Search the documentation',
+    next: 'Next',
+    previous: 'Previous',
+    table: 'Table',
+    valueOf: 'of the answer',
+    answer: 'Answer',
+    reference: 'Reference',
+    description: 'OpenAPI description',
+    groups: {
+      start: 'Start here',
+      payments: 'Payments',
+      more: 'Billing and money',
+      integration: 'Building it in',
+      people: 'People',
+    },
+    pages: {
+      '/docs/reference/': 'API reference',
+      '/docs/notes/': 'Notes on the API',
+      '/docs/webhooks/': 'Verifying webhooks',
+    },
+    script: {
+      copy: 'Copy',
+      copied: 'Copied',
+      found: 'found',
+      nothing: 'Nothing found',
+      tabs: 'Language of the example',
+    },
+  },
+  ru: {
+    title: 'Документация',
+    introduction:
+      'Как магазину принимать платежи, делать выплаты, списывать по подписке и сверять деньги с этим сервисом. Каждая команда на этих страницах перед публикацией выполнена на работающем сервисе.',
+    skip: 'К тексту',
+    menu: 'Все страницы',
+    onThisPage: 'На этой странице',
+    otherLanguage: 'English',
+    search: 'Поиск по документации',
+    next: 'Дальше',
+    previous: 'Назад',
+    table: 'Таблица',
+    valueOf: 'из ответа',
+    answer: 'Ответ',
+    reference: 'Справочник',
+    description: 'Описание OpenAPI',
+    groups: {
+      start: 'Начало',
+      payments: 'Платежи',
+      more: 'Подписки и деньги',
+      integration: 'Интеграция',
+      people: 'Люди',
+    },
+    pages: {
+      '/docs/reference/': 'Справочник API (англ.)',
+      '/docs/notes/': 'Заметки об API (англ.)',
+      '/docs/webhooks/': 'Проверка подписи вебхуков (англ.)',
+    },
+    script: {
+      copy: 'Копировать',
+      copied: 'Скопировано',
+      found: 'найдено',
+      nothing: 'Ничего не найдено',
+      tabs: 'Язык примера',
+    },
+  },
+};
