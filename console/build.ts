@@ -1,0 +1,43 @@
+/**
+ * Builds the console into `console/dist`, unless that is of these very sources: for setup.mjs and
+ * the Dockerfile.
+ */
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { built, isBuilt, mark, sourcesDigest } from './sources.mjs';
+
+/** Builds beside what is there, and puts it in its place when it is whole. */
+const buildInto = async (digest: string): Promise<void> => {
+  const { build } = await import('vite');
+  const made = `${built}.${process.pid}`;
+  try {
+    await build({
+      configFile: false,
+      root: import.meta.dirname,
+      base: '/console/',
+      logLevel: 'error',
+      build: {
+        outDir: made,
+        emptyOutDir: true,
+        target: 'es2023',
+        modulePreload: { polyfill: false },
+        // Small files stay files, too: the policy takes no data addresses.
+        assetsInlineLimit: 0,
+        reportCompressedSize: false,
+      },
+    });
+    writeFileSync(join(made, mark), digest);
+    rmSync(built, { recursive: true, force: true });
+    renameSync(made, built);
+  } finally {
+    rmSync(made, { recursive: true, force: true });
+  }
+};
+
+if (!isBuilt()) {
+  const began = performance.now();
+  process.stderr.write('Building the console ...\n');
+  await buildInto(sourcesDigest());
+  const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+  process.stderr.write(`The console is built (${seconds} s).\n`);
+}

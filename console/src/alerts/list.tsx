@@ -1,0 +1,228 @@
+/** What a person must look at, until one says what became of it. */
+import { useState } from 'react';
+import { useMutation, useQuery, useSubscription } from 'urql';
+import {
+  AlertAssignees,
+  Alerts,
+  AssignAlert,
+  RaisedAlerts,
+  type AlertsQuery,
+} from '../../../schema/generated/console.ts';
+import { listOf, useAddress } from '../address.ts';
+import { shortMoment } from '../format.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { ExportButton } from '../parts/export-button.tsx';
+import { Pager, usePageArguments } from '../parts/pager.tsx';
+import { Empty, Failure } from '../parts/states.tsx';
+import { Status } from '../parts/status.tsx';
+import { Skeleton } from '../parts/table.tsx';
+import { Id, Moment } from '../parts/texts.tsx';
+import { useFollow } from '../parts/use-follow.ts';
+import { usePermission, useViewer } from '../viewer.tsx';
+import { useAlertWords } from '../words/alerts.ts';
+import { useWords } from '../words/words.ts';
+import { PaymentLink } from './payment-link.tsx';
+import { ResolveDialog } from './resolve.tsx';
+
+type Alert = AlertsQuery['alerts']['nodes'][number];
+
+const Urgency = ({ severity }: Pick<Alert, 'severity'>) => {
+  const words = useAlertWords();
+  return (
+    <Status tone={severity === 'critical' ? 'bad' : 'waiting'}>{words.severities[severity]}</Status>
+  );
+};
+
+/** Who looks after an alert, and giving it to somebody. */
+const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () => void }) => {
+  const words = useAlertWords();
+  const { granted } = usePermission('alertAssign');
+  const [message, setMessage] = useState('');
+  const [{ data }] = useQuery({ query: AlertAssignees, variables: {}, pause: !granted });
+  const [, assign] = useMutation(AssignAlert);
+  const { merchantId, id, assignee } = alert;
+  if (!granted || alert.resolvedAt !== null)
+    return assignee === null ? null : <span className="quiet">{assignee}</span>;
+  const people = new Set([
+    ...(data?.alertAssignees ?? []),
+    ...(assignee === null ? [] : [assignee]),
+  ]);
+  const give = async (to: string): Promise<void> => {
+    const answer = await assign({ merchantId, id, assignee: to === '' ? null : to });
+    const result = answer.data?.alertAssign;
+    const refused = result?.__typename === 'Refused' ? result.message : answer.error?.message;
+    setMessage(refused === undefined ? '' : `${words.notAssigned}: ${refused}`);
+    again();
+  };
+  return (
+    <label className="quiet">
+      {words.assignee}{' '}
+      <select value={assignee ?? ''} onChange={({ target }) => void give(target.value)}>
+        <option value="">{words.nobody}</option>
+        {[...people].map((person) => (
+          <option key={person} value={person}>
+            {person}
+          </option>
+        ))}
+      </select>{' '}
+      <span role="status">{message}</span>
+    </label>
+  );
+};
+
+/** What the address says instead of a person: no name begins so. */
+const nobody = '-';
+
+const severities = ['critical', 'warning'] as const;
+
+/** Which alerts: by urgency, of the mode, one's own. */
+const AlertFilters = () => {
+  const words = useAlertWords();
+  const { subject } = useViewer();
+  const { search, set, mode } = useAddress();
+  const top = { after: undefined, before: undefined };
+  const [severity] = listOf(search.severity, severities);
+  const chips = [
+    ...severities.map((one) => ({
+      name: words.severities[one],
+      isOn: severity === one,
+      change: { severity: severity === one ? undefined : one },
+    })),
+    {
+      name: words.mine,
+      isOn: search.assignee === subject,
+      change: { assignee: search.assignee === subject ? undefined : subject },
+    },
+    {
+      name: words.unassigned,
+      isOn: search.assignee === nobody,
+      change: { assignee: search.assignee === nobody ? undefined : nobody },
+    },
+    {
+      name: words.ofMode,
+      isOn: search.type === 'mode',
+      change: { type: search.type === 'mode' ? undefined : 'mode', mode },
+    },
+  ];
+  return (
+    <div className="chips" role="group" aria-label={words.severity}>
+      {chips.map(({ name, isOn, change }) => (
+        <button
+          key={name}
+          type="button"
+          className="chip"
+          aria-pressed={isOn}
+          onClick={() => set({ ...top, ...change })}
+        >
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+};
+
+const AlertCard = ({ alert, again }: { readonly alert: Alert; readonly again: () => void }) => {
+  const words = useWords();
+  const permission = usePermission('alertResolve');
+  const [isOpen, setOpen] = useState(false);
+  const { resolvedAt, resolvedBy, note } = alert;
+  return (
+    <li className="card" data-open={resolvedAt === null}>
+      <div className="line">
+        <strong>{words.alert.kinds[alert.kind]}</strong>
+        <Urgency severity={alert.severity} />
+        <Moment at={alert.raisedAt} />
+      </div>
+      <p>{alert.detail}</p>
+      <div className="line">
+        <Id id={alert.subjectId} />
+        <PaymentLink alert={alert} />
+        <Assignee alert={alert} again={again} />
+        {resolvedAt === null ? (
+          <ActButton permission={permission} onPress={() => setOpen(true)}>
+            {words.alert.resolve}
+          </ActButton>
+        ) : (
+          <span className="quiet">
+            {words.alert.resolvedBy(
+              resolvedBy ?? '',
+              shortMoment(resolvedAt, words.locale, Date.now()),
+            )}
+            : {note}
+          </span>
+        )}
+      </div>
+      {isOpen && (
+        <ResolveDialog
+          alert={alert}
+          close={() => {
+            setOpen(false);
+            again();
+          }}
+        />
+      )}
+    </li>
+  );
+};
+
+/** The screen. */
+export const AlertsPage = () => {
+  const words = useWords();
+  const { search, merchantId, mode, set } = useAddress();
+  const isResolved = search.status === 'resolved';
+  const [severity = null] = listOf(search.severity, severities);
+  const narrowing = {
+    merchantId,
+    resolved: isResolved,
+    severity,
+    mode: search.type === 'mode' ? mode : null,
+    assignee: search.assignee === nobody ? null : (search.assignee ?? null),
+    unassigned: search.assignee === nobody ? true : null,
+  };
+  const [{ data, error }, ask] = useQuery({
+    query: Alerts,
+    variables: { ...narrowing, ...usePageArguments() },
+  });
+  const again = (): void => ask({ requestPolicy: 'network-only' });
+  useFollow(again);
+  useSubscription({ query: RaisedAlerts, variables: {} }, (_, raised) => {
+    again();
+    return raised;
+  });
+  const rows = data?.alerts.nodes ?? [];
+  return (
+    <>
+      <header className="page-head">
+        <h1>{words.sections.alerts}</h1>
+        <ExportButton of={Alerts} variables={narrowing} />
+      </header>
+      <div className="chips" role="group" aria-label={words.filters.status}>
+        {([undefined, 'resolved'] as const).map((status) => (
+          <button
+            key={status ?? 'open'}
+            type="button"
+            className="chip"
+            aria-pressed={isResolved === (status === 'resolved')}
+            onClick={() => set({ status, after: undefined, before: undefined })}
+          >
+            {status === 'resolved' ? words.alert.resolved : words.alert.open}
+          </button>
+        ))}
+      </div>
+      <AlertFilters />
+      {error && !data && <Failure error={error} again={again} />}
+      {!data && !error && <Skeleton />}
+      {data && rows.length === 0 && (
+        <Empty title={words.alert.empty}>
+          <p>{words.alert.emptyText}</p>
+        </Empty>
+      )}
+      <ul className="cards">
+        {rows.map((alert) => (
+          <AlertCard key={alert.id} alert={alert} again={again} />
+        ))}
+      </ul>
+      {data && <Pager info={data.alerts.pageInfo} />}
+    </>
+  );
+};

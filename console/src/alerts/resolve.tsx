@@ -1,0 +1,49 @@
+/** Saying what became of an alert. */
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import { ResolveAlert, type AlertsQuery } from '../../../schema/generated/console.ts';
+import { ActForm, outcomeOf } from '../parts/act-form.tsx';
+import { useWords } from '../words/words.ts';
+
+type Alert = AlertsQuery['alerts']['nodes'][number];
+
+/** The dialog. */
+export const ResolveDialog = ({
+  alert,
+  close,
+}: {
+  readonly alert: Pick<Alert, 'id' | 'merchantId' | 'detail'>;
+  readonly close: () => void;
+}) => {
+  const words = useWords();
+  const [note, setNote] = useState('');
+  const [, resolve] = useMutation(ResolveAlert);
+  const { merchantId, id } = alert;
+  return (
+    <ActForm
+      title={words.alert.resolve}
+      consequence={alert.detail}
+      isReady={note.trim() !== ''}
+      close={close}
+      act={async () =>
+        outcomeOf(
+          await resolve({ merchantId, id, note: note.trim() }),
+          ({ alertResolve: result }) =>
+            result.__typename === 'Alert'
+              ? { done: words.alert.done }
+              : { refused: result.message },
+        )
+      }
+    >
+      <label className="field">
+        {words.alert.note}
+        <textarea
+          rows={3}
+          maxLength={500}
+          value={note}
+          onChange={(event) => setNote(event.target.value)}
+        />
+      </label>
+    </ActForm>
+  );
+};

@@ -1,0 +1,167 @@
+/** Who did what: append-only, newest first. */
+import { useQuery } from 'urql';
+import { Audit, type AuditQuery } from '../../../schema/generated/console.ts';
+import { useAddress } from '../address.ts';
+import { DateChips } from '../parts/date-chips.tsx';
+import { ExportButton } from '../parts/export-button.tsx';
+import { Modal } from '../parts/modal.tsx';
+import { Pager, usePageArguments } from '../parts/pager.tsx';
+import { Empty, Failure } from '../parts/states.tsx';
+import { Skeleton, Table, type Column } from '../parts/table.tsx';
+import { Id, Moment } from '../parts/texts.tsx';
+import { useFollow } from '../parts/use-follow.ts';
+import { useViewer } from '../viewer.tsx';
+import { useAlertWords } from '../words/alerts.ts';
+import type { Words } from '../words/en.ts';
+import { useWords } from '../words/words.ts';
+
+type Row = AuditQuery['auditLog']['nodes'][number];
+
+const columnsOf = (words: Words): readonly Column<Row>[] => [
+  { name: words.columns.at, cell: ({ at }) => <Moment at={at} /> },
+  {
+    name: words.columns.actor,
+    cell: ({ actor, role }) => (
+      <span className="two">
+        <span className="cut">{actor}</span>
+        <span className="quiet">{role}</span>
+      </span>
+    ),
+  },
+  { name: words.columns.action, cell: ({ action }) => action },
+  {
+    name: words.columns.subject,
+    isWide: true,
+    cell: ({ subjectId }) => <Id id={subjectId} />,
+  },
+];
+
+const State = ({ title, state }: { readonly title: string; readonly state: object | null }) =>
+  state && (
+    <section>
+      <h2>{title}</h2>
+      <pre className="record" tabIndex={0}>
+        {JSON.stringify(state, null, 2)}
+      </pre>
+    </section>
+  );
+
+const Entry = ({ entry, close }: { readonly entry: Row; readonly close: () => void }) => {
+  const { auditLog, columns } = useWords();
+  return (
+    <Modal side title={entry.action} isOpen onClose={close}>
+      <div className="payment">
+        <dl className="facts">
+          <div>
+            <dt>{columns.at}</dt>
+            <dd>
+              <Moment at={entry.at} />
+            </dd>
+          </div>
+          <div>
+            <dt>{columns.actor}</dt>
+            <dd>
+              {entry.actor} ({entry.role})
+            </dd>
+          </div>
+          <div>
+            <dt>{columns.subject}</dt>
+            <dd>
+              {entry.subjectKind} <Id id={entry.subjectId} whole />
+            </dd>
+          </div>
+          <div>
+            <dt>{auditLog.request}</dt>
+            <dd>
+              <Id id={entry.requestId} whole />
+            </dd>
+          </div>
+        </dl>
+        <State title={auditLog.before} state={entry.before} />
+        <State title={auditLog.after} state={entry.after} />
+      </div>
+    </Modal>
+  );
+};
+
+/** Who, what and of what; each counts when Enter is pressed or the field is left. */
+const AuditFilters = ({ hasSubject }: { readonly hasSubject: boolean }) => {
+  const words = useAlertWords();
+  const { search, set } = useAddress();
+  const fields = ['actor', 'action', ...(hasSubject ? (['subject'] as const) : [])] as const;
+  const apply = (field: (typeof fields)[number], text: string): void => {
+    if (text === (search[field] ?? '')) return;
+    set({ [field]: text === '' ? undefined : text, after: undefined, before: undefined });
+  };
+  return (
+    <div className="chips">
+      {fields.map((field) => (
+        <input
+          key={`${field} ${search[field] ?? ''}`}
+          className="chip-field"
+          aria-label={words[field]}
+          placeholder={words[field]}
+          defaultValue={search[field]}
+          maxLength={200}
+          onBlur={({ target }) => apply(field, target.value.trim())}
+          onKeyDown={({ key, currentTarget }) => {
+            if (key === 'Enter') apply(field, currentTarget.value.trim());
+          }}
+        />
+      ))}
+    </div>
+  );
+};
+
+/** New entries are not published: the page looks for them so often. */
+const look_ms = 5_000;
+
+/** The screen. */
+export const AuditPage = () => {
+  const words = useWords();
+  const viewer = useViewer();
+  const { search, merchantId, set } = useAddress();
+  const { actor = null, action = null, since = null, until = null } = search;
+  // Of all merchants nothing is found by its id: the log has an index of it for each.
+  const owner = viewer.merchantId ?? merchantId;
+  const subjectId = owner === null ? null : (search.subject ?? null);
+  const narrowing = { merchantId, actor, action, subjectId, since, until };
+  const [{ data, error }, ask] = useQuery({
+    query: Audit,
+    variables: { ...narrowing, ...usePageArguments() },
+  });
+  useFollow(() => ask({ requestPolicy: 'network-only' }), look_ms);
+  const rows = data?.auditLog.nodes ?? [];
+  const open = rows.find(({ id }) => id === search.open);
+  return (
+    <>
+      <header className="page-head">
+        <h1>{words.sections.audit}</h1>
+        <ExportButton of={Audit} variables={narrowing} />
+      </header>
+      <AuditFilters hasSubject={owner !== null} />
+      <DateChips />
+      {error && !data && (
+        <Failure error={error} again={() => ask({ requestPolicy: 'network-only' })} />
+      )}
+      {!data && !error && <Skeleton />}
+      {data && rows.length === 0 && (
+        <Empty title={words.auditLog.empty}>
+          <p>{words.auditLog.emptyText}</p>
+        </Empty>
+      )}
+      {rows.length > 0 && (
+        <Table
+          label={words.sections.audit}
+          columns={columnsOf(words)}
+          rows={rows}
+          keyOf={({ id }) => id}
+          openKey={search.open ?? null}
+          onOpen={({ id }) => set({ open: id })}
+        />
+      )}
+      {data && <Pager info={data.auditLog.pageInfo} />}
+      {open && <Entry entry={open} close={() => set({ open: undefined })} />}
+    </>
+  );
+};

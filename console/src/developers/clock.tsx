@@ -1,0 +1,213 @@
+/** A shop's test clock: what waits on it, a slider over that, and its advance. */
+import { useEffect, useState } from 'react';
+import { Clock, ClockEvents, type ClockQuery } from '../../../schema/generated/console.ts';
+import { exactMoment, utcMoment } from '../format.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { Empty, Failure } from '../parts/states.tsx';
+import { Skeleton } from '../parts/table.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { usePermission } from '../viewer.tsx';
+import { useDeveloperWords } from '../words/developers.ts';
+import { useWords } from '../words/words.ts';
+import { AdvanceDialog, ClockDialog, type ClockAct } from './clock-dialogs.tsx';
+import { distance, stopsOf, type Stop } from './clock-moments.ts';
+import type { DeveloperShop } from './shop.ts';
+
+type TestClock = NonNullable<ClockQuery['testClock']>;
+
+/** How soon a clock that moves is read again. */
+const poll_ms = 1_000;
+
+const Exact = ({ at }: { readonly at: string }) => {
+  const { locale } = useWords();
+  return (
+    <time dateTime={at} title={utcMoment(at)}>
+      {exactMoment(at, locale)}
+    </time>
+  );
+};
+
+const Stops = ({
+  clock,
+  stops,
+  place,
+}: {
+  readonly clock: TestClock;
+  readonly stops: readonly Stop[];
+  readonly place: number;
+}) => {
+  const own = useDeveloperWords();
+  return (
+    <ol className="timeline stops">
+      {stops.map((stop, index) => (
+        <li
+          key={stop.at}
+          data-tone={index <= place ? 'moving' : 'waiting'}
+          aria-current={index === place ? 'step' : undefined}
+        >
+          <div className="line">
+            <span className="break">
+              <strong>{distance(clock.now, stop.at, own)}</strong>:{' '}
+              {stop.due.map(({ text }) => text).join('; ')}
+            </span>
+            <Exact at={stop.at} />
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+};
+
+const Ahead = ({ clock, changed }: { readonly clock: TestClock; readonly changed: () => void }) => {
+  const own = useDeveloperWords();
+  const advance = usePermission('testClockAdvance');
+  const { merchantId, shopId, now } = clock;
+  const { data, error, again } = useAsk(ClockEvents, { merchantId, shopId });
+  const [chosen, setPlace] = useState(0);
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    again();
+    setPlace(0);
+  }, [now, again]);
+  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  const stops = stopsOf(data, now, own);
+  const place = Math.min(chosen, stops.length - 1);
+  const stop = stops[place];
+  if (!stop) return <p className="quiet">{own.clockNothing}</p>;
+  const text = `${distance(now, stop.at, own)}: ${stop.due[0]?.text ?? ''}`;
+  return (
+    <>
+      <div className="slider">
+        <input
+          type="range"
+          min={0}
+          max={stops.length - 1}
+          value={place}
+          aria-label={own.clockSlider}
+          aria-valuetext={text}
+          disabled={stops.length === 1}
+          onChange={(event) => setPlace(Number(event.target.value))}
+        />
+        <output>{text}</output>
+      </div>
+      <ActButton permission={advance} isMain onPress={() => setOpen(true)}>
+        {own.clockAdvance}
+      </ActButton>
+      <Stops clock={clock} stops={stops} place={place} />
+      {isOpen && (
+        <AdvanceDialog
+          clock={clock}
+          stop={stop}
+          count={stops.slice(0, place + 1).reduce((sum, { due }) => sum + due.length, 0)}
+          close={() => {
+            setOpen(false);
+            changed();
+          }}
+        />
+      )}
+    </>
+  );
+};
+
+const ClockActs = ({
+  clock,
+  setOpen,
+}: {
+  readonly clock: TestClock | null;
+  readonly setOpen: (act: ClockAct) => void;
+}) => {
+  const own = useDeveloperWords();
+  const create = usePermission('testClockCreate');
+  const freeze = usePermission('testClockFreeze');
+  const resume = usePermission('testClockResume');
+  const remove = usePermission('testClockRemove');
+  if (!clock)
+    return (
+      <ActButton permission={create} isMain onPress={() => setOpen('make')}>
+        {own.clockMake}
+      </ActButton>
+    );
+  return (
+    <div className="acts">
+      {clock.frozen ? (
+        <ActButton permission={resume} onPress={() => setOpen('resume')}>
+          {own.clockResume}
+        </ActButton>
+      ) : (
+        <ActButton permission={freeze} onPress={() => setOpen('freeze')}>
+          {own.clockFreeze}
+        </ActButton>
+      )}
+      <ActButton permission={remove} onPress={() => setOpen('remove')}>
+        {own.clockRemove}
+      </ActButton>
+    </div>
+  );
+};
+
+const Face = ({ clock }: { readonly clock: TestClock }) => {
+  const own = useDeveloperWords();
+  const { locale } = useWords();
+  const { now, frozen, advancingTo } = clock;
+  const state = frozen ? own.clockStands : own.clockRuns;
+  return (
+    <div>
+      <h2>{own.clockShows}</h2>
+      <p className="clock-face">
+        <Exact at={now} />
+      </p>
+      <p className="quiet" role="status">
+        {advancingTo === null ? state : own.clockOn(exactMoment(advancingTo, locale))}
+      </p>
+    </div>
+  );
+};
+
+/** The part of the screen. */
+export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
+  const own = useDeveloperWords();
+  const { merchantId, id: shopId } = shop;
+  const { data, error, again } = useAsk(Clock, { merchantId, shopId });
+  const [open, setOpen] = useState<ClockAct | null>(null);
+  const clock = data?.testClock ?? null;
+  const isMoving = clock !== null && (clock.advancingTo !== null || !clock.frozen);
+  useEffect(() => {
+    if (!isMoving) return undefined;
+    const timer = setInterval(again, poll_ms);
+    return () => clearInterval(timer);
+  }, [isMoving, again]);
+  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  const dialog = open !== null && (
+    <ClockDialog
+      act={open}
+      shop={{ merchantId, shopId }}
+      close={() => {
+        setOpen(null);
+        again();
+      }}
+    />
+  );
+  if (!clock)
+    return (
+      <>
+        <Empty title={own.clockNone}>
+          <p>{own.clockNoneText}</p>
+          <ClockActs clock={null} setOpen={setOpen} />
+        </Empty>
+        {dialog}
+      </>
+    );
+  return (
+    <div className="cards">
+      <section className="card">
+        <Face clock={clock} />
+        <ClockActs clock={clock} setOpen={setOpen} />
+      </section>
+      <section className="card">
+        <h2>{own.clockNext}</h2>
+        {clock.advancingTo === null && <Ahead clock={clock} changed={again} />}
+      </section>
+      {dialog}
+    </div>
+  );
+};

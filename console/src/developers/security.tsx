@@ -1,0 +1,206 @@
+/** From where a shop's keys work, and whether their requests must be signed. */
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import {
+  RequireSignature,
+  RotateSigningSecret,
+  SetAllowList,
+} from '../../../schema/generated/console.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { ActForm, outcomeOf } from '../parts/act-form.tsx';
+import { CopyBlock } from '../parts/texts.tsx';
+import { usePermission } from '../viewer.tsx';
+import { useDeveloperWords } from '../words/developers.ts';
+import type { DeveloperShop } from './shop.ts';
+
+interface DialogProps {
+  readonly shop: DeveloperShop;
+  readonly close: () => void;
+}
+
+const AllowListDialog = ({
+  shop,
+  entries,
+  close,
+}: DialogProps & { readonly entries: readonly string[] }) => {
+  const own = useDeveloperWords();
+  const [, save] = useMutation(SetAllowList);
+  return (
+    <ActForm
+      title={own.addressesSave}
+      consequence={own.addressesConsequence(entries.length)}
+      close={close}
+      act={async () =>
+        outcomeOf(
+          await save({ merchantId: shop.merchantId, shopId: shop.id, entries: [...entries] }),
+          ({ shopAllowListSet: result }) =>
+            result.__typename === 'Refused'
+              ? { refused: result.message }
+              : { done: own.addressesDone },
+        )
+      }
+    >
+      {entries.length > 0 && <pre className="record">{entries.join('\n')}</pre>}
+    </ActForm>
+  );
+};
+
+const AllowList = ({
+  shop,
+  again,
+}: {
+  readonly shop: DeveloperShop;
+  readonly again: () => void;
+}) => {
+  const own = useDeveloperWords();
+  const permission = usePermission('shopAllowListSet');
+  const [text, setText] = useState(() => shop.allowList.join('\n'));
+  const [isOpen, setOpen] = useState(false);
+  const entries = text.split(/[\s,]+/).filter(Boolean);
+  return (
+    <section className="card">
+      <h2>{own.addresses}</h2>
+      <label className="field whole">
+        <span className="quiet">{own.addressesText}</span>
+        <textarea
+          rows={5}
+          spellCheck={false}
+          value={text}
+          readOnly={!permission.granted}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </label>
+      <ActButton permission={permission} onPress={() => setOpen(true)}>
+        {own.addressesSave}
+      </ActButton>
+      {isOpen && (
+        <AllowListDialog
+          shop={shop}
+          entries={entries}
+          close={() => {
+            setOpen(false);
+            again();
+          }}
+        />
+      )}
+    </section>
+  );
+};
+
+const RequireDialog = ({
+  shop,
+  kind,
+  close,
+}: DialogProps & { readonly kind: 'require' | 'bind' | 'lift' }) => {
+  const own = useDeveloperWords();
+  const [, require] = useMutation(RequireSignature);
+  const texts = {
+    require: [own.signatureRequire, own.signatureRequireText],
+    bind: [own.signatureBind, own.signatureBindText],
+    lift: [own.signatureLift, own.signatureLiftText],
+  } as const;
+  const [title, consequence] = texts[kind];
+  return (
+    <ActForm
+      title={title}
+      consequence={consequence}
+      close={close}
+      act={async () =>
+        outcomeOf(
+          await require({
+            merchantId: shop.merchantId,
+            shopId: shop.id,
+            required: kind !== 'lift',
+            bound: kind === 'bind' ? true : null,
+          }),
+          ({ shopSignatureRequire: result }) =>
+            result.__typename === 'Refused'
+              ? { refused: result.message }
+              : { done: own.signatureDone },
+        )
+      }
+    />
+  );
+};
+
+const RotateDialog = ({ shop, close }: DialogProps) => {
+  const own = useDeveloperWords();
+  const [secret, setSecret] = useState('');
+  const [, rotate] = useMutation(RotateSigningSecret);
+  return (
+    <ActForm
+      title={own.rotate}
+      consequence={own.rotateText}
+      close={close}
+      result={secret === '' ? null : <CopyBlock text={secret} />}
+      act={async () =>
+        outcomeOf(
+          await rotate({ merchantId: shop.merchantId, shopId: shop.id }),
+          ({ shopSigningSecretRotate: result }) => {
+            if (result.__typename === 'Refused') return { refused: result.message };
+            setSecret(result.secret);
+            return { done: own.rotated };
+          },
+        )
+      }
+    />
+  );
+};
+
+type Open = 'require' | 'bind' | 'lift' | 'rotate';
+
+const Signature = ({
+  shop,
+  again,
+}: {
+  readonly shop: DeveloperShop;
+  readonly again: () => void;
+}) => {
+  const own = useDeveloperWords();
+  const change = usePermission('shopSignatureRequire');
+  const rotate = usePermission('shopSigningSecretRotate');
+  const [open, setOpen] = useState<Open | null>(null);
+  const { requireSignature: isRequired, requireBoundSignature: isBound } = shop;
+  const close = (): void => {
+    setOpen(null);
+    again();
+  };
+  return (
+    <section className="card">
+      <h2>{own.signature}</h2>
+      <p>{own.signatureStates[isBound ? 'bound' : isRequired ? 'body' : 'none']}</p>
+      <div className="acts">
+        {!isRequired && (
+          <ActButton permission={change} onPress={() => setOpen('require')}>
+            {own.signatureRequire}
+          </ActButton>
+        )}
+        {isRequired && !isBound && (
+          <ActButton permission={change} onPress={() => setOpen('bind')}>
+            {own.signatureBind}
+          </ActButton>
+        )}
+        {isRequired && (
+          <ActButton permission={change} onPress={() => setOpen('lift')}>
+            {own.signatureLift}
+          </ActButton>
+        )}
+        <ActButton permission={rotate} onPress={() => setOpen('rotate')}>
+          {own.rotate}
+        </ActButton>
+      </div>
+      {open === 'rotate' && <RotateDialog shop={shop} close={close} />}
+      {open !== null && open !== 'rotate' && (
+        <RequireDialog shop={shop} kind={open} close={close} />
+      )}
+    </section>
+  );
+};
+
+/** The part of the screen. */
+export const SecurityPart = (of: { readonly shop: DeveloperShop; readonly again: () => void }) => (
+  <div className="cards">
+    <AllowList {...of} />
+    <Signature {...of} />
+  </div>
+);

@@ -1,0 +1,83 @@
+/** What stands around every screen: sections, mode, search, connection, person. */
+import { Outlet, useRouterState } from '@tanstack/react-router';
+import { Suspense, useEffect, type ReactNode } from 'react';
+import { useAddress } from '../address.ts';
+import { LiveProvider } from '../graph/live.tsx';
+import type { SocketState } from '../graph/socket-state.ts';
+import { Empty, Failure } from '../parts/states.tsx';
+import { changeSettings, settingsNow, useSettings } from '../settings.ts';
+import { ViewerProvider, useViewer } from '../viewer.tsx';
+import { useWords } from '../words/words.ts';
+import { LaterViews } from './later.tsx';
+import { listAt, Sections, sectionAt } from './sections.tsx';
+import { Shortcuts } from './shortcuts.tsx';
+import { TopBar } from './top-bar.tsx';
+
+/** The tab's title says where one is, and that it is the test mode. */
+const useTitle = (isTest: boolean): void => {
+  const words = useWords();
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const section = sectionAt(path);
+  const title = `${isTest ? words.testTitle : ''}${section ? words.sections[section] : words.title}`;
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
+};
+
+const Inside = ({ socket }: { readonly socket: SocketState }) => {
+  const words = useWords();
+  const { narrow } = useSettings();
+  const { mode, merchantId } = useAddress();
+  const viewer = useViewer();
+  const isTest = mode === 'test';
+  useTitle(isTest);
+  const list = useRouterState({ select: ({ location }) => listAt(location.pathname) });
+  useEffect(() => {
+    document.documentElement.dataset['mode'] = mode;
+    if (settingsNow().mode !== mode) changeSettings({ mode });
+  }, [mode]);
+  return (
+    <LiveProvider socket={socket} merchantId={merchantId ?? viewer.merchantId}>
+      <a className="skip" href="#content">
+        {words.skip}
+      </a>
+      <div className="frame" data-narrow={narrow}>
+        <TopBar />
+        {isTest && (
+          <aside className="test-bar" aria-label={words.mode.label}>
+            {words.testBar}
+          </aside>
+        )}
+        <Sections />
+        <main id="content" tabIndex={-1}>
+          <Suspense fallback={null}>{list && <LaterViews section={list} />}</Suspense>
+          <Outlet />
+        </main>
+      </div>
+      <Shortcuts />
+    </LiveProvider>
+  );
+};
+
+/** The frame of every screen. */
+export const Frame = ({ socket }: { readonly socket: SocketState }): ReactNode => (
+  <ViewerProvider failed={(error, again) => <Failure error={error} again={again} />}>
+    <Inside socket={socket} />
+  </ViewerProvider>
+);
+
+/** An address without a screen. */
+export const NoPage = () => <Empty title={useWords().failure.noPage} />;
+
+/** A screen that broke. */
+export const Broken = () => {
+  const words = useWords();
+  return (
+    <Empty title={words.failure.broken}>
+      <p>{words.failure.brokenText}</p>
+      <button type="button" className="button" onClick={() => location.reload()}>
+        {words.failure.reload}
+      </button>
+    </Empty>
+  );
+};

@@ -1,0 +1,105 @@
+/** Ctrl-K: goes to a section, or to whatever a text names, at its own place. */
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useState, type KeyboardEvent } from 'react';
+import { useQuery } from 'urql';
+import { Search } from '../../../schema/generated/console.ts';
+import { kept, useAddress } from '../address.ts';
+import { Modal } from '../parts/modal.tsx';
+import { useWords } from '../words/words.ts';
+import { FoundText, objectsIn, placeOf, sectionOf, type Found } from './found.tsx';
+import { pathOf, type Section } from './sections.tsx';
+
+/** A text that has rested for a moment. */
+const useRested = (text: string): string => {
+  const [rested, setRested] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(text), 150);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return rested;
+};
+
+const useFound = (text: string) => {
+  const words = useWords();
+  const { merchantId } = useAddress();
+  const rested = useRested(text.trim());
+  const [{ data, fetching }] = useQuery({
+    query: Search,
+    variables: { text: rested, merchantId },
+    pause: rested.length < 3,
+  });
+  const names = Object.entries(words.sections) as [Section, string][];
+  const sections = names
+    .filter(([, name]) => name.toLowerCase().includes(text.trim().toLowerCase()))
+    .map(([section]) => ({ kind: 'section', key: section, section }) as const);
+  const objects = rested.length < 3 ? [] : objectsIn(data?.search ?? []);
+  return { found: [...objects, ...sections] as readonly Found[], fetching };
+};
+
+/** Where a choice leads. */
+const useGo = (close: () => void): ((one: Found | undefined) => void) => {
+  const navigate = useNavigate();
+  const { search } = useAddress();
+  return (one) => {
+    if (!one) return;
+    close();
+    void navigate(
+      one.kind === 'section'
+        ? { to: pathOf[one.section], search: kept(search) }
+        : { to: pathOf[sectionOf(one)], search: { ...kept(search), ...placeOf(one) } },
+    );
+  };
+};
+
+/** The dialog. */
+export const Palette = ({ close }: { readonly close: () => void }) => {
+  const words = useWords();
+  const go = useGo(close);
+  const [text, setText] = useState('');
+  const [place, setPlace] = useState(0);
+  const { found, fetching } = useFound(text);
+  const here = Math.min(place, Math.max(0, found.length - 1));
+  const press = (event: KeyboardEvent): void => {
+    if (event.key === 'ArrowDown') setPlace(Math.min(here + 1, found.length - 1));
+    else if (event.key === 'ArrowUp') setPlace(Math.max(here - 1, 0));
+    else if (event.key === 'Enter') go(found[here]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <Modal title={words.search} isOpen onClose={close}>
+      <input
+        className="palette-field"
+        role="combobox"
+        aria-expanded
+        aria-controls="found"
+        aria-activedescendant={found.length > 0 ? `found-${here}` : undefined}
+        aria-label={words.searchHint}
+        placeholder={words.searchHint}
+        value={text}
+        autoFocus
+        onChange={(event) => {
+          setText(event.target.value);
+          setPlace(0);
+        }}
+        onKeyDown={press}
+      />
+      <ul className="palette-list" id="found" role="listbox" aria-label={words.goTo}>
+        {found.map((one, index) => (
+          <li
+            key={one.key}
+            id={`found-${index}`}
+            role="option"
+            aria-selected={index === here}
+            onClick={() => go(one)}
+          >
+            <FoundText one={one} />
+          </li>
+        ))}
+      </ul>
+      <p className="quiet" role="status">
+        {found.length === 0 && !fetching && `${words.searchEmpty} ${words.searchWhole}`}
+      </p>
+    </Modal>
+  );
+};

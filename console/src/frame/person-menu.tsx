@@ -1,0 +1,128 @@
+/** The person: who it is, how the console looks to it, the way out. */
+import {
+  Button,
+  Header,
+  Menu,
+  MenuItem,
+  MenuSection,
+  MenuTrigger,
+  Popover,
+  Separator,
+} from 'react-aria-components';
+import { useNavigate } from '@tanstack/react-router';
+import { Icon } from '../parts/icon.tsx';
+import { logOut } from '../session.ts';
+import { changeSettings, useSettings, type Settings } from '../settings.ts';
+import { usePermission, useViewer } from '../viewer.tsx';
+import { usePeopleWords } from '../words/people.ts';
+import { useFilterWords } from '../words/filters.ts';
+import { useWords } from '../words/words.ts';
+import { setShortcuts } from './shortcuts-state.ts';
+
+/** A choice among a few, as a part of the menu. */
+const Choice = <Value extends string>({
+  title,
+  values,
+  chosen,
+  choose,
+}: {
+  readonly title: string;
+  readonly values: readonly (readonly [value: Value, name: string])[];
+  readonly chosen: Value;
+  readonly choose: (value: Value) => void;
+}) => (
+  <MenuSection
+    selectionMode="single"
+    disallowEmptySelection
+    selectedKeys={[chosen]}
+    onSelectionChange={(keys) => {
+      const found = values.find(([value]) => keys !== 'all' && keys.has(value));
+      if (found) choose(found[0]);
+    }}
+  >
+    <Header className="menu-head">{title}</Header>
+    {values.map(([value, name]) => (
+      <MenuItem key={value} id={value} className="menu-item">
+        {name}
+      </MenuItem>
+    ))}
+  </MenuSection>
+);
+
+const themes: readonly Settings['theme'][] = ['system', 'light', 'dark'];
+const languages = [
+  ['en', 'English'],
+  ['ru', 'Русский'],
+] as const;
+const densities: readonly Settings['density'][] = ['usual', 'compact'];
+
+/** What the lines without a choice do. */
+const useAct = () => {
+  const navigate = useNavigate();
+  return (key: string | number): void => {
+    if (key === 'out') void logOut();
+    if (key === 'keys') setShortcuts(true);
+    if (key === 'settings') void navigate({ to: '/settings' });
+    if (key === 'people') void navigate({ to: '/people' });
+  };
+};
+
+/** The menu. */
+export const PersonMenu = () => {
+  const words = useWords();
+  const { person } = words;
+  const { settings } = useFilterWords();
+  const { theme, language, density } = useSettings();
+  const { subject, role } = useViewer();
+  const people = usePeopleWords();
+  const mayEnd = usePermission('personSessionEnd');
+  const act = useAct();
+  return (
+    <MenuTrigger>
+      <Button className="icon-button" aria-label={`${person.label}: ${subject}`}>
+        <Icon name="person" />
+      </Button>
+      <Popover className="popover" placement="bottom end">
+        <p className="menu-person">
+          <strong>{subject}</strong>
+          <span className="quiet">{person.roles[role]}</span>
+        </p>
+        <Menu className="menu" aria-label={person.label} onAction={act}>
+          <Choice
+            title={person.theme}
+            values={themes.map((one) => [one, person.themes[one]] as const)}
+            chosen={theme}
+            choose={(chosen) => changeSettings({ theme: chosen })}
+          />
+          <Choice
+            title={person.language}
+            values={languages}
+            chosen={language}
+            choose={(chosen) => changeSettings({ language: chosen })}
+          />
+          <Choice
+            title={person.rows}
+            values={densities.map((one) => [one, person.density[one]] as const)}
+            chosen={density}
+            choose={(chosen) => changeSettings({ density: chosen })}
+          />
+          <Separator className="menu-line" />
+          <MenuItem id="settings" className="menu-item">
+            {settings}
+          </MenuItem>
+          {mayEnd.granted && (
+            <MenuItem id="people" className="menu-item">
+              {people.title}
+            </MenuItem>
+          )}
+          <MenuItem id="keys" className="menu-item">
+            {person.keys}
+          </MenuItem>
+          <MenuItem id="out" className="menu-item">
+            {person.logOut}
+          </MenuItem>
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
+};

@@ -1,0 +1,118 @@
+/** The views of a section that the person has kept, and keeping the one on the screen. */
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useMutation, useQuery } from 'urql';
+import { DeleteView, SavedViews, SaveView } from '../../../schema/generated/console.ts';
+import { clean, readSearch, useAddress, type Search } from '../address.ts';
+import { Icon } from '../parts/icon.tsx';
+import { useViewWords } from '../words/views.ts';
+import { pathOf, type Section } from './sections.tsx';
+
+/** What a view keeps of an address: not its page, and not what is open. */
+const keptOf = (search: Search): Search => {
+  const { after: _, before: __, open: ___, ...kept } = search;
+  return kept;
+};
+
+const textOf = (search: Search): string =>
+  new URLSearchParams(
+    Object.entries(keptOf(search)).toSorted(([one], [other]) => one.localeCompare(other)),
+  ).toString();
+
+/** Whether there is more to keep than where one is: a part of a section alone is no view. */
+const isWorthKeeping = (search: Search): boolean => {
+  const { mode: _, merchant: __, tab: ___, ...rest } = keptOf(search);
+  return Object.keys(clean(rest)).length > 0;
+};
+
+const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }) => {
+  const words = useViewWords();
+  const [isOpen, setOpen] = useState(false);
+  const [mistake, setMistake] = useState('');
+  const send = async (name: unknown): Promise<void> => {
+    const refused = await save(typeof name === 'string' ? name.trim() : '');
+    setMistake(refused);
+    setOpen(refused !== '');
+  };
+  if (!isOpen)
+    return (
+      <button type="button" className="chip plain" onClick={() => setOpen(true)}>
+        <Icon name="plus" />
+        {words.save}
+      </button>
+    );
+  return (
+    <form
+      className="chips"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send(new FormData(event.currentTarget).get('name'));
+      }}
+    >
+      <input
+        name="name"
+        className="chip-field"
+        aria-label={words.name}
+        placeholder={words.name}
+        maxLength={80}
+        required
+        autoFocus
+        onKeyDown={({ key }) => {
+          if (key === 'Escape') setOpen(false);
+        }}
+      />
+      <button type="submit" className="button">
+        {words.keep}
+      </button>
+      <span className="bad" role="status">
+        {mistake}
+      </span>
+    </form>
+  );
+};
+
+/** The row of views; nothing while there is none and nothing to keep. */
+export const SavedViewRow = ({ section }: { readonly section: Section }) => {
+  const words = useViewWords();
+  const { search } = useAddress();
+  const [{ data }, ask] = useQuery({ query: SavedViews, variables: { section } });
+  const [, saveView] = useMutation(SaveView);
+  const [, deleteView] = useMutation(DeleteView);
+  const views = data?.savedViews ?? [];
+  const here = textOf(search);
+  const isKept = views.some((view) => view.search === here);
+  const again = (): void => ask({ requestPolicy: 'network-only' });
+  const save = async (name: string): Promise<string> => {
+    const { data: saved, error } = await saveView({ section, name, search: here });
+    again();
+    const result = saved?.savedViewSave;
+    return result?.__typename === 'SavedView' ? '' : (result?.message ?? error?.message ?? '');
+  };
+  const maySave = data !== undefined && !isKept && isWorthKeeping(search);
+  if (views.length === 0 && !maySave) return null;
+  return (
+    <nav className="chips views" aria-label={words.label}>
+      {views.map((view) => (
+        <span key={view.id} className="view">
+          <Link
+            className="chip"
+            to={pathOf[section]}
+            search={readSearch(Object.fromEntries(new URLSearchParams(view.search)))}
+            aria-current={view.search === here ? 'true' : undefined}
+          >
+            {view.name}
+          </Link>
+          <button
+            type="button"
+            className="icon-button"
+            aria-label={words.remove(view.name)}
+            onClick={() => void deleteView({ id: view.id }).then(again)}
+          >
+            <Icon name="close" />
+          </button>
+        </span>
+      ))}
+      {maySave && <SaveForm key={section} save={save} />}
+    </nav>
+  );
+};

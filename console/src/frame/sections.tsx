@@ -1,0 +1,137 @@
+/** The sections at the left. */
+import { Link, useRouterState } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { kept, type Search } from '../address.ts';
+import { wholeNumber } from '../format.ts';
+import { Icon } from '../parts/icon.tsx';
+import { useDraftsToDecide } from '../payouts/to-decide.ts';
+import { changeSettings, useSettings } from '../settings.ts';
+import { usePermission } from '../viewer.tsx';
+import { useDraftWords } from '../words/drafts.ts';
+import { useWords } from '../words/words.ts';
+import { useCounts } from './use-counts.ts';
+
+const sections = [
+  'home',
+  'payments',
+  'refunds',
+  'receipts',
+  'paylinks',
+  'subscriptions',
+  'payouts',
+  'balance',
+  'reports',
+  'reconciliation',
+  'banks',
+  'webhooks',
+  'developers',
+  'alerts',
+  'audit',
+  'merchants',
+  'policies',
+] as const;
+export type Section = (typeof sections)[number];
+
+/** What a merchant's people have no part in. */
+const ofOperators: ReadonlySet<Section> = new Set(['alerts', 'banks', 'reconciliation']);
+
+/** Where each section is. */
+export const pathOf = {
+  home: '/',
+  payments: '/payments',
+  refunds: '/refunds',
+  receipts: '/receipts',
+  paylinks: '/paylinks',
+  subscriptions: '/subscriptions',
+  payouts: '/payouts',
+  balance: '/balance',
+  reports: '/reports',
+  reconciliation: '/reconciliation',
+  banks: '/banks',
+  webhooks: '/webhooks',
+  developers: '/developers',
+  alerts: '/alerts',
+  audit: '/audit',
+  merchants: '/merchants',
+  policies: '/policies',
+} as const satisfies Readonly<Record<Section, string>>;
+
+/** The section of a path; undefined when it is none's. */
+export const sectionAt = (path: string): Section | undefined => {
+  const [, name = ''] = path.replace(/^\/console/, '').split('/');
+  return name === '' ? 'home' : sections.find((section) => section === name);
+};
+
+/** The section whose list is at a path; undefined where there is none, or one of its objects. */
+export const listAt = (path: string): Section | undefined => {
+  const section = sectionAt(path);
+  const isList =
+    section && section !== 'home' && path.replace(/^\/console/, '') === pathOf[section];
+  return isList ? section : undefined;
+};
+
+/** How much of a section waits for a person. */
+const Count = ({ text }: { readonly text: string | undefined }) =>
+  text === undefined ? null : <span className="badge">{text}</span>;
+
+/** How many drafts of payouts wait for this person. */
+const DraftsCount = () => {
+  const { locale } = useWords();
+  const { toApprove } = useDraftWords();
+  const { count = 0, isExact } = useDraftsToDecide();
+  if (count === 0) return null;
+  return (
+    <span className="badge" title={toApprove}>
+      {wholeNumber(count, locale)}
+      {!isExact && '+'}
+      <span className="unseen"> {toApprove}</span>
+    </span>
+  );
+};
+
+/** The navigation. */
+export const Sections = () => {
+  const words = useWords();
+  const { narrow } = useSettings();
+  const counts = useCounts();
+  const isOperator = usePermission('alerts').granted;
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const here = sectionAt(path);
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const link = nav.current?.querySelector('[aria-current]');
+    link?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [here]);
+  return (
+    <nav ref={nav} className="sections" aria-label={words.sectionsLabel}>
+      <ul>
+        {sections
+          .filter((section) => isOperator || !ofOperators.has(section))
+          .map((section) => (
+            <li key={section}>
+              <Link
+                to={pathOf[section]}
+                search={(before: Search) => kept(before)}
+                aria-current={here === section ? 'page' : undefined}
+                title={narrow ? words.sections[section] : undefined}
+              >
+                <Icon name={section} />
+                <span>{words.sections[section]}</span>
+                {section in counts && <Count text={counts[section as keyof typeof counts]} />}
+                {section === 'payouts' && <DraftsCount />}
+              </Link>
+            </li>
+          ))}
+      </ul>
+      <button
+        type="button"
+        className="icon-button narrow-switch"
+        aria-pressed={narrow}
+        aria-label={narrow ? words.widen : words.narrow}
+        onClick={() => changeSettings({ narrow: !narrow })}
+      >
+        <Icon name="sides" />
+      </button>
+    </nav>
+  );
+};

@@ -1,0 +1,22 @@
+/** The list of keys. */
+import { Modal } from '../parts/modal.tsx';
+import { useWords } from '../words/words.ts';
+
+/** The dialog. */
+export const ShortcutsList = ({ close }: { readonly close: () => void }) => {
+  const { shortcuts } = useWords();
+  return (
+    <Modal title={shortcuts.title} isOpen onClose={close}>
+      <dl className="shortcuts">
+        {shortcuts.rows.map(([keys, what]) => (
+          <div key={keys}>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Modal>
+  );
+};

@@ -1,0 +1,46 @@
+/** The keys that work everywhere, and their list. */
+import { useNavigate } from '@tanstack/react-router';
+import { Suspense, useEffect, useRef, useSyncExternalStore } from 'react';
+import { kept, type Search } from '../address.ts';
+import { LaterShortcuts } from './later.tsx';
+import { isTyping } from './palette-keys.ts';
+import { pathOf, type Section } from './sections.tsx';
+import { setShortcuts as set, shortcutsShown, watchShortcuts } from './shortcuts-state.ts';
+
+/** What a second key after g opens. */
+const places: Readonly<Record<string, Section>> = {
+  h: 'home',
+  p: 'payments',
+  r: 'refunds',
+  o: 'payouts',
+  b: 'balance',
+  w: 'webhooks',
+  a: 'alerts',
+  l: 'audit',
+  m: 'merchants',
+};
+const pair_ms = 1_500;
+
+/** Listens for the keys, and shows their list. */
+export const Shortcuts = () => {
+  const navigate = useNavigate();
+  const shown = useSyncExternalStore(watchShortcuts, shortcutsShown);
+  const pressedG_ms = useRef(-pair_ms);
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return;
+      const section = places[event.key];
+      if (event.key === '?') set(true);
+      else if (event.key === 'g') pressedG_ms.current = event.timeStamp;
+      else if (section && event.timeStamp - pressedG_ms.current < pair_ms) {
+        pressedG_ms.current = -pair_ms;
+        void navigate({ to: pathOf[section], search: (before: Search) => kept(before) });
+      }
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, [navigate]);
+  return (
+    <Suspense fallback={null}>{shown && <LaterShortcuts close={() => set(false)} />}</Suspense>
+  );
+};

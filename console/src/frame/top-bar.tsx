@@ -1,0 +1,108 @@
+/** The bar at the top: merchant, mode, search, connection, person. */
+import { Suspense, useState } from 'react';
+import { useQuery } from 'urql';
+import { Merchants } from '../../../schema/generated/console.ts';
+import { useAddress } from '../address.ts';
+import { timeOfDay } from '../format.ts';
+import { useLive } from '../graph/live.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { useViewer } from '../viewer.tsx';
+import { useWords } from '../words/words.ts';
+import { LaterMenu, LaterPalette } from './later.tsx';
+import { usePaletteKeys } from './palette-keys.ts';
+
+/** Whose money is looked at. A cabinet user has one merchant and no choice. */
+const MerchantChoice = () => {
+  const words = useWords();
+  const viewer = useViewer();
+  const { merchantId, set } = useAddress();
+  const [{ data }] = useQuery({
+    query: Merchants,
+    variables: { first: 100 },
+    pause: viewer.merchantId !== null,
+  });
+  if (viewer.merchantId !== null)
+    return <span className="merchant-name">{viewer.merchant?.name ?? viewer.merchantId}</span>;
+  const nodes = data?.merchants.nodes ?? [];
+  const isListed = merchantId === null || nodes.some(({ id }) => id === merchantId);
+  return (
+    <select
+      className="merchant-choice"
+      aria-label={words.merchant}
+      value={merchantId ?? ''}
+      onChange={(event) =>
+        set({
+          merchant: event.target.value || undefined,
+          after: undefined,
+          before: undefined,
+          open: undefined,
+        })
+      }
+    >
+      <option value="">{words.allMerchants}</option>
+      {!isListed && <option value={merchantId}>{merchantId}</option>}
+      {nodes.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+};
+
+/** Test or live: everything on the screen changes with it. */
+const ModeSwitch = () => {
+  const words = useWords();
+  const { mode, set } = useAddress();
+  return (
+    <div className="mode-switch" role="group" aria-label={words.mode.label}>
+      {(['test', 'live'] as const).map((one) => (
+        <button
+          key={one}
+          type="button"
+          aria-pressed={mode === one}
+          data-mode={one}
+          onClick={() => set({ mode: one, after: undefined, before: undefined, open: undefined })}
+        >
+          {words.mode[one]}
+        </button>
+      ))}
+    </div>
+  );
+};
+
+const LiveDot = () => {
+  const words = useWords();
+  const { lostAt } = useLive();
+  const text = lostAt ? words.live.since(timeOfDay(lostAt, words.locale)) : words.live.open;
+  return (
+    <span className="live-dot" role="status" data-open={lostAt === null} title={text}>
+      <span className="live-text">{text}</span>
+    </span>
+  );
+};
+
+/** The bar. */
+export const TopBar = () => {
+  const words = useWords();
+  const [isSearching, setSearching] = useState(false);
+  usePaletteKeys(() => setSearching(true));
+  return (
+    <header className="top-bar">
+      <MerchantChoice />
+      <ModeSwitch />
+      <button type="button" className="search-button" onClick={() => setSearching(true)}>
+        <Icon name="search" />
+        <span>{words.search}</span>
+        <kbd>Ctrl K</kbd>
+      </button>
+      <LiveDot />
+      <Suspense fallback={<span className="icon-button" />}>
+        <LaterMenu />
+      </Suspense>
+      <Suspense fallback={null}>
+        {isSearching && <LaterPalette close={() => setSearching(false)} />}
+      </Suspense>
+    </header>
+  );
+};

@@ -1,0 +1,89 @@
+/**
+ * The graph as this page asks it: operations by their names (the gateway has their texts), the
+ * session's cookie and the header that no other site can set.
+ */
+import {
+  cacheExchange,
+  createClient,
+  fetchExchange,
+  subscriptionExchange,
+  type Client,
+} from 'urql';
+import { createClient as createSocket, type Client as Socket } from 'graphql-ws';
+import { operationsVersion } from '../../../schema/generated/console.ts';
+
+/** What the page is to do when the gateway no longer takes it for whom it was. */
+export interface Ends {
+  readonly loggedOut: () => void;
+  readonly outdated: () => void;
+}
+
+const extensions = { console: operationsVersion };
+
+const named = (body: unknown): string => {
+  const sent: unknown = JSON.parse(String(body));
+  return JSON.stringify({ ...(sent as object), query: undefined, extensions });
+};
+
+const fetchNamed =
+  (ends: Ends): typeof fetch =>
+  async (address, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set('x-console', operationsVersion);
+    const answer = await fetch(address, { ...init, headers, body: named(init?.body) });
+    if (answer.status === 401) ends.loggedOut();
+    if (answer.status === 400 && (await answer.clone().text()).includes('"console_outdated"'))
+      ends.outdated();
+    return answer;
+  };
+
+/** Opens the socket; `watch` is given its state. */
+export const openSocket = (ends: Ends, watch: (state: 'open' | 'closed') => void): Socket =>
+  createSocket({
+    url: `${location.origin.replace(/^http/, 'ws')}/graphql`,
+    lazy: false,
+    keepAlive: 15_000,
+    retryAttempts: Number.MAX_SAFE_INTEGER,
+    retryWait: (retries) =>
+      new Promise((resolve) => {
+        setTimeout(resolve, Math.min(5_000, 250 * 2 ** retries) + Math.random() * 250);
+      }),
+    shouldRetry: (event) => {
+      const code = event instanceof CloseEvent ? event.code : 0;
+      if (code === 4403) ends.loggedOut();
+      return code !== 4403;
+    },
+    on: { connected: () => watch('open'), closed: () => watch('closed') },
+  });
+
+/** Opens the client over HTTP and this socket. */
+export const openGraph = (ends: Ends, socket: Socket): Client =>
+  createClient({
+    url: '/graphql',
+    preferGetMethod: false,
+    requestPolicy: 'cache-and-network',
+    fetch: fetchNamed(ends),
+    exchanges: [
+      cacheExchange,
+      fetchExchange,
+      subscriptionExchange({
+        forwardSubscription: ({ operationName, variables }) => ({
+          subscribe: (sink) => ({
+            unsubscribe: socket.subscribe(
+              {
+                query: '',
+                operationName: operationName ?? null,
+                variables: { ...variables },
+                extensions,
+              },
+              {
+                next: (result) => sink.next(result as Parameters<typeof sink.next>[0]),
+                error: (error) => sink.error(error),
+                complete: () => sink.complete(),
+              },
+            ),
+          }),
+        }),
+      }),
+    ],
+  });

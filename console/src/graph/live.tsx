@@ -1,0 +1,136 @@
+/**
+ * Events as they happen: one subscription for the page, given to whoever listens. After the
+ * connection was lost, `epoch` grows: what is on the screen is then asked for anew, so that nothing
+ * is missed.
+ */
+import {
+  createContext,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  type ReactNode,
+} from 'react';
+import { useClient } from 'urql';
+import {
+  LiveEvents,
+  type LiveEventsSubscription,
+  type PaymentRowFragment,
+  type PayoutRowFragment,
+  type RefundRowFragment,
+  type SubscriptionRowFragment,
+} from '../../../schema/generated/console.ts';
+import type { SocketState } from './socket-state.ts';
+
+type Received = LiveEventsSubscription['events'];
+
+/** What happened, by the object that it happened to. */
+export type LiveChange =
+  | { readonly kind: 'payment'; readonly isNew: boolean; readonly row: PaymentRowFragment }
+  | { readonly kind: 'refund'; readonly isNew: boolean; readonly row: RefundRowFragment }
+  | { readonly kind: 'payout'; readonly isNew: boolean; readonly row: PayoutRowFragment }
+  | {
+      readonly kind: 'subscription';
+      readonly isNew: boolean;
+      readonly row: SubscriptionRowFragment;
+    };
+
+type Listener = (changes: readonly LiveChange[]) => void;
+
+interface Live {
+  readonly listen: (listener: Listener) => () => void;
+  /** Null while the connection is there; else since when it is not. */
+  readonly lostAt: Date | null;
+  readonly epoch: number;
+}
+
+const Context = createContext<Live | null>(null);
+
+const changeOf = (event: Received): LiveChange | null => {
+  switch (event.__typename) {
+    case 'PaymentCreatedEvent':
+      return { kind: 'payment', isNew: true, row: event.payment };
+    case 'PaymentStatusChangedEvent':
+      return { kind: 'payment', isNew: false, row: event.payment };
+    case 'RefundCreatedEvent':
+      return { kind: 'refund', isNew: true, row: event.refund };
+    case 'PayoutCreatedEvent':
+      return { kind: 'payout', isNew: true, row: event.payout };
+    case 'PayoutStatusChangedEvent':
+      return { kind: 'payout', isNew: false, row: event.payout };
+    case 'SubscriptionStatusChangedEvent':
+      return { kind: 'subscription', isNew: true, row: event.subscription };
+  }
+};
+
+/** Events of a moment are given on together: a rush of them draws the screen a few times a second. */
+const gather_ms = 150;
+
+const openGatherer = (give: (changes: readonly LiveChange[]) => void) => {
+  let waiting: LiveChange[] = [];
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  return (change: LiveChange): void => {
+    waiting.push(change);
+    timer ??= setTimeout(() => {
+      const changes = waiting;
+      waiting = [];
+      timer = null;
+      give(changes);
+    }, gather_ms);
+  };
+};
+
+/** Opens the subscription of this page. */
+export const LiveProvider = ({
+  socket,
+  merchantId,
+  children,
+}: {
+  readonly socket: SocketState;
+  readonly merchantId: string | null;
+  readonly children: ReactNode;
+}) => {
+  const client = useClient();
+  const listeners = useRef(new Set<Listener>());
+  const [connection, setConnection] = useState({ lostAt: null as Date | null, epoch: 0 });
+  useEffect(
+    () =>
+      socket.watch((state) =>
+        setConnection(({ lostAt, epoch }) =>
+          state === 'open'
+            ? { lostAt: null, epoch: lostAt ? epoch + 1 : epoch }
+            : { lostAt: lostAt ?? new Date(), epoch },
+        ),
+      ),
+    [socket],
+  );
+  useEffect(() => {
+    const gather = openGatherer((changes) => {
+      for (const listener of listeners.current) listener(changes);
+    });
+    const subscription = client.subscription(LiveEvents, { merchantId }).subscribe(({ data }) => {
+      const change = data && changeOf(data.events);
+      if (change) gather(change);
+    });
+    return () => subscription.unsubscribe();
+  }, [client, merchantId]);
+  const live = useMemo<Live>(
+    () => ({
+      ...connection,
+      listen: (listener) => {
+        listeners.current.add(listener);
+        return () => void listeners.current.delete(listener);
+      },
+    }),
+    [connection],
+  );
+  return <Context value={live}>{children}</Context>;
+};
+
+/** The connection, and a way to listen. */
+export const useLive = (): Live => {
+  const live = useContext(Context);
+  if (!live) throw new Error('nothing is live here');
+  return live;
+};

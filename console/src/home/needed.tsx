@@ -1,0 +1,280 @@
+/** What needs a person, oldest first: each with the way to its place and what to do beside it. */
+import { Link } from '@tanstack/react-router';
+import { useRef, useState, type ReactNode } from 'react';
+import { useMutation } from 'urql';
+import {
+  AssignAlert,
+  Needed,
+  PaymentsCount,
+  type DraftRowFragment,
+} from '../../../schema/generated/console.ts';
+import { PaymentLink } from '../alerts/payment-link.tsx';
+import { ResolveDialog as ResolveAlertDialog } from '../alerts/resolve.tsx';
+import { kept, useAddress } from '../address.ts';
+import { money, wholeNumber } from '../format.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { Failure } from '../parts/states.tsx';
+import { Skeleton } from '../parts/table.tsx';
+import { Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { useFollow } from '../parts/use-follow.ts';
+import { DraftActs } from '../payouts/draft-acts.tsx';
+import { recipientText } from '../payouts/draft-shown.ts';
+import { ResolveDialog } from '../reconciliation/resolve.tsx';
+import { usePermission, useViewer } from '../viewer.tsx';
+import { ReplayDialog } from '../webhooks/replay.tsx';
+import { useNeededWords } from '../words/needed.ts';
+import { useReconciliationWords } from '../words/reconciliation.ts';
+import { useWords } from '../words/words.ts';
+import { startOfDay } from '../zone.ts';
+import {
+  neededLines,
+  type FailedEndpoint,
+  type NeededAlert,
+  type NeededLine,
+} from './needed-lines.ts';
+
+/** What failed before is no longer waited for. */
+const failed_days = 7;
+/** How often it is looked for while nothing happens. */
+const look_ms = 15_000;
+
+interface LineProps {
+  readonly at: string;
+  readonly place: ReactNode;
+  readonly text: string;
+  readonly children: ReactNode;
+}
+
+const Line = ({ at, place, text, children }: LineProps) => (
+  <li>
+    <span className="stack">
+      {place}
+      <span className="quiet wrap">{text}</span>
+    </span>
+    <Moment at={at} />
+    <div className="acts">{children}</div>
+  </li>
+);
+
+/** A list stands still while a dialog of it is open: what came of it is read before the line goes. */
+interface Again {
+  readonly again: () => void;
+  readonly hold: (isHeld: boolean) => void;
+}
+
+/** Whether the line's dialog is open. */
+const useDialog = ({ again, hold }: Again) => {
+  const [isOpen, setOpen] = useState(false);
+  return {
+    isOpen,
+    open: () => {
+      hold(true);
+      setOpen(true);
+    },
+    close: () => {
+      setOpen(false);
+      hold(false);
+      again();
+    },
+  };
+};
+
+const AlertActs = ({ alert, ...list }: Again & { readonly alert: NeededAlert }) => {
+  const words = useWords();
+  const own = useNeededWords();
+  const { subject } = useViewer();
+  const mayAssign = usePermission('alertAssign');
+  const mayResolve = usePermission('alertResolve');
+  const { isOpen, open, close } = useDialog(list);
+  const [message, setMessage] = useState('');
+  const [, assign] = useMutation(AssignAlert);
+  const { merchantId, id } = alert;
+  const take = async (): Promise<void> => {
+    const { data, error } = await assign({ merchantId, id, assignee: subject });
+    const result = data?.alertAssign;
+    setMessage(result?.__typename === 'Refused' ? result.message : (error?.message ?? ''));
+    list.again();
+  };
+  return (
+    <>
+      {alert.assignee === null && (
+        <ActButton permission={mayAssign} onPress={() => void take()}>
+          {own.take}
+        </ActButton>
+      )}
+      <ActButton permission={mayResolve} onPress={open}>
+        {words.alert.resolve}
+      </ActButton>
+      <span role="status">{message}</span>
+      {isOpen && <ResolveAlertDialog alert={alert} close={close} />}
+    </>
+  );
+};
+
+const AlertLine = ({ alert, ...list }: Again & { readonly alert: NeededAlert }) => {
+  const words = useWords();
+  const own = useNeededWords();
+  const { search } = useAddress();
+  const { kind, severity, assignee, raisedAt, detail } = alert;
+  const place = (
+    <Link to="/alerts" search={{ ...kept(search), severity, ...(assignee ? { assignee } : {}) }}>
+      {words.alert.kinds[kind]}
+    </Link>
+  );
+  return (
+    <Line at={raisedAt} place={place} text={assignee ? `${own.yours} · ${detail}` : detail}>
+      <PaymentLink alert={alert} />
+      <AlertActs alert={alert} {...list} />
+    </Line>
+  );
+};
+
+const WebhooksLine = ({ failed, ...list }: Again & { readonly failed: FailedEndpoint }) => {
+  const { locale } = useWords();
+  const own = useNeededWords();
+  const { search } = useAddress();
+  const mayReplay = usePermission('webhookDeliveriesResendFailed');
+  const { isOpen, open, close } = useDialog(list);
+  const { merchantId, endpointId, url, oldestAt, count } = failed;
+  const place = (
+    <Link
+      to="/webhooks"
+      search={{ ...kept(search), merchant: merchantId, status: 'failed', since: oldestAt }}
+    >
+      {own.webhooks(wholeNumber(count.count, locale) + (count.isExact ? '' : '+'))}
+    </Link>
+  );
+  return (
+    <Line at={oldestAt} place={place} text={url}>
+      {endpointId !== null && (
+        <ActButton permission={mayReplay} onPress={open}>
+          {own.replay}
+        </ActButton>
+      )}
+      {isOpen && (
+        <ReplayDialog
+          merchantId={merchantId}
+          endpointId={endpointId}
+          from={oldestAt}
+          close={close}
+        />
+      )}
+    </Line>
+  );
+};
+
+const DraftLine = ({ draft, ...list }: Again & { readonly draft: DraftRowFragment }) => {
+  const { locale } = useWords();
+  const own = useNeededWords();
+  const { search } = useAddress();
+  const { merchantId, amount, currency, reason } = draft;
+  const place = (
+    <Link
+      to="/payouts"
+      search={{ ...kept(search), merchant: merchantId, tab: 'drafts', status: 'pending' }}
+    >
+      {own.draft}: {money(amount, currency, locale)}
+    </Link>
+  );
+  const text = [recipientText(draft), reason].filter(Boolean).join(' · ');
+  return (
+    <Line at={draft.createdAt} place={place} text={text}>
+      <DraftActs draft={draft} {...list} />
+    </Line>
+  );
+};
+
+const DifferenceLine = ({
+  difference,
+  ...list
+}: Again & { readonly difference: (NeededLine & { kind: 'difference' })['difference'] }) => {
+  const own = useNeededWords();
+  const { kinds, resolve } = useReconciliationWords();
+  const { search } = useAddress();
+  const permission = usePermission('reconciliationDifferenceResolve');
+  const { isOpen, open, close } = useDialog(list);
+  const { kind, detail, foundAt, runId } = difference;
+  const place = (
+    <Link to="/reconciliation" search={{ ...kept(search), code: runId }}>
+      {own.difference(kinds[kind])}
+    </Link>
+  );
+  return (
+    <Line at={foundAt} place={place} text={detail}>
+      <ActButton permission={permission} onPress={open}>
+        {resolve(1)}
+      </ActButton>
+      {isOpen && <ResolveDialog rows={[difference]} close={close} />}
+    </Line>
+  );
+};
+
+const lineOf = (line: NeededLine, list: Again): ReactNode => {
+  switch (line.kind) {
+    case 'alert':
+      return <AlertLine key={line.key} alert={line.alert} {...list} />;
+    case 'webhooks':
+      return <WebhooksLine key={line.key} failed={line.failed} {...list} />;
+    case 'draft':
+      return <DraftLine key={line.key} draft={line.draft} {...list} />;
+    case 'difference':
+      return <DifferenceLine key={line.key} difference={line.difference} {...list} />;
+  }
+};
+
+/** Payments whose money is held: no fault, but it goes back when nobody takes it. */
+const Held = () => {
+  const { locale } = useWords();
+  const own = useNeededWords();
+  const { search, mode, merchantId } = useAddress();
+  const { data } = useAsk(PaymentsCount, {
+    merchantId,
+    status: ['authorized'],
+    filter: { mode: [mode] },
+  });
+  const total = data?.payments.totalCount;
+  if (!total || total.count === 0) return null;
+  return (
+    <Link to="/payments" search={{ ...kept(search), status: 'authorized' }}>
+      {own.held(wholeNumber(total.count, locale) + (total.isExact ? '' : '+'))}
+    </Link>
+  );
+};
+
+/** The list. */
+export const NeededList = () => {
+  const { home } = useWords();
+  const own = useNeededWords();
+  const { merchantId, mode } = useAddress();
+  const { subject } = useViewer();
+  const platform = usePermission('alerts').granted;
+  const decides = usePermission('payoutDraftApprove').granted;
+  const { data, error, again } = useAsk(Needed, {
+    merchantId,
+    mode,
+    me: subject,
+    failedSince: startOfDay(failed_days).toISOString(),
+    platform,
+    decides,
+  });
+  useFollow(again, look_ms);
+  const [isHeld, hold] = useState(false);
+  const shown = useRef(data);
+  if (!isHeld) shown.current = data;
+  if (!shown.current) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  const { lines, isCut } = neededLines(shown.current);
+  return (
+    <>
+      {lines.length === 0 ? (
+        <p className="quiet">{own.quiet}</p>
+      ) : (
+        <ol className="needed" aria-label={home.hello}>
+          {lines.map((line) => lineOf(line, { again, hold }))}
+        </ol>
+      )}
+      {isCut && <p className="quiet">{own.more}</p>}
+      <Held />
+    </>
+  );
+};

@@ -1,0 +1,111 @@
+/**
+ * Four numbers of today beside the same weekday's average up to the same time of day, each with its
+ * last two weeks.
+ */
+import { Link } from '@tanstack/react-router';
+import type { TotalsOf } from '../../../schema/generated/console.ts';
+import { kept, useAddress, type Search } from '../address.ts';
+import { money } from '../format.ts';
+import { Sparkline } from '../parts/sparkline.tsx';
+import { dayBefore, endOfHour, ownZone } from '../reports/spans.ts';
+import { sumOf, useTotals, type TotalsData } from '../reports/use-totals.ts';
+import { useReportWords } from '../words/reports.ts';
+import { useWords } from '../words/words.ts';
+import type { Sums } from './sum-up-to.ts';
+import { useWeeks } from './use-weeks.ts';
+
+const shown_days = 14;
+type Part = TotalsData['parts'][number];
+
+const sumsOf = ({ rows }: Part): Sums => ({
+  succeeded: sumOf(rows, 'succeeded'),
+  failed: sumOf(rows, 'failed'),
+  moved: sumOf(rows, 'moved'),
+});
+
+interface NumberProps {
+  readonly name: string;
+  readonly parts: readonly Part[] | undefined;
+  /** The same weekday of earlier weeks, so far. */
+  readonly weeks: readonly Sums[] | undefined;
+  readonly valueOf: (sums: Sums) => number;
+  readonly textOf: (value: number) => string;
+  readonly to: '/payments' | '/refunds' | '/payouts';
+  readonly search: Search;
+}
+
+const NumberTile = ({ name, parts, weeks, valueOf, textOf, to, search }: NumberProps) => {
+  const words = useReportWords();
+  const { locale } = useWords();
+  const values = parts?.map((part) => valueOf(sumsOf(part))) ?? [];
+  // A day without a value, such as a rate of nothing, is left out of the average.
+  const before = (weeks ?? []).map(valueOf).filter((value) => !Number.isNaN(value));
+  const average = before.reduce((sum, value) => sum + value, 0) / before.length;
+  const weekday = new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: ownZone() }).format(
+    new Date(),
+  );
+  return (
+    <Link className="tile" to={to} search={search}>
+      <span>{name}</span>
+      <span className="tile-count">{parts ? textOf(values.at(-1) ?? Number.NaN) : '…'}</span>
+      <span className="quiet">{weeks ? words.usual(weekday, textOf(average)) : '…'}</span>
+      <Sparkline values={values.map((value) => value || 0)} />
+    </Link>
+  );
+};
+
+const movedOf = ({ moved }: Sums): number => moved;
+const rateOf = ({ succeeded, failed }: Sums): number =>
+  succeeded + failed === 0 ? Number.NaN : succeeded / (succeeded + failed);
+
+/** The last days of payments, refunds or payouts, and the earlier weeks that today stands beside. */
+const useNumbersOf = (of: TotalsOf) => {
+  const { totals } = useTotals({
+    of,
+    from: dayBefore(shown_days - 1),
+    to: endOfHour(),
+    interval: 'day',
+    timeZone: ownZone(),
+  });
+  return { totals, tile: { parts: totals?.parts, weeks: useWeeks(of) } };
+};
+
+/** The numbers. */
+export const Numbers = () => {
+  const words = useReportWords();
+  const { locale } = useWords();
+  const { search } = useAddress();
+  const payments = useNumbersOf('payment');
+  const refunds = useNumbersOf('refund');
+  const payouts = useNumbersOf('payout');
+  const inMoney = (value: number): string =>
+    Number.isNaN(value)
+      ? '—'
+      : money(Math.round(value), payments.totals?.currency ?? 'RUB', locale);
+  const percent = (value: number): string =>
+    Number.isNaN(value)
+      ? '—'
+      : value.toLocaleString(locale, { style: 'percent', maximumFractionDigits: 1 });
+  const today = { ...kept(search), since: dayBefore(0) };
+  const number = { textOf: inMoney, valueOf: movedOf, search: today } as const;
+  return (
+    <section>
+      <h2 className="part-title">{words.today}</h2>
+      <div className="numbers">
+        <NumberTile {...number} name={words.paid} {...payments.tile} to="/payments" />
+        <NumberTile
+          {...number}
+          name={words.successRate}
+          {...payments.tile}
+          valueOf={rateOf}
+          textOf={percent}
+          to="/payments"
+          search={{ ...today, status: 'failed' }}
+        />
+        <NumberTile {...number} name={words.refunded} {...refunds.tile} to="/refunds" />
+        <NumberTile {...number} name={words.paidOut} {...payouts.tile} to="/payouts" />
+      </div>
+      {payments.totals?.complete === false && <p className="quiet">{words.incomplete}</p>}
+    </section>
+  );
+};

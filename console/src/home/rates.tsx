@@ -1,0 +1,112 @@
+/** How payments end at each bank and by each method, and which failures have become more. */
+import { Table, type Column } from '../parts/table.tsx';
+import { wholeNumber } from '../format.ts';
+import { hoursBefore, endOfHour } from '../reports/spans.ts';
+import { useTotals, type TotalsRow } from '../reports/use-totals.ts';
+import { useReportWords } from '../words/reports.ts';
+import { useWords } from '../words/words.ts';
+
+const recent_hours = 24;
+const codes_max = 8;
+
+const useColumns = (
+  name: string,
+  named: (group: string) => string,
+): readonly Column<TotalsRow>[] => {
+  const words = useReportWords();
+  const { locale } = useWords();
+  return [
+    { name, cell: ({ group }) => named(group ?? '') },
+    {
+      name: words.successRate,
+      isNumber: true,
+      cell: ({ succeeded, failed }) =>
+        succeeded + failed === 0
+          ? '—'
+          : (succeeded / (succeeded + failed)).toLocaleString(locale, {
+              style: 'percent',
+              maximumFractionDigits: 1,
+            }),
+    },
+    {
+      name: words.succeeded,
+      isNumber: true,
+      cell: ({ succeeded }) => wholeNumber(succeeded, locale),
+    },
+    { name: words.failed, isNumber: true, cell: ({ failed }) => wholeNumber(failed, locale) },
+  ];
+};
+
+const Divided = ({ by }: { readonly by: 'method' | 'bank' }) => {
+  const words = useReportWords();
+  const { payment } = useWords();
+  const methods: Readonly<Record<string, string>> = payment.methods;
+  const name = by === 'method' ? words.byMethod : words.byBank;
+  const { totals } = useTotals({
+    of: 'payment',
+    from: hoursBefore(recent_hours),
+    to: endOfHour(),
+    timeZone: 'UTC',
+    groupBy: by,
+  });
+  const columns = useColumns(name, (group) =>
+    group === '' ? words.noBank : by === 'method' ? (methods[group] ?? group) : group,
+  );
+  const rows = totals?.parts[0]?.rows ?? [];
+  if (rows.length === 0) return null;
+  return <Table label={name} columns={columns} rows={rows} keyOf={({ group }) => group ?? ''} />;
+};
+
+interface Code {
+  readonly code: string;
+  readonly now: number;
+  readonly earlier: number;
+}
+
+/** The codes that grew most come first. */
+const Codes = () => {
+  const words = useReportWords();
+  const { locale } = useWords();
+  const asked = { of: 'payment', timeZone: 'UTC', groupBy: 'failure_code' } as const;
+  const [middle, end] = [hoursBefore(recent_hours), endOfHour()];
+  const now = useTotals({ ...asked, from: middle, to: end }).totals?.parts[0]?.rows ?? [];
+  const earlier =
+    useTotals({ ...asked, from: hoursBefore(2 * recent_hours), to: middle }).totals?.parts[0]
+      ?.rows ?? [];
+  const codes: readonly Code[] = now
+    .map(({ group, count }) => ({
+      code: group ?? '',
+      now: count,
+      earlier: earlier.find((row) => row.group === group)?.count ?? 0,
+    }))
+    .toSorted((one, other) => other.now - other.earlier - (one.now - one.earlier))
+    .slice(0, codes_max);
+  if (codes.length === 0) return null;
+  return (
+    <Table
+      label={words.codes}
+      columns={[
+        { name: words.codes, cell: ({ code }) => (code === '' ? words.noCode : code) },
+        { name: words.now, isNumber: true, cell: (row) => wholeNumber(row.now, locale) },
+        { name: words.earlier, isNumber: true, cell: (row) => wholeNumber(row.earlier, locale) },
+      ]}
+      rows={codes}
+      keyOf={({ code }) => code}
+    />
+  );
+};
+
+/** The part of home. */
+export const Rates = () => {
+  const words = useReportWords();
+  return (
+    <section>
+      <h2 className="part-title">{words.rates}</h2>
+      <div className="rates">
+        <Divided by="method" />
+        <Divided by="bank" />
+        <Codes />
+      </div>
+    </section>
+  );
+};

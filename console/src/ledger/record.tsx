@@ -1,0 +1,166 @@
+/** Settlements and adjustments, which operators of the platform book. */
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import {
+  PolicyShops,
+  RecordAdjustment,
+  RecordSettlement,
+} from '../../../schema/generated/console.ts';
+import { useAddress } from '../address.ts';
+import { readAmount } from '../format.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { ActForm, outcomeOf, type Outcome } from '../parts/act-form.tsx';
+import { PickField, TextField } from '../parts/fields.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { usePermission } from '../viewer.tsx';
+import { useReconciliationWords } from '../words/reconciliation.ts';
+import { useWords } from '../words/words.ts';
+
+type Act = 'settle' | 'adjust';
+
+/** An amount that may have a minus; null when it is none. */
+const signedAmount = (text: string): number | null => {
+  const trimmed = text.trim();
+  const isBelow = /^[-−]/.test(trimmed);
+  const amount = readAmount(isBelow ? trimmed.slice(1) : trimmed, 'RUB');
+  return amount === null || !isBelow ? amount : -amount;
+};
+
+const useRecord = (act: Act) => {
+  const own = useReconciliationWords();
+  const [, settle] = useMutation(RecordSettlement);
+  const [, adjust] = useMutation(RecordAdjustment);
+  const came = (
+    result:
+      | { readonly __typename: 'LedgerRecorded'; readonly repeated: boolean }
+      | { readonly __typename: 'Refused'; readonly message: string },
+  ): Outcome => {
+    if (result.__typename === 'Refused') return { refused: result.message };
+    return { done: result.repeated ? own.repeated : own.recorded };
+  };
+  return async (asked: {
+    readonly merchantId: string;
+    readonly shopId: string;
+    readonly mode: 'test' | 'live';
+    readonly amount: number;
+    readonly reference: string;
+    readonly reason: string;
+  }): Promise<Outcome> => {
+    const { reason, ...movement } = asked;
+    return act === 'settle'
+      ? outcomeOf(await settle(movement), ({ settlementRecord: result }) => came(result))
+      : outcomeOf(await adjust({ ...movement, reason }), ({ adjustmentRecord: result }) =>
+          came(result),
+        );
+  };
+};
+
+/** What may be booked: an amount, with a minus for an adjustment, and a reference. */
+const mayBook = (
+  act: Act,
+  {
+    amount,
+    reference,
+    reason,
+    shopId,
+  }: Readonly<Record<'reference' | 'reason' | 'shopId', string>> & {
+    readonly amount: number;
+  },
+): boolean =>
+  shopId !== '' &&
+  reference !== '' &&
+  (act === 'settle' ? amount > 0 : amount !== 0 && reason !== '');
+
+const RecordDialog = ({
+  act,
+  merchantId,
+  close,
+}: {
+  readonly act: Act;
+  readonly merchantId: string;
+  readonly close: () => void;
+}) => {
+  const words = useWords();
+  const own = useReconciliationWords();
+  const { mode } = useAddress();
+  const { data } = useAsk(PolicyShops, { merchantId });
+  const shops = data?.merchant?.shops ?? [];
+  const [chosen, setShop] = useState('');
+  const [text, setText] = useState('');
+  const [reference, setReference] = useState('');
+  const [reason, setReason] = useState('');
+  const record = useRecord(act);
+  const shopId = chosen === '' ? (shops[0]?.id ?? '') : chosen;
+  const movement = {
+    merchantId,
+    shopId,
+    mode,
+    amount: signedAmount(text) ?? 0,
+    reference: reference.trim(),
+    reason: reason.trim(),
+  };
+  return (
+    <ActForm
+      title={own[act]}
+      consequence={act === 'settle' ? own.settleText : own.adjustText}
+      isReady={mayBook(act, movement)}
+      close={close}
+      act={() => record(movement)}
+    >
+      <PickField
+        label={words.columns.shop}
+        value={shopId}
+        set={setShop}
+        options={shops.map(({ id, name }) => [id, name] as const)}
+      />
+      <TextField
+        label={own.amount}
+        value={text}
+        set={setText}
+        hint={act === 'adjust' ? own.amountSigned : ''}
+        isNumber
+      />
+      {act === 'adjust' && <TextField label={words.acts.reason} value={reason} set={setReason} />}
+      <TextField
+        label={own.reference}
+        value={reference}
+        set={setReference}
+        hint={own.referenceHint}
+      />
+    </ActForm>
+  );
+};
+
+/** The buttons, and the dialog that is open. */
+export const RecordActs = ({
+  merchantId,
+  again,
+}: {
+  readonly merchantId: string;
+  readonly again: () => void;
+}) => {
+  const own = useReconciliationWords();
+  const settle = usePermission('settlementRecord');
+  const adjust = usePermission('adjustmentRecord');
+  const [open, setOpen] = useState<Act | null>(null);
+  return (
+    <div className="acts">
+      <ActButton permission={settle} onPress={() => setOpen('settle')}>
+        {own.settle}
+      </ActButton>
+      <ActButton permission={adjust} onPress={() => setOpen('adjust')}>
+        {own.adjust}
+      </ActButton>
+      {open && (
+        <RecordDialog
+          act={open}
+          merchantId={merchantId}
+          close={() => {
+            setOpen(null);
+            again();
+          }}
+        />
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,91 @@
+/** Merchants, newest first, and the way in for a new one. */
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useQuery } from 'urql';
+import { Merchants, type MerchantsQuery } from '../../../schema/generated/console.ts';
+import { kept, useAddress } from '../address.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { ExportButton } from '../parts/export-button.tsx';
+import { Pager, usePageArguments } from '../parts/pager.tsx';
+import { Empty, Failure } from '../parts/states.tsx';
+import { Status } from '../parts/status.tsx';
+import { Skeleton, Table, type Column } from '../parts/table.tsx';
+import { Id, Moment } from '../parts/texts.tsx';
+import { usePermission } from '../viewer.tsx';
+import type { Words } from '../words/en.ts';
+import { useWords } from '../words/words.ts';
+import { OnboardDialog } from './onboard.tsx';
+
+type Row = MerchantsQuery['merchants']['nodes'][number];
+
+const columnsOf = (words: Words): readonly Column<Row>[] => [
+  { name: words.columns.name, cell: ({ name }) => <strong className="cut">{name}</strong> },
+  {
+    name: words.columns.mode,
+    cell: ({ liveEnabled }) => (
+      <Status tone={liveEnabled ? 'good' : 'over'}>
+        {liveEnabled ? words.merchants.live : words.merchants.notLive}
+      </Status>
+    ),
+  },
+  {
+    name: words.columns.shops,
+    isWide: true,
+    cell: ({ shops }) => <span className="cut">{shops.map(({ name }) => name).join(', ')}</span>,
+  },
+  { name: words.payment.id, isWide: true, cell: ({ id }) => <Id id={id} /> },
+  { name: words.columns.created, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+];
+
+/** The screen. */
+export const MerchantsPage = () => {
+  const words = useWords();
+  const navigate = useNavigate();
+  const { search } = useAddress();
+  const mayCreate = usePermission('merchantOnboard');
+  const [isAdding, setAdding] = useState(false);
+  const [{ data, error }, ask] = useQuery({
+    query: Merchants,
+    variables: { ...usePageArguments() },
+  });
+  const again = (): void => ask({ requestPolicy: 'network-only' });
+  const rows = data?.merchants.nodes ?? [];
+  return (
+    <>
+      <header className="page-head">
+        <h1>{words.sections.merchants}</h1>
+        <ExportButton of={Merchants} variables={{}} />
+        <ActButton permission={mayCreate} isMain onPress={() => setAdding(true)}>
+          {words.merchants.add}
+        </ActButton>
+      </header>
+      {error && !data && <Failure error={error} again={again} />}
+      {!data && !error && <Skeleton />}
+      {data && rows.length === 0 && (
+        <Empty title={words.merchants.empty}>
+          <p>{words.merchants.emptyText}</p>
+        </Empty>
+      )}
+      {rows.length > 0 && (
+        <Table
+          label={words.sections.merchants}
+          columns={columnsOf(words)}
+          rows={rows}
+          keyOf={({ id }) => id}
+          onOpen={({ id }) =>
+            void navigate({ to: '/merchants/$id', params: { id }, search: kept(search) })
+          }
+        />
+      )}
+      {data && <Pager info={data.merchants.pageInfo} />}
+      {isAdding && (
+        <OnboardDialog
+          close={() => {
+            setAdding(false);
+            again();
+          }}
+        />
+      )}
+    </>
+  );
+};

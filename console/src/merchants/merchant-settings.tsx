@@ -1,0 +1,148 @@
+/** What is set for a merchant: its name, how fast its keys may call, one more shop. */
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import { AddShop, LimitMerchant, RenameMerchant } from '../../../schema/generated/console.ts';
+import { wholeNumber } from '../format.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { ended, outcomeOf } from '../parts/act-form.tsx';
+import { Facts } from '../parts/facts.tsx';
+import { TextField } from '../parts/fields.tsx';
+import { PolicyForm } from '../policies/act.tsx';
+import { usePermission } from '../viewer.tsx';
+import { useSettingsWords } from '../words/merchant-settings.ts';
+import { useWords } from '../words/words.ts';
+
+interface OfMerchant {
+  readonly merchant: {
+    readonly id: string;
+    readonly name: string;
+    readonly rateLimit: { readonly perSecond: number; readonly burst: number };
+  };
+}
+type DialogProps = OfMerchant & { readonly close: () => void };
+
+/** An empty field is null; what is no number within the bounds is undefined. */
+const readCount = (text: string, max: number): number | null | undefined => {
+  if (text.trim() === '') return null;
+  const count = Number(text.trim());
+  return Number.isInteger(count) && count >= 1 && count <= max ? count : undefined;
+};
+
+const perSecond_max = 10_000;
+const burst_max = 100_000;
+
+const LimitDialog = ({ merchant: { id: merchantId, rateLimit }, close }: DialogProps) => {
+  const own = useSettingsWords();
+  const [rate, setRate] = useState(String(rateLimit.perSecond));
+  const [most, setMost] = useState(String(rateLimit.burst));
+  const [, save] = useMutation(LimitMerchant);
+  const perSecond = readCount(rate, perSecond_max);
+  const burst = readCount(most, burst_max);
+  const isReady =
+    perSecond !== undefined && burst !== undefined && (perSecond === null) === (burst === null);
+  return (
+    <PolicyForm
+      title={own.limitSet}
+      consequence={own.limitText}
+      isReady={isReady}
+      close={close}
+      act={async () =>
+        outcomeOf(
+          await save({ merchantId, perSecond: perSecond ?? null, burst: burst ?? null }),
+          (data) => ended(data.merchantRateLimitSet, own.done),
+        )
+      }
+    >
+      <TextField label={own.perSecond} value={rate} set={setRate} hint={own.limitHint} isNumber />
+      <TextField label={own.burst} value={most} set={setMost} hint={own.burstHint} isNumber />
+    </PolicyForm>
+  );
+};
+
+const RenameDialog = ({ merchant: { id: merchantId, name }, close }: DialogProps) => {
+  const own = useSettingsWords();
+  const [text, setText] = useState(name);
+  const [, save] = useMutation(RenameMerchant);
+  return (
+    <PolicyForm
+      title={own.rename}
+      consequence={own.renameText}
+      isReady={text.trim() !== ''}
+      close={close}
+      act={async () =>
+        outcomeOf(await save({ merchantId, name: text.trim() }), (data) =>
+          ended(data.merchantRename, own.done),
+        )
+      }
+    >
+      <TextField label={own.name} value={text} set={setText} hint={own.nameHint} />
+    </PolicyForm>
+  );
+};
+
+const ShopDialog = ({ merchant: { id: merchantId }, close }: DialogProps) => {
+  const own = useSettingsWords();
+  const [text, setText] = useState('');
+  const [, save] = useMutation(AddShop);
+  return (
+    <PolicyForm
+      title={own.shopAdd}
+      consequence={own.shopText}
+      isReady={text.trim() !== ''}
+      close={close}
+      act={async () =>
+        outcomeOf(await save({ merchantId, name: text.trim() }), (data) =>
+          ended(data.shopCreate, own.done),
+        )
+      }
+    >
+      <TextField label={own.name} value={text} set={setText} hint={own.nameHint} />
+    </PolicyForm>
+  );
+};
+
+const dialogs = { limit: LimitDialog, rename: RenameDialog, shop: ShopDialog } as const;
+
+/** The card. */
+export const MerchantSettings = ({
+  merchant,
+  again,
+}: OfMerchant & { readonly again: () => void }) => {
+  const { locale } = useWords();
+  const own = useSettingsWords();
+  const limit = usePermission('merchantRateLimitSet');
+  const rename = usePermission('merchantRename');
+  const addShop = usePermission('shopCreate');
+  // What a dialog is about stays what it was when it was opened.
+  const [opened, setOpened] = useState<
+    (OfMerchant & { readonly act: keyof typeof dialogs }) | null
+  >(null);
+  const Dialog = opened && dialogs[opened.act];
+  const { perSecond, burst } = merchant.rateLimit;
+  const now = own.limitNow(wholeNumber(perSecond, locale), wholeNumber(burst, locale));
+  return (
+    <section className="card">
+      <Facts facts={[[own.limit, now]]} />
+      <div className="acts">
+        <ActButton permission={limit} onPress={() => setOpened({ act: 'limit', merchant })}>
+          {own.limitSet}
+        </ActButton>
+        <ActButton permission={rename} onPress={() => setOpened({ act: 'rename', merchant })}>
+          {own.rename}
+        </ActButton>
+        <ActButton permission={addShop} onPress={() => setOpened({ act: 'shop', merchant })}>
+          {own.shopAdd}
+        </ActButton>
+      </div>
+      {opened && Dialog && (
+        <Dialog
+          merchant={opened.merchant}
+          close={() => {
+            setOpened(null);
+            again();
+          }}
+        />
+      )}
+    </section>
+  );
+};

@@ -1,0 +1,119 @@
+/** A new merchant with its shop and a test key, in one go; the key is shown once. */
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import { OnboardMerchant } from '../../../schema/generated/console.ts';
+import { Modal } from '../parts/modal.tsx';
+import { CopyBlock } from '../parts/texts.tsx';
+import { firstPayment } from '../payments/first-payment.ts';
+import { useWords } from '../words/words.ts';
+
+interface Made {
+  readonly merchantId: string;
+  readonly name: string;
+  readonly secret: string;
+}
+
+/** All of it is made, or nothing. */
+const useOnboarding = () => {
+  const [, onboard] = useMutation(OnboardMerchant);
+  return async (name: string, shopName: string): Promise<Made> => {
+    const { data, error } = await onboard({ name, shopName });
+    const result = data?.merchantOnboard;
+    if (result?.__typename !== 'MerchantOnboarded')
+      throw new Error(result?.message ?? error?.message);
+    return { merchantId: result.merchant.id, name, secret: result.apiKey.secret };
+  };
+};
+
+const Result = ({ made, close }: { readonly made: Made; readonly close: () => void }) => {
+  const { merchants } = useWords();
+  return (
+    <>
+      <p className="note">{merchants.secretOnce}</p>
+      <CopyBlock text={made.secret} />
+      <h3>{merchants.tryIt}</h3>
+      <CopyBlock text={firstPayment(made.secret)} />
+      <footer className="dialog-foot">
+        <Link
+          className="button main"
+          to="/payments"
+          search={{ mode: 'test', merchant: made.merchantId }}
+          onClick={close}
+        >
+          {merchants.seePayments}
+        </Link>
+      </footer>
+    </>
+  );
+};
+
+const Fault = ({ text }: { readonly text: string }) => {
+  const { acts } = useWords();
+  return (
+    <p className="bad" role="alert">
+      {text !== '' && `${acts.refused}: ${text}`}
+    </p>
+  );
+};
+
+/** The dialog. */
+export const OnboardDialog = ({ close }: { readonly close: () => void }) => {
+  const words = useWords();
+  const { merchants, acts } = words;
+  const onboard = useOnboarding();
+  const [name, setName] = useState('');
+  const [shop, setShop] = useState('');
+  const [made, setMade] = useState<Made | null>(null);
+  const [state, setState] = useState<{ isRunning: boolean; fault: string }>({
+    isRunning: false,
+    fault: '',
+  });
+  const run = async (): Promise<void> => {
+    setState({ isRunning: true, fault: '' });
+    try {
+      setMade(await onboard(name.trim(), shop.trim()));
+    } catch (error) {
+      setState({ isRunning: false, fault: error instanceof Error ? error.message : '' });
+    }
+  };
+  const isReady = name.trim() !== '' && shop.trim() !== '' && !state.isRunning;
+  return (
+    <Modal title={made ? merchants.madeTitle(made.name) : merchants.add} isOpen onClose={close}>
+      {made ? (
+        <Result made={made} close={close} />
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (isReady) void run();
+          }}
+        >
+          <label className="field">
+            {merchants.name}
+            <input
+              value={name}
+              maxLength={200}
+              autoFocus
+              onChange={(e) => setName(e.target.value)}
+            />
+          </label>
+          <label className="field">
+            {merchants.shopName}
+            <input value={shop} maxLength={200} onChange={(e) => setShop(e.target.value)} />
+            <span className="quiet">{merchants.shopHint}</span>
+          </label>
+          <Fault text={state.fault} />
+          <footer className="dialog-foot">
+            <button type="button" className="button" onClick={close}>
+              {words.cancel}
+            </button>
+            <button type="submit" className="button main" disabled={!isReady}>
+              {state.isRunning ? acts.running : merchants.create}
+            </button>
+          </footer>
+        </form>
+      )}
+    </Modal>
+  );
+};

@@ -1,0 +1,129 @@
+/** One merchant: its shops, their keys and where their webhooks go. */
+import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useQuery } from 'urql';
+import { Merchant, type MerchantQuery } from '../../../schema/generated/console.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { Empty, Failure } from '../parts/states.tsx';
+import { Status } from '../parts/status.tsx';
+import { Skeleton } from '../parts/table.tsx';
+import { Id, Moment } from '../parts/texts.tsx';
+import { usePermission } from '../viewer.tsx';
+import { useWords } from '../words/words.ts';
+import { EndpointLine } from './endpoint-acts.tsx';
+import { LiveSwitch } from './live-switch.tsx';
+import { MerchantSettings } from './merchant-settings.tsx';
+import { ShopSettings } from './shop-settings.tsx';
+import { EndpointDialog, IssueDialog, RevokeDialog, type KeyOf } from './key-dialogs.tsx';
+
+type Shop = NonNullable<MerchantQuery['merchant']>['shops'][number];
+type ApiKey = Shop['apiKeys']['nodes'][number];
+type Open =
+  | { readonly kind: 'issue' | 'endpoint' }
+  | { readonly kind: 'revoke'; readonly key: KeyOf };
+
+const KeyRow = ({ apiKey, revoke }: { readonly apiKey: ApiKey; readonly revoke: () => void }) => {
+  const { merchants, mode } = useWords();
+  const permission = usePermission('apiKeyRevoke');
+  const { prefix, lastUsedAt, revokedAt } = apiKey;
+  return (
+    <li className="line" data-over={revokedAt !== null}>
+      <code>{prefix}…</code>
+      <span className="quiet">{mode[apiKey.mode]}</span>
+      <span className="quiet">
+        {lastUsedAt === null ? merchants.neverUsed : <Moment at={lastUsedAt} />}
+      </span>
+      {revokedAt === null ? (
+        <ActButton permission={permission} onPress={revoke}>
+          {merchants.revoke}
+        </ActButton>
+      ) : (
+        <Status tone="over">{merchants.revoked}</Status>
+      )}
+    </li>
+  );
+};
+
+const ShopCard = ({ shop, again }: { readonly shop: Shop; readonly again: () => void }) => {
+  const { merchants } = useWords();
+  const [open, setOpen] = useState<Open | null>(null);
+  const issue = usePermission('apiKeyIssue');
+  const addEndpoint = usePermission('webhookEndpointCreate');
+  const close = (): void => {
+    setOpen(null);
+    again();
+  };
+  return (
+    <section className="card">
+      <h2>{shop.name}</h2>
+      <h3>{merchants.keys}</h3>
+      <ul className="lines">
+        {shop.apiKeys.nodes.map((apiKey) => (
+          <KeyRow
+            key={apiKey.id}
+            apiKey={apiKey}
+            revoke={() =>
+              setOpen({ kind: 'revoke', key: { ...apiKey, merchantId: shop.merchantId } })
+            }
+          />
+        ))}
+        {shop.apiKeys.nodes.length === 0 && <li className="quiet">{merchants.noKeys}</li>}
+      </ul>
+      <ActButton permission={issue} onPress={() => setOpen({ kind: 'issue' })}>
+        {merchants.issue}
+      </ActButton>
+      <h3>{merchants.endpoints}</h3>
+      <ul className="lines">
+        {shop.webhookEndpoints.map((endpoint) => (
+          <EndpointLine
+            key={endpoint.id}
+            merchantId={shop.merchantId}
+            endpoint={endpoint}
+            again={again}
+          />
+        ))}
+        {shop.webhookEndpoints.length === 0 && <li className="quiet">{merchants.noEndpoints}</li>}
+      </ul>
+      <ActButton permission={addEndpoint} onPress={() => setOpen({ kind: 'endpoint' })}>
+        {merchants.addEndpoint}
+      </ActButton>
+      <ShopSettings shop={shop} again={again} />
+      {open?.kind === 'issue' && <IssueDialog shop={shop} close={close} />}
+      {open?.kind === 'endpoint' && <EndpointDialog shop={shop} close={close} />}
+      {open?.kind === 'revoke' && <RevokeDialog apiKey={open.key} close={close} />}
+    </section>
+  );
+};
+
+/** The screen. */
+export const MerchantPage = () => {
+  const words = useWords();
+  const { id = '' }: { id?: string } = useParams({ strict: false });
+  const [{ data, error }, ask] = useQuery({ query: Merchant, variables: { id } });
+  const again = (): void => ask({ requestPolicy: 'network-only' });
+  if (error && !data) return <Failure error={error} again={again} />;
+  if (!data) return <Skeleton />;
+  const { merchant } = data;
+  if (!merchant) return <Empty title={words.merchants.notFound} />;
+  return (
+    <>
+      <header className="page-head">
+        <h1>{merchant.name}</h1>
+        <Status tone={merchant.liveEnabled ? 'good' : 'over'}>
+          {merchant.liveEnabled ? words.merchants.live : words.merchants.notLive}
+        </Status>
+        <Id id={merchant.id} />
+        <LiveSwitch merchant={merchant} again={again} />
+        <Link className="button" to="/payments" search={{ mode: 'test', merchant: merchant.id }}>
+          {words.merchants.seePayments}
+        </Link>
+      </header>
+      <div className="cards">
+        <MerchantSettings merchant={merchant} again={again} />
+        {merchant.shops.map((shop) => (
+          <ShopCard key={shop.id} shop={shop} again={again} />
+        ))}
+      </div>
+    </>
+  );
+};

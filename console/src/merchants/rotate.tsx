@@ -1,0 +1,57 @@
+/** The dialog of a new webhook secret: it is shown once. */
+import { useState } from 'react';
+import { outcomeOf } from '../parts/act-form.tsx';
+import { TextField } from '../parts/fields.tsx';
+import { CopyBlock } from '../parts/texts.tsx';
+import { PolicyForm } from '../policies/act.tsx';
+import { useSettingsWords } from '../words/merchant-settings.ts';
+
+type Rotated =
+  | {
+      readonly __typename: 'WebhookSecretRotated';
+      readonly secret: string;
+      readonly standardSecret?: string | null | undefined;
+    }
+  | { readonly __typename: 'Refused'; readonly message: string };
+
+const overlap_max_h = 24;
+
+/** The dialog; `of` says what the secret signs, `rotate` asks for it. */
+export const RotateDialog = ({
+  of,
+  isStandard = false,
+  rotate,
+  close,
+}: {
+  readonly of: string;
+  /** Whether it is shown as Standard Webhooks have it. */
+  readonly isStandard?: boolean;
+  readonly rotate: (
+    overlapHours: number,
+  ) => Promise<{ result: Rotated | undefined; error: Error | undefined }>;
+  readonly close: () => void;
+}) => {
+  const own = useSettingsWords();
+  const [text, setText] = useState('0');
+  const [secret, setSecret] = useState('');
+  const hours = Number(text.trim() || 'none');
+  return (
+    <PolicyForm
+      title={own.rotate}
+      consequence={own.rotateText(of)}
+      isReady={Number.isInteger(hours) && hours >= 0 && hours <= overlap_max_h}
+      close={close}
+      result={secret === '' ? null : <CopyBlock text={secret} />}
+      act={async () => {
+        const { result: data, error } = await rotate(hours);
+        return outcomeOf({ data, error }, (result) => {
+          if (result.__typename === 'Refused') return { refused: result.message };
+          setSecret((isStandard ? result.standardSecret : null) ?? result.secret);
+          return { done: own.rotated };
+        });
+      }}
+    >
+      <TextField label={own.overlap} value={text} set={setText} hint={own.overlapHint} isNumber />
+    </PolicyForm>
+  );
+};

@@ -1,0 +1,114 @@
+/** Saves a whole list, with exactly its filters, as CSV: how far it has come, and a way to stop. */
+import { useEffect, useRef, useState } from 'react';
+import { operationsVersion } from '../../../schema/generated/console.ts';
+import { wholeNumber } from '../format.ts';
+import { useWords } from '../words/words.ts';
+import { openLineCount } from './count-lines.ts';
+import { Icon } from './icon.tsx';
+import type { AskedList } from './use-ask.ts';
+
+type State =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'running' | 'done'; readonly rows: number }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** An operation's name; the page holds its text. */
+const nameOf = (document: unknown): string => /^query (\w+)/m.exec(String(document))?.[1] ?? '';
+
+const messageOf = async (answer: Response): Promise<string> => {
+  const body: unknown = await answer.json().catch(() => null);
+  const error = (body as { error?: { message?: unknown } } | null)?.error;
+  return typeof error?.message === 'string' ? error.message : String(answer.status);
+};
+
+/** Offers a file to the browser. */
+const offer = (blob: Blob, name: string): void => {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+};
+
+/** How often the count is drawn. */
+const drawn_ms = 200;
+
+/** Reads the answer whole; `count` is given the rows so far. The browser may keep it on its disk. */
+const readCounted = (answer: Response, count: (rows: number) => void): Promise<Blob> => {
+  const lines = openLineCount();
+  const decoder = new TextDecoder();
+  let drawnAt = 0;
+  const counted = answer.body?.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        const rows = lines(decoder.decode(chunk, { stream: true })) - 1;
+        controller.enqueue(chunk);
+        if (performance.now() - drawnAt < drawn_ms) return;
+        drawnAt = performance.now();
+        count(rows);
+      },
+      flush: () => count(lines('') - 1),
+    }),
+  );
+  return new Response(counted ?? null, {
+    headers: { 'content-type': 'text/csv;charset=utf-8' },
+  }).blob();
+};
+
+const useExport = (operation: string, variables: object) => {
+  const [state, setState] = useState<State>({ kind: 'idle' });
+  const running = useRef<AbortController | null>(null);
+  useEffect(() => () => running.current?.abort(), []);
+  const start = async (): Promise<void> => {
+    const control = new AbortController();
+    running.current = control;
+    let rows = 0;
+    setState({ kind: 'running', rows });
+    try {
+      const answer = await fetch('/console/exports', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-console': operationsVersion },
+        body: JSON.stringify({ operation, variables }),
+        signal: control.signal,
+      });
+      if (!answer.ok) return setState({ kind: 'failed', message: await messageOf(answer) });
+      const blob = await readCounted(answer, (counted) => {
+        rows = counted;
+        setState({ kind: 'running', rows });
+      });
+      offer(blob, `${operation.toLowerCase()}.csv`);
+      return setState({ kind: 'done', rows });
+    } catch (error) {
+      // A connection that broke off has given a part of the list: nothing is saved then.
+      const isStopped = control.signal.aborted;
+      return setState(isStopped ? { kind: 'idle' } : { kind: 'failed', message: String(error) });
+    }
+  };
+  return { state, start, stop: () => running.current?.abort() };
+};
+
+/** The button. `of` and `variables` are those of the list's own query; its page does not matter. */
+export const ExportButton = ({ of, variables }: AskedList) => {
+  const { exports: words, locale } = useWords();
+  const { state, start, stop } = useExport(nameOf(of), variables);
+  const isRunning = state.kind === 'running';
+  return (
+    <span className="export">
+      <button
+        type="button"
+        className="button"
+        aria-label={isRunning ? undefined : words.startLabel}
+        title={isRunning ? undefined : words.startLabel}
+        onClick={() => (isRunning ? stop() : void start())}
+      >
+        {!isRunning && <Icon name="save" />}
+        {isRunning ? words.stop : words.start}
+      </button>
+      <span className="quiet" role="status">
+        {isRunning && words.rows(wholeNumber(state.rows, locale))}
+        {state.kind === 'done' && words.done(wholeNumber(state.rows, locale))}
+        {state.kind === 'failed' && `${words.failed}: ${state.message}`}
+      </span>
+    </span>
+  );
+};

@@ -1,0 +1,70 @@
+/** Fields of a dialog's form. */
+import { useId } from 'react';
+
+/** A text with its label and what it may be. */
+export const TextField = ({
+  label,
+  value,
+  set,
+  hint = '',
+  isSecret = false,
+  isNumber = false,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly set: (value: string) => void;
+  readonly hint?: string;
+  readonly isSecret?: boolean;
+  readonly isNumber?: boolean;
+}) => {
+  const id = useId();
+  return (
+    <label className="field">
+      {label}
+      <input
+        type={isSecret ? 'password' : 'text'}
+        inputMode={isNumber ? 'decimal' : 'text'}
+        autoComplete="off"
+        spellCheck={false}
+        value={value}
+        aria-describedby={hint === '' ? undefined : id}
+        onChange={(event) => set(event.target.value)}
+      />
+      {hint !== '' && (
+        <span id={id} className="quiet">
+          {hint}
+        </span>
+      )}
+    </label>
+  );
+};
+
+/** One of a few. */
+export const PickField = <Value extends string>({
+  label,
+  value,
+  set,
+  options,
+}: {
+  readonly label: string;
+  readonly value: Value;
+  readonly set: (value: Value) => void;
+  readonly options: readonly (readonly [value: Value, name: string])[];
+}) => (
+  <label className="field">
+    {label}
+    <select
+      value={value}
+      onChange={({ target }) => {
+        const found = options.find(([one]) => one === target.value);
+        if (found) set(found[0]);
+      }}
+    >
+      {options.map(([one, name]) => (
+        <option key={one} value={one}>
+          {name}
+        </option>
+      ))}
+    </select>
+  </label>
+);

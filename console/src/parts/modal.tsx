@@ -1,0 +1,63 @@
+/** A dialog in the middle, or a drawer at the side: focus stays in it and returns where it came from. */
+import type { ReactNode } from 'react';
+import { Dialog, Heading, Modal as AriaModal, ModalOverlay } from 'react-aria-components';
+import { useWords } from '../words/words.ts';
+import { Icon } from './icon.tsx';
+import { useEscape } from './use-escape.ts';
+
+interface ModalProps {
+  readonly title: string;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly side?: boolean;
+  readonly head?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** What is mounted with the dialog, and so knows its element. */
+const OpenDialog = ({
+  onClose,
+  children,
+}: {
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}) => (
+  <Dialog className="dialog" ref={useEscape(onClose)}>
+    {children}
+  </Dialog>
+);
+
+/** The dialog. */
+export const Modal = ({ title, isOpen, onClose, side = false, head, children }: ModalProps) => {
+  const words = useWords();
+  return (
+    <ModalOverlay
+      className={side ? 'overlay overlay-side' : 'overlay'}
+      isOpen={isOpen}
+      onOpenChange={(open) => {
+        if (!open) onClose();
+      }}
+      isDismissable
+    >
+      <AriaModal className={side ? 'drawer' : 'modal'}>
+        <OpenDialog onClose={onClose}>
+          <header className="dialog-head">
+            <Heading slot="title" className="dialog-title">
+              {title}
+            </Heading>
+            {head}
+            <button
+              type="button"
+              className="icon-button"
+              aria-label={words.close}
+              onClick={onClose}
+            >
+              <Icon name="close" />
+            </button>
+          </header>
+          <div className="dialog-body">{children}</div>
+        </OpenDialog>
+      </AriaModal>
+    </ModalOverlay>
+  );
+};

@@ -1,0 +1,149 @@
+/**
+ * A list as a table: one row opens by a click, by Enter, and is reached by j and k. On a narrow
+ * screen a row is a card.
+ */
+import { memo, useCallback, useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react';
+import { useWords } from '../words/words.ts';
+import { useDelayed } from './use-delayed.ts';
+
+export interface Column<Row> {
+  readonly name: string;
+  readonly isNumber?: boolean;
+  /** Left out on a narrow screen. */
+  readonly isWide?: boolean;
+  readonly cell: (row: Row) => ReactNode;
+}
+
+interface TableProps<Row> {
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  readonly onOpen?: (row: Row) => void;
+  /** Rows that have just changed, by key. */
+  readonly changed?: ReadonlySet<string>;
+  /** The row whose object is open. */
+  readonly openKey?: string | null;
+}
+
+/** Moves the focus among rows. */
+const moveFocus = (from: HTMLElement, by: 1 | -1): void => {
+  const rows = [...(from.closest('table')?.querySelectorAll<HTMLElement>('tbody tr') ?? [])];
+  rows[rows.indexOf(from) + by]?.focus();
+};
+
+/** j and k reach the list from wherever the focus is, but a field. */
+const useRowKeys = () => {
+  const table = useRef<HTMLTableElement>(null);
+  useEffect(() => {
+    const press = (event: globalThis.KeyboardEvent): void => {
+      if ((event.key !== 'j' && event.key !== 'k') || event.ctrlKey || event.metaKey) return;
+      const { activeElement } = document;
+      if (activeElement?.matches('input, textarea, select, [role=dialog] *')) return;
+      const row = activeElement?.closest<HTMLElement>('tbody tr');
+      if (row && table.current?.contains(row)) moveFocus(row, event.key === 'j' ? 1 : -1);
+      else table.current?.querySelector<HTMLElement>('tbody tr')?.focus();
+      event.preventDefault();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, []);
+  return table;
+};
+
+interface RowProps<Row> extends Pick<TableProps<Row>, 'columns'> {
+  readonly row: Row;
+  readonly opens: boolean;
+  readonly isChanged: boolean;
+  readonly isOpen: boolean;
+  readonly press: (row: Row) => void;
+}
+
+/** One row. It is drawn anew only when the row or its marks are others. */
+const TableRow = <Row,>({ row, columns, opens, isChanged, isOpen, press }: RowProps<Row>) => {
+  const key = (event: KeyboardEvent<HTMLElement>): void => {
+    if (event.target !== event.currentTarget) return;
+    if (event.key === 'Enter') press(row);
+    else if (event.key === 'ArrowDown') moveFocus(event.currentTarget, 1);
+    else if (event.key === 'ArrowUp') moveFocus(event.currentTarget, -1);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <tr
+      tabIndex={0}
+      data-opens={opens}
+      data-changed={isChanged}
+      aria-current={isOpen ? 'true' : undefined}
+      onClick={({ target, currentTarget }) => {
+        // What stands in a row acts for itself, and so does what it opens elsewhere.
+        const isOfRow = target instanceof Element && currentTarget.contains(target);
+        if (isOfRow && target.closest('button, a') === null) press(row);
+      }}
+      onKeyDown={key}
+    >
+      {columns.map(({ name, isNumber, isWide, cell }) => (
+        <td key={name} data-number={isNumber} data-wide={isWide}>
+          {cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+};
+const KeptRow = memo(TableRow) as typeof TableRow;
+
+/** The table. With the same `columns` from one drawing to the next, rows that stay cost nothing. */
+export const Table = <Row,>({
+  label,
+  columns,
+  rows,
+  keyOf,
+  onOpen,
+  changed,
+  openKey,
+}: TableProps<Row>) => {
+  const table = useRowKeys();
+  const latest = useRef(onOpen);
+  latest.current = onOpen;
+  const press = useCallback((row: Row) => latest.current?.(row), []);
+  return (
+    <table className="table" ref={table} aria-label={label}>
+      <thead>
+        <tr>
+          {columns.map(({ name, isNumber, isWide }) => (
+            <th key={name} scope="col" data-number={isNumber} data-wide={isWide}>
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => {
+          const key = keyOf(row);
+          return (
+            <KeptRow
+              key={key}
+              row={row}
+              columns={columns}
+              opens={onOpen !== undefined}
+              isChanged={changed?.has(key) ?? false}
+              isOpen={openKey === key}
+              press={press}
+            />
+          );
+        })}
+      </tbody>
+    </table>
+  );
+};
+
+/** Rows of the right height while the first page is on its way; not for what takes a moment. */
+export const Skeleton = () => {
+  const words = useWords();
+  const isShown = useDelayed(150);
+  return (
+    <div className="skeleton" aria-busy="true" aria-label={words.acts.running} role="status">
+      {isShown && Array.from({ length: 8 }, (_, index) => <div key={index} />)}
+    </div>
+  );
+};

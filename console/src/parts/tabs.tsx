@@ -1,0 +1,37 @@
+/** The parts of a screen, each with its own address. */
+import { Link } from '@tanstack/react-router';
+import { kept, useAddress, type Search } from '../address.ts';
+
+/** The part that the address names; the first when it names none of them. */
+export const useTab = <Tab extends string>(tabs: readonly [Tab, ...Tab[]]): Tab => {
+  const { tab } = useAddress().search;
+  return tabs.find((one) => one === tab) ?? tabs[0];
+};
+
+/** The parts as links. */
+export const Tabs = <Tab extends string>({
+  label,
+  tabs,
+  names,
+}: {
+  readonly label: string;
+  readonly tabs: readonly [Tab, ...Tab[]];
+  readonly names: Readonly<Record<Tab, string>>;
+}) => {
+  const here = useTab(tabs);
+  return (
+    <nav className="tabs" aria-label={label}>
+      {tabs.map((tab) => (
+        <Link
+          key={tab}
+          to="."
+          search={(before: Search) => ({ ...kept(before), ...(tab === tabs[0] ? {} : { tab }) })}
+          activeOptions={{ exact: true }}
+          aria-current={tab === here ? 'page' : undefined}
+        >
+          {names[tab]}
+        </Link>
+      ))}
+    </nav>
+  );
+};

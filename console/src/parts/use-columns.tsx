@@ -1,0 +1,70 @@
+/** The columns of a list that the person has chosen, kept in the browser. */
+import { useMemo } from 'react';
+import { Button, Dialog, DialogTrigger, Popover } from 'react-aria-components';
+import { changeSettings, useSettings } from '../settings.ts';
+import { useFilterWords } from '../words/filters.ts';
+import { Icon } from './icon.tsx';
+import type { Column } from './table.tsx';
+
+/** A column that may be left out. */
+export interface ChoosableColumn<Row> extends Column<Row> {
+  readonly id: string;
+  /** Left out until the person wants it. */
+  readonly isExtra?: boolean;
+}
+
+/** The columns that are shown, and what changes them; with the same `all` they stay the same. */
+export const useColumns = <Row,>(list: string, all: readonly ChoosableColumn<Row>[]) => {
+  const { columns } = useSettings();
+  const kept = columns[list];
+  const { usual, chosen, shown } = useMemo(() => {
+    const ids = all.filter(({ isExtra }) => isExtra !== true).map(({ id }) => id);
+    const found = all.filter(({ id }) => (kept ?? ids).includes(id));
+    // A list without columns shows nothing: then it is as at first.
+    const or = found.length === 0 ? all.filter(({ id }) => ids.includes(id)) : found;
+    return { usual: ids, chosen: kept ?? ids, shown: or };
+  }, [all, kept]);
+  const change = (ids: readonly string[]): void =>
+    changeSettings({ columns: { ...columns, [list]: ids } });
+  return {
+    shown,
+    choice: all.map(({ id, name }) => ({ id, name, isOn: chosen.includes(id) })),
+    toggle: (id: string) =>
+      change(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]),
+    reset: () => change(usual),
+  };
+};
+
+/** The button, and the columns under it. */
+export const ColumnsButton = ({
+  choice,
+  toggle,
+  reset,
+}: Pick<ReturnType<typeof useColumns>, 'choice' | 'toggle' | 'reset'>) => {
+  const own = useFilterWords();
+  return (
+    <DialogTrigger>
+      <Button className="button columns-button">
+        <Icon name="sides" />
+        {own.columns}
+      </Button>
+      <Popover className="popover">
+        <Dialog className="dialog" aria-label={own.columns}>
+          <fieldset className="options">
+            <legend>{own.columns}</legend>
+            {choice.map(({ id, name, isOn }) => (
+              <label key={id}>
+                <input type="checkbox" checked={isOn} onChange={() => toggle(id)} />
+                {name}
+              </label>
+            ))}
+          </fieldset>
+          <p className="quiet">{own.columnsText}</p>
+          <button type="button" className="button" onClick={reset}>
+            {own.usual}
+          </button>
+        </Dialog>
+      </Popover>
+    </DialogTrigger>
+  );
+};

@@ -1,0 +1,11 @@
+/** True once so many milliseconds have passed: what is quick shows no waiting. */
+import { useEffect, useState } from 'react';
+
+export const useDelayed = (delay_ms: number): boolean => {
+  const [isOver, setOver] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setOver(true), delay_ms);
+    return () => clearTimeout(timer);
+  }, [delay_ms]);
+  return isOver;
+};

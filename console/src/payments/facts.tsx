@@ -1,0 +1,46 @@
+/** What there is to know of a payment beside its money. */
+import { Facts, type Fact } from '../parts/facts.tsx';
+import { Id, Moment } from '../parts/texts.tsx';
+import { useWords } from '../words/words.ts';
+import { methodText } from './method.tsx';
+import type { Whole } from './whole.ts';
+
+/** The list. */
+export const PaymentFacts = ({ payment }: { readonly payment: Whole }) => {
+  const words = useWords();
+  const { payment: names, columns } = words;
+  const card = [payment.customerCardBrand, payment.customerCardMask, payment.customerCardHolder];
+  const facts: readonly Fact[] = [
+    [names.id, <Id key="id" id={payment.id} whole />],
+    [columns.payment, <Id key="public" id={payment.publicId} whole />],
+    [columns.order, payment.orderId],
+    [names.merchantName, payment.merchant.name],
+    [columns.shop, payment.shopName],
+    [names.terminal, payment.terminalName],
+    [columns.method, methodText(payment, words)],
+    [names.card, card.filter(Boolean).join(' ')],
+    [names.phone, payment.customerPhoneMask],
+    [names.payerBank, payment.customerPayerBank],
+    [names.bank, payment.bankName],
+    [names.rrn, payment.rrn],
+    [names.description, payment.description],
+    [names.linkEnds, <Moment key="ends" at={payment.expiresAt} />],
+    [
+      names.captureBefore,
+      payment.captureBefore === null ? null : <Moment key="before" at={payment.captureBefore} />,
+    ],
+  ];
+  const pairs = Object.entries(payment.metadata);
+  return (
+    <section>
+      <h2>{names.facts}</h2>
+      <Facts facts={facts} />
+      {pairs.length > 0 && (
+        <details className="raw">
+          <summary>{names.metadata}</summary>
+          <pre tabIndex={0}>{JSON.stringify(payment.metadata, null, 2)}</pre>
+        </details>
+      )}
+    </section>
+  );
+};

@@ -1,0 +1,236 @@
+/** The filters of a list as chips: a status with one press, the rest in a small form. */
+import { useState, type ReactNode } from 'react';
+import { DialogTrigger, Dialog, Popover, Button } from 'react-aria-components';
+import { clean, listOf, useAddress, type Search } from '../address.ts';
+import { amountText, plainMoment, readAmount } from '../format.ts';
+import { Icon } from '../parts/icon.tsx';
+import { useWords } from '../words/words.ts';
+import { fromZoneField, startOfDay, toZoneField } from '../zone.ts';
+
+/** Where a list begins again when its filters change. */
+const fromTheTop = { after: undefined, before: undefined };
+
+/** One press for each status, and all of them. */
+export const StatusChips = <Value extends string>({
+  known,
+  names,
+}: {
+  readonly known: readonly Value[];
+  readonly names: Readonly<Record<Value, string>>;
+}) => {
+  const words = useWords();
+  const { search, set } = useAddress();
+  const chosen = listOf(search.status, known);
+  const press = (value: Value): void => {
+    const next = chosen.includes(value)
+      ? chosen.filter((one) => one !== value)
+      : [...chosen, value];
+    set({ ...fromTheTop, status: next.join(',') || undefined });
+  };
+  return (
+    <div className="chips" role="group" aria-label={words.filters.status}>
+      <button
+        type="button"
+        className="chip"
+        aria-pressed={chosen.length === 0}
+        onClick={() => set({ ...fromTheTop, status: undefined })}
+      >
+        {words.filters.all}
+      </button>
+      {known.map((value) => (
+        <button
+          key={value}
+          type="button"
+          className="chip"
+          aria-pressed={chosen.includes(value)}
+          onClick={() => press(value)}
+        >
+          {names[value]}
+        </button>
+      ))}
+    </div>
+  );
+};
+
+/** The start of a day, in the person's zone. */
+const dayStart = (daysAgo: number): string => startOfDay(daysAgo).toISOString();
+
+/** A moment as a field of date and time takes it, and back. */
+const toField = (at: string | undefined): string => {
+  const date = new Date(at ?? '');
+  return Number.isNaN(date.getTime()) ? '' : toZoneField(date);
+};
+const fromField = (text: string): string | undefined => fromZoneField(text)?.toISOString();
+
+/** What a list has beside amounts and dates. */
+export interface MoreFilters {
+  readonly fields: ReactNode;
+  readonly read: (form: FormData) => Readonly<Partial<Record<keyof Search, string | undefined>>>;
+  readonly shown: readonly (readonly [field: keyof Search, text: string])[];
+}
+
+/** The text of a form's field. */
+export const textIn = (form: FormData, name: string): string => {
+  const value = form.get(name);
+  return typeof value === 'string' ? value : '';
+};
+
+const amountIn = (form: FormData, name: string): string | undefined => {
+  const amount = readAmount(textIn(form, name), 'RUB');
+  return amount === null ? undefined : String(amount);
+};
+
+const amountField = (value: string | undefined): string =>
+  value === undefined ? '' : amountText(Number(value), 'RUB');
+
+/** From when and until when, by a day's name or exactly. */
+const DateFields = () => {
+  const { filters } = useWords();
+  const { search } = useAddress();
+  const [range, setRange] = useState({ since: search.since, until: search.until });
+  const presets = [
+    [filters.today, { since: dayStart(0), until: undefined }],
+    [filters.yesterday, { since: dayStart(1), until: dayStart(0) }],
+    [filters.week, { since: dayStart(6), until: undefined }],
+    [filters.month, { since: dayStart(29), until: undefined }],
+  ] as const;
+  return (
+    <fieldset>
+      <legend>{filters.dates}</legend>
+      <div className="chips">
+        {presets.map(([name, preset]) => (
+          <button key={name} type="button" className="chip" onClick={() => setRange(preset)}>
+            {name}
+          </button>
+        ))}
+      </div>
+      {(['since', 'until'] as const).map((name) => (
+        <label key={`${name} ${range[name] ?? ''}`}>
+          {filters[name]}
+          <input name={name} type="datetime-local" defaultValue={toField(range[name])} />
+        </label>
+      ))}
+    </fieldset>
+  );
+};
+
+/** The form of amounts, dates, and what the list has beside them. */
+const FilterForm = ({
+  close,
+  more,
+}: {
+  readonly close: () => void;
+  readonly more: MoreFilters | undefined;
+}) => {
+  const { filters } = useWords();
+  const { search, set } = useAddress();
+  const apply = (form: FormData): void => {
+    set({
+      ...fromTheTop,
+      since: fromField(textIn(form, 'since')),
+      until: fromField(textIn(form, 'until')),
+      from: amountIn(form, 'from'),
+      to: amountIn(form, 'to'),
+      ...more?.read(form),
+    });
+    close();
+  };
+  return (
+    <form
+      className="filter-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        apply(new FormData(event.currentTarget));
+      }}
+    >
+      <DateFields />
+      <fieldset>
+        <legend>{filters.amount}</legend>
+        <label>
+          {filters.amountFrom}
+          <input name="from" inputMode="decimal" defaultValue={amountField(search.from)} />
+        </label>
+        <label>
+          {filters.amountTo}
+          <input name="to" inputMode="decimal" defaultValue={amountField(search.to)} />
+        </label>
+      </fieldset>
+      {more?.fields}
+      <button type="submit" className="button main">
+        {filters.apply}
+      </button>
+    </form>
+  );
+};
+
+/** What the form has set, each removable. */
+const Chosen = ({ shown }: { readonly shown: readonly (readonly [keyof Search, string])[] }) => {
+  const words = useWords();
+  const { set } = useAddress();
+  return shown.map(([field, text]) => (
+    <button
+      key={field}
+      type="button"
+      className="chip chosen"
+      aria-label={words.filters.remove(text)}
+      onClick={() => set({ ...fromTheTop, [field]: undefined })}
+    >
+      {text}
+      <Icon name="close" />
+    </button>
+  ));
+};
+
+/** The button of the form, with what it has set. */
+export const RangeFilters = ({ more }: { readonly more?: MoreFilters }) => {
+  const words = useWords();
+  const { search, set } = useAddress();
+  const day = (at: string): string => plainMoment(at, words.locale);
+  const { since, until, from, to } = search;
+  const { filters } = words;
+  const shown: (readonly [keyof Search, string])[] = [
+    ...(since === undefined ? [] : [['since', `${filters.since} ${day(since)}`] as const]),
+    ...(until === undefined ? [] : [['until', `${filters.until} ${day(until)}`] as const]),
+    ...(from === undefined ? [] : [['from', `${filters.amount} ≥ ${amountField(from)}`] as const]),
+    ...(to === undefined ? [] : [['to', `${filters.amount} ≤ ${amountField(to)}`] as const]),
+    ...(more?.shown ?? []),
+  ];
+  const all = Object.fromEntries(
+    [...shown.map(([field]) => field), 'status'].map((f) => [f, undefined]),
+  );
+  return (
+    <div className="chips">
+      <DialogTrigger>
+        <Button className="chip">
+          <Icon name="plus" />
+          {filters.add}
+        </Button>
+        <Popover className="popover">
+          <Dialog className="dialog" aria-label={filters.label}>
+            {({ close }) => <FilterForm close={close} more={more} />}
+          </Dialog>
+        </Popover>
+      </DialogTrigger>
+      <Chosen shown={shown} />
+      {shown.length > 0 && (
+        <button type="button" className="chip plain" onClick={() => set({ ...fromTheTop, ...all })}>
+          {filters.clear}
+        </button>
+      )}
+    </div>
+  );
+};
+
+/** The part of a graph's filter that these fields say. */
+export const rangeOf = ({ since, until, from, to }: Search) => ({
+  ...(since === undefined ? {} : { since }),
+  ...(until === undefined ? {} : { until }),
+  ...(from === undefined ? {} : { amountFrom: Number(from) }),
+  ...(to === undefined ? {} : { amountTo: Number(to) }),
+});
+
+/** Whether a list is narrowed at all, so that its being empty means something else. */
+export const isNarrowed = (search: Search): boolean => {
+  const { mode: _, merchant: __, open: ___, kinds: ____, tab: _____, ...rest } = search;
+  return Object.keys(clean(rest)).length > 0;
+};

@@ -1,0 +1,221 @@
+/** Payments, newest first, as they happen. */
+import { useMemo } from 'react';
+import { useQuery } from 'urql';
+import {
+  Payments,
+  PaymentsCount,
+  type PaymentRowFragment,
+} from '../../../schema/generated/console.ts';
+import { listOf, useAddress } from '../address.ts';
+import { wholeNumber } from '../format.ts';
+import type { LiveChange } from '../graph/live.tsx';
+import { ExportButton } from '../parts/export-button.tsx';
+import { Fresh } from '../parts/fresh.tsx';
+import { Pager, usePageArguments } from '../parts/pager.tsx';
+import { Empty, Failure } from '../parts/states.tsx';
+import { Status, tones } from '../parts/status.tsx';
+import { Skeleton, Table } from '../parts/table.tsx';
+import { Money, Moment } from '../parts/texts.tsx';
+import { CopyBlock } from '../parts/texts.tsx';
+import { ColumnsButton, useColumns, type ChoosableColumn } from '../parts/use-columns.tsx';
+import { useFollow } from '../parts/use-follow.ts';
+import { useLiveRows } from '../parts/use-live-rows.ts';
+import { firstPayment } from './first-payment.ts';
+import type { Words } from '../words/en.ts';
+import { useWords } from '../words/words.ts';
+import { PaymentDrawer } from './drawer.tsx';
+import { isNarrowed, RangeFilters, rangeOf, StatusChips } from './filters.tsx';
+import { methodText } from './method.tsx';
+import { fitsMore, moreOf, usePaymentFilters } from './more-filters.tsx';
+
+type Row = PaymentRowFragment;
+
+const statuses = [
+  'pending',
+  'processing',
+  'authorized',
+  'succeeded',
+  'failed',
+  'expired',
+  'cancelled',
+  'refunded',
+] as const;
+
+/** A payment's key among those of all merchants. */
+export const paymentKey = ({ merchantId, id }: Pick<Row, 'merchantId' | 'id'>): string =>
+  `${merchantId}/${id}`;
+
+/** The columns of every list of payments. */
+export const paymentColumns = (words: Words): readonly ChoosableColumn<Row>[] => [
+  {
+    id: 'status',
+    name: words.columns.status,
+    cell: ({ status }) => <Status tone={tones[status]}>{words.payment.statuses[status]}</Status>,
+  },
+  {
+    id: 'amount',
+    name: words.columns.amount,
+    isNumber: true,
+    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
+  },
+  {
+    id: 'order',
+    name: words.columns.order,
+    cell: ({ orderId, publicId }) => (
+      <span className="two">
+        <span>{orderId}</span>
+        <span className="quiet mono">{publicId}</span>
+      </span>
+    ),
+  },
+  { id: 'method', name: words.columns.method, isWide: true, cell: (row) => methodText(row, words) },
+  { id: 'shop', name: words.columns.shop, isWide: true, cell: ({ shopName }) => shopName },
+  {
+    id: 'created',
+    name: words.columns.created,
+    cell: ({ createdAt }) => <Moment at={createdAt} />,
+  },
+];
+
+/** The columns of this list: the usual ones, and those that a person may want. */
+const listColumns = (words: Words): readonly ChoosableColumn<Row>[] => [
+  ...paymentColumns(words),
+  {
+    id: 'bank',
+    isExtra: true,
+    isWide: true,
+    name: words.payment.bank,
+    cell: ({ bankName }) => bankName ?? '',
+  },
+  {
+    id: 'refunded',
+    isExtra: true,
+    isWide: true,
+    isNumber: true,
+    name: words.payment.strip.refunded,
+    cell: ({ amountRefunded, currency }) =>
+      amountRefunded > 0 && <Money amount={amountRefunded} currency={currency} />,
+  },
+];
+
+const rowOf = (change: LiveChange): Row | null => (change.kind === 'payment' ? change.row : null);
+
+const usePayments = () => {
+  const { search, mode, merchantId } = useAddress();
+  const status = listOf(search.status, statuses);
+  const filter = { mode: [mode], ...rangeOf(search), ...moreOf(search) };
+  const narrowing = { merchantId, status: status.length > 0 ? [...status] : null, filter };
+  const page = usePageArguments();
+  const [{ data, error, fetching }, again] = useQuery({
+    query: Payments,
+    variables: { ...narrowing, ...page },
+  });
+  const [{ data: counted }, count] = useQuery({ query: PaymentsCount, variables: narrowing });
+  useFollow(() => count({ requestPolicy: 'network-only' }));
+  const live = useLiveRows<Row>({
+    rows: data?.payments.nodes,
+    keyOf: paymentKey,
+    rowOf,
+    fits: (row) =>
+      row.mode === mode &&
+      (merchantId === null || row.merchantId === merchantId) &&
+      (status.length === 0 || status.includes(row.status)) &&
+      row.amount >= (filter.amountFrom ?? 0) &&
+      row.amount <= (filter.amountTo ?? Infinity) &&
+      filter.until === undefined &&
+      fitsMore(row, search),
+    isFirstPage: !('after' in page) && !('before' in page),
+    again: () => again({ requestPolicy: 'network-only' }),
+  });
+  const total = counted?.payments.totalCount ?? null;
+  return { data, error, fetching, again, live, total, narrowing };
+};
+
+/** How many there are, as far as that is cheap to say. */
+const Total = ({ total }: { readonly total: { count: number; isExact: boolean } | null }) => {
+  const words = useWords();
+  if (!total) return null;
+  const count = wholeNumber(total.count, words.locale);
+  return (
+    <span className="quiet">
+      {words.filters.count(total.isExact ? count : words.filters.countMore(count))}
+    </span>
+  );
+};
+
+const NoPayments = () => {
+  const words = useWords();
+  const { search, set } = useAddress();
+  if (isNarrowed(search))
+    return (
+      <Empty title={words.payment.none}>
+        <button
+          type="button"
+          className="button"
+          onClick={() =>
+            set({
+              status: undefined,
+              since: undefined,
+              until: undefined,
+              method: undefined,
+              bank: undefined,
+              shop: undefined,
+              code: undefined,
+              from: undefined,
+              to: undefined,
+              after: undefined,
+              before: undefined,
+            })
+          }
+        >
+          {words.filters.clear}
+        </button>
+      </Empty>
+    );
+  return (
+    <Empty title={words.payment.empty}>
+      <p>{words.payment.emptyText}</p>
+      <CopyBlock text={firstPayment(words.payment.emptyKey)} />
+    </Empty>
+  );
+};
+
+/** The screen. */
+export const PaymentsPage = () => {
+  const words = useWords();
+  const { search, set } = useAddress();
+  const choosable = useMemo(() => listColumns(words), [words]);
+  const { data, error, again, live, total, narrowing } = usePayments();
+  const columns = useColumns('payments', choosable);
+  return (
+    <>
+      <header className="page-head">
+        <h1>{words.sections.payments}</h1>
+        <Total total={total} />
+        <Fresh count={live.waiting} show={live.show} />
+        <ColumnsButton {...columns} />
+        <ExportButton of={Payments} variables={narrowing} />
+      </header>
+      <StatusChips known={statuses} names={words.payment.statuses} />
+      <RangeFilters more={usePaymentFilters()} />
+      {error && !data && (
+        <Failure error={error} again={() => again({ requestPolicy: 'network-only' })} />
+      )}
+      {!data && !error && <Skeleton />}
+      {data && live.rows.length === 0 && <NoPayments />}
+      {data && live.rows.length > 0 && (
+        <Table
+          label={words.sections.payments}
+          columns={columns.shown}
+          rows={live.rows}
+          keyOf={paymentKey}
+          changed={live.changed}
+          openKey={search.open ?? null}
+          onOpen={(row) => set({ open: paymentKey(row) })}
+        />
+      )}
+      {data && <Pager info={data.payments.pageInfo} />}
+      <PaymentDrawer />
+    </>
+  );
+};

@@ -1,0 +1,10 @@
+/** How a payment was paid, with the mask of what it was paid by. */
+import type { PaymentRowFragment } from '../../../schema/generated/console.ts';
+import type { Words } from '../words/en.ts';
+
+/** The method in words. */
+export const methodText = (
+  { method, customerCardMask, customerPhoneMask }: PaymentRowFragment,
+  words: Words,
+): string =>
+  [words.payment.methods[method], customerCardMask ?? customerPhoneMask].filter(Boolean).join(' ');

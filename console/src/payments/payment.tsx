@@ -1,0 +1,132 @@
+/** One payment: what it is, where its money is, what happened, and what may be done. */
+import { useEffect } from 'react';
+import { useQuery } from 'urql';
+import { Payment } from '../../../schema/generated/console.ts';
+import { useLive } from '../graph/live.tsx';
+import { Empty, Failure } from '../parts/states.tsx';
+import { Status, tones } from '../parts/status.tsx';
+import { Skeleton } from '../parts/table.tsx';
+import { Money, Moment } from '../parts/texts.tsx';
+import { useWords } from '../words/words.ts';
+import { PaymentActs } from './acts.tsx';
+import { PaymentFacts } from './facts.tsx';
+import { methodText } from './method.tsx';
+import { Timeline } from './timeline.tsx';
+import type { Whole } from './whole.ts';
+
+/** How soon a payment is asked about again while something of it is under way. */
+const poll_ms = 4_000;
+/** After an event its webhooks and movements follow within a moment. */
+const settle_ms = 1_500;
+
+/** Whether something will come of the payment of which the stream has no event. */
+const isUnderWay = ({ status, webhookDeliveries, receipts }: Whole): boolean =>
+  status === 'processing' ||
+  webhookDeliveries.some((delivery) => delivery.status === 'pending') ||
+  receipts.some((receipt) => receipt.status === 'pending');
+
+/** Asks again whenever something happens to the payment, and while something is under way. */
+const usePayment = (merchantId: string, id: string) => {
+  const { listen, epoch } = useLive();
+  const [{ data, error }, ask] = useQuery({ query: Payment, variables: { merchantId, id } });
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = listen((changes) => {
+      const isAbout = changes.some(
+        (change) =>
+          (change.kind === 'payment' && change.row.id === id) ||
+          (change.kind === 'refund' && change.row.paymentId === id),
+      );
+      if (!isAbout) return;
+      ask({ requestPolicy: 'network-only' });
+      clearTimeout(timer);
+      timer = setTimeout(() => ask({ requestPolicy: 'network-only' }), settle_ms);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [listen, id, ask]);
+  useEffect(() => {
+    if (epoch > 0) ask({ requestPolicy: 'network-only' });
+  }, [epoch, ask]);
+  const mayChange = data?.payment ? isUnderWay(data.payment) : false;
+  useEffect(() => {
+    if (!mayChange) return undefined;
+    const timer = setInterval(() => {
+      if (!document.hidden) ask({ requestPolicy: 'network-only' });
+    }, poll_ms);
+    return () => clearInterval(timer);
+  }, [mayChange, ask]);
+  return { data, error, again: () => ask({ requestPolicy: 'network-only' }) };
+};
+
+const Strip = ({ payment }: { readonly payment: Whole }) => {
+  const { strip } = useWords().payment;
+  const { currency, status } = payment;
+  const left = payment.amountCaptured - payment.amountRefunded;
+  const parts: (readonly [string, number])[] = [
+    [strip.ordered, payment.amount],
+    ...(payment.amountCapturable > 0 ? [[strip.held, payment.amountCapturable] as const] : []),
+    ...(payment.amountCaptured > 0 ? [[strip.captured, payment.amountCaptured] as const] : []),
+    ...(payment.fee === null ? [] : [[strip.fee, payment.fee] as const]),
+    ...(payment.net === null ? [] : [[strip.net, payment.net] as const]),
+    ...(payment.amountRefunded > 0 ? [[strip.refunded, payment.amountRefunded] as const] : []),
+    ...(status === 'succeeded' ? [[strip.remaining, left] as const] : []),
+  ];
+  return (
+    <dl className="strip">
+      {parts.map(([name, amount]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <Money amount={amount} currency={currency} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+};
+
+const Head = ({ payment }: { readonly payment: Whole }) => {
+  const words = useWords();
+  const { status } = payment;
+  return (
+    <header className="payment-head">
+      <p className="amount">
+        <Money amount={payment.amount} currency={payment.currency} />
+      </p>
+      <Status tone={tones[status]}>{words.payment.statuses[status]}</Status>
+      <p className="quiet line">
+        {payment.shopName} · {payment.orderId} · {methodText(payment, words)} ·{' '}
+        <Moment at={payment.createdAt} />
+      </p>
+    </header>
+  );
+};
+
+/** The payment with everything about it. */
+export const PaymentView = ({
+  merchantId,
+  id,
+}: {
+  readonly merchantId: string;
+  readonly id: string;
+}) => {
+  const words = useWords();
+  const { data, error, again } = usePayment(merchantId, id);
+  if (error && !data) return <Failure error={error} again={again} />;
+  if (!data) return <Skeleton />;
+  const { payment } = data;
+  if (!payment) return <Empty title={words.payment.notFound} />;
+  return (
+    <article className="payment">
+      <Head payment={payment} />
+      <PaymentActs payment={payment} again={again} />
+      {payment.lateSuccess && <p className="note">{words.payment.late}</p>}
+      <Strip payment={payment} />
+      <Timeline payment={payment} />
+      <PaymentFacts payment={payment} />
+    </article>
+  );
+};

@@ -1,0 +1,105 @@
+/** The dialogs that ask or send once more: they move no money themselves. */
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import { AskBankAgain, ResendDelivery, ResendReceipt } from '../../../schema/generated/console.ts';
+import { ActForm, outcomeOf } from '../parts/act-form.tsx';
+import { useTimelineWords } from '../words/timeline.ts';
+import { useWords } from '../words/words.ts';
+import type { Whole } from './whole.ts';
+
+interface DialogProps {
+  readonly payment: Whole;
+  readonly close: () => void;
+}
+
+/** Has the bank asked what became of the payment. */
+export const AskBankDialog = ({ payment: { merchantId, id }, close }: DialogProps) => {
+  const words = useTimelineWords();
+  const [, ask] = useMutation(AskBankAgain);
+  return (
+    <ActForm
+      title={words.askBank}
+      consequence={words.askBankText}
+      close={close}
+      act={async () =>
+        outcomeOf(await ask({ merchantId, id }), ({ bankAskAgain: result }) =>
+          result.__typename === 'Refused' ? { refused: result.message } : { done: words.asked },
+        )
+      }
+    />
+  );
+};
+
+/** Sends one of the payment's webhooks again: the newest that failed unless another is chosen. */
+export const ResendWebhookDialog = ({ payment, close }: DialogProps) => {
+  const words = useTimelineWords();
+  const { delivery: names } = useWords();
+  const { merchantId, webhookDeliveries: all } = payment;
+  const newest = all.toReversed();
+  const first = newest.find(({ status }) => status === 'failed') ?? newest[0];
+  const [id, setId] = useState(first?.id ?? '');
+  const [, resend] = useMutation(ResendDelivery);
+  return (
+    <ActForm
+      title={words.resendWebhook}
+      consequence={words.resendWebhookText}
+      isReady={id !== ''}
+      close={close}
+      act={async () =>
+        outcomeOf(await resend({ merchantId, id }), ({ webhookDeliveryResend: result }) =>
+          result.__typename === 'Refused' ? { refused: result.message } : { done: words.resent },
+        )
+      }
+    >
+      <fieldset className="options">
+        <legend>{words.which}</legend>
+        {newest.map((delivery) => (
+          <label key={delivery.id}>
+            <input
+              type="radio"
+              name="delivery"
+              checked={delivery.id === id}
+              onChange={() => setId(delivery.id)}
+            />
+            <span className="break">
+              {delivery.event.replace('_', '.')}: {names.statuses[delivery.status].toLowerCase()}
+              <span className="quiet"> {delivery.url}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+    </ActForm>
+  );
+};
+
+/** Sends the receipt that the cash register refused again. */
+export const ResendReceiptDialog = ({
+  receipt: { merchantId, id },
+  close,
+}: Pick<DialogProps, 'close'> & {
+  readonly receipt: { readonly merchantId: string; readonly id: string };
+}) => {
+  const words = useTimelineWords();
+  const [, resend] = useMutation(ResendReceipt);
+  return (
+    <ActForm
+      title={words.resendReceipt}
+      consequence={words.resendReceiptText}
+      close={close}
+      act={async () =>
+        outcomeOf(await resend({ merchantId, id }), ({ receiptResend: result }) =>
+          result.__typename === 'Refused'
+            ? { refused: result.message }
+            : { done: words.receiptSent },
+        )
+      }
+    />
+  );
+};
+
+/** Sends the first receipt of a payment again that the cash register refused. */
+export const ResendReceiptOfPaymentDialog = ({ payment, close }: DialogProps) => {
+  const { merchantId, receipts } = payment;
+  const failed = receipts.find(({ status }) => status === 'failed');
+  return <ResendReceiptDialog receipt={{ merchantId, id: failed?.id ?? '' }} close={close} />;
+};

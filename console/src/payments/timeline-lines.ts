@@ -1,0 +1,197 @@
+/** What happened to a payment as lines in order of time; what belongs together is one line. */
+import { duration, money } from '../format.ts';
+import type { Tone } from '../parts/status.tsx';
+import type { TimelineWords } from '../words/timeline.ts';
+import type { Words } from '../words/en.ts';
+import type { Whole } from './whole.ts';
+
+/** The kinds that a person may look at alone. */
+export const lineKinds = [
+  'status',
+  'bank',
+  'money',
+  'refund',
+  'webhook',
+  'receipt',
+  'person',
+] as const;
+export type LineKind = (typeof lineKinds)[number];
+
+export interface Line {
+  readonly kind: LineKind;
+  readonly at: string;
+  readonly tone: Tone;
+  readonly text: string;
+  /** What stands behind the text, quieter. */
+  readonly aside: string;
+  /** As the graph gives them: nothing secret is in it. */
+  readonly records: readonly object[];
+}
+
+interface Speech {
+  readonly words: Words;
+  readonly line: TimelineWords;
+}
+
+type Entry = Whole['timeline'][number];
+type Of<Name extends Entry['__typename']> = Extract<Entry, { readonly __typename: Name }>;
+type Receipt = Whole['receipts'][number];
+
+const statusTones = {
+  pending: 'waiting',
+  processing: 'moving',
+  authorized: 'moving',
+  succeeded: 'good',
+  failed: 'bad',
+  expired: 'over',
+  cancelled: 'over',
+  refunded: 'over',
+} as const;
+
+const bankTone = (answer: string): Tone => {
+  if (answer === 'approved') return 'good';
+  return answer === 'declined' || answer === 'threw' ? 'bad' : 'moving';
+};
+
+const bankLine = (entry: Of<'TimelineBankCall'>, { words, line }: Speech): Line => {
+  const { at, connector, call, answer, failureCode, durationMs } = entry;
+  const answered = [line.answers[answer] ?? answer, failureCode].filter(Boolean).join(' ');
+  return {
+    kind: 'bank',
+    at,
+    tone: bankTone(answer),
+    text: line.bank(connector, line.calls[call] ?? call, answered),
+    aside: line.took(duration(durationMs, words.locale)),
+    records: [entry],
+  };
+};
+
+const refundLine = (entry: Of<'TimelineRefund'>, { words, line }: Speech, currency: string) => {
+  const amount = money(entry.amount, currency, words.locale);
+  const tone = { pending: 'moving', succeeded: 'good', failed: 'bad' } as const;
+  return {
+    kind: 'refund',
+    at: entry.at,
+    tone: tone[entry.refundStatus],
+    text: line.refund(amount, words.refund.statuses[entry.refundStatus]),
+    aside: entry.refund.reason ?? '',
+    records: [entry],
+  } satisfies Line;
+};
+
+const webhookLine = (entry: Of<'TimelineWebhookAttempt'>, { words, line }: Speech): Line => {
+  const { delivery, attempt, at } = entry;
+  const answer = attempt.status ?? attempt.error ?? words.payment.noAnswer;
+  const time = duration(attempt.durationMs, words.locale);
+  return {
+    kind: 'webhook',
+    at,
+    tone: attempt.status !== null && attempt.status < 300 ? 'good' : 'bad',
+    text: line.webhook(delivery.event.replace('_', '.'), String(answer)),
+    aside: `${line.attempt(attempt.number)}, ${line.took(time)}`,
+    records: [entry],
+  };
+};
+
+const lineOf = (entry: Entry, speech: Speech, currency: string): Line => {
+  const { words, line } = speech;
+  const { at } = entry;
+  switch (entry.__typename) {
+    case 'TimelineCreated': {
+      const { by, keyPrefix, makerId } = entry;
+      const name = by === 'key' ? keyPrefix && `${keyPrefix}…` : makerId;
+      return {
+        kind: 'status',
+        at,
+        tone: statusTones.pending,
+        text: line.created[by],
+        aside: name ?? '',
+        records: [entry],
+      };
+    }
+    case 'TimelinePageOpened':
+      return { kind: 'status', at, tone: 'moving', text: line.opened, aside: '', records: [] };
+    case 'TimelineStatus': {
+      const { paymentStatus: status } = entry;
+      const tone = statusTones[status];
+      return { kind: 'status', at, tone, text: line.statuses[status], aside: '', records: [] };
+    }
+    case 'TimelineBankCall':
+      return bankLine(entry, speech);
+    case 'TimelineRefund':
+      return refundLine(entry, speech, currency);
+    case 'TimelineWebhookAttempt':
+      return webhookLine(entry, speech);
+    case 'TimelinePosting': {
+      const { type, amount, currency: booked } = entry.posting;
+      const text = `${words.ledger.types[type]} ${money(amount, booked, words.locale)}`;
+      return { kind: 'money', at, tone: 'over', text, aside: '', records: [entry.posting] };
+    }
+    case 'TimelineAudit': {
+      const { actor, action } = entry.audit;
+      const text = `${actor}: ${action}`;
+      return { kind: 'person', at, tone: 'over', text, aside: '', records: [entry.audit] };
+    }
+  }
+};
+
+const receiptLines = (receipt: Receipt, { line }: Speech): readonly Line[] => {
+  const { type, createdAt, registeredAt, status, failureReason } = receipt;
+  const name = line.receiptTypes[type];
+  const common = { kind: 'receipt', aside: '', records: [receipt] } as const;
+  const isFailed = status === 'failed';
+  const made: Line = {
+    ...common,
+    at: createdAt,
+    tone: isFailed ? 'bad' : 'moving',
+    text: isFailed ? line.receipts.failed(name) : line.receipts.made(name),
+    aside: failureReason ?? '',
+  };
+  if (registeredAt === null) return [made];
+  return [
+    made,
+    { ...common, at: registeredAt, tone: 'good', text: line.receipts.registered(name) },
+  ];
+};
+
+/** Movements of one moment are one booking; a question that is repeated is one line. */
+const folded = (lines: readonly Line[], { line }: Speech): readonly Line[] => {
+  const groups: Line[][] = [];
+  for (const one of lines) {
+    const group = groups.at(-1);
+    const last = group?.at(-1);
+    const isSame =
+      last?.kind === one.kind &&
+      ((one.kind === 'money' && last.at === one.at) ||
+        (one.kind === 'bank' && last.text === one.text));
+    if (group && isSame) group.push(one);
+    else groups.push([one]);
+  }
+  return groups.flatMap((group) => {
+    const [first] = group;
+    if (!first) return [];
+    const records = group.flatMap((one) => one.records);
+    const text = group.map((one) => one.text).join(' · ');
+    if (first.kind === 'money') return [{ ...first, text: line.booked(text), records }];
+    const aside = group.length > 1 ? line.times(group.length) : first.aside;
+    return [{ ...first, at: group.at(-1)?.at ?? first.at, aside, records }];
+  });
+};
+
+/** The first status is the line of who made it. */
+const isMaking = (entry: Entry): boolean =>
+  entry.__typename === 'TimelineStatus' && entry.paymentStatus === 'pending';
+
+/** The lines, oldest first. */
+export const linesOf = (payment: Whole, speech: Speech): readonly Line[] => {
+  const lines = [
+    ...payment.timeline
+      .filter((entry) => !isMaking(entry))
+      .map((entry) => lineOf(entry, speech, payment.currency)),
+    ...payment.receipts.flatMap((receipt) => receiptLines(receipt, speech)),
+  ];
+  return folded(
+    lines.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at)),
+    speech,
+  );
+};

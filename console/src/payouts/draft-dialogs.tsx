@@ -1,0 +1,124 @@
+/** The dialogs that decide a draft: what follows is stated; Enter in a field confirms nothing. */
+import { useState } from 'react';
+import { useClient, useMutation } from 'urql';
+import {
+  ApproveDraft,
+  Draft,
+  PayoutForm,
+  RejectDraft,
+  type DraftRowFragment,
+} from '../../../schema/generated/console.ts';
+import { money } from '../format.ts';
+import { ActForm, outcomeOf, type Outcome } from '../parts/act-form.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { useDraftWords, type DraftWords } from '../words/drafts.ts';
+import { useWords } from '../words/words.ts';
+import { recipientText, refusalText } from './draft-shown.ts';
+
+interface DialogProps {
+  readonly draft: DraftRowFragment;
+  readonly close: () => void;
+}
+
+interface Refused {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** A refusal in words; of a draft that somebody else has decided meanwhile, with its state. */
+const useRefusal = ({ merchantId, id }: DraftRowFragment, own: DraftWords) => {
+  const client = useClient();
+  return async (refused: Refused): Promise<Outcome> => {
+    if (refused.code !== 'not_pending') return { refused: refusalText(own, refused) };
+    const asked = client.query(Draft, { merchantId, id }, { requestPolicy: 'network-only' });
+    const status = (await asked.toPromise()).data?.payoutDraft?.status;
+    return { refused: status ? own.now(own.statuses[status]) : refused.message };
+  };
+};
+
+/** The name of the bank of a payout by SBP. */
+const useBankName = ({ merchantId, recipient: { bankId } }: DraftRowFragment): string => {
+  const { language } = useWords();
+  const { data } = useAsk(PayoutForm, { merchantId }, bankId === null);
+  const bank = data?.sbpBanks.find(({ memberId }) => memberId === bankId);
+  return (language === 'ru' ? bank?.name : bank?.nameEn) ?? bankId ?? '';
+};
+
+/** Makes the payout. The draft's own id is its idempotency key: pressing twice pays once. */
+export const ApproveDialog = ({ draft, close }: DialogProps) => {
+  const words = useWords();
+  const own = useDraftWords();
+  const [card, setCard] = useState('');
+  const [, approve] = useMutation(ApproveDraft);
+  const refusal = useRefusal(draft, own);
+  const bank = useBankName(draft);
+  const { merchantId, id, amount, currency, method, recipient } = draft;
+  const digits = card.replaceAll(/\s/g, '');
+  const isCard = method === 'payouts_card';
+  const isReady = !isCard || /^\d{16,18}$/.test(digits);
+  return (
+    <ActForm
+      title={own.approve}
+      consequence={own.approveText(
+        money(amount, currency, words.locale),
+        recipientText(draft, bank),
+      )}
+      isReady={isReady}
+      close={close}
+      act={async () => {
+        const { data, error } = await approve({ merchantId, id, cardPan: isCard ? digits : null });
+        const result = data?.payoutDraftApprove;
+        if (result?.__typename === 'Refused') return refusal(result);
+        return outcomeOf({ data: result, error }, ({ payout }) => ({
+          done: own.approvedNow(words.payout.statuses[payout.status]),
+        }));
+      }}
+    >
+      {isCard && (
+        <label className="field">
+          {own.cardAgain(recipient.cardMask ?? '')}
+          <input
+            inputMode="numeric"
+            autoComplete="off"
+            value={card}
+            onChange={(event) => setCard(event.target.value)}
+          />
+          <span className="quiet">{own.cardAgainHint}</span>
+        </label>
+      )}
+    </ActForm>
+  );
+};
+
+/** Rejects the draft, with a reason. */
+export const RejectDialog = ({ draft, close }: DialogProps) => {
+  const own = useDraftWords();
+  const [reason, setReason] = useState('');
+  const [, reject] = useMutation(RejectDraft);
+  const refusal = useRefusal(draft, own);
+  const { merchantId, id } = draft;
+  return (
+    <ActForm
+      title={own.reject}
+      consequence={own.rejectText}
+      isReady={reason.trim() !== ''}
+      close={close}
+      act={async () => {
+        const { data, error } = await reject({ merchantId, id, reason: reason.trim() });
+        const result = data?.payoutDraftReject;
+        if (result?.__typename === 'Refused') return refusal(result);
+        return outcomeOf({ data: result, error }, () => ({ done: own.rejectedNow }));
+      }}
+    >
+      <label className="field">
+        {own.rejectReason}
+        <input
+          value={reason}
+          maxLength={1_000}
+          onChange={(event) => setReason(event.target.value)}
+        />
+        <span className="quiet">{own.rejectReasonHint}</span>
+      </label>
+    </ActForm>
+  );
+};

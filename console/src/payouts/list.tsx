@@ -1,0 +1,190 @@
+/** Payouts, newest first, as they happen, and those that people propose. */
+import { lazy, Suspense, useMemo, useState } from 'react';
+import { useQuery } from 'urql';
+import { Payouts, type PayoutRowFragment } from '../../../schema/generated/console.ts';
+import { listOf, useAddress } from '../address.ts';
+import type { LiveChange } from '../graph/live.tsx';
+import { ActButton } from '../parts/act-button.tsx';
+import { ExportButton } from '../parts/export-button.tsx';
+import { Fresh } from '../parts/fresh.tsx';
+import { Pager, usePageArguments } from '../parts/pager.tsx';
+import { Empty, Failure } from '../parts/states.tsx';
+import { Status, tones } from '../parts/status.tsx';
+import { Skeleton, Table } from '../parts/table.tsx';
+import { Tabs, useTab } from '../parts/tabs.tsx';
+import { Id, Money, Moment } from '../parts/texts.tsx';
+import { ColumnsButton, useColumns, type ChoosableColumn } from '../parts/use-columns.tsx';
+import { useLiveRows } from '../parts/use-live-rows.ts';
+import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filters.tsx';
+import { usePermission, useViewer } from '../viewer.tsx';
+import { useDraftWords, type DraftWords } from '../words/drafts.ts';
+import type { Words } from '../words/en.ts';
+import { useSharedWords } from '../words/shared.ts';
+import { useWords } from '../words/words.ts';
+import { DraftsList } from './drafts.tsx';
+import { NewPayoutDialog } from './new-payout.tsx';
+import { recipientOf } from './recipient.ts';
+
+/** Loaded with the first one that is opened. */
+const LaterDrawer = lazy(() =>
+  import('./payout.tsx').then(({ PayoutDrawer }) => ({ default: PayoutDrawer })),
+);
+
+type Row = PayoutRowFragment;
+const statuses = ['pending', 'succeeded', 'failed'] as const;
+
+const keyOf = ({ merchantId, id }: Row): string => `${merchantId}/${id}`;
+const rowOf = (change: LiveChange): Row | null => (change.kind === 'payout' ? change.row : null);
+
+const columnsOf = (words: Words, own: DraftWords): readonly ChoosableColumn<Row>[] => [
+  {
+    id: 'status',
+    name: words.columns.status,
+    cell: ({ status, failReason }) => (
+      <span className="two">
+        <Status tone={tones[status]}>{words.payout.statuses[status]}</Status>
+        <span className="quiet">{failReason}</span>
+      </span>
+    ),
+  },
+  {
+    id: 'amount',
+    name: words.columns.amount,
+    isNumber: true,
+    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
+  },
+  {
+    id: 'method',
+    name: words.columns.method,
+    cell: ({ method }) => words.payout.methods[method],
+  },
+  { id: 'recipient', name: words.columns.recipient, cell: recipientOf },
+  { id: 'id', name: words.payment.id, isWide: true, cell: ({ id }) => <Id id={id} /> },
+  {
+    id: 'reference',
+    name: own.reference,
+    isWide: true,
+    isExtra: true,
+    cell: ({ bankRef }) => bankRef ?? '',
+  },
+  {
+    id: 'created',
+    name: words.columns.created,
+    cell: ({ createdAt }) => <Moment at={createdAt} />,
+  },
+];
+
+const usePayouts = () => {
+  const { search, mode, merchantId } = useAddress();
+  const status = listOf(search.status, statuses);
+  const page = usePageArguments();
+  const narrowing = {
+    merchantId,
+    status: status.length > 0 ? [...status] : null,
+    filter: { mode: [mode], ...rangeOf(search) },
+  };
+  const [{ data, error }, ask] = useQuery({
+    query: Payouts,
+    variables: { ...narrowing, ...page },
+  });
+  const again = (): void => ask({ requestPolicy: 'network-only' });
+  const live = useLiveRows<Row>({
+    rows: data?.payouts.nodes,
+    keyOf,
+    rowOf,
+    fits: (row) =>
+      row.mode === mode &&
+      (merchantId === null || row.merchantId === merchantId) &&
+      (status.length === 0 || status.includes(row.status)) &&
+      search.from === undefined &&
+      search.to === undefined &&
+      search.until === undefined,
+    isFirstPage: !('after' in page) && !('before' in page),
+    again,
+  });
+  return { data, error, again, live, narrowing };
+};
+
+const Made = () => {
+  const words = useWords();
+  const { search, set } = useAddress();
+  const own = useDraftWords();
+  const choosable = useMemo(() => columnsOf(words, own), [words, own]);
+  const columns = useColumns('payouts', choosable);
+  const { data, error, again, live, narrowing } = usePayouts();
+  const isEmpty = data && live.rows.length === 0;
+  return (
+    <>
+      <div className="part-head">
+        <Fresh count={live.waiting} show={live.show} />
+        <ColumnsButton {...columns} />
+        <ExportButton of={Payouts} variables={narrowing} />
+      </div>
+      <StatusChips known={statuses} names={words.payout.statuses} />
+      <RangeFilters />
+      {error && !data && <Failure error={error} again={again} />}
+      {!data && !error && <Skeleton />}
+      {isEmpty && (
+        <Empty title={isNarrowed(search) ? words.payout.none : words.payout.empty}>
+          {!isNarrowed(search) && <p>{words.payout.emptyText}</p>}
+        </Empty>
+      )}
+      {data && live.rows.length > 0 && (
+        <Table
+          label={words.sections.payouts}
+          columns={columns.shown}
+          rows={live.rows}
+          keyOf={keyOf}
+          changed={live.changed}
+          openKey={search.open ?? null}
+          onOpen={(row) => set({ open: keyOf(row) })}
+        />
+      )}
+      {data && <Pager info={data.payouts.pageInfo} />}
+      <Suspense fallback={null}>{search.open !== undefined && <LaterDrawer />}</Suspense>
+    </>
+  );
+};
+
+const tabs = ['payouts', 'drafts'] as const;
+
+/** The button of a new payout: of the merchant that is looked at. */
+const Propose = () => {
+  const own = useDraftWords();
+  const chosen = useAddress().merchantId;
+  const merchantId = useViewer().merchantId ?? chosen;
+  const create = usePermission('payoutDraftCreate');
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <ActButton
+        permission={create}
+        {...(merchantId === null ? { barred: own.chooseMerchant } : {})}
+        isMain
+        onPress={() => setOpen(true)}
+      >
+        {own.make}
+      </ActButton>
+      {isOpen && merchantId !== null && (
+        <NewPayoutDialog merchantId={merchantId} close={() => setOpen(false)} />
+      )}
+    </>
+  );
+};
+
+/** The screen. */
+export const PayoutsPage = () => {
+  const words = useWords();
+  const own = useDraftWords();
+  const shared = useSharedWords();
+  return (
+    <>
+      <header className="page-head">
+        <h1>{words.sections.payouts}</h1>
+        <Propose />
+      </header>
+      <Tabs label={shared.parts} tabs={tabs} names={own.tabs} />
+      {useTab(tabs) === 'drafts' ? <DraftsList /> : <Made />}
+    </>
+  );
+};

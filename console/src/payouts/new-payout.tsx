@@ -1,0 +1,201 @@
+/** Proposes a payout. The opened dialog has one idempotency key: it proposes once. */
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import {
+  CreateDraft,
+  PayoutForm,
+  type PayoutFormQuery,
+} from '../../../schema/generated/console.ts';
+import { useAddress } from '../address.ts';
+import { money } from '../format.ts';
+import { ActForm, outcomeOf } from '../parts/act-form.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { useDraftWords } from '../words/drafts.ts';
+import { useWords } from '../words/words.ts';
+import {
+  amountOf,
+  fieldsOf,
+  fits,
+  inputOf,
+  isWhole,
+  methods,
+  nothingTyped,
+  type FieldName,
+  type Typed,
+} from './draft-fields.ts';
+import { refusalText } from './draft-shown.ts';
+
+interface FieldProps {
+  readonly typed: Typed;
+  readonly type: (change: Partial<Typed>) => void;
+}
+
+/** One text field, with what is wrong with it once something was typed. */
+const TextField = ({
+  field,
+  label,
+  hint,
+  typed,
+  type,
+}: FieldProps & {
+  readonly field: FieldName;
+  readonly label: string;
+  readonly hint: string;
+}) => {
+  const isWrong = typed[field] !== nothingTyped[field] && !fits(typed, field);
+  return (
+    <label className="field">
+      {label}
+      <input
+        value={typed[field]}
+        inputMode={field === 'fullName' ? 'text' : field === 'amount' ? 'decimal' : 'tel'}
+        autoComplete="off"
+        maxLength={255}
+        aria-invalid={isWrong}
+        aria-describedby={`payout-${field}`}
+        onChange={(event) => type({ [field]: event.target.value })}
+      />
+      <span id={`payout-${field}`} className={isWrong ? 'bad' : 'quiet'}>
+        {hint}
+      </span>
+    </label>
+  );
+};
+
+/** The banks of SBP by name. */
+const BankField = ({
+  typed,
+  type,
+  banks,
+}: FieldProps & { readonly banks: PayoutFormQuery['sbpBanks'] }) => {
+  const own = useDraftWords();
+  const { language } = useWords();
+  return (
+    <label className="field">
+      {own.bank}
+      <select value={typed.bankId} onChange={(event) => type({ bankId: event.target.value })}>
+        <option value="">{own.bankWrong}</option>
+        {banks.map(({ memberId, name, nameEn }) => (
+          <option key={memberId} value={memberId}>
+            {language === 'ru' ? name : nameEn}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+};
+
+const Fields = ({
+  typed,
+  type,
+  banks,
+}: FieldProps & { readonly banks: PayoutFormQuery['sbpBanks'] }) => {
+  const words = useWords();
+  const own = useDraftWords();
+  const texts: Readonly<Record<Exclude<FieldName, 'bankId'>, readonly [string, string]>> = {
+    amount: [words.acts.amount('RUB'), own.amountWrong],
+    phone: [own.phone, own.phoneWrong],
+    cardPan: [own.card, own.cardWrong],
+    accountNumber: [own.account, own.accountWrong],
+    bik: [own.bik, own.bikWrong],
+    inn: [own.inn, own.innWrong],
+    fullName: [own.fullName, own.fullNameHint],
+  };
+  return ['amount' as const, ...fieldsOf[typed.method]].map((field) => {
+    if (field === 'bankId')
+      return <BankField key={field} typed={typed} type={type} banks={banks} />;
+    const [label, hint] = texts[field];
+    return <TextField key={field} {...{ field, label, hint, typed, type }} />;
+  });
+};
+
+const MethodField = ({ typed, type }: FieldProps) => {
+  const words = useWords();
+  const own = useDraftWords();
+  return (
+    <div className="chips" role="group" aria-label={own.way}>
+      {methods.map((method) => (
+        <button
+          key={method}
+          type="button"
+          className="chip"
+          aria-pressed={typed.method === method}
+          onClick={() => type({ method })}
+        >
+          {words.payout.methods[method]}
+        </button>
+      ))}
+    </div>
+  );
+};
+
+/** What the form sends, under the key of the opened dialog. */
+const useProposal = (merchantId: string) => {
+  const { mode } = useAddress();
+  const own = useDraftWords();
+  const [key] = useState(() => `console-${crypto.randomUUID()}`);
+  const [, create] = useMutation(CreateDraft);
+  return async (shopId: string, typed: Typed, reason: string) => {
+    const asked = { merchantId, shopId, mode, input: inputOf(typed), reason: reason || null, key };
+    return outcomeOf(await create(asked), ({ payoutDraftCreate: result }) =>
+      result.__typename === 'Refused'
+        ? { refused: refusalText(own, result) }
+        : { done: own.proposedNow },
+    );
+  };
+};
+
+/** The dialog, for a shop of this merchant. */
+export const NewPayoutDialog = ({
+  merchantId,
+  close,
+}: {
+  readonly merchantId: string;
+  readonly close: () => void;
+}) => {
+  const words = useWords();
+  const own = useDraftWords();
+  const [typed, setTyped] = useState<Typed>(nothingTyped);
+  const [chosen, choose] = useState('');
+  const [reason, setReason] = useState('');
+  const propose = useProposal(merchantId);
+  const { data } = useAsk(PayoutForm, { merchantId });
+  const shops = data?.merchant?.shops ?? [];
+  const shopId = chosen || (shops[0]?.id ?? '');
+  const type = (change: Partial<Typed>): void => setTyped((before) => ({ ...before, ...change }));
+  const amount = amountOf(typed);
+  const consequence = amount
+    ? own.proposeText(money(amount, 'RUB', words.locale))
+    : own.proposeFirst;
+  return (
+    <ActForm
+      title={own.propose}
+      consequence={consequence}
+      isReady={shopId !== '' && isWhole(typed)}
+      close={close}
+      act={() => propose(shopId, typed, reason.trim())}
+    >
+      <label className="field">
+        {own.shop}
+        <select value={shopId} onChange={(event) => choose(event.target.value)}>
+          {shops.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <MethodField typed={typed} type={type} />
+      <Fields typed={typed} type={type} banks={data?.sbpBanks ?? []} />
+      <label className="field">
+        {own.reason}
+        <input
+          value={reason}
+          maxLength={1_000}
+          onChange={(event) => setReason(event.target.value)}
+        />
+        <span className="quiet">{own.reasonHint}</span>
+      </label>
+    </ActForm>
+  );
+};

@@ -1,0 +1,195 @@
+/** One payout over its list: who receives it, what became of it, its draft, bookings and webhooks. */
+import { Link } from '@tanstack/react-router';
+import {
+  Payout,
+  PayoutLedger,
+  type PayoutLedgerQuery,
+  type PayoutQuery,
+} from '../../../schema/generated/console.ts';
+import { kept, useAddress } from '../address.ts';
+import { Facts } from '../parts/facts.tsx';
+import { Modal } from '../parts/modal.tsx';
+import { Empty, Failure } from '../parts/states.tsx';
+import { Status, tones, type Tone } from '../parts/status.tsx';
+import { Skeleton } from '../parts/table.tsx';
+import { Id, Money, Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { useFollow } from '../parts/use-follow.ts';
+import { useDraftWords, type DraftWords } from '../words/drafts.ts';
+import type { Words } from '../words/en.ts';
+import { useSharedWords } from '../words/shared.ts';
+import { useWords } from '../words/words.ts';
+import { recipientOf } from './recipient.ts';
+
+type Whole = NonNullable<PayoutQuery['payout']>;
+type Delivery = PayoutQuery['webhookDeliveries']['nodes'][number];
+interface Line {
+  readonly key: string;
+  readonly at: string;
+  readonly tone: Tone;
+  readonly text: string;
+  readonly delivery?: Delivery;
+}
+
+/** How long after its end a payout's movements may be booked. */
+const booked_ms = 60_000;
+
+const linesOf = (
+  { payout, payoutDraft: draft, webhookDeliveries }: PayoutQuery,
+  words: Words,
+  own: DraftWords,
+): readonly Line[] => {
+  if (!payout) return [];
+  const { createdAt, completedAt, status, failReason } = payout;
+  const ended = `${words.payout.statuses[status]}${failReason === '' ? '' : `: ${failReason}`}`;
+  const lines: readonly Line[] = [
+    ...(draft
+      ? [
+          {
+            key: 'proposed',
+            at: draft.createdAt,
+            tone: 'waiting' as const,
+            text: `${own.proposed} ${own.by(draft.createdBy)}: ${draft.reason}`,
+          },
+        ]
+      : []),
+    ...(draft?.decidedAt
+      ? [
+          {
+            key: 'decided',
+            at: draft.decidedAt,
+            tone: 'moving' as const,
+            text: `${own.statuses[draft.status]} ${own.by(draft.decidedBy ?? '')}`,
+          },
+        ]
+      : []),
+    { key: 'made', at: createdAt, tone: 'moving', text: words.columns.created },
+    ...(completedAt === null
+      ? []
+      : [{ key: 'ended', at: completedAt, tone: tones[status], text: ended }]),
+    ...webhookDeliveries.nodes.map((delivery) => ({
+      key: delivery.id,
+      at: delivery.createdAt,
+      tone: tones[delivery.status],
+      text: `${delivery.event.replace('_', '.')}: ${words.delivery.statuses[delivery.status]}`,
+      delivery,
+    })),
+  ];
+  return lines.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
+};
+
+const TimelineLine = ({ line: { at, tone, text, delivery } }: { readonly line: Line }) => {
+  const { search, mode } = useAddress();
+  return (
+    <li data-tone={tone}>
+      <div className="line">
+        <span className="break">
+          {text}{' '}
+          {delivery && (
+            <Link
+              to="/webhooks"
+              search={{
+                ...kept(search),
+                mode,
+                merchant: delivery.merchantId,
+                open: `${delivery.merchantId}/${delivery.id}`,
+              }}
+            >
+              {delivery.url}
+            </Link>
+          )}
+        </span>
+        <Moment at={at} />
+      </div>
+    </li>
+  );
+};
+
+const Movements = ({ rows }: { readonly rows: PayoutLedgerQuery['ledger']['nodes'] }) => {
+  const words = useWords();
+  return (
+    <ul className="lines">
+      {rows.map(({ id, type, amount, currency, createdAt }) => (
+        <li key={id} className="line">
+          <span>{words.ledger.types[type]}</span>
+          <Money amount={amount} currency={currency} />
+          <Moment at={createdAt} />
+        </li>
+      ))}
+    </ul>
+  );
+};
+
+const Booked = ({ payout }: { readonly payout: Whole }) => {
+  const { ledger } = useWords();
+  const { merchantId, id, mode, createdAt, completedAt } = payout;
+  const until =
+    completedAt === null ? null : new Date(Date.parse(completedAt) + booked_ms).toISOString();
+  const of = { merchantId, payoutId: id, mode, since: createdAt, until };
+  const { data, error, again } = useAsk(PayoutLedger, of);
+  useFollow(again);
+  return (
+    <section>
+      <h2>{ledger.movements}</h2>
+      {!data && (error ? <Failure error={error} again={again} /> : <Skeleton />)}
+      {data?.ledger.nodes.length === 0 && <p className="quiet">{ledger.empty}</p>}
+      {data && <Movements rows={data.ledger.nodes} />}
+    </section>
+  );
+};
+
+const View = ({ merchantId, id }: { readonly merchantId: string; readonly id: string }) => {
+  const words = useWords();
+  const own = useDraftWords();
+  const shared = useSharedWords();
+  const { data, error, again } = useAsk(Payout, { merchantId, id });
+  useFollow(again);
+  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  const { payout } = data;
+  if (!payout) return <Empty title={shared.notFound} />;
+  const { amount, currency, status, method, recipient, bankRef, completedAt, shop } = payout;
+  return (
+    <article className="payment">
+      <header className="payment-head">
+        <p className="amount money">
+          <Money amount={amount} currency={currency} />
+        </p>
+        <Status tone={tones[status]}>{words.payout.statuses[status]}</Status>
+        <p className="quiet line">{recipientOf(payout)}</p>
+      </header>
+      <Facts
+        facts={[
+          [words.columns.method, words.payout.methods[method]],
+          [words.columns.shop, shop.name],
+          [own.bank, recipient.bankId],
+          [own.reference, bankRef],
+          [words.columns.created, <Moment key="made" at={payout.createdAt} />],
+          [own.completed, completedAt && <Moment key="ended" at={completedAt} />],
+          [words.payment.id, <Id key="id" id={payout.id} whole />],
+        ]}
+      />
+      <section>
+        <h2>{own.history}</h2>
+        <ol className="timeline">
+          {linesOf(data, words, own).map((line) => (
+            <TimelineLine key={line.key} line={line} />
+          ))}
+        </ol>
+      </section>
+      <Booked payout={payout} />
+    </article>
+  );
+};
+
+/** The drawer, when the address names a payout. */
+export const PayoutDrawer = () => {
+  const own = useDraftWords();
+  const { search, set } = useAddress();
+  const [merchantId, id] = (search.open ?? '').split('/');
+  if (merchantId === undefined || id === undefined) return null;
+  return (
+    <Modal side title={own.one} isOpen onClose={() => set({ open: undefined })}>
+      <View merchantId={merchantId} id={id} />
+    </Modal>
+  );
+};

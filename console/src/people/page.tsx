@@ -1,0 +1,105 @@
+/** Who is logged in to the console, and ending a session. */
+import { useState } from 'react';
+import { useMutation, useQuery } from 'urql';
+import { EndSession, People, type PeopleQuery } from '../../../schema/generated/console.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { ActForm, outcomeOf } from '../parts/act-form.tsx';
+import { Empty, Failure } from '../parts/states.tsx';
+import { Skeleton, Table, type Column } from '../parts/table.tsx';
+import { Id, Moment } from '../parts/texts.tsx';
+import { useFollow } from '../parts/use-follow.ts';
+import { usePermission } from '../viewer.tsx';
+import { usePeopleWords } from '../words/people.ts';
+import { useWords } from '../words/words.ts';
+
+type Row = PeopleQuery['personSessions'][number];
+
+const EndDialog = ({ session, close }: { readonly session: Row; readonly close: () => void }) => {
+  const words = usePeopleWords();
+  const [, end] = useMutation(EndSession);
+  return (
+    <ActForm
+      title={words.end}
+      consequence={words.endText(session.subject)}
+      close={close}
+      act={async () =>
+        outcomeOf(await end({ id: session.id }), ({ personSessionEnd: result }) =>
+          result.__typename === 'PersonSession'
+            ? { done: words.ended }
+            : { refused: result.message },
+        )
+      }
+    />
+  );
+};
+
+const useColumns = (end: (row: Row) => void): readonly Column<Row>[] => {
+  const words = useWords();
+  const own = usePeopleWords();
+  const mayEnd = usePermission('personSessionEnd');
+  return [
+    {
+      name: words.columns.actor,
+      cell: ({ subject, role }) => (
+        <span className="two">
+          <span className="cut">{subject}</span>
+          <span className="quiet">{words.person.roles[role]}</span>
+        </span>
+      ),
+    },
+    {
+      name: words.merchant,
+      isWide: true,
+      cell: ({ merchantId }) =>
+        merchantId === null ? words.auditLog.platform : <Id id={merchantId} />,
+    },
+    { name: own.seen, cell: ({ seenAt }) => <Moment at={seenAt} /> },
+    { name: own.since, isWide: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+    { name: own.ends, isWide: true, cell: ({ endsAt }) => <Moment at={endsAt} /> },
+    {
+      name: words.columns.action,
+      cell: (row) => (
+        <ActButton permission={mayEnd} onPress={() => end(row)}>
+          {own.end}
+        </ActButton>
+      ),
+    },
+  ];
+};
+
+/** The list is looked at so often. */
+const look_ms = 10_000;
+
+/** The screen. */
+export const PeoplePage = () => {
+  const words = usePeopleWords();
+  const [chosen, choose] = useState<Row | null>(null);
+  const [{ data, error }, ask] = useQuery({ query: People, variables: {} });
+  const again = (): void => ask({ requestPolicy: 'network-only' });
+  useFollow(again, look_ms);
+  const columns = useColumns(choose);
+  const rows = data?.personSessions ?? [];
+  return (
+    <>
+      <header className="page-head">
+        <h1>{words.title}</h1>
+      </header>
+      <p className="quiet">{words.text}</p>
+      {error && !data && <Failure error={error} again={again} />}
+      {!data && !error && <Skeleton />}
+      {data && rows.length === 0 && <Empty title={words.none} />}
+      {rows.length > 0 && (
+        <Table label={words.title} columns={columns} rows={rows} keyOf={({ id }) => id} />
+      )}
+      {chosen && (
+        <EndDialog
+          session={chosen}
+          close={() => {
+            choose(null);
+            again();
+          }}
+        />
+      )}
+    </>
+  );
+};

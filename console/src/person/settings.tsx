@@ -1,0 +1,62 @@
+/** A person's own settings. */
+import { exactMoment } from '../format.ts';
+import { PickField } from '../parts/fields.tsx';
+import { changeSettings, useSettings, type Settings } from '../settings.ts';
+import { useFilterWords } from '../words/filters.ts';
+import { useWords } from '../words/words.ts';
+
+const themes: readonly Settings['theme'][] = ['system', 'light', 'dark'];
+const densities: readonly Settings['density'][] = ['usual', 'compact'];
+const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+const zones: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')];
+
+/** The screen. */
+export const SettingsPage = () => {
+  const words = useWords();
+  const own = useFilterWords();
+  const { person } = words;
+  const { theme, language, density, zone } = useSettings();
+  return (
+    <>
+      <header className="page-head">
+        <h1>{own.settings}</h1>
+        <p className="quiet">{own.settingsText}</p>
+      </header>
+      <section className="card settings">
+        <PickField
+          label={person.language}
+          value={language}
+          set={(chosen) => changeSettings({ language: chosen })}
+          options={[
+            ['en', 'English'],
+            ['ru', 'Русский'],
+          ]}
+        />
+        <PickField
+          label={own.zone}
+          value={zone ?? ''}
+          set={(chosen) => changeSettings({ zone: chosen === '' ? null : chosen })}
+          options={[
+            ['', own.zoneOwn(ownZone)] as const,
+            ...zones.map((one) => [one, one.replaceAll('_', ' ')] as const),
+          ]}
+        />
+        <p className="quiet" role="status">
+          {own.zoneText(exactMoment(new Date().toISOString(), words.locale))}
+        </p>
+        <PickField
+          label={person.theme}
+          value={theme}
+          set={(chosen) => changeSettings({ theme: chosen })}
+          options={themes.map((one) => [one, person.themes[one]] as const)}
+        />
+        <PickField
+          label={person.rows}
+          value={density}
+          set={(chosen) => changeSettings({ density: chosen })}
+          options={densities.map((one) => [one, person.density[one]] as const)}
+        />
+      </section>
+    </>
+  );
+};

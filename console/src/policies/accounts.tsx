@@ -1,0 +1,143 @@
+/** A merchant's own accounts at acquirers; their secrets are never shown. */
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import {
+  Accounts,
+  RemoveAccount,
+  SetAccount,
+  type AccountsQuery,
+  type BankAccountPurpose,
+} from '../../../schema/generated/console.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { ended, outcomeOf } from '../parts/act-form.tsx';
+import { PickField, TextField } from '../parts/fields.tsx';
+import { Listing } from '../parts/listing.tsx';
+import { Empty } from '../parts/states.tsx';
+import { Status } from '../parts/status.tsx';
+import type { Column } from '../parts/table.tsx';
+import { Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { usePermission } from '../viewer.tsx';
+import type { Words } from '../words/en.ts';
+import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
+import { useSharedWords } from '../words/shared.ts';
+import { useWords } from '../words/words.ts';
+import { AddBar, PolicyForm } from './act.tsx';
+
+type Row = AccountsQuery['bankAccounts'][number];
+
+const keyOf = ({ connector, purpose, account }: Row): string =>
+  `${connector} ${purpose} ${account}`;
+
+const columnsOf = (words: Words, own: PolicyWords): readonly Column<Row>[] => [
+  { name: own.connector, cell: ({ connector }) => <code>{connector}</code> },
+  { name: own.account, cell: ({ account }) => account },
+  { name: own.purpose, isWide: true, cell: ({ purpose }) => own.purposes[purpose] },
+  {
+    name: words.columns.status,
+    cell: ({ active }) => (
+      <Status tone={active ? 'good' : 'over'}>{active ? own.on : own.off}</Status>
+    ),
+  },
+  { name: own.since, isWide: true, cell: ({ changedAt }) => <Moment at={changedAt} /> },
+];
+
+const SetDialog = ({
+  merchantId,
+  close,
+}: {
+  readonly merchantId: string;
+  readonly close: () => void;
+}) => {
+  const own = usePolicyWords();
+  const [, set] = useMutation(SetAccount);
+  const [purpose, setPurpose] = useState<BankAccountPurpose>('payments');
+  const [connector, setConnector] = useState('');
+  const [account, setAccount] = useState('');
+  const [secret, setSecret] = useState('');
+  const asked = { merchantId, purpose, connector: connector.trim(), account: account.trim() };
+  return (
+    <PolicyForm
+      title={own.accountAdd}
+      consequence={own.accountText}
+      isReady={asked.connector !== '' && asked.account !== '' && secret !== ''}
+      close={close}
+      act={async () =>
+        outcomeOf(await set({ ...asked, secret }), (data) => ended(data.bankAccountSet, own.done))
+      }
+    >
+      <PickField
+        label={own.purpose}
+        value={purpose}
+        set={setPurpose}
+        options={Object.entries(own.purposes) as [BankAccountPurpose, string][]}
+      />
+      <TextField
+        label={own.connector}
+        value={connector}
+        set={setConnector}
+        hint={own.connectorHint}
+      />
+      <TextField label={own.account} value={account} set={setAccount} />
+      <TextField label={own.secret} value={secret} set={setSecret} hint={own.secretHint} isSecret />
+    </PolicyForm>
+  );
+};
+
+const RemoveDialog = ({ row, close }: { readonly row: Row; readonly close: () => void }) => {
+  const own = usePolicyWords();
+  const [, remove] = useMutation(RemoveAccount);
+  const { merchantId, connector, purpose } = row;
+  return (
+    <PolicyForm
+      title={own.accountRemove}
+      consequence={own.accountRemoveText}
+      close={close}
+      act={async () =>
+        outcomeOf(await remove({ merchantId, connector, purpose }), (data) =>
+          ended(data.bankAccountRemove, own.done),
+        )
+      }
+    />
+  );
+};
+
+/** The part of the screen. */
+export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) => {
+  const words = useWords();
+  const own = usePolicyWords();
+  const { remove: removeWord } = useSharedWords();
+  const set = usePermission('bankAccountSet');
+  const remove = usePermission('bankAccountRemove');
+  const [open, setOpen] = useState<'set' | Row | null>(null);
+  const { data, error, again } = useAsk(Accounts, { merchantId });
+  const close = (): void => {
+    setOpen(null);
+    again();
+  };
+  const act: Column<Row> = {
+    name: words.columns.action,
+    cell: (row) =>
+      row.active && (
+        <ActButton permission={remove} onPress={() => setOpen(row)}>
+          {removeWord}
+        </ActButton>
+      ),
+  };
+  return (
+    <>
+      <AddBar permission={set} onPress={() => setOpen('set')}>
+        {own.accountAdd}
+      </AddBar>
+      <Listing
+        label={own.tabs.accounts}
+        asked={{ error, again, rows: data?.bankAccounts }}
+        columns={[...columnsOf(words, own), act]}
+        keyOf={keyOf}
+        empty={<Empty title={own.accountsEmpty} />}
+      />
+      {open === 'set' && <SetDialog merchantId={merchantId} close={close} />}
+      {open !== null && open !== 'set' && <RemoveDialog row={open} close={close} />}
+    </>
+  );
+};

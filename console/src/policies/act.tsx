@@ -1,0 +1,45 @@
+/** What every part of the screen has: a button that adds, a dialog, a button on each row. */
+import type { ReactNode } from 'react';
+import { ActButton } from '../parts/act-button.tsx';
+import { ActForm, type Outcome } from '../parts/act-form.tsx';
+import type { Permission } from '../viewer.tsx';
+import { useSharedWords } from '../words/shared.ts';
+
+/** The button above a list. */
+export const AddBar = ({
+  permission,
+  onPress,
+  children,
+}: {
+  readonly permission: Permission;
+  readonly onPress: () => void;
+  readonly children: string;
+}) => (
+  <div className="acts">
+    <ActButton permission={permission} isMain onPress={onPress}>
+      {children}
+    </ActButton>
+  </div>
+);
+
+interface PolicyFormProps {
+  readonly title: string;
+  readonly consequence: string;
+  readonly isReady?: boolean;
+  readonly act: () => Promise<Outcome>;
+  readonly close: () => void;
+  readonly children?: ReactNode;
+  /** What is shown when it is done. */
+  readonly result?: ReactNode;
+}
+
+/** A dialog that says, too, that the act is in the audit log. */
+export const PolicyForm = ({ children, ...form }: PolicyFormProps) => {
+  const { audited } = useSharedWords();
+  return (
+    <ActForm {...form}>
+      {children}
+      <p className="quiet">{audited}</p>
+    </ActForm>
+  );
+};

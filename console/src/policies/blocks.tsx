@@ -1,0 +1,127 @@
+/** What is refused: for all merchants, or for one. */
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import {
+  AddBlock,
+  Blocks,
+  RemoveBlock,
+  type BlockKind,
+  type BlocksQuery,
+} from '../../../schema/generated/console.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { ended, outcomeOf } from '../parts/act-form.tsx';
+import { PickField, TextField } from '../parts/fields.tsx';
+import { Listing } from '../parts/listing.tsx';
+import { usePageArguments } from '../parts/pager.tsx';
+import { Empty } from '../parts/states.tsx';
+import type { Column } from '../parts/table.tsx';
+import { Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { useWhose } from '../parts/whose.tsx';
+import { usePermission } from '../viewer.tsx';
+import type { Words } from '../words/en.ts';
+import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
+import { useWords } from '../words/words.ts';
+import { AddBar, PolicyForm } from './act.tsx';
+
+type Row = BlocksQuery['blockEntries']['nodes'][number];
+
+const columnsOf = (words: Words, own: PolicyWords): readonly Column<Row>[] => [
+  { name: words.columns.type, cell: ({ kind }) => own.blockKinds[kind] },
+  { name: own.value, cell: ({ shown }) => <code>{shown}</code> },
+  { name: words.columns.reason, isWide: true, cell: ({ reason }) => reason },
+  { name: own.since, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+];
+
+const AddDialog = ({
+  merchantId,
+  close,
+}: {
+  readonly merchantId: string | null;
+  readonly close: () => void;
+}) => {
+  const words = useWords();
+  const own = usePolicyWords();
+  const [, add] = useMutation(AddBlock);
+  const [kind, setKind] = useState<BlockKind>('phone');
+  const [value, setValue] = useState('');
+  const [reason, setReason] = useState('');
+  const asked = { merchantId, kind, value: value.trim(), reason: reason.trim() };
+  return (
+    <PolicyForm
+      title={own.blockAdd}
+      consequence={merchantId === null ? `${own.blockText} ${own.everybody}.` : own.blockText}
+      isReady={asked.value !== '' && asked.reason !== ''}
+      close={close}
+      act={async () => outcomeOf(await add(asked), (data) => ended(data.blockEntryAdd, own.done))}
+    >
+      <PickField
+        label={words.columns.type}
+        value={kind}
+        set={setKind}
+        options={Object.entries(own.blockKinds) as [BlockKind, string][]}
+      />
+      <TextField label={own.value} value={value} set={setValue} hint={own.valueHint} />
+      <TextField label={words.columns.reason} value={reason} set={setReason} />
+    </PolicyForm>
+  );
+};
+
+const RemoveDialog = ({ row, close }: { readonly row: Row; readonly close: () => void }) => {
+  const own = usePolicyWords();
+  const [, remove] = useMutation(RemoveBlock);
+  const { merchantId, id } = row;
+  return (
+    <PolicyForm
+      title={own.blockRemove}
+      consequence={own.blockRemoveText}
+      close={close}
+      act={async () =>
+        outcomeOf(await remove({ merchantId, id }), (data) =>
+          ended(data.blockEntryRemove, own.done),
+        )
+      }
+    />
+  );
+};
+
+/** The part of the screen. */
+export const BlocksPart = () => {
+  const words = useWords();
+  const own = usePolicyWords();
+  const merchantId = useWhose();
+  const add = usePermission('blockEntryAdd');
+  const remove = usePermission('blockEntryRemove');
+  const [open, setOpen] = useState<'add' | Row | null>(null);
+  const { data, error, again, list } = useAsk(Blocks, { merchantId, ...usePageArguments() });
+  const entries = data?.blockEntries;
+  const close = (): void => {
+    setOpen(null);
+    again();
+  };
+  const act: Column<Row> = {
+    name: words.columns.action,
+    cell: (row) => (
+      <ActButton permission={remove} onPress={() => setOpen(row)}>
+        {own.blockRemove}
+      </ActButton>
+    ),
+  };
+  return (
+    <>
+      {merchantId === null && <p className="quiet">{own.ofAll}</p>}
+      <AddBar permission={add} onPress={() => setOpen('add')}>
+        {own.blockAdd}
+      </AddBar>
+      <Listing
+        label={own.tabs.blocks}
+        asked={{ error, again, list, rows: entries?.nodes, pageInfo: entries?.pageInfo }}
+        columns={[...columnsOf(words, own), act]}
+        keyOf={({ id }) => id}
+        empty={<Empty title={own.blocksEmpty} />}
+      />
+      {open === 'add' && <AddDialog merchantId={merchantId} close={close} />}
+      {open !== null && open !== 'add' && <RemoveDialog row={open} close={close} />}
+    </>
+  );
+};

@@ -1,0 +1,152 @@
+/** What the merchant pays for each method: for all merchants, for one, for one of its shops. */
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import {
+  Rates,
+  SetRate,
+  type RatedMethod,
+  type RatesQuery,
+} from '../../../schema/generated/console.ts';
+import { plainMoment, readAmount } from '../format.ts';
+import { ended, outcomeOf } from '../parts/act-form.tsx';
+import { PickField, TextField } from '../parts/fields.tsx';
+import { Listing } from '../parts/listing.tsx';
+import { usePageArguments } from '../parts/pager.tsx';
+import { Empty } from '../parts/states.tsx';
+import type { Column } from '../parts/table.tsx';
+import { Id, Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { useWhose } from '../parts/whose.tsx';
+import { usePermission } from '../viewer.tsx';
+import type { Words } from '../words/en.ts';
+import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
+import { useWords } from '../words/words.ts';
+import { fromZoneField } from '../zone.ts';
+import { AddBar, PolicyForm } from './act.tsx';
+
+type Row = RatesQuery['rateHistory']['nodes'][number];
+
+/** Basis points as a percentage with two digits. */
+const percent = (rateBps: number, locale: string): string =>
+  new Intl.NumberFormat(locale, { style: 'percent', minimumFractionDigits: 2 }).format(
+    rateBps / 10_000,
+  );
+
+const columnsOf = (words: Words, own: PolicyWords): readonly Column<Row>[] => [
+  { name: words.columns.method, cell: ({ method }) => own.rated[method] },
+  {
+    name: own.percent,
+    isNumber: true,
+    cell: ({ rateBps }) => <span className="money">{percent(rateBps, words.locale)}</span>,
+  },
+  {
+    name: own.whose,
+    isWide: true,
+    cell: ({ merchantId, shopId }) => {
+      const id = shopId ?? merchantId;
+      return id === null ? own.everybody : <Id id={id} />;
+    },
+  },
+  {
+    name: own.since,
+    cell: ({ since }) => (
+      <span className="two">
+        <Moment at={since} />
+        {Date.parse(since) > Date.now() && <span className="quiet">{own.ahead}</span>}
+      </span>
+    ),
+  },
+];
+
+const SetDialog = ({
+  merchantId,
+  close,
+}: {
+  readonly merchantId: string | null;
+  readonly close: () => void;
+}) => {
+  const words = useWords();
+  const own = usePolicyWords();
+  const [, set] = useMutation(SetRate);
+  const [method, setMethod] = useState<RatedMethod>('cards');
+  const [text, setText] = useState('');
+  const [from, setFrom] = useState('');
+  // A percentage with two digits is as many basis points as an amount has kopecks.
+  const rateBps = readAmount(text, 'RUB');
+  const since = fromZoneField(from);
+  const isAhead = from === '' || (since !== null && since.getTime() > Date.now());
+  const isReady = rateBps !== null && rateBps <= 10_000 && isAhead;
+  const when =
+    since === null ? own.rateText : own.fromText(plainMoment(since.toISOString(), words.locale));
+  return (
+    <PolicyForm
+      title={own.rateAdd}
+      consequence={merchantId === null ? `${when} ${own.everybody}.` : when}
+      isReady={isReady}
+      close={close}
+      act={async () =>
+        outcomeOf(
+          await set({
+            merchantId,
+            method,
+            rateBps: rateBps ?? 0,
+            since: since?.toISOString() ?? null,
+          }),
+          (data) => ended(data.rateSet, since === null ? own.done : own.ahead),
+        )
+      }
+    >
+      <PickField
+        label={words.columns.method}
+        value={method}
+        set={setMethod}
+        options={Object.entries(own.rated) as [RatedMethod, string][]}
+      />
+      <TextField label={own.percent} value={text} set={setText} hint={own.percentHint} isNumber />
+      <label className="field">
+        {own.from}
+        <input
+          type="datetime-local"
+          value={from}
+          onChange={({ target }) => setFrom(target.value)}
+        />
+        <span className="quiet">{own.fromHint}</span>
+      </label>
+    </PolicyForm>
+  );
+};
+
+/** The part of the screen. */
+export const RatesPart = () => {
+  const words = useWords();
+  const own = usePolicyWords();
+  const merchantId = useWhose();
+  const permission = usePermission('rateSet');
+  const [isOpen, setOpen] = useState(false);
+  const { data, error, again, list } = useAsk(Rates, { merchantId, ...usePageArguments() });
+  const history = data?.rateHistory;
+  return (
+    <>
+      {merchantId === null && <p className="quiet">{own.ofAll}</p>}
+      <AddBar permission={permission} onPress={() => setOpen(true)}>
+        {own.rateAdd}
+      </AddBar>
+      <Listing
+        label={own.tabs.rates}
+        asked={{ error, again, list, rows: history?.nodes, pageInfo: history?.pageInfo }}
+        columns={columnsOf(words, own)}
+        keyOf={({ id }) => id}
+        empty={<Empty title={merchantId === null ? own.ratesEmptyAll : own.ratesEmpty} />}
+      />
+      {isOpen && (
+        <SetDialog
+          merchantId={merchantId}
+          close={() => {
+            setOpen(false);
+            again();
+          }}
+        />
+      )}
+    </>
+  );
+};

@@ -1,0 +1,200 @@
+/** Which acquirer serves which operation of a merchant's shops in live mode. */
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import {
+  PolicyShops,
+  RemoveRoute,
+  Routes,
+  SetRoute,
+  type BankOperation,
+  type RouteMethod,
+  type RoutesQuery,
+} from '../../../schema/generated/console.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { ended, outcomeOf } from '../parts/act-form.tsx';
+import { PickField, TextField } from '../parts/fields.tsx';
+import { Listing } from '../parts/listing.tsx';
+import { usePageArguments } from '../parts/pager.tsx';
+import { Empty } from '../parts/states.tsx';
+import { Status } from '../parts/status.tsx';
+import type { Column } from '../parts/table.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { usePermission } from '../viewer.tsx';
+import type { Words } from '../words/en.ts';
+import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
+import { useSharedWords } from '../words/shared.ts';
+import { useWords } from '../words/words.ts';
+import { AddBar, PolicyForm } from './act.tsx';
+
+type Row = RoutesQuery['bankRoutes']['nodes'][number];
+type Shops = readonly { readonly id: string; readonly name: string }[];
+
+const columnsOf = (words: Words, own: PolicyWords, shops: Shops): readonly Column<Row>[] => [
+  { name: own.operation, cell: ({ operation }) => own.operations[operation] },
+  { name: words.columns.method, cell: ({ method }) => own.methods[method] },
+  { name: own.connector, cell: ({ connector }) => <code>{connector}</code> },
+  { name: own.priority, isNumber: true, isWide: true, cell: ({ priority }) => priority },
+  {
+    name: words.columns.shop,
+    isWide: true,
+    cell: ({ shopId }) => shops.find(({ id }) => id === shopId)?.name ?? shopId,
+  },
+  {
+    name: words.columns.status,
+    cell: ({ active }) => (
+      <Status tone={active ? 'good' : 'over'}>{active ? own.on : own.off}</Status>
+    ),
+  },
+];
+
+const OperationFields = ({
+  operation,
+  setOperation,
+  method,
+  setMethod,
+}: {
+  readonly operation: BankOperation;
+  readonly setOperation: (operation: BankOperation) => void;
+  readonly method: RouteMethod;
+  readonly setMethod: (method: RouteMethod) => void;
+}) => {
+  const words = useWords();
+  const own = usePolicyWords();
+  return (
+    <>
+      <PickField
+        label={own.operation}
+        value={operation}
+        set={setOperation}
+        options={Object.entries(own.operations) as [BankOperation, string][]}
+      />
+      <PickField
+        label={words.columns.method}
+        value={method}
+        set={setMethod}
+        options={Object.entries(own.methods) as [RouteMethod, string][]}
+      />
+    </>
+  );
+};
+
+const SetDialog = ({
+  merchantId,
+  shops,
+  close,
+}: {
+  readonly merchantId: string;
+  readonly shops: Shops;
+  readonly close: () => void;
+}) => {
+  const words = useWords();
+  const own = usePolicyWords();
+  const [, set] = useMutation(SetRoute);
+  const [shopId, setShop] = useState(shops[0]?.id ?? '');
+  const [operation, setOperation] = useState<BankOperation>('payment');
+  const [method, setMethod] = useState<RouteMethod>('sbp');
+  const [connector, setConnector] = useState('');
+  const [priority, setPriority] = useState('0');
+  const route = { operation, method, connector: connector.trim(), priority: Number(priority) };
+  return (
+    <PolicyForm
+      title={own.routeAdd}
+      consequence={own.routeText}
+      isReady={route.connector !== '' && Number.isInteger(route.priority)}
+      close={close}
+      act={async () =>
+        outcomeOf(await set({ merchantId, shopId, active: true, ...route }), (data) =>
+          ended(data.bankRouteSet, own.done),
+        )
+      }
+    >
+      <PickField
+        label={words.columns.shop}
+        value={shopId}
+        set={setShop}
+        options={shops.map(({ id, name }) => [id, name] as const)}
+      />
+      <OperationFields {...{ operation, setOperation, method, setMethod }} />
+      <TextField
+        label={own.connector}
+        value={connector}
+        set={setConnector}
+        hint={own.connectorHint}
+      />
+      <TextField
+        label={own.priority}
+        value={priority}
+        set={setPriority}
+        hint={own.priorityHint}
+        isNumber
+      />
+    </PolicyForm>
+  );
+};
+
+const RemoveDialog = ({ route, close }: { readonly route: Row; readonly close: () => void }) => {
+  const own = usePolicyWords();
+  const [, remove] = useMutation(RemoveRoute);
+  const { merchantId, id } = route;
+  return (
+    <PolicyForm
+      title={own.routeRemove}
+      consequence={own.routeRemoveText}
+      close={close}
+      act={async () =>
+        outcomeOf(await remove({ merchantId, id }), (data) => ended(data.bankRouteRemove, own.done))
+      }
+    />
+  );
+};
+
+/** The part of the screen. */
+export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
+  const words = useWords();
+  const own = usePolicyWords();
+  const { remove: removeWord } = useSharedWords();
+  const set = usePermission('bankRouteSet');
+  const remove = usePermission('bankRouteRemove');
+  const [open, setOpen] = useState<'set' | Row | null>(null);
+  const { data: owner } = useAsk(PolicyShops, { merchantId });
+  const { data, error, again, list } = useAsk(Routes, { merchantId, ...usePageArguments() });
+  const shops = owner?.merchant?.shops ?? [];
+  const close = (): void => {
+    setOpen(null);
+    again();
+  };
+  const act: Column<Row> = {
+    name: words.columns.action,
+    cell: (row) => (
+      <ActButton permission={remove} onPress={() => setOpen(row)}>
+        {removeWord}
+      </ActButton>
+    ),
+  };
+  return (
+    <>
+      <AddBar permission={set} onPress={() => setOpen('set')}>
+        {own.routeAdd}
+      </AddBar>
+      <Listing
+        label={own.tabs.routes}
+        asked={{
+          error,
+          again,
+          list,
+          rows: data?.bankRoutes.nodes,
+          pageInfo: data?.bankRoutes.pageInfo,
+        }}
+        columns={[...columnsOf(words, own, shops), act]}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty title={own.routesEmpty}>
+            <p>{own.routesEmptyText}</p>
+          </Empty>
+        }
+      />
+      {open === 'set' && <SetDialog merchantId={merchantId} shops={shops} close={close} />}
+      {open !== null && open !== 'set' && <RemoveDialog route={open} close={close} />}
+    </>
+  );
+};

@@ -1,0 +1,151 @@
+/** Receipts, newest first: what the cash register took, what it refused, and sending that again. */
+import { useMemo, useState } from 'react';
+import { Receipts, type ReceiptRowFragment } from '../../../schema/generated/console.ts';
+import { listOf, useAddress } from '../address.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { ExportButton } from '../parts/export-button.tsx';
+import { Listing } from '../parts/listing.tsx';
+import { usePageArguments } from '../parts/pager.tsx';
+import { Empty } from '../parts/states.tsx';
+import { Status, tones } from '../parts/status.tsx';
+import { Money, Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { ColumnsButton, useColumns, type ChoosableColumn } from '../parts/use-columns.tsx';
+import { useFollow } from '../parts/use-follow.ts';
+import { PaymentDrawer } from '../payments/drawer.tsx';
+import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filters.tsx';
+import { useShopFilter } from '../payments/shop-filter.tsx';
+import { ResendReceiptDialog } from '../payments/resend-dialogs.tsx';
+import { usePermission } from '../viewer.tsx';
+import { useReceiptWords, type ReceiptWords } from '../words/receipts.ts';
+import { useTimelineWords } from '../words/timeline.ts';
+import type { Words } from '../words/en.ts';
+import { useWords } from '../words/words.ts';
+
+type Row = ReceiptRowFragment;
+const statuses = ['pending', 'registered', 'failed'] as const;
+/** A cash register answers without a word to the page: it looks so often. */
+const look_ms = 10_000;
+
+const keyOf = ({ merchantId, id }: Row): string => `${merchantId}/${id}`;
+
+/** Sends a refused receipt again. */
+const Resend = ({ receipt, again }: { readonly receipt: Row; readonly again: () => void }) => {
+  const words = useTimelineWords();
+  const permission = usePermission('receiptResend');
+  const [isOpen, setOpen] = useState(false);
+  if (receipt.status !== 'failed' && !isOpen) return null;
+  return (
+    <>
+      <ActButton permission={permission} onPress={() => setOpen(true)}>
+        {words.resendReceipt}
+      </ActButton>
+      {isOpen && (
+        <ResendReceiptDialog
+          receipt={receipt}
+          close={() => {
+            setOpen(false);
+            again();
+          }}
+        />
+      )}
+    </>
+  );
+};
+
+const columnsOf = (
+  words: Words,
+  own: ReceiptWords,
+  again: () => void,
+): readonly ChoosableColumn<Row>[] => [
+  {
+    id: 'status',
+    name: words.columns.status,
+    cell: ({ status, failureReason }) => (
+      <span className="stack">
+        <Status tone={tones[status]}>{own.statuses[status]}</Status>
+        {failureReason !== null && <span className="quiet wrap">{failureReason}</span>}
+      </span>
+    ),
+  },
+  {
+    id: 'amount',
+    name: words.columns.amount,
+    isNumber: true,
+    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
+  },
+  { id: 'type', name: own.type, isWide: true, cell: ({ type }) => own.types[type] },
+  {
+    id: 'payment',
+    name: words.columns.payment,
+    cell: ({ payment }) => (
+      <span className="two">
+        <span>{payment.orderId}</span>
+        <span className="quiet mono">{payment.publicId}</span>
+      </span>
+    ),
+  },
+  {
+    id: 'shop',
+    name: words.columns.shop,
+    isWide: true,
+    cell: ({ payment }) => payment.shopName,
+  },
+  {
+    id: 'document',
+    name: own.document,
+    isWide: true,
+    isExtra: true,
+    cell: ({ fiscalDocumentNumber }) => fiscalDocumentNumber ?? '',
+  },
+  {
+    id: 'created',
+    name: words.columns.created,
+    cell: ({ createdAt }) => <Moment at={createdAt} />,
+  },
+  { id: 'acts', name: own.acts, cell: (receipt) => <Resend receipt={receipt} again={again} /> },
+];
+
+/** The screen. */
+export const ReceiptsPage = () => {
+  const words = useWords();
+  const own = useReceiptWords();
+  const { search, mode, merchantId, set } = useAddress();
+  const status = listOf(search.status, statuses);
+  const shop = search.shop === undefined ? {} : { shopId: [search.shop] };
+  const narrowing = {
+    merchantId,
+    status: status.length > 0 ? [...status] : null,
+    filter: { mode: [mode], ...rangeOf(search), ...shop },
+  };
+  const { data, error, again } = useAsk(Receipts, { ...narrowing, ...usePageArguments() });
+  useFollow(again, look_ms);
+  const choosable = useMemo(() => columnsOf(words, own, again), [words, own, again]);
+  const columns = useColumns('receipts', choosable);
+  const narrowed = isNarrowed(search);
+  return (
+    <>
+      <header className="page-head">
+        <h1>{words.sections.receipts}</h1>
+        <ColumnsButton {...columns} />
+        <ExportButton of={Receipts} variables={narrowing} />
+      </header>
+      <StatusChips known={statuses} names={own.statuses} />
+      <RangeFilters more={useShopFilter()} />
+      <Listing
+        label={words.sections.receipts}
+        asked={{ error, again, rows: data?.receipts.nodes, pageInfo: data?.receipts.pageInfo }}
+        columns={columns.shown}
+        keyOf={keyOf}
+        openKey={null}
+        onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}
+        empty={
+          <Empty title={narrowed ? own.none : own.empty}>
+            {!narrowed && <p>{own.emptyText}</p>}
+          </Empty>
+        }
+      />
+      <PaymentDrawer />
+    </>
+  );
+};

@@ -1,0 +1,198 @@
+/** What registries and our operations do not agree on, and resolving many at once. */
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Differences, type DifferencesQuery } from '../../../schema/generated/console.ts';
+import { kept, useAddress } from '../address.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Listing } from '../parts/listing.tsx';
+import { usePageArguments } from '../parts/pager.tsx';
+import { Empty } from '../parts/states.tsx';
+import type { Column } from '../parts/table.tsx';
+import { Id, Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { usePermission } from '../viewer.tsx';
+import type { Words } from '../words/en.ts';
+import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
+import { useSharedWords } from '../words/shared.ts';
+import { useWords } from '../words/words.ts';
+import { ResolveDialog } from './resolve.tsx';
+
+type Row = DifferencesQuery['reconciliationDifferences']['nodes'][number];
+
+const OperationOf = ({ row }: { readonly row: Row }) => {
+  const own = useReconciliationWords();
+  const { search } = useAddress();
+  const { operation, operationId, merchantId, reference } = row;
+  return (
+    <span className="two">
+      <span>{own.operations[operation]}</span>
+      {operation === 'payment' && operationId !== null && merchantId !== null ? (
+        <Link
+          to="/payments/$merchantId/$id"
+          params={{ merchantId, id: operationId }}
+          search={kept(search)}
+        >
+          {operationId.slice(0, 8)}
+        </Link>
+      ) : (
+        <Id id={operationId ?? reference ?? ''} />
+      )}
+    </span>
+  );
+};
+
+const columnsOf = (
+  words: Words,
+  own: ReconciliationWords,
+  choose: Column<Row>['cell'],
+): readonly Column<Row>[] => [
+  { name: own.choose, cell: choose },
+  { name: words.columns.type, cell: ({ kind }) => own.kinds[kind] },
+  { name: own.operation, cell: (row) => <OperationOf row={row} /> },
+  {
+    name: own.detail,
+    isWide: true,
+    cell: ({ detail, note }) => <span title={detail}>{note ?? detail}</span>,
+  },
+  { name: own.found, cell: ({ foundAt }) => <Moment at={foundAt} /> },
+];
+
+const StateChips = () => {
+  const own = useReconciliationWords();
+  const words = useWords();
+  const { search, set } = useAddress();
+  const isResolved = search.status === 'resolved';
+  const fromTheTop = { after: undefined, before: undefined };
+  return (
+    <div className="chips" role="group" aria-label={words.filters.status}>
+      {(['open', 'resolved'] as const).map((state) => (
+        <button
+          key={state}
+          type="button"
+          className="chip"
+          aria-pressed={isResolved === (state === 'resolved')}
+          onClick={() =>
+            set({ ...fromTheTop, status: state === 'resolved' ? 'resolved' : undefined })
+          }
+        >
+          {own.states[state]}
+        </button>
+      ))}
+      {search.code !== undefined && (
+        <button
+          type="button"
+          className="chip chosen"
+          aria-label={words.filters.remove(own.ofRun)}
+          onClick={() => set({ ...fromTheTop, code: undefined })}
+        >
+          {own.ofRun} {search.code.slice(0, 8)}
+          <Icon name="close" />
+        </button>
+      )}
+    </div>
+  );
+};
+
+/** The rows that a person has chosen on this page. */
+const useChosen = (rows: readonly Row[] | undefined) => {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const open = (rows ?? []).filter(({ resolvedAt }) => resolvedAt === null);
+  const toggle = (id: string): void => {
+    const next = new Set(ids);
+    if (!next.delete(id)) next.add(id);
+    setIds(next);
+  };
+  return {
+    chosen: open.filter(({ id }) => ids.has(id)),
+    isAll: open.length > 0 && open.every(({ id }) => ids.has(id)),
+    isChosen: (id: string): boolean => ids.has(id),
+    toggle,
+    all: () => setIds(new Set(open.map(({ id }) => id))),
+    none: () => setIds(new Set()),
+    canChoose: open.length > 0,
+  };
+};
+
+const ChooseBar = ({
+  choice,
+  resolve,
+}: {
+  readonly choice: ReturnType<typeof useChosen>;
+  readonly resolve: () => void;
+}) => {
+  const own = useReconciliationWords();
+  const permission = usePermission('reconciliationDifferenceResolve');
+  if (!choice.canChoose) return null;
+  return (
+    <div className="acts">
+      <button type="button" className="button" onClick={choice.isAll ? choice.none : choice.all}>
+        {choice.isAll ? own.chooseNone : own.chooseAll}
+      </button>
+      {choice.chosen.length > 0 && (
+        <ActButton permission={permission} isMain onPress={resolve}>
+          {own.resolve(choice.chosen.length)}
+        </ActButton>
+      )}
+    </div>
+  );
+};
+
+/** The part of the screen. */
+export const DifferencesPart = () => {
+  const words = useWords();
+  const own = useReconciliationWords();
+  const shared = useSharedWords();
+  const { search, merchantId } = useAddress();
+  const isResolved = search.status === 'resolved';
+  const { data, error, again, list } = useAsk(Differences, {
+    runId: search.code ?? null,
+    resolved: isResolved,
+    merchantId,
+    ...usePageArguments(),
+  });
+  const found = data?.reconciliationDifferences;
+  const choice = useChosen(found?.nodes);
+  const [open, setOpen] = useState<readonly Row[] | null>(null);
+  const choose = ({ id, kind, resolvedAt }: Row) =>
+    resolvedAt === null && (
+      <input
+        type="checkbox"
+        className="choose"
+        aria-label={`${own.choose}: ${own.kinds[kind]} ${id.slice(-8)}`}
+        checked={choice.isChosen(id)}
+        onChange={() => choice.toggle(id)}
+      />
+    );
+  return (
+    <>
+      <StateChips />
+      <ChooseBar choice={choice} resolve={() => setOpen(choice.chosen)} />
+      <Listing
+        label={own.tabs.differences}
+        asked={{ error, again, list, rows: found?.nodes, pageInfo: found?.pageInfo }}
+        columns={columnsOf(words, own, choose)}
+        keyOf={({ id }) => id}
+        empty={
+          search.code === undefined && !isResolved ? (
+            <Empty title={own.empty}>
+              <p>{own.emptyText}</p>
+            </Empty>
+          ) : (
+            <Empty title={shared.none} />
+          )
+        }
+      />
+      {open && (
+        <ResolveDialog
+          rows={open}
+          close={() => {
+            setOpen(null);
+            choice.none();
+            again();
+          }}
+        />
+      )}
+    </>
+  );
+};

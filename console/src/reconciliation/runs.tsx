@@ -1,0 +1,107 @@
+/** The registries that were uploaded, and what came of each. */
+import { useEffect, useState } from 'react';
+import { Runs, type RunRowFragment } from '../../../schema/generated/console.ts';
+import { useAddress } from '../address.ts';
+import { wholeNumber } from '../format.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { Listing } from '../parts/listing.tsx';
+import { usePageArguments } from '../parts/pager.tsx';
+import { Empty } from '../parts/states.tsx';
+import { Status, type Tone } from '../parts/status.tsx';
+import type { Column } from '../parts/table.tsx';
+import { Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { usePermission } from '../viewer.tsx';
+import type { Words } from '../words/en.ts';
+import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
+import { useWords } from '../words/words.ts';
+import { UploadDialog } from './upload.tsx';
+
+type Row = RunRowFragment;
+const runTones = { open: 'waiting', ready: 'moving', matched: 'good' } as const satisfies Readonly<
+  Record<Row['status'], Tone>
+>;
+
+/** How soon the list is read again while something is compared. */
+const poll_ms = 2_000;
+
+const columnsOf = (words: Words, own: ReconciliationWords): readonly Column<Row>[] => [
+  {
+    name: words.columns.status,
+    cell: ({ status }) => <Status tone={runTones[status]}>{own.runStatuses[status]}</Status>,
+  },
+  { name: own.connector, cell: ({ connector }) => <code>{connector}</code> },
+  {
+    name: own.period,
+    isWide: true,
+    cell: ({ since, until }) => (
+      <span className="two">
+        <Moment at={since} />—<Moment at={until} />
+      </span>
+    ),
+  },
+  { name: own.lines, isNumber: true, cell: ({ lines }) => wholeNumber(lines, words.locale) },
+  {
+    name: own.matched,
+    isNumber: true,
+    isWide: true,
+    cell: ({ matched }) => wholeNumber(matched, words.locale),
+  },
+  {
+    name: own.differences,
+    isNumber: true,
+    cell: ({ differences }) => (
+      <span className={differences > 0 ? 'bad' : undefined}>
+        {wholeNumber(differences, words.locale)}
+      </span>
+    ),
+  },
+  { name: own.by, isWide: true, cell: ({ createdBy }) => createdBy },
+  { name: words.columns.created, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+];
+
+/** The part of the screen. */
+export const RunsPart = () => {
+  const words = useWords();
+  const own = useReconciliationWords();
+  const { set } = useAddress();
+  const permission = usePermission('reconciliationOpen');
+  const [isOpen, setOpen] = useState(false);
+  const { data, error, again, list } = useAsk(Runs, usePageArguments());
+  const runs = data?.reconciliationRuns;
+  const isMoving = runs?.nodes.some(({ status }) => status === 'ready') ?? false;
+  useEffect(() => {
+    if (!isMoving) return undefined;
+    const timer = setInterval(again, poll_ms);
+    return () => clearInterval(timer);
+  }, [isMoving, again]);
+  return (
+    <>
+      <div className="acts">
+        <ActButton permission={permission} isMain onPress={() => setOpen(true)}>
+          {own.upload}
+        </ActButton>
+      </div>
+      <Listing
+        label={own.tabs.runs}
+        asked={{ error, again, list, rows: runs?.nodes, pageInfo: runs?.pageInfo }}
+        columns={columnsOf(words, own)}
+        keyOf={({ id }) => id}
+        onOpen={({ id }) => set({ tab: undefined, code: id, after: undefined, before: undefined })}
+        empty={
+          <Empty title={own.runsEmpty}>
+            <p>{own.runsEmptyText}</p>
+          </Empty>
+        }
+      />
+      {isOpen && (
+        <UploadDialog
+          close={() => {
+            setOpen(false);
+            again();
+          }}
+        />
+      )}
+    </>
+  );
+};

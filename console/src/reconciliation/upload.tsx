@@ -1,0 +1,113 @@
+/** Uploads a registry part by part, with its progress; the same file goes on where it stopped. */
+import { useState } from 'react';
+import { useClient, type Client } from 'urql';
+import { AddPart, MatchRun, OpenRun } from '../../../schema/generated/console.ts';
+import { useAddress } from '../address.ts';
+import { wholeNumber } from '../format.ts';
+import { ActForm, type Outcome } from '../parts/act-form.tsx';
+import { TextField } from '../parts/fields.tsx';
+import { useReconciliationWords } from '../words/reconciliation.ts';
+import { useWords } from '../words/words.ts';
+import { fromZoneField, startOfDay, toZoneField } from '../zone.ts';
+import { partsOfFile, referenceOf } from './parts-of-file.ts';
+
+interface Registry {
+  readonly file: File;
+  readonly connector: string;
+  readonly mode: 'test' | 'live';
+  readonly since: string;
+  readonly until: string;
+}
+
+type Run =
+  | { readonly __typename: 'ReconciliationRun'; readonly id: string; readonly lines: number }
+  | { readonly __typename: 'Refused'; readonly message: string };
+
+/** The run of an answer; throws what refused it. */
+const runOf = (run: Run | undefined, error: Error | undefined) => {
+  if (run?.__typename === 'ReconciliationRun') return run;
+  throw new Error(run?.message ?? error?.message ?? '');
+};
+
+/** Sends all parts in order, then has them compared. Gives how many lines there are. */
+const upload = async (
+  client: Client,
+  { file, ...asked }: Registry,
+  progress: (done: number, all: number) => void,
+): Promise<number> => {
+  const text = await file.text();
+  const parts = partsOfFile(text);
+  const reference = await referenceOf(file.name, text);
+  const opened = await client.mutation(OpenRun, { ...asked, reference }).toPromise();
+  const { id: runId } = runOf(opened.data?.reconciliationOpen, opened.error);
+  for (const [index, csv] of parts.entries()) {
+    progress(index + 1, parts.length);
+    const added = await client.mutation(AddPart, { runId, part: index + 1, csv }).toPromise();
+    runOf(added.data?.reconciliationPartAdd, added.error);
+  }
+  const matched = await client.mutation(MatchRun, { runId }).toPromise();
+  return runOf(matched.data?.reconciliationMatch, matched.error).lines;
+};
+
+/** A day of the person's zone as a field takes it. */
+const dayField = (daysAgo: number): string => toZoneField(startOfDay(daysAgo)).slice(0, 10);
+
+const startOf = (day: string): string => fromZoneField(`${day}T00:00`)?.toISOString() ?? '';
+
+/** The dialog. */
+export const UploadDialog = ({ close }: { readonly close: () => void }) => {
+  const own = useReconciliationWords();
+  const { locale } = useWords();
+  const { mode } = useAddress();
+  const client = useClient();
+  const [file, setFile] = useState<File | null>(null);
+  const [connector, setConnector] = useState('');
+  const [days, setDays] = useState({ since: dayField(1), until: dayField(0) });
+  const [done, setDone] = useState('');
+  const act = async (): Promise<Outcome> => {
+    if (!file || connector.trim() === '') return { refused: own.fileHint };
+    const since = startOf(days.since);
+    const until = startOf(days.until);
+    const registry = { file, connector: connector.trim(), mode, since, until };
+    return upload(client, registry, (part, all) => setDone(own.progress(part, all))).then(
+      (lines) => ({ done: own.uploaded(wholeNumber(lines, locale)) }),
+      (error: unknown) => ({ refused: `${(error as Error).message} ${own.stopped}` }),
+    );
+  };
+  return (
+    <ActForm
+      title={own.upload}
+      consequence={own.uploadText}
+      isReady={file !== null && connector.trim() !== '' && days.since < days.until}
+      close={close}
+      act={act}
+    >
+      <label className="field">
+        {own.file}
+        <input
+          type="file"
+          accept=".csv,text/csv"
+          onChange={({ target }) => setFile(target.files?.[0] ?? null)}
+        />
+        <span className="quiet">{own.fileHint}</span>
+      </label>
+      <TextField
+        label={own.connector}
+        value={connector}
+        set={setConnector}
+        hint={own.connectorHint}
+      />
+      {(['since', 'until'] as const).map((name) => (
+        <label key={name} className="field">
+          {own[name]}
+          <input
+            type="date"
+            value={days[name]}
+            onChange={({ target }) => setDays({ ...days, [name]: target.value })}
+          />
+        </label>
+      ))}
+      <p role="status">{done}</p>
+    </ActForm>
+  );
+};

@@ -1,0 +1,148 @@
+/** Refunds, newest first, as they happen. */
+import { useMemo } from 'react';
+import { useQuery } from 'urql';
+import { Refunds, type RefundRowFragment } from '../../../schema/generated/console.ts';
+import { listOf, useAddress } from '../address.ts';
+import type { LiveChange } from '../graph/live.tsx';
+import { ExportButton } from '../parts/export-button.tsx';
+import { Fresh } from '../parts/fresh.tsx';
+import { Pager, usePageArguments } from '../parts/pager.tsx';
+import { Empty, Failure } from '../parts/states.tsx';
+import { Status, tones } from '../parts/status.tsx';
+import { Skeleton, Table } from '../parts/table.tsx';
+import { Money, Moment } from '../parts/texts.tsx';
+import { ColumnsButton, useColumns, type ChoosableColumn } from '../parts/use-columns.tsx';
+import { useLiveRows } from '../parts/use-live-rows.ts';
+import { PaymentDrawer } from '../payments/drawer.tsx';
+import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filters.tsx';
+import type { Words } from '../words/en.ts';
+import { useWords } from '../words/words.ts';
+
+type Row = RefundRowFragment;
+const statuses = ['pending', 'succeeded', 'failed'] as const;
+
+const keyOf = ({ merchantId, id }: Row): string => `${merchantId}/${id}`;
+const rowOf = (change: LiveChange): Row | null => (change.kind === 'refund' ? change.row : null);
+
+const columnsOf = (words: Words): readonly ChoosableColumn<Row>[] => [
+  {
+    id: 'status',
+    name: words.columns.status,
+    cell: ({ status }) => <Status tone={tones[status]}>{words.refund.statuses[status]}</Status>,
+  },
+  {
+    id: 'amount',
+    name: words.columns.amount,
+    isNumber: true,
+    cell: ({ amount, payment }) => <Money amount={amount} currency={payment.currency} />,
+  },
+  {
+    id: 'payment',
+    name: words.columns.payment,
+    cell: ({ payment }) => (
+      <span className="two">
+        <span>{payment.orderId}</span>
+        <span className="quiet mono">{payment.publicId}</span>
+      </span>
+    ),
+  },
+  {
+    id: 'reason',
+    name: words.columns.reason,
+    isWide: true,
+    cell: ({ reason, failReason }) => reason ?? failReason,
+  },
+  { id: 'shop', name: words.columns.shop, isWide: true, cell: ({ payment }) => payment.shopName },
+  {
+    id: 'completed',
+    name: words.refund.completed,
+    isWide: true,
+    isExtra: true,
+    cell: ({ completedAt }) => completedAt && <Moment at={completedAt} />,
+  },
+  {
+    id: 'created',
+    name: words.columns.created,
+    cell: ({ createdAt }) => <Moment at={createdAt} />,
+  },
+];
+
+const NoRefunds = () => {
+  const words = useWords();
+  const narrowed = isNarrowed(useAddress().search);
+  return (
+    <Empty title={narrowed ? words.refund.none : words.refund.empty}>
+      {!narrowed && <p>{words.refund.emptyText}</p>}
+    </Empty>
+  );
+};
+
+const useRefunds = () => {
+  const { search, mode, merchantId } = useAddress();
+  const status = listOf(search.status, statuses);
+  const page = usePageArguments();
+  const narrowing = {
+    merchantId,
+    status: status.length > 0 ? [...status] : null,
+    filter: { mode: [mode], ...rangeOf(search) },
+  };
+  const [{ data, error }, ask] = useQuery({
+    query: Refunds,
+    variables: { ...narrowing, ...page },
+  });
+  const again = (): void => ask({ requestPolicy: 'network-only' });
+  const live = useLiveRows<Row>({
+    rows: data?.refunds.nodes,
+    keyOf,
+    rowOf,
+    fits: (row) =>
+      row.payment.mode === mode &&
+      (merchantId === null || row.merchantId === merchantId) &&
+      (status.length === 0 || status.includes(row.status)) &&
+      search.from === undefined &&
+      search.to === undefined &&
+      search.until === undefined,
+    isFirstPage: !('after' in page) && !('before' in page),
+    again,
+  });
+  return { data, error, again, live, narrowing };
+};
+
+/** The screen. */
+export const RefundsPage = () => {
+  const words = useWords();
+  const { set } = useAddress();
+  const columns = useColumns(
+    'refunds',
+    useMemo(() => columnsOf(words), [words]),
+  );
+  const { data, error, again, live, narrowing } = useRefunds();
+  const isEmpty = data && live.rows.length === 0;
+  return (
+    <>
+      <header className="page-head">
+        <h1>{words.sections.refunds}</h1>
+        <Fresh count={live.waiting} show={live.show} />
+        <ColumnsButton {...columns} />
+        <ExportButton of={Refunds} variables={narrowing} />
+      </header>
+      <StatusChips known={statuses} names={words.refund.statuses} />
+      <RangeFilters />
+      {error && !data && <Failure error={error} again={again} />}
+      {!data && !error && <Skeleton />}
+      {isEmpty && <NoRefunds />}
+      {data && live.rows.length > 0 && (
+        <Table
+          label={words.sections.refunds}
+          columns={columns.shown}
+          rows={live.rows}
+          keyOf={keyOf}
+          changed={live.changed}
+          onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}
+        />
+      )}
+      {data && <Pager info={data.refunds.pageInfo} />}
+      <PaymentDrawer />
+    </>
+  );
+};

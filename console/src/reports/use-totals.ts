@@ -1,0 +1,33 @@
+/** Totals of the merchant and mode of the address, asked again as time goes on. */
+import { useEffect } from 'react';
+import {
+  Totals,
+  type TotalsQuery,
+  type TotalsQueryVariables,
+} from '../../../schema/generated/console.ts';
+import { useAddress } from '../address.ts';
+import { useAsk } from '../parts/use-ask.ts';
+
+export type TotalsData = TotalsQuery['totals'];
+export type TotalsRow = TotalsData['parts'][number]['rows'][number];
+
+const again_ms = 30_000;
+
+/** Asks for totals. */
+export const useTotals = (
+  asked: Pick<TotalsQueryVariables, 'of' | 'from' | 'to' | 'interval' | 'timeZone' | 'groupBy'>,
+) => {
+  const { mode, merchantId } = useAddress();
+  const { data, error, again } = useAsk(Totals, { ...asked, merchantId, mode });
+  useEffect(() => {
+    const timer = setInterval(again, again_ms);
+    return () => clearInterval(timer);
+  }, [again]);
+  return { totals: data?.totals, error, again };
+};
+
+/** A field of all rows of a part together. */
+export const sumOf = (
+  rows: readonly TotalsRow[] | undefined,
+  field: 'count' | 'succeeded' | 'failed' | 'moved',
+): number => (rows ?? []).reduce((sum, row) => sum + (row[field] ?? 0), 0);

@@ -1,0 +1,197 @@
+/** One subscription over its list: its terms, its charges, its next dates, and what may be done. */
+import { Link } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { Subscription } from '../../../schema/generated/console.ts';
+import { kept, useAddress } from '../address.ts';
+import { useLive } from '../graph/live.tsx';
+import { Facts } from '../parts/facts.tsx';
+import { Modal } from '../parts/modal.tsx';
+import { Empty, Failure } from '../parts/states.tsx';
+import { Status, tones, type Tone } from '../parts/status.tsx';
+import { Skeleton } from '../parts/table.tsx';
+import { Id, Money, Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { useSharedWords } from '../words/shared.ts';
+import { useSubscriptionWords } from '../words/subscriptions.ts';
+import { useWords } from '../words/words.ts';
+import { SubscriptionActs } from './acts.tsx';
+import type { WholeSubscription } from './whole.ts';
+
+type Charge = WholeSubscription['charges'][number];
+
+const chargeTones = {
+  open: 'moving',
+  succeeded: 'good',
+  failed: 'bad',
+  cancelled: 'over',
+} as const satisfies Readonly<Record<Charge['status'], Tone>>;
+
+const ChargeLine = ({
+  charge,
+  merchantId,
+}: {
+  readonly charge: Charge;
+  readonly merchantId: string;
+}) => {
+  const words = useWords();
+  const own = useSubscriptionWords();
+  const { search } = useAddress();
+  const { kind, period, attempt, status, failureCode, paymentId, amount, currency } = charge;
+  return (
+    <li data-tone={chargeTones[status]}>
+      <div className="line">
+        <span>
+          {kind === 'subscription_init' ? own.binding : own.charge(period, attempt)}:{' '}
+          {own.chargeStatuses[status]} <Money amount={amount} currency={currency} />{' '}
+          {failureCode !== null && <code>{failureCode}</code>}{' '}
+          {paymentId !== null && (
+            <Link
+              to="/payments/$merchantId/$id"
+              params={{ merchantId, id: paymentId }}
+              search={kept(search)}
+            >
+              {words.columns.payment}
+            </Link>
+          )}
+        </span>
+        <Moment at={charge.settledAt ?? charge.createdAt} />
+      </div>
+    </li>
+  );
+};
+
+const Charges = ({ subscription }: { readonly subscription: WholeSubscription }) => {
+  const own = useSubscriptionWords();
+  const { charges, merchantId } = subscription;
+  return (
+    <section>
+      <h2>{own.charges}</h2>
+      {charges.length === 0 && <p className="quiet">{own.noCharges}</p>}
+      <ol className="timeline">
+        {charges.toReversed().map((charge) => (
+          <ChargeLine
+            key={`${charge.kind} ${charge.period} ${charge.attempt}`}
+            charge={charge}
+            merchantId={merchantId}
+          />
+        ))}
+      </ol>
+    </section>
+  );
+};
+
+const Upcoming = ({ dates }: { readonly dates: readonly string[] }) => {
+  const own = useSubscriptionWords();
+  return (
+    <section>
+      <h2>{own.upcoming}</h2>
+      {dates.length === 0 ? (
+        <p className="quiet">{own.noUpcoming}</p>
+      ) : (
+        <ul className="chips">
+          {dates.slice(0, 6).map((at) => (
+            <li key={at} className="chip still">
+              <Moment at={at} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+};
+
+const Terms = ({ subscription }: { readonly subscription: WholeSubscription }) => {
+  const words = useWords();
+  const own = useSubscriptionWords();
+  const { nextChargeAt, retryAt, lastChargeAt, pausedAt, cancelledAt, token } = subscription;
+  const at = (moment: string | null) => (moment === null ? null : <Moment at={moment} />);
+  return (
+    <Facts
+      facts={[
+        [own.customer, subscription.customerRef],
+        [own.plan, subscription.planName],
+        [
+          own.card,
+          [own.methods[subscription.method], token.cardBrand, token.cardMask]
+            .filter(Boolean)
+            .join(' '),
+        ],
+        [own.trial, subscription.trialDays > 0 ? own.trialDays(subscription.trialDays) : null],
+        [own.nextCharge, at(nextChargeAt)],
+        [own.retry, at(retryAt)],
+        [own.lastCharge, at(lastChargeAt)],
+        [own.paused, at(pausedAt)],
+        [own.ended, at(cancelledAt)],
+        [own.why, subscription.cancelReason],
+        [words.columns.shop, subscription.shop.name],
+        [words.payment.id, <Id key="id" id={subscription.id} whole />],
+        [words.columns.created, at(subscription.createdAt)],
+      ]}
+    />
+  );
+};
+
+const useSubscription = (merchantId: string, id: string) => {
+  const { listen } = useLive();
+  const { data, error, again } = useAsk(Subscription, { merchantId, id });
+  useEffect(
+    () =>
+      listen((changes) => {
+        if (changes.some(({ kind, row }) => kind === 'subscription' && row.id === id)) again();
+      }),
+    [listen, id, again],
+  );
+  return { data, error, again };
+};
+
+const View = ({
+  merchantId,
+  id,
+  changed,
+}: {
+  readonly merchantId: string;
+  readonly id: string;
+  readonly changed: () => void;
+}) => {
+  const own = useSubscriptionWords();
+  const shared = useSharedWords();
+  const { data, error, again } = useSubscription(merchantId, id);
+  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  const { billingSubscription: subscription } = data;
+  if (!subscription) return <Empty title={shared.notFound} />;
+  const { amount, currency, status, period, intervalCount } = subscription;
+  return (
+    <article className="payment">
+      <header className="payment-head">
+        <p className="amount">
+          <Money amount={amount} currency={currency} />
+        </p>
+        <Status tone={tones[status]}>{own.statuses[status]}</Status>
+        <p className="quiet line">{own.every(intervalCount, period)}</p>
+      </header>
+      <SubscriptionActs
+        subscription={subscription}
+        again={() => {
+          again();
+          changed();
+        }}
+      />
+      <Terms subscription={subscription} />
+      <Upcoming dates={subscription.upcoming} />
+      <Charges subscription={subscription} />
+    </article>
+  );
+};
+
+/** The drawer, when the address names a subscription. */
+export const SubscriptionDrawer = ({ again }: { readonly again: () => void }) => {
+  const own = useSubscriptionWords();
+  const { search, set } = useAddress();
+  const [merchantId, id] = (search.open ?? '').split('/');
+  if (merchantId === undefined || id === undefined) return null;
+  return (
+    <Modal side title={own.one} isOpen onClose={() => set({ open: undefined })}>
+      <View merchantId={merchantId} id={id} changed={again} />
+    </Modal>
+  );
+};

@@ -1,0 +1,49 @@
+/** Who looks at the console, and what they may do. */
+import { createContext, useContext, type ReactNode } from 'react';
+import { useQuery } from 'urql';
+import {
+  Viewer as ViewerQuery,
+  type ViewerQuery as Answer,
+} from '../../schema/generated/console.ts';
+
+type Viewer = Answer['viewer'];
+type PermissionName = Viewer['permissions'][number]['name'];
+
+const Context = createContext<Viewer | null>(null);
+
+/** Waits for the person; shows nothing until it is known. */
+export const ViewerProvider = ({
+  children,
+  failed,
+}: {
+  readonly children: ReactNode;
+  readonly failed: (error: Error, again: () => void) => ReactNode;
+}) => {
+  const [{ data, error }, again] = useQuery({ query: ViewerQuery, variables: {} });
+  if (data) return <Context value={data.viewer}>{children}</Context>;
+  return error ? failed(error, () => again({ requestPolicy: 'network-only' })) : null;
+};
+
+/** The person. */
+export const useViewer = (): Viewer => {
+  const viewer = useContext(Context);
+  if (!viewer) throw new Error('there is no viewer here');
+  return viewer;
+};
+
+export interface Permission {
+  readonly granted: boolean;
+  /** The least role that may; null where only operators of the platform may. */
+  readonly needs: Viewer['role'] | null;
+}
+
+/** Whether the person may do something, and who may. */
+export const usePermission = (name: PermissionName): Permission => {
+  const { permissions, merchantId } = useViewer();
+  const found = permissions.find((permission) => permission.name === name);
+  if (!found) return { granted: false, needs: 'admin' };
+  return {
+    granted: found.granted,
+    needs: found.platformOnly && merchantId !== null ? null : found.leastRole,
+  };
+};

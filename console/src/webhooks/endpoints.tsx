@@ -1,0 +1,127 @@
+/** The endpoints of a merchant: how their deliveries fare, a sample, replaying what failed. */
+import { useState } from 'react';
+import { useMutation, useQuery } from 'urql';
+import { Endpoints, TestEndpoint, type EndpointsQuery } from '../../../schema/generated/console.ts';
+import { duration, wholeNumber } from '../format.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { Failure } from '../parts/states.tsx';
+import { Moment } from '../parts/texts.tsx';
+import { useFollow } from '../parts/use-follow.ts';
+import { usePermission } from '../viewer.tsx';
+import { useWebhookWords } from '../words/webhooks.ts';
+import { useWords } from '../words/words.ts';
+import { ReplayDialog } from './replay.tsx';
+
+type Merchant = NonNullable<EndpointsQuery['merchant']>;
+type Endpoint = Merchant['shops'][number]['webhookEndpoints'][number];
+
+const Health = ({ health }: Pick<Endpoint, 'health'>) => {
+  const { locale } = useWords();
+  const words = useWebhookWords();
+  const { delivered, failed, pending, oldestPendingAt, nextAttemptAt } = health;
+  const ended = delivered + failed;
+  const share = (delivered / ended).toLocaleString(locale, {
+    style: 'percent',
+    maximumFractionDigits: 1,
+  });
+  return (
+    <div className="found quiet">
+      <span data-tone={failed > 0 ? 'bad' : undefined}>
+        {ended === 0 ? words.noRate : words.rate(share)}
+      </span>
+      {pending > 0 && <span>{words.pending(wholeNumber(pending, locale))}</span>}
+      {oldestPendingAt !== null && (
+        <span>
+          {words.oldest} <Moment at={oldestPendingAt} />
+        </span>
+      )}
+      {nextAttemptAt !== null && (
+        <span>
+          {words.next} <Moment at={nextAttemptAt} />
+        </span>
+      )}
+    </div>
+  );
+};
+
+const EndpointCard = ({
+  merchantId,
+  shopName,
+  endpoint,
+}: {
+  readonly merchantId: string;
+  readonly shopName: string;
+  readonly endpoint: Endpoint;
+}) => {
+  const { locale } = useWords();
+  const words = useWebhookWords();
+  const mayTest = usePermission('webhookEndpointTest');
+  const mayReplay = usePermission('webhookDeliveriesResendFailed');
+  const [outcome, setOutcome] = useState('');
+  const [isReplaying, setReplaying] = useState(false);
+  const [{ fetching }, send] = useMutation(TestEndpoint);
+  const { id, url, active, health } = endpoint;
+  const test = async (): Promise<void> => {
+    setOutcome(words.testing);
+    const { data, error } = await send({ merchantId, id });
+    const result = data?.webhookEndpointTest;
+    if (result?.__typename !== 'WebhookEndpointTested')
+      return setOutcome(result?.message ?? error?.message ?? '');
+    const { status, durationMs } = result;
+    return setOutcome(
+      status === null
+        ? words.noAnswer(result.error ?? '')
+        : words.answered(status, duration(durationMs, locale)),
+    );
+  };
+  return (
+    <li className="card">
+      <div className="line">
+        <strong className="cut">{url}</strong>
+        <span className="quiet">{active ? shopName : words.disabled}</span>
+      </div>
+      <Health health={health} />
+      <div className="acts">
+        <ActButton permission={mayTest} onPress={() => !fetching && void test()}>
+          {words.test}
+        </ActButton>
+        <ActButton permission={mayReplay} onPress={() => setReplaying(true)}>
+          {words.replay}
+        </ActButton>
+      </div>
+      <p role="status">{outcome}</p>
+      {isReplaying && (
+        <ReplayDialog merchantId={merchantId} endpointId={id} close={() => setReplaying(false)} />
+      )}
+    </li>
+  );
+};
+
+/** How often the numbers are asked for while nothing happens. */
+const look_ms = 15_000;
+
+/** The endpoints. */
+export const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
+  const words = useWebhookWords();
+  const [{ data, error }, ask] = useQuery({ query: Endpoints, variables: { merchantId } });
+  const again = (): void => ask({ requestPolicy: 'network-only' });
+  useFollow(again, look_ms);
+  if (error && !data) return <Failure error={error} again={again} />;
+  if (!data) return null;
+  const all = (data.merchant?.shops ?? []).flatMap(({ name, webhookEndpoints }) =>
+    webhookEndpoints.map((endpoint) => ({ name, endpoint })),
+  );
+  if (all.length === 0) return <p className="quiet">{words.noEndpoints}</p>;
+  return (
+    <ul className="cards" aria-label={words.endpoints}>
+      {all.map(({ name, endpoint }) => (
+        <EndpointCard
+          key={endpoint.id}
+          merchantId={merchantId}
+          shopName={name}
+          endpoint={endpoint}
+        />
+      ))}
+    </ul>
+  );
+};

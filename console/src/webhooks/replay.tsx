@@ -1,0 +1,122 @@
+/** Sending failed webhooks again: counted first, then in small parts, which can be stopped. */
+import { useEffect, useRef, useState } from 'react';
+import { useClient, useQuery } from 'urql';
+import { FailedDeliveries, ResendFailed } from '../../../schema/generated/console.ts';
+import { wholeNumber } from '../format.ts';
+import { Modal } from '../parts/modal.tsx';
+import { useWebhookWords } from '../words/webhooks.ts';
+import { useWords } from '../words/words.ts';
+
+interface Failed {
+  readonly merchantId: string;
+  readonly endpointId: string | null;
+}
+
+interface ReplayProps extends Failed {
+  /** Since when, unless the person says otherwise; absent: for a day. */
+  readonly from?: string;
+  readonly close: () => void;
+}
+
+/** So many by one call: what can no longer be stopped. */
+const part_rows = 200;
+
+type State =
+  | { readonly kind: 'asked' }
+  | { readonly kind: 'running' | 'stopped' | 'finished'; readonly sent: number }
+  | { readonly kind: 'refused'; readonly message: string };
+
+const useReplay = (failed: Failed, since: string) => {
+  const client = useClient();
+  const [state, setState] = useState<State>({ kind: 'asked' });
+  const isStopped = useRef(false);
+  useEffect(() => () => void (isStopped.current = true), []);
+  const run = async (): Promise<void> => {
+    let sent = 0;
+    for (let hasMore = true; hasMore;) {
+      setState({ kind: 'running', sent });
+      const variables = { ...failed, since, limit: part_rows };
+      const { data, error } = await client.mutation(ResendFailed, variables).toPromise();
+      const result = data?.webhookDeliveriesResendFailed;
+      if (result?.__typename !== 'WebhookDeliveriesResent')
+        return setState({ kind: 'refused', message: result?.message ?? error?.message ?? '' });
+      sent += result.count;
+      hasMore = result.hasMore;
+      if (isStopped.current && hasMore) return setState({ kind: 'stopped', sent });
+    }
+    return setState({ kind: 'finished', sent });
+  };
+  return { state, run, stop: () => void (isStopped.current = true) };
+};
+
+/** A moment as a field of date and time takes it. */
+const fieldOf = (at: Date): string =>
+  new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+const day_ms = 86_400_000;
+
+/** How many there are. */
+const Count = ({ failed, since }: { readonly failed: Failed; readonly since: string }) => {
+  const { locale } = useWords();
+  const words = useWebhookWords();
+  const [{ data, error }] = useQuery({
+    query: FailedDeliveries,
+    variables: { ...failed, since },
+    requestPolicy: 'network-only',
+  });
+  if (error) return <p className="bad">{error.message}</p>;
+  if (!data) return <p className="quiet">{words.counting}</p>;
+  const total = data.webhookDeliveries.totalCount;
+  const count = wholeNumber(total?.count ?? 0, locale);
+  if (!total || total.count === 0) return <p>{words.countNone}</p>;
+  return <p>{total.isExact ? words.count(count) : words.countMore(count)}</p>;
+};
+
+/** The dialog. */
+export const ReplayDialog = ({ close, from, ...failed }: ReplayProps) => {
+  const { locale, ...common } = useWords();
+  const words = useWebhookWords();
+  const [since, setSince] = useState(() => from ?? new Date(Date.now() - day_ms).toISOString());
+  const { state, run, stop } = useReplay(failed, since);
+  const sent = 'sent' in state ? wholeNumber(state.sent, locale) : '';
+  return (
+    <Modal title={words.replayTitle} isOpen onClose={close}>
+      {state.kind === 'asked' && (
+        <>
+          <label className="field">
+            {words.since}
+            <input
+              type="datetime-local"
+              defaultValue={fieldOf(new Date(since))}
+              onChange={({ target }) => {
+                const at = new Date(target.value);
+                if (!Number.isNaN(at.getTime())) setSince(at.toISOString());
+              }}
+            />
+          </label>
+          <Count failed={failed} since={since} />
+        </>
+      )}
+      <div role="status">
+        {state.kind === 'running' && <p>{words.progress(sent)}</p>}
+        {state.kind === 'stopped' && <p>{words.stopped(sent)}</p>}
+        {state.kind === 'finished' && <p className="done">{words.finished(sent)}</p>}
+        {state.kind === 'refused' && <p className="bad">{state.message}</p>}
+      </div>
+      <footer className="dialog-foot">
+        <button type="button" className="button" onClick={close}>
+          {common.close}
+        </button>
+        {state.kind === 'asked' && (
+          <button type="button" className="button main" onClick={() => void run()}>
+            {words.go}
+          </button>
+        )}
+        {state.kind === 'running' && (
+          <button type="button" className="button" onClick={stop}>
+            {words.stop}
+          </button>
+        )}
+      </footer>
+    </Modal>
+  );
+};

@@ -1,0 +1,22 @@
+/** The kinds of webhook events. */
+import type { WebhookEvent } from '../../../schema/generated/console.ts';
+
+// Every kind has a line: a new one does not compile without its own.
+const known = {
+  payment_authorized: true,
+  payment_succeeded: true,
+  payment_failed: true,
+  payment_cancelled: true,
+  payment_expired: true,
+  payment_refunded: true,
+  payout_succeeded: true,
+  payout_failed: true,
+  link_paid: true,
+  receipt_registered: true,
+  receipt_failed: true,
+} as const satisfies Readonly<Record<WebhookEvent, true>>;
+
+export const webhookEvents = Object.keys(known) as readonly WebhookEvent[];
+
+/** As it stands in a webhook: `payment.succeeded`. */
+export const eventName = (event: WebhookEvent): string => event.replace('_', '.');

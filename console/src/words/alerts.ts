@@ -1,0 +1,37 @@
+/** The words of alerts beyond their kinds, and of the audit log's filters. */
+import { sectionWords } from './words.ts';
+
+const en = {
+  severity: 'Severity',
+  severities: { critical: 'Critical', warning: 'Warning' },
+  assignee: 'Assignee',
+  nobody: 'nobody',
+  mine: 'Mine',
+  unassigned: 'Unassigned',
+  toPayment: (name: string) => `Payment ${name}`,
+  ofMode: 'This mode only',
+  notAssigned: 'Not assigned',
+  subject: 'Id of what was changed',
+  subjectHint: 'With a merchant chosen above',
+  actor: 'Who',
+  action: 'Action, such as refund.create',
+};
+
+const ru: typeof en = {
+  severity: 'Срочность',
+  severities: { critical: 'Сейчас', warning: 'Сегодня' },
+  assignee: 'Занимается',
+  nobody: 'никто',
+  mine: 'Мои',
+  unassigned: 'Ничьи',
+  toPayment: (name) => `Платёж ${name}`,
+  ofMode: 'Только этого режима',
+  notAssigned: 'Не назначено',
+  subject: 'Id изменённого',
+  subjectHint: 'Когда выше выбран мерчант',
+  actor: 'Кто',
+  action: 'Действие, например refund.create',
+};
+
+/** The words. */
+export const useAlertWords = sectionWords(en, ru);

@@ -1,0 +1,33 @@
+/** The words of what narrows lists, of their columns, and of a person's settings. */
+import { sectionWords } from './words.ts';
+
+const en = {
+  payment: 'Payment',
+  code: 'Failure code',
+  link: 'Through a payment link',
+  columns: 'Columns',
+  columnsText: 'Kept in this browser.',
+  usual: 'Reset',
+  settings: 'Settings',
+  settingsText: 'Kept in this browser.',
+  zone: 'Time zone',
+  zoneOwn: (zone: string) => `This computer: ${zone}`,
+  zoneText: (now: string) => `It is ${now} there. The moment in UTC stands under the pointer.`,
+};
+
+const ru: typeof en = {
+  payment: 'Платёж',
+  code: 'Код отказа',
+  link: 'По платёжной ссылке',
+  columns: 'Столбцы',
+  columnsText: 'Запоминаются в этом браузере.',
+  usual: 'Как было',
+  settings: 'Настройки',
+  settingsText: 'Действуют в этом браузере.',
+  zone: 'Часовой пояс',
+  zoneOwn: (zone) => `Как на этом компьютере: ${zone}`,
+  zoneText: (now) => `Там сейчас ${now}. Момент по UTC — под указателем.`,
+};
+
+/** The words. */
+export const useFilterWords = sectionWords(en, ru);

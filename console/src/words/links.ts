@@ -1,0 +1,74 @@
+/** The words of payment links. */
+import type { PaymentLinkStatus } from '../../../schema/generated/console.ts';
+import { sectionWords } from './words.ts';
+
+const en = {
+  one: 'Payment link',
+  statuses: {
+    active: 'Open',
+    paid: 'Used up',
+    expired: 'Expired',
+    deactivated: 'Ended',
+  } satisfies Readonly<Record<PaymentLinkStatus, string>>,
+  link: 'Link',
+  amountAny: 'Any amount',
+  amountFrom: (least: string) => `from ${least}`,
+  amountTo: (most: string) => `up to ${most}`,
+  amountBetween: (least: string, most: string) => `${least} to ${most}`,
+  uses: 'Uses left',
+  usesOf: (left: number, all: number) => `${left} of ${all}`,
+  endless: 'without a limit',
+  payments: 'Payments',
+  noPayments: 'None yet',
+  allPayments: 'All of them, with filters',
+  paid: 'Paid',
+  ends: 'Open until',
+  ended: 'Ended',
+  returnUrl: 'Returns to',
+  capture: 'Capture',
+  captures: { automatic: 'automatic', manual: 'manual: held first' },
+  empty: 'No payment links yet',
+  emptyText: 'A link is made by POST /v1/public/links and can be paid many times.',
+  open: 'Open its page',
+  end: 'End the link',
+  endText:
+    'Nobody can begin a payment by it any more, for good. What buyers have begun may still be paid.',
+  endDone: 'The link has ended.',
+};
+
+const ru: typeof en = {
+  one: 'Платёжная ссылка',
+  statuses: {
+    active: 'Открыта',
+    paid: 'Исчерпана',
+    expired: 'Истекла',
+    deactivated: 'Закрыта',
+  },
+  link: 'Ссылка',
+  amountAny: 'Любая сумма',
+  amountFrom: (least) => `от ${least}`,
+  amountTo: (most) => `до ${most}`,
+  amountBetween: (least, most) => `${least} – ${most}`,
+  uses: 'Осталось оплат',
+  usesOf: (left, all) => `${left} из ${all}`,
+  endless: 'без ограничения',
+  noPayments: 'Пока нет',
+  allPayments: 'Все, с фильтрами',
+  payments: 'Платежи',
+  paid: 'Оплачено по ней',
+  ends: 'Открыта до',
+  ended: 'Завершена',
+  returnUrl: 'Возврат на',
+  capture: 'Списание',
+  captures: { automatic: 'сразу', manual: 'сначала удержание' },
+  empty: 'Платёжных ссылок ещё нет',
+  emptyText: 'Ссылку создаёт POST /v1/public/links; по одной можно платить много раз.',
+  open: 'Открыть страницу',
+  end: 'Закрыть ссылку',
+  endText: 'Начать оплату по ней больше нельзя, насовсем. Уже начатое ещё можно оплатить.',
+  endDone: 'Ссылка закрыта.',
+};
+
+/** The words. */
+export const useLinkWords = sectionWords(en, ru);
+export type LinkWords = typeof en;

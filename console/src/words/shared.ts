@@ -1,0 +1,37 @@
+/** Words that several sections share. */
+import { sectionWords } from './words.ts';
+
+const en = {
+  choose: 'Choose a merchant',
+  chooseText: 'This is kept merchant by merchant. Choose one at the top left.',
+  chooseShop: 'Shop',
+  parts: 'Parts of this screen',
+  notFound: 'There is nothing with this id, or it is not within your reach.',
+  audited: 'It is written in the audit log under your name.',
+  none: 'Nothing fits these filters',
+  save: 'Save',
+  remove: 'Remove',
+  add: 'Add',
+  find: 'Find',
+  reasonWhy: 'Why',
+  moreOf: 'More',
+};
+
+const ru: typeof en = {
+  choose: 'Выберите мерчанта',
+  chooseText: 'Это хранится отдельно у каждого мерчанта. Выберите его слева вверху.',
+  chooseShop: 'Магазин',
+  parts: 'Части экрана',
+  notFound: 'Такого нет, или оно вам недоступно.',
+  audited: 'Запись об этом останется в журнале под вашим именем.',
+  none: 'Под фильтры ничего не подходит',
+  save: 'Сохранить',
+  remove: 'Убрать',
+  add: 'Добавить',
+  find: 'Найти',
+  reasonWhy: 'Почему',
+  moreOf: 'Ещё',
+};
+
+/** The words. */
+export const useSharedWords = sectionWords(en, ru);
