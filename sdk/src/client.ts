@@ -1,0 +1,99 @@
+/** Every route of the API as a method, in groups. A new route is one line here. */
+import { list, read, create, act, actWith, type QueryOf } from './routes.ts';
+import { streamEvents, type StreamOptions } from './stream.ts';
+import { openTransport, type CallOptions, type ClientOptions, type Send } from './transport.ts';
+
+/** The ledger as a file (RFC 4180). The stream fails when the file is cut off. */
+const openLedgerFile =
+  (send: Send) =>
+  (
+    query?: QueryOf<'/v1/public/ledger'>,
+    options?: CallOptions,
+  ): Promise<ReadableStream<Uint8Array>> =>
+    send(
+      {
+        method: 'GET',
+        path: '/v1/public/ledger',
+        query: { ...query, format: 'csv' },
+        headers: { accept: 'text/csv' },
+        options,
+      },
+      async ({ body }) => body ?? new Response('').body ?? new ReadableStream(),
+    );
+
+/** What moves money, and what is registered of it. */
+const moneyRoutesOf = (send: Send) => ({
+  payments: {
+    create: create(send, '/v1/public/payments'),
+    list: list(send, '/v1/public/payments'),
+    get: read(send, '/v1/public/payments/{id}'),
+    cancel: act(send, '/v1/public/payments/{id}/cancel'),
+    capture: create(send, '/v1/public/payments/{id}/capture'),
+    refund: create(send, '/v1/public/payments/{id}/refund'),
+    closeReceipt: create(send, '/v1/public/payments/{id}/receipts'),
+  },
+  refunds: {
+    list: list(send, '/v1/public/refunds'),
+  },
+  receipts: {
+    list: list(send, '/v1/public/receipts'),
+    get: read(send, '/v1/public/receipts/{id}'),
+  },
+  payouts: {
+    create: create(send, '/v1/public/payouts'),
+    list: list(send, '/v1/public/payouts'),
+    createBatch: create(send, '/v1/public/payouts/batch'),
+    get: read(send, '/v1/public/payouts/{id}'),
+  },
+});
+
+const routesOf = (send: Send) => ({
+  ...moneyRoutesOf(send),
+  balance: {
+    get: read(send, '/v1/public/balance'),
+  },
+  rates: {
+    list: read(send, '/v1/public/rates'),
+  },
+  ledger: {
+    list: list(send, '/v1/public/ledger'),
+    csv: openLedgerFile(send),
+  },
+  sbpBanks: {
+    list: list(send, '/v1/public/banks/sbp'),
+  },
+  subscriptions: {
+    create: create(send, '/v1/public/subscriptions'),
+    list: list(send, '/v1/public/subscriptions'),
+    get: read(send, '/v1/public/subscriptions/{id}'),
+    schedule: read(send, '/v1/public/subscriptions/{id}/schedule'),
+    cancel: actWith(send, '/v1/public/subscriptions/{id}/cancel'),
+  },
+  tokens: {
+    create: create(send, '/v1/public/tokens'),
+    list: list(send, '/v1/public/tokens'),
+    charge: create(send, '/v1/public/tokens/{id}/charge'),
+    cancel: act(send, '/v1/public/tokens/{id}/cancel'),
+  },
+  links: {
+    create: create(send, '/v1/public/links'),
+    list: list(send, '/v1/public/links'),
+    get: read(send, '/v1/public/links/{id}'),
+    deactivate: act(send, '/v1/public/links/{id}/deactivate'),
+  },
+  eventLog: {
+    list: list(send, '/v1/public/event-log'),
+    get: read(send, '/v1/public/event-log/{id}'),
+  },
+  events: {
+    /** The live stream (`GET /v1/public/events`), for as long as somebody reads it. */
+    stream: (options?: StreamOptions) => streamEvents(send, options),
+  },
+});
+
+/** A shop's way to the API. */
+export type PaymentClient = ReturnType<typeof routesOf>;
+
+/** Opens the API with a shop's key. Throws a TypeError when the key or the address is none. */
+export const openPaymentClient = (options: ClientOptions): PaymentClient =>
+  routesOf(openTransport(options));

@@ -1,0 +1,95 @@
+/** Commands on the account: balance, ledger, events, and what is opened in a browser. */
+import { once } from 'node:events';
+import { decimalOf, formatMoney } from '../money.ts';
+import type { Command, Context } from './command.ts';
+import { followLog } from './follow-log.ts';
+import { open } from './open.ts';
+
+const balance: Command = {
+  name: 'balance',
+  says: 'what the merchant has, and what of it may be paid out',
+  run: async ({ client, output }) => {
+    const of = await client().balance.get();
+    const money = (value: number): string => formatMoney(value, of.currency, 'en');
+    const shops = of.shops.map((shop) => `${money(shop.balance).padStart(18)}  ${shop.shop_name}`);
+    const total = `${money(of.balance).padStart(18)}  all shops, ${money(of.available)} available`;
+    output.result(of, [...shops, total].join('\n'));
+  },
+};
+
+const width = 30;
+
+/**
+ * How much of a ledger, newest row first, is there: the part of the days that its last whole row
+ * has come to. A row's last field is when it was made.
+ */
+const partOf = (text: string, from_ms: number, to_ms: number): number | null => {
+  const end = text.lastIndexOf('\n');
+  const row = text.slice(text.lastIndexOf('\n', end - 1) + 1, end);
+  const at_ms = Date.parse(row.slice(row.lastIndexOf(',') + 1).trim());
+  if (Number.isNaN(at_ms) || to_ms <= from_ms) return null;
+  return Math.min(1, Math.max(0, (to_ms - at_ms) / (to_ms - from_ms)));
+};
+
+const barOf = (part: number): string =>
+  `[${'='.repeat(Math.round(part * width)).padEnd(width)}] ${Math.round(part * 100)} %`;
+
+const exportLedger = async ({ given, client, output, stopped }: Context): Promise<void> => {
+  const [from, to] = [given.text('from'), given.text('to')];
+  const query = { ...(from ? { from } : {}), ...(to ? { to } : {}) };
+  const csv = await client().ledger.csv(query, { signal: stopped });
+  const from_ms = from ? Date.parse(from) : Number.NaN;
+  const to_ms = Math.min(Date.now(), to ? Date.parse(to) + 86_400_000 : Date.now());
+  const decoder = new TextDecoder();
+  let rows = -1;
+  let tail = '';
+  for await (const part of csv) {
+    const text = decoder.decode(part, { stream: true });
+    if (!process.stdout.write(part)) await once(process.stdout, 'drain');
+    rows += text.split('\n').length - 1;
+    tail = (tail + text).slice(-4_096);
+    const done = partOf(tail, from_ms, to_ms);
+    output.progress(`${done === null ? '' : `${barOf(done)}  `}${rows} rows`);
+  }
+  output.progress('');
+  output.remark(`${Math.max(0, rows)} rows`);
+};
+
+const ledger: Command = {
+  name: 'ledger export',
+  says: 'write the ledger as CSV to stdout; the progress goes to the terminal',
+  options: {
+    from: { says: 'first day, UTC; with it the progress has a bar', value: 'date' },
+    to: { says: 'last day, UTC', value: 'date' },
+  },
+  run: exportLedger,
+};
+
+const tail: Command = {
+  name: 'events tail',
+  says: 'print webhook events as they happen',
+  options: { events: { says: 'only these, separated by commas', value: 'names' } },
+  run: async ({ given, client, send, output, stopped }) => {
+    const following = { send: send(), client: client(), after: null, since: new Date() };
+    const events = given.text('events');
+    try {
+      for await (const { id, event, created_at, text } of followLog({
+        ...following,
+        events,
+        stopped,
+        remark: output.remark,
+      })) {
+        const { data } = JSON.parse(text) as { readonly data: Readonly<Record<string, unknown>> };
+        const { id: of, amount, currency = 'RUB' } = data;
+        const sum = typeof amount === 'number' ? decimalOf(amount, String(currency)) : '';
+        const line = `${output.dim(created_at)}  ${event.padEnd(18)}  ${String(of)}  ${sum}  ${id}`;
+        output.result({ id, event, created_at, data }, line);
+      }
+    } catch (error) {
+      if (!stopped.aborted) throw error;
+    }
+  },
+};
+
+/** The rows of these commands. */
+export const account: readonly Command[] = [balance, ledger, tail, open];

@@ -1,0 +1,51 @@
+/** What a command is: a row of the table in `commands.ts`. */
+import type { PaymentClient } from '../client.ts';
+import type { Send } from '../transport.ts';
+import type { Output } from './output.ts';
+import type { Environment, Settings } from './settings.ts';
+
+/** An option: text with what it stands for, or a flag. */
+export interface Option {
+  readonly says: string;
+  /** What stands behind it in the help; a flag has none. */
+  readonly value?: string;
+  /** What completion offers. */
+  readonly choices?: readonly string[];
+}
+
+export type Options = Readonly<Record<string, Option>>;
+
+/** What a command was called with. */
+export interface Given {
+  readonly args: readonly string[];
+  readonly text: (name: string) => string | undefined;
+  readonly has: (name: string) => boolean;
+}
+
+/** What a command works with. */
+export interface Context {
+  readonly given: Given;
+  readonly output: Output;
+  readonly settings: Settings;
+  readonly env: Environment;
+  /** Where the service is. */
+  readonly url: string;
+  /** Aborted by Ctrl-C. */
+  readonly stopped: AbortSignal;
+  /** The API by the key; throws when there is none. */
+  readonly client: () => PaymentClient;
+  /** The same, for answers that are wanted as they came. */
+  readonly send: () => Send;
+}
+
+export interface Command {
+  /** `payments create`. */
+  readonly name: string;
+  readonly says: string;
+  /** What stands behind the name: `<id>` is needed, `[id]` may be left out. */
+  readonly args?: string;
+  /** What completion offers for the first argument. */
+  readonly choices?: readonly string[];
+  readonly options?: Options;
+  readonly run: (context: Context) => Promise<void> | void;
+}

@@ -1,0 +1,33 @@
+/** The table of commands: help, completion and the running of a line follow from it. */
+import { account } from './account.ts';
+import type { Command } from './command.ts';
+import { completionScript, shells } from './help.ts';
+import { links } from './links.ts';
+import { listen } from './listen.ts';
+import { mcp } from './mcp/command.ts';
+import { payments } from './payments.ts';
+import { payouts } from './payouts.ts';
+import { setup } from './setup.ts';
+import { subscriptions } from './subscriptions.ts';
+import { trigger } from './trigger.ts';
+
+const completion: Command = {
+  name: 'completion',
+  args: '<shell>',
+  says: 'print what a shell evaluates to complete psp: eval "$(psp completion bash)"',
+  choices: shells,
+  run: ({ given }) => void process.stdout.write(completionScript(given.args[0] ?? '')),
+};
+
+export const commands: readonly Command[] = [
+  ...setup,
+  listen,
+  trigger,
+  ...payments,
+  ...payouts,
+  ...subscriptions,
+  ...links,
+  ...account,
+  mcp,
+  completion,
+];

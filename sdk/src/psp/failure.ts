@@ -1,0 +1,45 @@
+/** How the command ends. README.md documents the codes. */
+import { ApiError, ConnectionError } from '../errors.ts';
+
+/** `refused`: by the service. `usage`: of the command. `connection`: no answer. `setup`: no key. */
+export type FailureKind = 'refused' | 'usage' | 'connection' | 'setup';
+
+const codes: Readonly<Record<FailureKind, number>> = {
+  refused: 1,
+  usage: 2,
+  connection: 3,
+  setup: 4,
+};
+
+/** What a person reads, without a stack. */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  readonly kind: FailureKind;
+
+  constructor(kind: FailureKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** The exit code, the text for people, and what `--json` prints, of whatever was thrown. */
+export const describeFailure = (
+  error: unknown,
+): { readonly code: number; readonly text: string; readonly json: object } => {
+  if (error instanceof ApiError) {
+    const { code, message, status, requestId } = error;
+    const text = `${code}: ${message}${requestId === null ? '' : ` (request ${requestId})`}`;
+    return { code: codes.refused, text, json: { code, message, status, request_id: requestId } };
+  }
+  if (error instanceof ConnectionError) {
+    const { message, attempts, idempotencyKey } = error;
+    const again =
+      idempotencyKey === null ? '' : `; repeat it with --idempotency-key ${idempotencyKey}`;
+    const text = `${message} (${attempts} attempts${again})`;
+    const json = { code: 'no_answer', message, idempotency_key: idempotencyKey };
+    return { code: codes.connection, text, json };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  const kind = error instanceof Failure ? error.kind : 'refused';
+  return { code: codes[kind], text: message, json: { code: kind, message } };
+};

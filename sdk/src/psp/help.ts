@@ -1,0 +1,89 @@
+/** What `--help` shows, and completion for shells, both from the table of commands. */
+import type { Command, Options } from './command.ts';
+import { Failure } from './failure.ts';
+import { everywhere } from './read-arguments.ts';
+
+const columns = (rows: readonly (readonly [string, string])[]): string => {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, says]) => `  ${name.padEnd(width)}  ${says}`).join('\n');
+};
+
+/** The whole command. */
+export const helpOfAll = (commands: readonly Command[]): string =>
+  [
+    'psp: the payment service from a terminal',
+    '',
+    columns(commands.map(({ name, args = '', says }) => [`psp ${name} ${args}`.trimEnd(), says])),
+    '',
+    'Every command takes --json and --help. Amounts are in minor units (kopecks, cents).',
+    'PSP_API_KEY, PSP_URL and PSP_SIGNING_SECRET go before what psp login has kept.',
+    'It ends with 0; 1 when the service refused; 2 when it was called wrongly; 3 without an answer;',
+    '4 without a key.',
+  ].join('\n');
+
+const optionRows = (options: Options): readonly (readonly [string, string])[] =>
+  Object.entries(options).map(([name, { value, says, choices }]) => [
+    `--${name}${value ? ` <${value}>` : ''}`,
+    choices ? `${says}: ${choices.join(', ')}` : says,
+  ]);
+
+/** One command. */
+export const helpOf = ({ name, args = '', says, choices, options = {} }: Command): string =>
+  [
+    `psp ${name} ${args}`.trimEnd(),
+    `  ${says}${choices ? `: ${choices.join(', ')}` : ''}`,
+    '',
+    columns(optionRows({ ...options, ...everywhere })),
+  ].join('\n');
+
+/** What may follow on the words so far. */
+export const completionsOf = (
+  commands: readonly Command[],
+  words: readonly string[],
+): readonly string[] => {
+  const before = words.slice(0, -1).filter((word) => !word.startsWith('-'));
+  const last = words.at(-1) ?? '';
+  const previous = words.at(-2) ?? '';
+  const command = commands.find(({ name }) =>
+    name.split(' ').every((word, i) => before[i] === word),
+  );
+  const options = { ...command?.options, ...everywhere };
+  const choices = options[previous.replace(/^--/, '')]?.choices;
+  const next = choices ?? [
+    ...commands.flatMap(({ name }) => {
+      const parts = name.split(' ');
+      const fits = before.every((word, index) => parts[index] === word);
+      return fits && parts.length > before.length ? [parts[before.length] ?? ''] : [];
+    }),
+    ...(command?.choices ?? []),
+    ...(command ? Object.keys(options).map((name) => `--${name}`) : []),
+  ];
+  return [...new Set(next)].filter((word) => word.startsWith(last));
+};
+
+const scripts: Readonly<Record<string, string>> = {
+  bash: `_psp() {
+  local IFS=$'\\n'
+  COMPREPLY=($(psp complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}"))
+}
+complete -o default -F _psp psp
+`,
+  zsh: `#compdef psp
+_psp() {
+  local -a found
+  found=("\${(@f)$(psp complete -- "\${(@)words[2,CURRENT]}")}")
+  compadd -a found
+}
+compdef _psp psp
+`,
+};
+
+/** The shells that completion knows. */
+export const shells: readonly string[] = Object.keys(scripts);
+
+/** What a shell evaluates: `eval "$(psp completion bash)"`. */
+export const completionScript = (shell: string): string => {
+  const script = scripts[shell];
+  if (script === undefined) throw new Failure('usage', `completion is for ${shells.join(' and ')}`);
+  return script;
+};

@@ -1,0 +1,62 @@
+/** Commands on payment links. */
+import type { Schemas } from '../schemas.ts';
+import type { Command } from './command.ts';
+import { callOptionsOf, creating, present, readAmount, readCount } from './read-values.ts';
+import { amount, idOf, listing, money, narrowing, printList } from './shared-options.ts';
+
+const statuses = ['active', 'paid', 'expired', 'deactivated'] as const;
+
+const lineOf = (one: Schemas['Link']): readonly string[] => [
+  one.id,
+  one.status.padEnd(11),
+  (one.amount === null ? 'open' : money(one.amount, one.currency)).padStart(14),
+  one.url,
+];
+
+export const links: readonly Command[] = [
+  {
+    name: 'links create',
+    says: 'make an address at which anybody may pay; without an amount the buyer types one',
+    options: {
+      amount,
+      uses: { says: 'how often it may be paid; 1 when left out', value: 'count' },
+      unlimited: { says: 'as often as anybody likes' },
+      description: { says: 'what it is for', value: 'text' },
+      ...creating,
+    },
+    run: async ({ given, client, output }) => {
+      const [fixed, uses] = [given.text('amount'), given.text('uses')];
+      const limit = uses === undefined ? undefined : readCount(uses, 1, '--uses');
+      const body = present({
+        amount: fixed === undefined ? undefined : readAmount(fixed),
+        uses: given.has('unlimited') ? null : limit,
+        description: given.text('description'),
+      });
+      const made = await client().links.create(body, callOptionsOf(given));
+      output.result(made, lineOf(made.link).join('  '));
+    },
+  },
+  {
+    name: 'links get',
+    args: '<id>',
+    says: 'read a link',
+    run: async (context) => context.output.result(await context.client().links.get(idOf(context))),
+  },
+  {
+    name: 'links list',
+    says: 'list links, newest first',
+    options: {
+      status: { says: 'of one status', value: 'status', choices: statuses },
+      ...listing,
+    },
+    run: (context) =>
+      printList(context, context.client().links.list(narrowing(context, statuses)), lineOf),
+  },
+  {
+    name: 'links deactivate',
+    args: '<id>',
+    says: 'end a link for new buyers',
+    run: async (context) =>
+      context.output.result(await context.client().links.deactivate(idOf(context))),
+  },
+];

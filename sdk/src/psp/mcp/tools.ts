@@ -1,0 +1,252 @@
+/** What an assistant may do: each tool with what it takes; reads, and what changes something. */
+import type { PaymentClient } from '../../client.ts';
+import type { Schemas } from '../../schemas.ts';
+
+/** What a tool was called with, as its schema has let it through. */
+export type Arguments = Readonly<Record<string, unknown>>;
+
+interface Tool {
+  readonly name: string;
+  readonly says: string;
+  /** JSON Schema of each argument. */
+  readonly takes: Readonly<Record<string, object>>;
+  readonly needs?: readonly string[];
+}
+
+/** A tool that only reads. */
+export interface ReadTool extends Tool {
+  readonly call: (client: PaymentClient, given: Arguments) => Promise<object>;
+}
+
+/** A tool that changes something, or moves money. */
+export interface WriteTool extends Tool {
+  /** How much money it is about, in minor units; 0 where it moves none. */
+  readonly amount: (client: PaymentClient, given: Arguments) => Promise<number>;
+  readonly call: (client: PaymentClient, given: Arguments, key: string) => Promise<object>;
+}
+
+const id = { type: 'string', format: 'uuid', description: "the object's id" };
+const amount = { type: 'integer', minimum: 1, description: 'minor units: 10000 is 100.00' };
+const text = (description: string): object => ({ type: 'string', description, maxLength: 255 });
+const day = (description: string): object => ({ type: 'string', format: 'date', description });
+const oneOf = (values: readonly string[], description: string): object => ({
+  type: 'string',
+  enum: values,
+  description,
+});
+const limit = { type: 'integer', minimum: 1, maximum: 100, description: '20 when left out' };
+const period = { from: day('first day, UTC'), to: day('last day, UTC') };
+
+/** Raised to do the same once more: equal calls are one. */
+const repeat = {
+  type: 'integer',
+  minimum: 0,
+  description: 'equal calls are carried out once; raise this to do the same again on purpose',
+};
+
+const idOf = ({ id: given }: Arguments): string => String(given);
+const countOf = ({ limit: given }: Arguments): number => (typeof given === 'number' ? given : 20);
+const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
+
+/** The query of a list: what was given, with the page no longer than what is wanted. */
+const queryOf = (given: Arguments): Record<string, unknown> => {
+  const { limit: _, status, ...rest } = given;
+  return { ...rest, ...(status === undefined ? {} : { status: [status] }), limit: countOf(given) };
+};
+
+const listed = async (
+  list: { first(count: number): Promise<object[]> },
+  given: Arguments,
+): Promise<object> => ({ items: await list.first(countOf(given)) });
+
+export const readTools: readonly ReadTool[] = [
+  {
+    name: 'balance_get',
+    says: 'What the merchant has, and what of it may be paid out.',
+    takes: {},
+    call: (client) => client.balance.get(),
+  },
+  {
+    name: 'rates_list',
+    says: 'The commission rates of the shop.',
+    takes: {},
+    call: (client) => client.rates.list(),
+  },
+  {
+    name: 'payments_get',
+    says: 'One payment with its status and its refunds.',
+    takes: { id },
+    needs: ['id'],
+    call: (client, given) => client.payments.get(idOf(given)),
+  },
+  {
+    name: 'payments_list',
+    says: 'Payments of the shop, newest first.',
+    takes: {
+      status: oneOf(
+        ['pending', 'processing', 'authorized', 'succeeded', 'failed', 'expired', 'cancelled'],
+        'of one status',
+      ),
+      ...period,
+      limit,
+    },
+    call: (client, given) => listed(client.payments.list(queryOf(given)), given),
+  },
+  {
+    name: 'refunds_list',
+    says: 'Refunds of the shop, newest first.',
+    takes: { ...period, limit },
+    call: (client, given) => listed(client.refunds.list(queryOf(given)), given),
+  },
+  {
+    name: 'payouts_get',
+    says: 'One payout.',
+    takes: { id },
+    needs: ['id'],
+    call: (client, given) => client.payouts.get(idOf(given)),
+  },
+  {
+    name: 'payouts_list',
+    says: 'Payouts of the shop, newest first.',
+    takes: { status: oneOf(['pending', 'succeeded', 'failed'], 'of one status'), ...period, limit },
+    call: (client, given) => listed(client.payouts.list(queryOf(given)), given),
+  },
+  {
+    name: 'ledger_list',
+    says: 'Movements of the shop with fees, refunds and adjustments, newest first.',
+    takes: { ...period, limit },
+    call: (client, given) => listed(client.ledger.list(queryOf(given)), given),
+  },
+  {
+    name: 'subscriptions_get',
+    says: 'One subscription.',
+    takes: { id },
+    needs: ['id'],
+    call: (client, given) => client.subscriptions.get(idOf(given)),
+  },
+  {
+    name: 'subscriptions_schedule',
+    says: 'The charges of a subscription that were made, and the next dates.',
+    takes: { id },
+    needs: ['id'],
+    call: (client, given) => client.subscriptions.schedule(idOf(given)),
+  },
+  {
+    name: 'subscriptions_list',
+    says: 'Subscriptions of the merchant.',
+    takes: { limit },
+    call: (client, given) => listed(client.subscriptions.list(), given),
+  },
+  {
+    name: 'links_list',
+    says: 'Payment links of the shop, newest first.',
+    takes: { ...period, limit },
+    call: (client, given) => listed(client.links.list(queryOf(given)), given),
+  },
+  {
+    name: 'events_list',
+    says: 'Webhook events of the shop, oldest first, as endpoints get them.',
+    takes: { subject_id: { ...id, description: 'about this payment or payout' }, ...period, limit },
+    call: (client, given) => listed(client.eventLog.list(queryOf(given)), given),
+  },
+  {
+    name: 'event_deliveries',
+    says: 'One webhook event with its deliveries and what the receivers answered.',
+    takes: { id: text('evt_...') },
+    needs: ['id'],
+    call: (client, given) => client.eventLog.get(idOf(given)),
+  },
+];
+
+const none = async (): Promise<number> => 0;
+const given = async (_: PaymentClient, { amount: of }: Arguments): Promise<number> => numberOf(of);
+
+/** The body of a call: its arguments without those that are not the API's. */
+const bodyOf = ({ id: _id, repeat: _repeat, ...body }: Arguments): Arguments => body;
+
+export const writeTools: readonly WriteTool[] = [
+  {
+    name: 'payments_create',
+    says: 'Create a payment. The answer has payment_url, where the buyer pays.',
+    takes: { amount, order_id: text('number of the order'), description: text('for what'), repeat },
+    needs: ['amount'],
+    amount: given,
+    call: (client, args, idempotencyKey) =>
+      // The schema of the tool has let through no other fields.
+      client.payments.create(bodyOf(args) as Schemas['PaymentCreate'], { idempotencyKey }),
+  },
+  {
+    name: 'payments_cancel',
+    says: 'Cancel a pending payment, or give up money that is held.',
+    takes: { id },
+    needs: ['id'],
+    amount: none,
+    call: (client, args) => client.payments.cancel(idOf(args)),
+  },
+  {
+    name: 'payments_capture',
+    says: 'Take the money that the bank holds for a payment; all of it without an amount.',
+    takes: { id, amount },
+    needs: ['id'],
+    amount: async (client, args) =>
+      numberOf(args['amount']) || (await client.payments.get(idOf(args))).amount_capturable,
+    call: (client, args, idempotencyKey) =>
+      client.payments.capture(idOf(args), bodyOf(args), { idempotencyKey }),
+  },
+  {
+    name: 'payments_refund',
+    says: 'Give money back to the buyer; what remains without an amount.',
+    takes: { id, amount, reason: text('shown to the buyer'), repeat },
+    needs: ['id'],
+    amount: async (client, args) => {
+      if (numberOf(args['amount']) > 0) return numberOf(args['amount']);
+      const { amount_captured, amount_refunded } = await client.payments.get(idOf(args));
+      return amount_captured - amount_refunded;
+    },
+    call: (client, args, idempotencyKey) =>
+      client.payments.refund(idOf(args), bodyOf(args), { idempotencyKey }),
+  },
+  {
+    name: 'payouts_create',
+    says: "Pay out of the merchant's balance to a phone by SBP.",
+    takes: {
+      amount,
+      phone: {
+        type: 'string',
+        pattern: String.raw`^\+7[0-9]{10}$`,
+        description: '+7 and 10 digits',
+      },
+      bank_id: { type: 'string', pattern: '^[0-9]{12}$', description: 'member_id of the bank' },
+      full_name: text("the recipient's name"),
+      repeat,
+    },
+    needs: ['amount', 'phone', 'bank_id'],
+    amount: given,
+    call: (client, args, idempotencyKey) =>
+      client.payouts.create(bodyOf(args) as Schemas['PayoutCreateSbp'], { idempotencyKey }),
+  },
+  {
+    name: 'links_create',
+    says: 'Make an address at which anybody may pay, once.',
+    takes: { amount, description: text('for what'), repeat },
+    needs: ['amount'],
+    amount: given,
+    call: (client, args, idempotencyKey) => client.links.create(bodyOf(args), { idempotencyKey }),
+  },
+  {
+    name: 'links_deactivate',
+    says: 'End a payment link for new buyers.',
+    takes: { id },
+    needs: ['id'],
+    amount: none,
+    call: (client, args) => client.links.deactivate(idOf(args)),
+  },
+  {
+    name: 'subscriptions_cancel',
+    says: 'Stop the future charges of a subscription.',
+    takes: { id, reason: text('why') },
+    needs: ['id'],
+    amount: none,
+    call: (client, args) => client.subscriptions.cancel(idOf(args), bodyOf(args)),
+  },
+];

@@ -1,0 +1,57 @@
+/** What the command prints: results on stdout, everything else on stderr. */
+
+export interface Output {
+  readonly json: boolean;
+  /** Whether a person looks at the progress. */
+  readonly isTerminal: boolean;
+  /** A result: an object, or with `--json` its JSON on one line. */
+  readonly result: (value: object, text?: string) => void;
+  /** A remark, on stderr. */
+  readonly remark: (text: string) => void;
+  /** Replaces the last line of progress, on stderr; nothing where nobody looks. */
+  readonly progress: (text: string) => void;
+  readonly good: (text: string) => string;
+  readonly bad: (text: string) => string;
+  readonly dim: (text: string) => string;
+}
+
+/** What is written to, as the process has it. */
+export interface Streams {
+  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean };
+  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
+}
+
+const written = (value: unknown): string => {
+  if (typeof value === 'string') return value === '' ? '-' : value;
+  return value === null || value === undefined ? '-' : JSON.stringify(value);
+};
+
+/** An object as lines of names and values. */
+const linesOf = (value: object): string => {
+  const entries = Object.entries(value);
+  const width = Math.max(0, ...entries.map(([name]) => name.length));
+  return entries.map(([name, of]) => `${name.padEnd(width)}  ${written(of)}`).join('\n');
+};
+
+/** Opens the output. Colours are for terminals, and not where NO_COLOR is set. */
+export const openOutput = (
+  { stdout, stderr }: Streams,
+  json: boolean,
+  noColour: boolean,
+): Output => {
+  const coloured = stdout.isTTY === true && !noColour && !json;
+  const paint = (code: number) => (text: string) =>
+    coloured ? `\u001B[${code}m${text}\u001B[0m` : text;
+  const isTerminal = stderr.isTTY === true;
+  return {
+    json,
+    isTerminal,
+    result: (value, text) =>
+      void stdout.write(`${json ? JSON.stringify(value) : (text ?? linesOf(value))}\n`),
+    remark: (text) => void stderr.write(`${text}\n`),
+    progress: (text) => void (isTerminal && stderr.write(`\r\u001B[K${text}`)),
+    good: paint(32),
+    bad: paint(31),
+    dim: paint(2),
+  };
+};

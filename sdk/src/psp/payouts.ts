@@ -1,0 +1,59 @@
+/** Commands on payouts. */
+import type { Schemas } from '../schemas.ts';
+import type { Command } from './command.ts';
+import { callOptionsOf, creating, present, readAmount } from './read-values.ts';
+import { amount, idOf, listing, money, narrowing, printList } from './shared-options.ts';
+
+const payoutStatuses = ['pending', 'succeeded', 'failed'] as const;
+
+const payoutLine = (one: Schemas['Payout']): readonly string[] => [
+  one.id,
+  one.status.padEnd(10),
+  money(one.amount, one.currency).padStart(14),
+  one.fail_reason,
+];
+
+export const payouts: readonly Command[] = [
+  {
+    name: 'payouts create',
+    says: 'pay out to a phone by SBP',
+    options: {
+      amount,
+      phone: { says: '+7 and 10 digits', value: 'phone' },
+      'bank-id': { says: "12 digits, the member_id of the recipient's bank", value: 'id' },
+      name: { says: "the recipient's name", value: 'text' },
+      ...creating,
+    },
+    run: async ({ given, client, output }) => {
+      const body = present({
+        amount: readAmount(given.text('amount')),
+        phone: given.text('phone') ?? '',
+        bank_id: given.text('bank-id') ?? '',
+        full_name: given.text('name'),
+      });
+      const made = await client().payouts.create(body, callOptionsOf(given));
+      output.result(made, payoutLine(made.payout).join('  '));
+    },
+  },
+  {
+    name: 'payouts get',
+    args: '<id>',
+    says: 'read a payout',
+    run: async (context) =>
+      context.output.result(await context.client().payouts.get(idOf(context))),
+  },
+  {
+    name: 'payouts list',
+    says: 'list payouts, newest first',
+    options: {
+      status: { says: 'of one status', value: 'status', choices: payoutStatuses },
+      ...listing,
+    },
+    run: (context) =>
+      printList(
+        context,
+        context.client().payouts.list(narrowing(context, payoutStatuses)),
+        payoutLine,
+      ),
+  },
+];

@@ -1,0 +1,42 @@
+/** What commands on the objects of the API share. */
+import { formatMoney } from '../money.ts';
+import type { Context, Options } from './command.ts';
+import { present, readChoice, readCount } from './read-values.ts';
+
+/** The option of an amount. */
+export const amount = { says: 'in minor units', value: 'minor' };
+
+/** Options of lists. */
+export const listing: Options = {
+  limit: { says: 'how many at most; 20 when left out', value: 'count' },
+  from: { says: 'first day, UTC', value: 'date' },
+  to: { says: 'last day, UTC', value: 'date' },
+};
+
+export const idOf = ({ given }: Context): string => given.args[0] ?? '';
+
+/** Prints the first items of a list, each on one line. */
+export const printList = async <Item extends object>(
+  { given, output }: Context,
+  list: { first(count: number): Promise<Item[]> },
+  line: (item: Item) => readonly string[],
+): Promise<void> => {
+  const items = await list.first(readCount(given.text('limit'), 20, '--limit'));
+  for (const item of items) output.result(item, line(item).join('  '));
+  if (items.length === 0) output.remark('none');
+};
+
+/** What a list is narrowed down by. */
+export const narrowing = <Status extends string>(
+  { given }: Context,
+  statuses: readonly Status[],
+) => {
+  const status = readChoice(given.text('status'), statuses, '--status');
+  const [from, to] = [given.text('from'), given.text('to')];
+  const limit = Math.min(200, readCount(given.text('limit'), 20, '--limit'));
+  return present({ limit, from, to, status: status && [status] });
+};
+
+/** Minor units for people. */
+export const money = (value: number, currency: string): string =>
+  formatMoney(value, currency, 'en');

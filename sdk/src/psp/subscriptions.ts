@@ -1,0 +1,67 @@
+/** Commands on subscriptions. */
+import type { Schemas } from '../schemas.ts';
+import type { Command } from './command.ts';
+import { callOptionsOf, creating, present, readAmount, readChoice } from './read-values.ts';
+import { amount, idOf, money, printList } from './shared-options.ts';
+
+const periods = ['day', 'week', 'month', 'year'] as const;
+
+const subscriptionLine = (one: Schemas['Subscription']): readonly string[] => [
+  one.id,
+  one.status.padEnd(10),
+  money(one.amount, one.currency).padStart(14),
+  one.customer_ref,
+  one.next_charge_at ?? '-',
+];
+
+export const subscriptions: readonly Command[] = [
+  {
+    name: 'subscriptions create',
+    says: 'begin a subscription and print where the buyer binds a method',
+    options: {
+      amount,
+      customer: { says: 'your name of the customer', value: 'ref' },
+      period: { says: 'month when left out', value: 'period', choices: periods },
+      'trial-days': { says: 'days before the first charge', value: 'days' },
+      plan: { says: 'its name', value: 'text' },
+      ...creating,
+    },
+    run: async ({ given, client, output }) => {
+      const trial = given.text('trial-days');
+      const body = present({
+        amount: readAmount(given.text('amount')),
+        customer_ref: given.text('customer') ?? '',
+        period: readChoice(given.text('period'), periods, '--period'),
+        trial_days: trial === undefined ? undefined : readAmount(trial, '--trial-days'),
+        plan_name: given.text('plan'),
+      });
+      const made = await client().subscriptions.create(body, callOptionsOf(given));
+      const { subscription, pay_url } = made;
+      output.result(made, `${subscriptionLine(subscription).join('  ')}\nbind at ${pay_url}`);
+    },
+  },
+  {
+    name: 'subscriptions get',
+    args: '<id>',
+    says: 'read a subscription',
+    run: async (context) =>
+      context.output.result(await context.client().subscriptions.get(idOf(context))),
+  },
+  {
+    name: 'subscriptions list',
+    says: 'list subscriptions',
+    options: { limit: { says: 'how many at most; 20 when left out', value: 'count' } },
+    run: (context) => printList(context, context.client().subscriptions.list(), subscriptionLine),
+  },
+  {
+    name: 'subscriptions cancel',
+    args: '<id>',
+    says: 'stop future charges',
+    options: { reason: { says: 'why', value: 'text' } },
+    run: async (context) => {
+      const reason = context.given.text('reason');
+      const body = reason === undefined ? {} : { reason };
+      context.output.result(await context.client().subscriptions.cancel(idOf(context), body));
+    },
+  },
+];

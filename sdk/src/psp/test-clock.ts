@@ -1,0 +1,68 @@
+/** A shop's test clock, which operators set by GraphQL: days pass in seconds. */
+import { wait } from '../retry.ts';
+import { Failure } from './failure.ts';
+
+/** Where the graph is, who asks, and which shop's clock it is. */
+export interface ClockOf {
+  readonly url: string;
+  readonly operatorToken: string;
+  readonly merchantId: string;
+  readonly shopId: string;
+}
+
+interface GraphAnswer {
+  readonly errors?: readonly { readonly message: string }[];
+  readonly data?: Readonly<Record<string, ClockState | null>>;
+}
+
+interface ClockState {
+  readonly message?: string;
+  readonly advancingTo?: string | null;
+}
+
+const ask = async (clock: ClockOf, field: string, query: string): Promise<ClockState | null> => {
+  const { merchantId, shopId } = clock;
+  const response = await fetch(`${clock.url}/graphql`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${clock.operatorToken}`,
+    },
+    body: JSON.stringify({ query, variables: { m: merchantId, s: shopId } }),
+  });
+  // The query below selects no more than this.
+  const { errors, data } = (await response.json()) as GraphAnswer;
+  const [error] = errors ?? [];
+  if (error) throw new Failure('refused', `the test clock: ${error.message}`);
+  const state = data?.[field] ?? null;
+  if (state?.message !== undefined)
+    throw new Failure('refused', `the test clock: ${state.message}`);
+  return state;
+};
+
+const change = (clock: ClockOf, field: string, args: string): Promise<ClockState | null> =>
+  ask(
+    clock,
+    field,
+    `mutation ($m: ID!, $s: ID!) { ${field}(merchantId: $m, shopId: $s${args}) {
+      __typename ... on Refused { message } } }`,
+  );
+
+const read = (clock: ClockOf): Promise<ClockState | null> =>
+  ask(
+    clock,
+    'testClock',
+    'query ($m: ID!, $s: ID!) { testClock(merchantId: $m, shopId: $s) { advancingTo } }',
+  );
+
+/** Lets the shop live until then. A shop without a clock has one meanwhile. */
+export const liveUntil = async (clock: ClockOf, moment: Date, stopped: AbortSignal) => {
+  const existed = (await read(clock)) !== null;
+  if (!existed) await change(clock, 'testClockCreate', `, at: "${new Date().toISOString()}"`);
+  try {
+    await change(clock, 'testClockAdvance', `, to: "${moment.toISOString()}"`);
+    while (((await read(clock))?.advancingTo ?? null) !== null) await wait(500, stopped);
+  } finally {
+    if (!existed) await change(clock, 'testClockRemove', '');
+  }
+};

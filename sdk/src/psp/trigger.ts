@@ -1,0 +1,226 @@
+/**
+ * `psp trigger`: makes an event happen in test mode, through the API, the hosted page, the
+ * simulated bank and the test clock. No event is made up: it is in the event log, and
+ * endpoints get it.
+ */
+import type { PaymentClient } from '../client.ts';
+import { wait } from '../retry.ts';
+import type { Schemas, WebhookEventName } from '../schemas.ts';
+import { chooseAndPay, pay, useLink } from './buyer.ts';
+import type { Command, Context } from './command.ts';
+import { Failure } from './failure.ts';
+import { readAmount } from './read-values.ts';
+import { liveUntil } from './test-clock.ts';
+
+/** What was made, and the event to wait for; an id alone where no webhook speaks of it. */
+interface Made {
+  readonly id: string;
+  readonly event?: WebhookEventName;
+}
+
+type Trigger = (context: Context, client: PaymentClient, amount: number) => Promise<Made>;
+
+const to = { phone: '+79161234567', bank_id: '100000000111' };
+/** The simulated bank's number of somebody who is not in SBP. */
+const nobody = { ...to, phone: '+79000000001' };
+
+const patience_ms = 90_000;
+
+/** Looks until it finds something; gives up after a while. */
+const until = async <Found>(
+  { stopped }: Context,
+  what: string,
+  look: () => Promise<Found | null | undefined>,
+): Promise<Found> => {
+  const end_ms = Date.now() + patience_ms;
+  for (let pause_ms = 100; Date.now() < end_ms; pause_ms = Math.min(pause_ms * 1.5, 2_000)) {
+    const found = await look();
+    if (found !== null && found !== undefined) return found;
+    await wait(pause_ms, stopped);
+  }
+  throw new Failure('connection', `${what} did not come within ${patience_ms / 1_000} s`);
+};
+
+const paid = async (
+  context: Context,
+  client: PaymentClient,
+  body: Schemas['PaymentCreate'],
+): Promise<string> => {
+  const { payment, payment_url } = await client.payments.create(body);
+  await pay(payment_url, body.method === 'cards' ? 'cards' : 'sbp');
+  await until(context, 'the answer of the simulated bank', async () => {
+    const { status } = await client.payments.get(payment.id);
+    return status === 'pending' || status === 'processing' ? null : status;
+  });
+  return payment.id;
+};
+
+const planned = (outcome: 'succeeded' | 'failed') => ({ simulator_outcome: outcome });
+
+const succeeded = (context: Context, client: PaymentClient, amount: number): Promise<string> =>
+  paid(context, client, { amount, method: 'sbp', metadata: planned('succeeded') });
+
+/** Takes care that a payout can be made: pays in what is missing. */
+const fund = async (context: Context, client: PaymentClient, amount: number): Promise<void> => {
+  const needed = amount * 2 + 10_000;
+  const { available } = await client.balance.get();
+  if (available < needed) await succeeded(context, client, needed * 2);
+};
+
+const payOut = async (
+  context: Context,
+  client: PaymentClient,
+  body: Schemas['PayoutCreateSbp'],
+): Promise<string> => {
+  await fund(context, client, body.amount);
+  return (await client.payouts.create(body)).payout.id;
+};
+
+/** Pays a payment with a receipt; gives the receipt once the cash register has answered. */
+const receiptOf = async (
+  context: Context,
+  client: PaymentClient,
+  amount: number,
+  event: 'receipt.registered' | 'receipt.failed',
+): Promise<Made> => {
+  const failed = event === 'receipt.failed' ? { simulator_receipt: 'failed' } : {};
+  const id = await paid(context, client, {
+    amount,
+    method: 'sbp',
+    metadata: { ...planned('succeeded'), ...failed },
+    receipt: {
+      customer: { email: 'buyer@example.com' },
+      items: [{ description: 'psp trigger', quantity: '1', price: amount, vat_code: 1 }],
+    },
+  });
+  const receipt = await until(context, 'the receipt', async () => {
+    const [found] = await client.receipts.list({ payment_id: id }).first(1);
+    return found?.status === 'pending' ? null : found;
+  });
+  return { id: receipt.id, event };
+};
+
+const pastDue: Trigger = async (context, client, amount) => {
+  const { url, env, stopped } = context;
+  const operatorToken = env['PSP_OPERATOR_TOKEN'];
+  if (!operatorToken)
+    throw new Failure(
+      'setup',
+      'a test clock is set with the operator token: put it into PSP_OPERATOR_TOKEN (npm start prints it)',
+    );
+  // The last two digits decide: 02 is insufficient_funds. The trial binds the method without them.
+  const { subscription, pay_url } = await client.subscriptions.create({
+    amount: Math.ceil(amount / 100) * 100 + 2,
+    customer_ref: `psp-trigger-${Date.now()}`,
+    method: 'sbp',
+    trial_days: 1,
+  });
+  await pay(pay_url, 'sbp');
+  const { id, merchant_id: merchantId, shop_id: shopId } = subscription;
+  const due = await until(context, 'the bound method', async () => {
+    const { status, next_charge_at } = await client.subscriptions.get(id);
+    return status === 'active' ? next_charge_at : null;
+  });
+  const moment = new Date(Date.parse(due) + 120_000);
+  await liveUntil({ url, operatorToken, merchantId, shopId }, moment, stopped);
+  await until(context, 'the declined charge', async () => {
+    const { status } = await client.subscriptions.get(id);
+    return status === 'past_due' ? status : null;
+  });
+  return { id };
+};
+
+const triggers: Readonly<Record<string, Trigger>> = {
+  'payment.succeeded': async (context, client, amount) => ({
+    id: await succeeded(context, client, amount),
+    event: 'payment.succeeded',
+  }),
+  'payment.failed': async (context, client, amount) => ({
+    id: await paid(context, client, { amount, method: 'sbp', metadata: planned('failed') }),
+    event: 'payment.failed',
+  }),
+  'payment.authorized': async (context, client, amount) => ({
+    id: await paid(context, client, { amount, method: 'cards', capture: 'manual' }),
+    event: 'payment.authorized',
+  }),
+  'payment.cancelled': async (_, client, amount) => {
+    const { payment } = await client.payments.create({ amount });
+    await client.payments.cancel(payment.id);
+    return { id: payment.id, event: 'payment.cancelled' };
+  },
+  'payment.expired': async (context, client, amount) => {
+    const { payment } = await client.payments.create({ amount, ttl_minutes: 1 });
+    context.output.remark('its link ends in a minute');
+    return { id: payment.id, event: 'payment.expired' };
+  },
+  'payment.refunded': async (context, client, amount) => {
+    const id = await succeeded(context, client, amount);
+    await client.payments.refund(id, { reason: 'psp trigger' });
+    return { id, event: 'payment.refunded' };
+  },
+  'refund.succeeded': async (context, client, amount) => {
+    const id = await succeeded(context, client, amount);
+    const refund = await client.payments.refund(id, { reason: 'psp trigger' });
+    await until(context, 'the refund', async () => {
+      const { refunds } = await client.payments.get(id);
+      return refunds.find((one) => one.id === refund.id && one.status === 'succeeded');
+    });
+    return { id, event: 'payment.refunded' };
+  },
+  'payout.succeeded': async (context, client, amount) => ({
+    id: await payOut(context, client, { amount, ...to }),
+    event: 'payout.succeeded',
+  }),
+  'payout.failed': async (context, client, amount) => ({
+    id: await payOut(context, client, { amount, ...nobody }),
+    event: 'payout.failed',
+  }),
+  'link.paid': async (_, client, amount) => {
+    const { link } = await client.links.create({ amount, description: 'psp trigger' });
+    await chooseAndPay(await useLink(link.url));
+    return { id: link.id, event: 'link.paid' };
+  },
+  'receipt.registered': (context, client, amount) =>
+    receiptOf(context, client, amount, 'receipt.registered'),
+  'receipt.failed': (context, client, amount) =>
+    receiptOf(context, client, amount, 'receipt.failed'),
+  'subscription.past_due': pastDue,
+};
+
+/** What can be made to happen. */
+const names = Object.keys(triggers);
+
+/** The logged event of an object, once it is there. */
+const awaitEvent = (context: Context, client: PaymentClient, { id, event }: Required<Made>) =>
+  until(context, `the event ${event}`, async () => {
+    const list = client.eventLog.list({ event: [event], subject_id: id });
+    const [found] = await list.first(1);
+    return found;
+  });
+
+/** The row of `psp trigger`. */
+export const trigger: Command = {
+  name: 'trigger',
+  args: '<event>',
+  says: 'make an event happen in test mode',
+  choices: names,
+  options: { amount: { says: 'in minor units; 10000 when left out', value: 'minor' } },
+  run: async (context) => {
+    const { given, output, settings } = context;
+    const [name = ''] = given.args;
+    const run = triggers[name];
+    if (!run) throw new Failure('usage', `there is no ${name}; there are ${names.join(', ')}`);
+    if (!settings.apiKey?.startsWith('sk_test_'))
+      throw new Failure('usage', 'events are made in test mode alone: take an sk_test_ key');
+    const client = context.client();
+    const made = await run(context, client, readAmount(given.text('amount') ?? '10000'));
+    if (!made.event) {
+      output.result({ event: name, subject_id: made.id }, `${name}  ${made.id}`);
+      return;
+    }
+    const logged = await awaitEvent(context, client, { ...made, event: made.event });
+    const { id, event, created_at } = logged;
+    const text = `${event}  ${id}  of ${made.id}`;
+    output.result({ id, event, created_at, subject_id: made.id }, text);
+  },
+};

@@ -1,0 +1,218 @@
+/**
+ * Sends calls: authorisation, signature, time limits, and retries. Every attempt of a call that
+ * creates something has the same idempotency key, so that it takes effect once however often its
+ * answer is lost.
+ */
+import { ApiError, ConnectionError } from './errors.ts';
+import { isTryAgain, readRetryAfter, wait, waitBefore_ms } from './retry.ts';
+import type { Schemas } from './schemas.ts';
+import { signCall } from './sign.ts';
+import { apiVersion, version } from './version.ts';
+
+/** How a client reaches the service. */
+export interface ClientOptions {
+  /** `sk_test_...` or `sk_live_...`. */
+  readonly apiKey: string;
+  /** Where the service is, without `/v1/public`. */
+  readonly baseUrl: string;
+  /** The shop's `thm_...` secret: with it every call is signed as a whole. */
+  readonly signingSecret?: string | undefined;
+  /** How long one attempt may take; 30,000 ms when left out. */
+  readonly timeout_ms?: number | undefined;
+  /** How often a call is tried again; 5 when left out. */
+  readonly retries_max?: number | undefined;
+  /** A longer `Retry-After` is not waited for but thrown; 60 s when left out. */
+  readonly retryAfterMax_s?: number | undefined;
+  /** Instead of the global `fetch`. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+}
+
+/** What one call may have of its own. */
+export interface CallOptions {
+  /** Made by the call when left out. Keep your own to repeat a call after your program died. */
+  readonly idempotencyKey?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly timeout_ms?: number | undefined;
+  readonly retries_max?: number | undefined;
+}
+
+/** One call, before it is sent. */
+export interface Call {
+  readonly method: 'GET' | 'POST';
+  /** With its parameters filled in. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether the route takes an `Idempotency-Key`. */
+  readonly takesKey?: boolean;
+  readonly options?: CallOptions | undefined;
+}
+
+/** Sends a call until it is answered, and gives what `receive` makes of a good answer. */
+export type Send = <Answer>(
+  call: Call,
+  receive: (response: Response) => Promise<Answer>,
+) => Promise<Answer>;
+
+const listOf = (value: unknown): string =>
+  Array.isArray(value) ? value.map(String).join(',') : String(value);
+
+/** The path with its query, as it stands in the request line. */
+const targetOf = (base: URL, { path, query }: Call): string => {
+  const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
+  const text = new URLSearchParams(given.map(([name, value]) => [name, listOf(value)])).toString();
+  return `${base.pathname.replace(/\/$/, '')}${path}${text === '' ? '' : `?${text}`}`;
+};
+
+/** An attempt that brought no result, and whether another one may. */
+class FailedAttempt {
+  readonly again: boolean;
+  readonly retryAfter_s: number | null;
+  readonly error: (attempts: number) => Error;
+
+  constructor(again: boolean, retryAfter_s: number | null, error: (attempts: number) => Error) {
+    this.again = again;
+    this.retryAfter_s = retryAfter_s;
+    this.error = error;
+  }
+}
+
+/** What a refusal says; null when something else than the service answered. */
+const readRefusal = async (response: Response): Promise<Schemas['Error']['error'] | null> => {
+  try {
+    // The description says that every refusal has this body.
+    const body = (await response.json()) as Partial<Schemas['Error']> | null;
+    return typeof body?.error?.code === 'string' ? body.error : null;
+  } catch {
+    return null;
+  }
+};
+
+const refusedAttempt = async (response: Response, key: string | null): Promise<FailedAttempt> => {
+  const { status, headers } = response;
+  const refusal = await readRefusal(response);
+  const retryAfter_s = readRetryAfter(headers.get('retry-after'));
+  if (!refusal)
+    return new FailedAttempt(status >= 500 || status === 429, retryAfter_s, (attempts) => {
+      const message = `the answer ${status} is not the service's: something between answered`;
+      return new ConnectionError(message, { attempts, idempotencyKey: key });
+    });
+  const answer = { ...refusal, status, requestId: headers.get('x-request-id'), retryAfter_s };
+  return new FailedAttempt(
+    isTryAgain(status, refusal.code),
+    retryAfter_s,
+    (attempts) => new ApiError(answer, { attempts, idempotencyKey: key }),
+  );
+};
+
+/** What `fetch` is given, apart from where. */
+interface Attempt {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | null;
+  readonly key: string | null;
+  readonly timeout_ms: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Sends once. The time limit ends when `receive` has what it wants: the body of a JSON answer, or
+ * the head of one that is read while it comes.
+ */
+const attemptOnce = async <Answer>(
+  fetch: typeof globalThis.fetch,
+  attempt: Attempt,
+  receive: (response: Response) => Promise<Answer>,
+): Promise<{ readonly answer: Answer } | FailedAttempt> => {
+  const { url, method, headers, body, key, timeout_ms, signal } = attempt;
+  const ending = new AbortController();
+  const abort = (): void => ending.abort(signal?.reason);
+  const timer = setTimeout(() => ending.abort(new Error('timeout')), timeout_ms);
+  signal?.addEventListener('abort', abort, { once: true });
+  if (signal?.aborted) abort();
+  try {
+    const response = await fetch(url, {
+      method,
+      headers,
+      body,
+      redirect: 'error',
+      signal: signal ? AbortSignal.any([ending.signal, signal]) : ending.signal,
+    });
+    if (!response.ok) return await refusedAttempt(response, key);
+    return { answer: await receive(response) };
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason;
+    const message = ending.signal.aborted
+      ? `no answer within ${timeout_ms} ms`
+      : `the connection to ${new URL(url).origin} was refused or lost`;
+    return new FailedAttempt(
+      true,
+      null,
+      (attempts) => new ConnectionError(message, { attempts, idempotencyKey: key }, error),
+    );
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  }
+};
+
+const checkOptions = ({ apiKey, baseUrl }: ClientOptions): URL => {
+  if (!/^sk_(?:test|live)_\S+$/.test(apiKey))
+    throw new TypeError('apiKey: expected sk_test_... or sk_live_...');
+  const base = new URL(baseUrl);
+  if (!/^https?:$/.test(base.protocol) || base.search !== '' || base.hash !== '')
+    throw new TypeError('baseUrl: expected http(s)://host, without a query');
+  return base;
+};
+
+/** Opens the way to the service. Throws a TypeError when the options cannot be meant. */
+export const openTransport = (client: ClientOptions): Send => {
+  const base = checkOptions(client);
+  return async (call, receive) => {
+    const { method, body: given, options = {} } = call;
+    const key = call.takesKey ? (options.idempotencyKey ?? crypto.randomUUID()) : null;
+    const body = given === undefined ? null : JSON.stringify(given);
+    const target = targetOf(base, call);
+    const headers: Record<string, string> = {
+      accept: 'application/json',
+      'user-agent': `payment-service-sdk/${version} (api ${apiVersion})`,
+      ...call.headers,
+      authorization: `Bearer ${client.apiKey}`,
+      ...(body === null ? {} : { 'content-type': 'application/json' }),
+      ...(key === null ? {} : { 'idempotency-key': key }),
+    };
+    const signed = async (): Promise<Record<string, string>> => {
+      const { signingSecret } = client;
+      if (signingSecret === undefined) return headers;
+      const signature = await signCall(signingSecret, {
+        method,
+        target,
+        idempotencyKey: key,
+        body,
+      });
+      return { ...headers, 'x-psp-signature': signature };
+    };
+    const retries_max = options.retries_max ?? client.retries_max ?? 5;
+    for (let attempts = 1; ; attempts++) {
+      const outcome = await attemptOnce(
+        client.fetch ?? globalThis.fetch,
+        {
+          url: `${base.origin}${target}`,
+          method,
+          headers: await signed(),
+          body,
+          key,
+          timeout_ms: options.timeout_ms ?? client.timeout_ms ?? 30_000,
+          signal: options.signal,
+        },
+        receive,
+      );
+      if ('answer' in outcome) return outcome.answer;
+      const tooLong = (outcome.retryAfter_s ?? 0) > (client.retryAfterMax_s ?? 60);
+      if (!outcome.again || attempts > retries_max || tooLong) throw outcome.error(attempts);
+      await wait(waitBefore_ms(attempts, outcome.retryAfter_s), options.signal);
+    }
+  };
+};
