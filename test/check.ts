@@ -28,7 +28,7 @@ const numberIn = (pattern: RegExp) => (output: string) => Number(pattern.exec(ou
 
 /** A line of `tsc --listFiles`: a file, not a finding. */
 const isListedFile = (line: string): boolean =>
-  /\.(d\.)?[cm]?[jt]s$|\.json$/.test(line) && !line.includes('): error ');
+  /\.(d\.)?[cm]?[jt]sx?$|\.json$/.test(line) && !line.includes('): error ');
 
 /** What `tsc --listFiles` printed without the list. */
 const findings = (output: string): string =>
@@ -63,13 +63,22 @@ const types = (name: string, folder: string, ending: string, least: number): Par
   remedy: 'mend the types',
 });
 
+/** The console's program has a configuration of its own, too. */
+const ofConsole = (path: string): boolean => path.startsWith('console/src/');
+
 const parts = (): readonly Part[] => [
   {
-    ...types('types', '.', '.ts', typescriptFiles().length),
+    ...types('types', '.', '.ts', typescriptFiles().filter((path) => !ofConsole(path)).length),
     command: [...compileAll, '--pretty', 'false', '--listFiles'],
   },
   ...Array.from(browserFolders, ([folder, scripts]) =>
     types(folder, folder, '.js', scripts.length),
+  ),
+  types(
+    'console',
+    'console',
+    '.tsx',
+    typescriptFiles().filter((path) => ofConsole(path) && path.endsWith('.tsx')).length,
   ),
   {
     name: 'lint',

@@ -41,6 +41,7 @@ const long = [
   'test/how-to/',
   'test/crash/',
   'test/security/rotation',
+  'test/sdk/',
   'test/cluster/',
   'test/scenarios/',
   'test/browser/',
@@ -224,7 +225,9 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
     return 1;
   }
   const files = testFiles(named);
-  const [missing, finding_ms] = await timed(() => findOutsidePrograms(whole || wholeFleet));
+  const [missing, finding_ms] = await timed(() =>
+    findOutsidePrograms(whole || wholeFleet, wholeFleet),
+  );
   const [checked, checking_ms] = whole ? await timed(() => check(stopped)) : [true, 0];
   const [database, starting_ms] = await timed(startTestDatabase);
   process.env['TEST_POSTGRES_URL'] = database.url;

@@ -2,7 +2,7 @@
  * The acquirer's API: an order or a question in, its answer out. What is asked must be as
  * described; so must what is answered.
  */
-import { randomUUID } from 'node:crypto';
+import { apiError, ownOf, type ApiParts } from './api-parts.ts';
 import {
   kopecks,
   paymentView,
@@ -14,42 +14,16 @@ import {
   type BookedPayment,
   type BookedPayout,
   type BookedRefund,
-  type Books,
 } from './books.ts';
 import { mistakeIn, type Described } from './description.ts';
 import type { ApiRequest, ApiResponse } from './exchange.ts';
 import { listOf } from './list-page.ts';
-import type { openPublished } from './published.ts';
-import { captureHold, decide, giveUpHold, payNow, type Notify } from './settle.ts';
-
-export interface ApiParts {
-  readonly books: Books;
-  /** Holds exchanges to the acquirer's published description too; null: there is no copy of it. */
-  readonly published: ReturnType<typeof openPublished> | null;
-  /** Where buyers confirm. */
-  readonly base: string;
-  readonly notify: Notify;
-}
+import { receiptView, wrongReceipt } from './receipts.ts';
+import { createReceipt, shopSettings } from './receipt-orders.ts';
+import { captureHold, decide, giveUpHold, payNow } from './settle.ts';
 
 /** A card that is asked to confirm itself on the acquirer's page; every other card pays at once. */
 export const cardWith3ds = '2200000000000053';
-
-export const apiError = (
-  status: number,
-  code: string,
-  description: string,
-  parameter?: string,
-): ApiResponse => ({
-  status,
-  body: {
-    type: 'error',
-    id: randomUUID(),
-    code,
-    description,
-    ...(parameter === undefined ? {} : { parameter }),
-    ...(status >= 429 ? { retry_after: 50 } : {}),
-  },
-});
 
 const notFound = apiError(404, 'not_found', 'There is no such object', 'id');
 
@@ -57,12 +31,6 @@ const over = (amount: Amount, most_rub: bigint): boolean =>
   kopecks(amount) > most_rub * 100n || kopecks(amount) < 100n;
 
 const payment_max_rub = (type: string): bigint => (type === 'bank_card' ? 350_000n : 700_000n);
-
-/** What an account may know: what it made itself. */
-const ownOf = <Thing extends { readonly account: string }>(
-  thing: Thing | undefined,
-  { account }: ApiRequest,
-): Thing | undefined => (thing?.account === account ? thing : undefined);
 
 const createPayment = ({ books, base, notify }: ApiParts, asked: ApiRequest): ApiResponse => {
   const { body } = asked;
@@ -73,6 +41,8 @@ const createPayment = ({ books, base, notify }: ApiParts, asked: ApiRequest): Ap
   const type: string = saved?.type ?? data.type;
   if (over(body.amount, payment_max_rub(type)))
     return apiError(400, 'invalid_request', 'The amount is beyond the limit', 'amount.value');
+  const wrong = wrongReceipt(body.receipt, body.amount);
+  if (wrong !== null) return apiError(400, 'invalid_request', wrong, 'receipt.items');
   const number: string | null = data?.card?.number ?? null;
   const id = books.id();
   const payment: BookedPayment = {
@@ -95,6 +65,8 @@ const createPayment = ({ books, base, notify }: ApiParts, asked: ApiRequest): Ap
     saves: saved !== null || body.save_payment_method === true,
     metadata: body.metadata,
     cancellation: null,
+    receipt: body.receipt ?? null,
+    fiscalised: null,
   };
   books.payments.set(id, payment);
   if (!payment.confirmation) payNow(books, payment, notify);
@@ -111,6 +83,11 @@ const createRefund = ({ books, notify }: ApiParts, asked: ApiRequest): ApiRespon
     return apiError(400, 'invalid_request', 'The payment cannot be refunded', 'payment_id');
   if (kopecks(body.amount) > books.remainder(payment))
     return apiError(400, 'invalid_request', 'The amount is more than is left', 'amount');
+  const isPart = kopecks(body.amount) < kopecks(payment.amount);
+  if (payment.fiscalised && isPart && !body.receipt)
+    return apiError(400, 'invalid_request', 'A part needs its receipt', 'receipt');
+  const wrong = wrongReceipt(body.receipt, body.amount);
+  if (wrong !== null) return apiError(400, 'invalid_request', wrong, 'receipt.items');
   const refund: BookedRefund = {
     id: books.id(),
     paymentId: payment.id,
@@ -119,6 +96,7 @@ const createRefund = ({ books, notify }: ApiParts, asked: ApiRequest): ApiRespon
     createdAt: new Date(),
     metadata: body.metadata,
     cancellation: null,
+    receipt: body.receipt ?? null,
   };
   books.refunds.set(refund.id, refund);
   decide(refund, 'refund', notify);
@@ -218,7 +196,13 @@ const routes: readonly ApiRoute[] = [
     ({ books, base, notify }, asked, id) => {
       const payment = ownOf(books.payments.get(id), asked);
       if (!payment) return notFound;
-      const refused = captureHold(payment, asked.body.amount, notify);
+      const { amount, receipt } = asked.body;
+      const isPart = kopecks(amount) < kopecks(payment.amount);
+      if (payment.fiscalised && isPart && !receipt)
+        return apiError(400, 'invalid_request', 'A part needs its receipt', 'receipt');
+      const wrong = wrongReceipt(receipt, amount);
+      if (wrong !== null) return apiError(400, 'invalid_request', wrong, 'receipt.items');
+      const refused = captureHold(payment, asked.body, notify);
       return refused === null
         ? { status: 200, body: paymentView(payment, base) }
         : apiError(400, 'invalid_request', refused);
@@ -241,6 +225,24 @@ const routes: readonly ApiRoute[] = [
     const refund = books.refunds.get(id);
     return refund ? { status: 200, body: refundView(refund) } : notFound;
   }),
+  route('POST', /^\/receipts$/, 'CreateReceipt', 'Receipt', createReceipt),
+  route('GET', /^\/receipts$/, null, 'ReceiptList', ({ books }, asked) =>
+    listOf(
+      books.receipts.values(),
+      asked.query,
+      (receipt) =>
+        ownOf(receipt, asked) !== undefined &&
+        [receipt.paymentId, receipt.refundId].includes(
+          asked.query.get('payment_id') ?? asked.query.get('refund_id'),
+        ),
+      receiptView,
+    ),
+  ),
+  route('GET', /^\/receipts\/([\w-]+)$/, null, 'Receipt', ({ books }, asked, id) => {
+    const receipt = ownOf(books.receipts.get(id), asked);
+    return receipt ? { status: 200, body: receiptView(receipt) } : notFound;
+  }),
+  route('GET', /^\/me$/, null, 'Me', shopSettings),
   route('POST', /^\/payouts$/, 'CreatePayout', 'Payout', createPayout),
   route('GET', /^\/payouts\/search$/, null, 'PayoutList', ({ books }, { query }) =>
     listOf(
@@ -317,7 +319,8 @@ export const openApi = (parts: ApiParts): ((request: ApiRequest) => ApiResponse)
     }
     const { id } = before.response.body;
     const now =
-      before.response.status === 200 && /^\/(payments|refunds|payouts)$/.test(request.path);
+      before.response.status === 200 &&
+      /^\/(payments|refunds|payouts|receipts)$/.test(request.path);
     return now
       ? run({ ...request, method: 'GET', path: `${request.path}/${id}` })
       : before.response;

@@ -23,6 +23,32 @@ export interface BookedMethod {
   readonly last4: string | null;
 }
 
+interface ReceiptItem {
+  readonly amount: Amount;
+  readonly quantity: number;
+}
+
+/** What was given as `receipt`. */
+export interface GivenReceipt {
+  readonly items: readonly ReceiptItem[];
+}
+
+export interface BookedReceipt {
+  readonly id: string;
+  readonly account: string;
+  readonly type: 'payment' | 'refund';
+  readonly paymentId: string | null;
+  readonly refundId: string | null;
+  readonly settlement: 'cashless' | 'prepayment';
+  readonly items: readonly object[];
+  readonly sum: bigint;
+  status: 'pending' | 'succeeded' | 'canceled';
+  readonly createdAt: Date;
+  registeredAt: Date | null;
+  /** Its number in the cash register. */
+  readonly number: number;
+}
+
 export interface BookedPayment {
   readonly id: string;
   /** The shop that it was ordered by: it is known to no other. */
@@ -45,6 +71,10 @@ export interface BookedPayment {
   readonly confirmation: { readonly type: 'qr' | 'redirect'; readonly returnUrl: string } | null;
   readonly metadata: Metadata;
   cancellation: Cancellation | null;
+  /** What was given as its receipt last. */
+  receipt: GivenReceipt | null;
+  /** Of what its receipt was made. */
+  fiscalised: GivenReceipt | null;
 }
 
 export interface BookedRefund {
@@ -55,6 +85,7 @@ export interface BookedRefund {
   readonly createdAt: Date;
   readonly metadata: Metadata;
   cancellation: Cancellation | null;
+  readonly receipt: GivenReceipt | null;
 }
 
 export interface BookedPayout {
@@ -91,6 +122,7 @@ export class Books {
   readonly refunds = new Map<string, BookedRefund>();
   readonly payouts = new Map<string, BookedPayout>();
   readonly methods = new Map<string, BookedMethod>();
+  readonly receipts = new Map<string, BookedReceipt>();
   /** What was asked or answered against the descriptions. */
   readonly violations: string[];
 

@@ -1,6 +1,7 @@
 /** YooKassa emulated: the part of its API v3 that the connector uses. */
 import { answerCall } from './answer-call.ts';
-import { apiError, cardWith3ds, openApi } from './api.ts';
+import { apiError } from './api-parts.ts';
+import { cardWith3ds, openApi } from './api.ts';
 import type { ApiRequest } from './exchange.ts';
 import {
   Books,
@@ -17,6 +18,7 @@ import { mistakeIn } from './description.ts';
 import { readJson, type Emulated, type Surroundings } from './emulated.ts';
 import type { Shown } from './page.ts';
 import { openPublished } from './published.ts';
+import { CashRegister, receiptView } from './receipts.ts';
 import { payNow, refuseToPay, type Notify } from './settle.ts';
 import { yookassaDialect } from './yookassa-dialect.ts';
 
@@ -61,13 +63,15 @@ const shownOf = ({
       : null,
 });
 
-/** The notifications of its ends. */
+/** The notifications of its ends, of which some make receipts. */
 const openNotify = (
   viewOf: (object: BookedPayment | BookedRefund | BookedPayout) => object,
+  register: CashRegister,
   { faults, behaviour, violations }: Surroundings,
 ): Notify => {
   const notify = openCallbacks(faults, (status) => status === 200);
   return (event, object) => {
+    register.note(event, object);
     const notification = { type: 'notification', event, object: viewOf(object) };
     const wrong = mistakeIn('Notification', notification);
     if (wrong) violations.push(`told: ${wrong}`);
@@ -84,6 +88,16 @@ const accountsByHeader = (accounts: readonly string[]): ReadonlyMap<string, stri
     ]),
   );
 
+const shownBooks = (
+  { payments, refunds, payouts, receipts }: Books,
+  viewOf: (object: BookedPayment | BookedRefund | BookedPayout) => object,
+): ReturnType<Emulated['books']> => ({
+  payments: [...payments.values()].map(viewOf),
+  refunds: [...refunds.values()].map(viewOf),
+  payouts: [...payouts.values()].map(viewOf),
+  receipts: [...receipts.values()].map(receiptView),
+});
+
 /** Opens it. */
 export const emulateYooKassa = (
   { publishedFile, accounts }: YooKassaSettings,
@@ -95,9 +109,11 @@ export const emulateYooKassa = (
     if ('method' in object) return paymentView(object, base);
     return 'paymentId' in object ? refundView(object) : payoutView(object);
   };
-  const notify = openNotify(viewOf, around);
+  const register = new CashRegister(books, () => behaviour().receipts);
+  const notify = openNotify(viewOf, register, around);
   const published = publishedFile === null ? null : openPublished(publishedFile);
-  const api = openApi({ books, published, base, notify });
+  const hasRegister = (): boolean => behaviour().receipts !== 'off';
+  const api = openApi({ books, published, base, notify, register, hasRegister });
   const accountOf = accountsByHeader(accounts);
   return {
     call: async (request, response, url, text) => {
@@ -135,10 +151,6 @@ export const emulateYooKassa = (
       if (decision === 'pay') payNow(books, payment, notify);
       else refuseToPay(payment, notify);
     },
-    books: () => ({
-      payments: [...books.payments.values()].map(viewOf),
-      refunds: [...books.refunds.values()].map(viewOf),
-      payouts: [...books.payouts.values()].map(viewOf),
-    }),
+    books: () => shownBooks(books, viewOf),
   };
 };

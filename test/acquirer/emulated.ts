@@ -1,6 +1,7 @@
 /** What an emulated acquirer is to the process that serves it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Faults } from './faults.ts';
+import type { ReceiptBehaviour } from './register.ts';
 import type { Shown } from './page.ts';
 
 /** What can be changed while it runs. */
@@ -9,6 +10,7 @@ export interface Behaviour {
   readonly callbackUrl: string | null;
   /** Buyers confirm by themselves after so long; null: on the page. */
   readonly confirmAfter_ms: number | null;
+  readonly receipts: ReceiptBehaviour;
 }
 
 /** What all acquirers of one process share. */

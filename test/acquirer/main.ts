@@ -2,6 +2,7 @@
  * `npm run acquirer`: the emulated acquirer as a process of its own, a development tool. README.md
  * beside it has its settings.
  */
+import { receiptBehaviours } from './register.ts';
 import { serveAcquirer } from './serve-acquirer.ts';
 
 const text = (name: string): string | null => process.env[`ACQUIRER_${name}`] || null;
@@ -13,11 +14,13 @@ const acquirer = await serveAcquirer({
   publicUrl: text('PUBLIC_URL'),
   callbackUrl: text('CALLBACK_URL'),
   confirmAfter_ms: confirmAfter === null ? null : Number(confirmAfter),
+  receipts: receiptBehaviours.find((each) => each === text('RECEIPTS')) ?? 'usual',
   publishedFile: text('PUBLISHED'),
   seed: Number(text('SEED') ?? 1),
   accounts: (text('ACCOUNTS') ?? 'shop:secret,gateway:secret').split(','),
   terminal: text('TERMINAL') ?? 'terminal',
   password: text('PASSWORD') ?? 'password',
+  ffd: text('FFD') ?? '1.2',
 });
 process.stdout.write(
   `The emulated acquirers: YooKassa ${acquirer.url}/v3, T-Bank ${acquirer.url}/v2\n`,

@@ -1,8 +1,8 @@
 /**
- * The emulated acquirers: a development tool. `/v3` is YooKassa's API and `/v2` T-Bank's, the parts
- * that the connectors use; `/confirm/<id>` and `/pay/<id>` are their pages for buyers;
- * `/admin/books`, `/admin/faults` and `/admin/callbacks` are for tests and people. No money is
- * moved, and no real card is known.
+ * The emulated acquirers: a development tool. `/v3` is YooKassa's API, `/v2` and `/cashbox` are
+ * T-Bank's, the parts that the connectors use; `/confirm/<id>` and `/pay/<id>` are their pages for
+ * buyers; `/admin/books`, `/admin/faults` and `/admin/callbacks` are for tests and people. No money
+ * is moved, and no real card is known.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -69,6 +69,7 @@ const openAcquirers = (settings: AcquirerSettings, base: string): Acquirers => {
   let behaviour: Behaviour = {
     callbackUrl: settings.callbackUrl,
     confirmAfter_ms: settings.confirmAfter_ms,
+    receipts: settings.receipts,
   };
   const around: Surroundings = {
     base,
@@ -99,6 +100,7 @@ const serve = async (
     case 'v3':
       return acquirers.yookassa.call(request, response, url, text);
     case 'v2':
+    case 'cashbox':
       return acquirers.tbank.call(request, response, url, text);
     case 'confirm':
       return showPage(acquirers.yookassa, request, response, id, text);

@@ -8,6 +8,7 @@ import {
   type BookedPayout,
   type BookedRefund,
   type Books,
+  type GivenReceipt,
   fateOf,
   kopecks,
 } from './books.ts';
@@ -87,7 +88,7 @@ const holdFor = (payment: BookedPayment, notify: Notify): void => {
  */
 export const captureHold = (
   payment: BookedPayment,
-  amount: Amount,
+  { amount, receipt }: { readonly amount: Amount; readonly receipt?: GivenReceipt },
   notify: Notify,
 ): string | null => {
   if (payment.status !== 'waiting_for_capture') return 'The payment does not wait for its capture';
@@ -96,6 +97,7 @@ export const captureHold = (
   const fate = fateOf(amount);
   if (fate !== null && fate !== 'never' && fate !== 'late') return fate;
   payment.amount = amount;
+  payment.receipt = receipt ?? payment.receipt;
   payment.status = 'succeeded';
   notify('payment.succeeded', payment);
   return null;

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/merchant.ts';
 import type { FaultSettings } from './faults.ts';
+import type { ReceiptBehaviour } from './register.ts';
 
 export const shopAccount = { id: '100500', secret: 'secret-of-the-shop' } as const;
 export const gatewayAccount = { id: '100700', secret: 'secret-of-the-gateway' } as const;
@@ -15,10 +16,12 @@ export interface AcquirerBooks {
   readonly payments: readonly any[];
   readonly refunds: readonly any[];
   readonly payouts: readonly any[];
+  readonly receipts: readonly any[];
   readonly tbank: {
     readonly payments: readonly any[];
     readonly cancels: readonly any[];
     readonly cards: readonly any[];
+    readonly receipts: readonly any[];
   };
   /** What was asked or answered otherwise than the description says. */
   readonly violations: readonly string[];
@@ -31,10 +34,14 @@ export interface Acquirer {
   readonly tbankApi: string;
   books(): Promise<AcquirerBooks>;
   faults(settings: FaultSettings): Promise<void>;
-  /** Where notifications go; whether buyers confirm by themselves, and after how long. */
+  /**
+   * Where notifications go; whether buyers confirm by themselves, and after how long; how cash
+   * registers behave.
+   */
   callbacks(settings: {
     readonly callbackUrl?: string | null;
     readonly confirmAfter_ms?: number | null;
+    readonly receipts?: ReceiptBehaviour;
   }): Promise<void>;
   /** What a buyer does on the confirmation page. */
   confirm(url: string, decision: 'pay' | 'refuse'): Promise<void>;

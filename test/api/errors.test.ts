@@ -69,7 +69,7 @@ const payments: readonly (readonly [string, string])[] = [
   ['{}', `amount: required, ${integer}, got nothing`],
   [
     '{"amount":1,"sum":1}',
-    'sum: unknown field, expected amount, currency, method, capture, order_id, customer_id, return_url, description, webhook_url, ttl_minutes, metadata',
+    'sum: unknown field, expected amount, currency, method, capture, order_id, customer_id, return_url, description, webhook_url, ttl_minutes, metadata, receipt',
   ],
   ['{"amount":1,"currency":"RUR1"}', 'currency: expected an ISO 4217 currency code, got "RUR1"'],
   ['{"amount":1,"currency":"rub"}', 'currency: expected an ISO 4217 currency code, got "rub"'],

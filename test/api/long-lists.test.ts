@@ -1,6 +1,8 @@
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { GraphQLError } from 'graphql';
+import { longAnswers_max } from '../../rest-facade/walk-pages.ts';
+import { eventually } from '../support/merchant.ts';
 import { openSmallEdge, type SmallEdge } from './small-edge.ts';
 
 /** What the list answers next. */
@@ -84,6 +86,35 @@ describe('a list that the contract has no pages for', () => {
       assert.equal(response.status, 200);
       await assert.rejects(response.text(), 'the answer has no end');
     }
+  });
+
+  test('gives its place back when the caller hangs up before the first page is read', async () => {
+    const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+    const whole = ({ after: cursor }: { readonly after: string | null }) =>
+      page(['a'], cursor === null ? 'two' : null);
+    next = async (read) => {
+      await held;
+      return whole(read);
+    };
+    asked = [];
+    const hangUp = new AbortController();
+    const begun = Array.from({ length: longAnswers_max }, () =>
+      assert.rejects(
+        fetch(`${edge.url}/v1/public/tokens`, {
+          headers: { authorization: 'Bearer test' },
+          signal: hangUp.signal,
+        }),
+        { name: 'AbortError' },
+      ),
+    );
+    await eventually(() => asked.length === longAnswers_max, 'all that may be read at a time');
+    hangUp.abort();
+    await Promise.all(begun);
+    // The service has seen them go when it answers whoever came after them.
+    await fetch(`${edge.url}/v1/public/nothing`);
+    letGo();
+    next = whole;
+    assert.equal((await ask()).status, 200);
   });
 
   test('is not walked for a HEAD request', async () => {

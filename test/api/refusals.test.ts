@@ -23,6 +23,7 @@ const statuses: Record<RefusalCode, number> = {
   payment_not_succeeded: 409,
   already_refunded: 409,
   token_not_active: 409,
+  receipt_not_expected: 409,
   amount_exceeds_remainder: 422,
   capture_declined: 422,
   insufficient_balance: 422,

@@ -129,6 +129,7 @@ describe('the payments registry', () => {
 const lists = [
   ['/payments', 'status', 'pending', 'succeeded'],
   ['/refunds', 'status', 'pending', 'succeeded'],
+  ['/receipts', 'status', 'pending', 'failed'],
   ['/payouts', 'status', 'pending', 'succeeded'],
   ['/payouts', 'method', 'payouts_sbp', 'payouts_card'],
   ['/links', 'status', 'active', 'paid'],

@@ -15,6 +15,7 @@ import type { Row } from './report.ts';
 import { dueAtOnceRows } from './rows/due-at-once-rows.ts';
 import { recurringRows } from './rows/recurring-row.ts';
 import { registryRows } from './rows/registry-rows.ts';
+import { sizeRows } from './rows/size-rows.ts';
 import { fleetSoakRows, soakRows } from './rows/soak-rows.ts';
 import { spreadRows } from './rows/spread-rows.ts';
 import { startRows } from './rows/start-rows.ts';
@@ -52,6 +53,13 @@ const parts = {
     quick_min: 0.4,
     whole_min: () => 2,
     alone: [wholePaymentRows],
+  },
+  size: {
+    says: ({ sizePayments, sizeOthers }) =>
+      `what ${n(sizePayments)} whole payments write among ${n(sizeOthers)} others: disk, log, transactions, HOT updates`,
+    quick_min: 0.6,
+    whole_min: ({ sizePayments, sizeOthers }) => 1 + sizePayments / 3_000 + sizeOthers / 300_000,
+    alone: [sizeRows],
   },
   read: {
     says: () =>

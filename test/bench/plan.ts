@@ -57,6 +57,9 @@ export interface BenchPlan {
   /** Payments of the large registry, and how often each kind of page is read. */
   readonly registryPayments: number;
   readonly registryPages: number;
+  /** Whole payments whose writes are counted, and payments that lie in the table before. */
+  readonly sizePayments: number;
+  readonly sizeOthers: number;
   /** How long the whole service is under everything at once. */
   readonly soakMinutes: number;
 }
@@ -98,6 +101,8 @@ export const planOf = (quick: boolean, sizes: Sizes = {}): BenchPlan => {
     csvRounds: quick ? 2 : 5,
     registryPayments: payments ?? (quick ? 200_000 : 5_000_000),
     registryPages: quick ? 60 : 400,
+    sizePayments: quick ? 500 : 5_000,
+    sizeOthers: payments ?? (quick ? 20_000 : 1_000_000),
     soakMinutes: minutes ?? (quick ? 0.2 : 5),
   };
 };

@@ -2,6 +2,7 @@
  * Whole payments as a subject of rounds: what a merchant's server, a buyer's browser and the
  * merchant's receiver do for each.
  */
+import { randomUUID } from 'node:crypto';
 import { Agent } from 'undici';
 import type { Merchant } from '../support/merchant.ts';
 import type { CpuClock } from './cpu.ts';
@@ -25,11 +26,15 @@ interface Delivered {
 /** One payment, from its creation until its webhook has come. */
 type LivePayment = () => Promise<void>;
 
-/** Opens the merchant's receiver and the buyers' connections; `stack` closes them. */
+/**
+ * Opens the merchant's receiver and the buyers' connections; `stack` closes them. Payments are
+ * created with an idempotency key each where they are `keyed`.
+ */
 export const openBuyers = async (
   origin: string,
   merchant: Merchant,
   stack: AsyncDisposableStack,
+  keyed = false,
 ): Promise<LivePayment> => {
   const awaited = new Map<string, () => void>();
   const receive = (body: string): void => {
@@ -57,7 +62,10 @@ export const openBuyers = async (
   const formType = 'application/x-www-form-urlencoded';
   return async () => {
     const created = JSON.parse(
-      await post('/v1/public/payments', jsonType, payment, { authorization }),
+      await post('/v1/public/payments', jsonType, payment, {
+        authorization,
+        ...(keyed ? { 'idempotency-key': randomUUID() } : {}),
+      }),
     ) as Created;
     const { id } = created.payment;
     const notified = new Promise<void>((resolve, reject) => {

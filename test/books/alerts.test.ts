@@ -63,6 +63,43 @@ test('an alert is raised once however often and at however many places at once i
   assert.equal(await raiseAlert(pool, alert), false, 'a fact stays resolved');
 });
 
+test('an alert is given to people of the platform alone, and lists are narrowed by mode, severity and assignee', async () => {
+  const { pool } = cabinet.harness;
+  const mine = anAlert({ kind: 'books_differ', mode: 'live' });
+  const others = [anAlert({ kind: 'books_differ', mode: 'test' }), anAlert({ mode: 'live' })];
+  for (const alert of [mine, ...others]) await raiseAlert(pool, alert);
+  const session = `insert into console_session (digest, id, subject, role, merchant_id, created_at, seen_at, ends_at)
+    values ($1, gen_random_uuid(), $1, 'viewer', $2, now(), now(), now())`;
+  await pool.query(session, ['colleague', null]);
+  await pool.query(session, ['cabinet user', randomUUID()]);
+  const assign = async (assignee: string | null): Promise<any> => {
+    const { id, merchantId } = await about(mine);
+    const mutation = `mutation ($m: ID, $id: ID!, $to: String) { alertAssign(merchantId: $m, id: $id, assignee: $to) {
+      __typename ... on Refused { code } ... on Alert { assignee severity } } }`;
+    return (await cabinet.ask(mutation, { m: merchantId, id, to: assignee })).alertAssign;
+  };
+  assert.deepEqual(await cabinet.ask('{ alertAssignees }'), {
+    alertAssignees: ['person-1', 'colleague'],
+  });
+  for (const nobody of ['cabinet user', 'a stranger'])
+    assert.equal((await assign(nobody)).code, 'bad_request');
+  for (const person of ['person-1', null, 'colleague'])
+    assert.deepEqual(await assign(person), {
+      __typename: 'Alert',
+      assignee: person,
+      severity: 'critical',
+    });
+  const subjects = async (filter: string): Promise<string[]> =>
+    (await listed(filter)).map(({ subjectId }) => subjectId);
+  assert.deepEqual(await subjects(', assignee: "colleague"'), [mine.subjectId]);
+  const critical = await subjects(', severity: critical, mode: live');
+  assert.ok(critical.includes(mine.subjectId));
+  for (const { subjectId } of others) assert.ok(!critical.includes(subjectId));
+  assert.deepEqual(await subjects(', severity: warning, kind: books_differ'), []);
+  await resolve(await about(mine));
+  assert.equal((await assign('person-1')).code, 'bad_request');
+});
+
 test('a state that is found again after it was resolved is raised again', async () => {
   const alert = anAlert({ kind: 'books_differ', merchantId: null });
   await raiseAlert(cabinet.harness.pool, alert);

@@ -6,6 +6,7 @@ import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { checkNames, type CheckName } from '../../subgraphs/kernel/ledger/books/check.ts';
 import { walkOn } from '../../subgraphs/kernel/ledger/books/walk-books.ts';
 import { countDifferences } from '../../subgraphs/kernel/ledger/books/watch-books.ts';
+import { followEvents, walkOlder } from '../../subgraphs/kernel/ledger/totals/keep-totals.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
@@ -171,6 +172,31 @@ const mistakes: Readonly<
     ],
     'event_relayed',
   ],
+  'a payment that is counted with other money than it booked': () => [
+    [`update counted_fact set moved = moved + 1 where id = '${ids.payment}'`],
+    'payment_counted',
+    'hour_adds_up',
+  ],
+  'a refund that is not counted': () => [
+    [`delete from counted_fact where id = '${ids.refund}'`],
+    'refund_counted',
+    'hour_adds_up',
+  ],
+  'a payout that is counted as failed': () => [
+    [`update counted_fact set status = 'failed' where id = '${ids.payout}'`],
+    'payout_counted',
+    'hour_adds_up',
+  ],
+  'an hour of a shop that was changed': () => [
+    [`update hourly_total set fee = fee + 1 where shop_id = '${key.shopId}' and kind = 'payment'`],
+    'hour_adds_up',
+    'hours_together',
+  ],
+  'an hour that was lost': () => [
+    [`delete from hourly_total where shop_id = '${key.shopId}' and kind = 'refund'`],
+    'hour_adds_up',
+    'hours_together',
+  ],
 };
 
 describe('the books', () => {
@@ -179,6 +205,9 @@ describe('the books', () => {
     while ((await foldBalances(migrated.database.pool)) > 0);
     await history.adjust(key, 20n, true);
     await history.payOut(key, 10n, 'pending');
+    const { pool } = migrated.database;
+    while ((await followEvents(pool)) > 0);
+    while (await walkOlder(pool));
   });
 
   test('of a merchant with one of everything are right', async () =>

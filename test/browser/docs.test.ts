@@ -1,6 +1,6 @@
 /**
- * `/docs` and the pages beside it in a real browser: the policy of the hosted page's origin, trying
- * out, narrow screens, screen readers.
+ * The reference and the pages beside it in a real browser: the policy of the hosted page's origin,
+ * trying out, narrow screens, screen readers.
  */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
@@ -83,7 +83,7 @@ describe('the documentation', { skip: noChromium }, () => {
   test('runs scripts of its own files alone, and a request is tried out each time with a key of its own', async () => {
     const { key } = await makeMerchant(service);
     const { page, policy, complaints, elsewhere } = await open(
-      '/docs#tag/payments/POST/v1/public/payments',
+      '/docs/reference#tag/payments/POST/v1/public/payments',
     );
     assert.equal(directive(policy, 'script-src'), "script-src 'self'");
     assert.equal(directive(policy, 'default-src'), "default-src 'none'");
@@ -116,9 +116,10 @@ describe('the documentation', { skip: noChromium }, () => {
     { width: 1_280, colorScheme: 'dark' },
   ] as const) {
     const places = [
-      ['/docs', 'Payment Service Public API'],
+      ['/docs/reference', 'Payment Service Public API'],
+      // Where operations were once: it leads to the reference.
       ['/docs#tag/payments/POST/v1/public/payments', 'Create a payment'],
-      ['/docs#tag/webhooks', 'Webhooks'],
+      ['/docs/reference#tag/webhooks', 'Webhooks'],
     ] as const;
     for (const [path, heading] of places) {
       test(`${path} is clean for axe at ${JSON.stringify(view)}`, async () => {
@@ -149,12 +150,12 @@ describe('the documentation', { skip: noChromium }, () => {
     ['Verifying webhooks', '/docs/webhooks/'],
   ] as const) {
     test(`the reference leads to ${href}, and back`, async () => {
-      const { page } = await open('/docs');
+      const { page } = await open('/docs/reference');
       await untilDrawn(page);
       const link = page.getByRole('link', { name }).first();
       assert.equal(await link.getAttribute('href'), href);
       await page.goto(new URL(href, page.url()).href);
-      await page.getByRole('link', { name: 'The API', exact: true }).click();
+      await page.getByRole('link', { name: 'API reference', exact: true }).click();
       await untilDrawn(page);
       await page.close();
     });

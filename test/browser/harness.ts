@@ -1,7 +1,8 @@
 /** A running service with a merchant, whose payments a test opens in a browser. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { eventually, makeMerchant } from '../support/merchant.ts';
+import { eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, startOwn } from '../support/plain-service.ts';
 import { openWindow, startChromium, watchComplaints, type Visitor } from './chromium.ts';
 
@@ -22,6 +23,10 @@ export interface Created {
 export interface Harness {
   /** Creates a payment; 1,250 RUB of order A-10422 by default. */
   create(body?: Readonly<Record<string, unknown>>): Promise<Created>;
+  /** Starts a subscription, 990 RUB a month by default; gives the payment that binds its method. */
+  subscribe(body?: Readonly<Record<string, unknown>>): Promise<Created>;
+  /** Makes a payment link, of 1,250 RUB by default. */
+  link(body?: Readonly<Record<string, unknown>>): Promise<Pick<Created, 'url'>>;
   cancel(payment: Created): Promise<void>;
   /**
    * Leaves the payment as a process does that died half a minute ago, between its move and the
@@ -61,6 +66,22 @@ const changesOf = (database: pg.Client): Pick<Harness, 'loseOrder' | 'endLink'> 
   },
 });
 
+/** What a merchant does with a payment that there is. */
+const actsOf = (merchant: Merchant): Pick<Harness, 'cancel' | 'capture' | 'refund'> => ({
+  cancel: async ({ id }) => {
+    const { status, body } = await merchant.call('POST', `/payments/${id}/cancel`);
+    if (status !== 200) throw new Error(`the payment was not cancelled: ${JSON.stringify(body)}`);
+  },
+  capture: async ({ id }, amount) => {
+    const { status, body } = await merchant.call('POST', `/payments/${id}/capture`, { amount });
+    if (status !== 200) throw new Error(`the payment was not captured: ${JSON.stringify(body)}`);
+  },
+  refund: async ({ id }, body) => {
+    const { status, body: answer } = await merchant.call('POST', `/payments/${id}/refund`, body);
+    if (status !== 201) throw new Error(`nothing was given back: ${JSON.stringify(answer)}`);
+  },
+});
+
 /**
  * A merchant of the service and its database. With settings the service is this file's own.
  */
@@ -71,6 +92,7 @@ export const openHarness = async (
   const merchant = await makeMerchant(service);
   const time = new pg.Client({ connectionString: service.databaseUrl });
   await time.connect();
+  const read = async (id: string) => (await merchant.call('GET', `/payments/${id}`)).body;
   return {
     create: async (body = {}) => {
       const made = await merchant.call('POST', '/payments', {
@@ -82,24 +104,27 @@ export const openHarness = async (
       if (made.status !== 201)
         throw new Error(`the payment was not created: ${JSON.stringify(made.body)}`);
       const { id } = made.body.payment;
-      return {
-        id,
-        url: made.body.payment_url,
-        read: async () => (await merchant.call('GET', `/payments/${id}`)).body,
-      };
+      return { id, url: made.body.payment_url, read: () => read(id) };
     },
-    cancel: async ({ id }) => {
-      const { status, body } = await merchant.call('POST', `/payments/${id}/cancel`);
-      if (status !== 200) throw new Error(`the payment was not cancelled: ${JSON.stringify(body)}`);
+    subscribe: async (body = {}) => {
+      const made = await merchant.call('POST', '/subscriptions', {
+        amount: 99_000,
+        customer_ref: randomUUID(),
+        plan_name: 'Кофе каждый месяц',
+        ...body,
+      });
+      if (made.status !== 201)
+        throw new Error(`the subscription was not started: ${JSON.stringify(made.body)}`);
+      const { id } = made.body.initial_payment;
+      return { id, url: made.body.pay_url, read: () => read(id) };
     },
-    capture: async ({ id }, amount) => {
-      const { status, body } = await merchant.call('POST', `/payments/${id}/capture`, { amount });
-      if (status !== 200) throw new Error(`the payment was not captured: ${JSON.stringify(body)}`);
+    link: async (body = {}) => {
+      const made = await merchant.call('POST', '/links', { amount: 125_000, ...body });
+      if (made.status !== 201)
+        throw new Error(`the link was not made: ${JSON.stringify(made.body)}`);
+      return made.body.link;
     },
-    refund: async ({ id }, body) => {
-      const { status, body: answer } = await merchant.call('POST', `/payments/${id}/refund`, body);
-      if (status !== 201) throw new Error(`nothing was given back: ${JSON.stringify(answer)}`);
-    },
+    ...actsOf(merchant),
     until: (payment, status) =>
       eventually(async () => {
         const read = await payment.read();

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
-import { pay, payByCard } from '../support/buyer.ts';
+import { confirmAtBank, pay, payByCard } from '../support/buyer.ts';
 import { eventually } from '../support/merchant.ts';
 import { noChromium, openWindow, startChromium } from './chromium.ts';
 import { openHarness, type Created, type Harness } from './harness.ts';
@@ -62,6 +62,15 @@ const states: Readonly<Record<string, (harness: Harness) => Promise<Shown>>> = {
   'a QR code': (harness) => atBank(harness, { method: 'sbp' }),
   'a bank’s app': (harness) => atBank(harness, { method: 'tpay' }),
   '3-D Secure': (harness) => atBank(harness, { method: 'cards' }),
+  'the terms of a subscription': (harness) =>
+    harness.subscribe({ trial_days: 14, interval_count: 2, plan_name: 'Кофе и чай '.repeat(20) }),
+  'a subscription that has begun': async (harness) => {
+    const payment = await harness.subscribe();
+    await payByCard(payment.url);
+    await confirmAtBank(payment.url);
+    await harness.until(payment, 'succeeded');
+    return payment;
+  },
   'a bank that is silent': (harness) =>
     atBank(harness, { method: 'sbp', metadata: { simulator_outcome: 'pending' } }),
   'the bank’s own page': async (harness) => ({

@@ -142,6 +142,7 @@ const paid = {
   plannedFailureCode: null,
   saves: false,
   verification: false,
+  subscription: null,
   asksCard: false,
   asksHolder: false,
   paidAt: '2026-05-06T10:30:00Z',
@@ -153,6 +154,7 @@ const paid = {
   shopSite: 'https://shop.example',
   now: '2026-05-06T10:30:05Z',
   clockStands: false,
+  fiscalReceipt: null,
 } as const;
 
 type Shown = Parameters<typeof outcomeView>[0];

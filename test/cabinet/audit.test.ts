@@ -36,6 +36,12 @@ const obstacleTo = async (
   return answer.__typename === 'Refused' ? answer.code : null;
 };
 
+/** What a person keeps for itself: test/cabinet/saved-views.test.ts. */
+const isOwn = (name: string): boolean => name.startsWith('savedView');
+
+/** What does several things leaves an entry of each. */
+const entriesOf: Readonly<Record<string, number>> = { merchantOnboard: 4 };
+
 describe('every mutation of the cabinet', () => {
   test('has an example here', () => {
     const names = operatorMutations(cabinet);
@@ -50,19 +56,21 @@ describe('every mutation of the cabinet', () => {
       const before = await entries();
       assert.equal(await obstacleTo(name, document, operator()), null, name);
       const fresh = (await entries()).slice(before.length);
-      assert.equal(fresh.length, 1, `${name} left ${fresh.length} entries`);
-      const [entry] = fresh;
-      assert.deepEqual(
-        { actor: entry?.['actor'], role: entry?.['role'], request: entry?.['request_id'] },
-        { actor: 'person-1', role: 'admin', request: requestId },
-      );
-      assert.match(String(entry?.['action']), /^[a-z_]+\.[a-z_]+$/);
-      assert.ok(entry?.['subject_kind'] && entry['subject_id'], name);
-      assert.ok(
-        entry['before'] !== null || entry['after'] !== null,
-        `${name} says nothing of what changed`,
-      );
-      if (!isPlatforms(name)) assert.equal(entry['merchant_id'], fixture.merchantId, name);
+      assert.equal(fresh.length, entriesOf[name] ?? 1, `${name} left ${fresh.length} entries`);
+      for (const entry of fresh) {
+        assert.deepEqual(
+          { actor: entry['actor'], role: entry['role'], request: entry['request_id'] },
+          { actor: 'person-1', role: 'admin', request: requestId },
+        );
+        assert.match(String(entry['action']), /^[a-z_]+\.[a-z_]+$/);
+        assert.ok(entry['subject_kind'] && entry['subject_id'], name);
+        assert.ok(
+          entry['before'] !== null || entry['after'] !== null,
+          `${name} says nothing of what changed`,
+        );
+        if (!isPlatforms(name) && !isOwn(name))
+          assert.equal(entry['merchant_id'], fixture.merchantId, name);
+      }
     }
     assert.doesNotMatch(
       JSON.stringify(await entries()),
@@ -72,7 +80,7 @@ describe('every mutation of the cabinet', () => {
 
   test("is for the merchant's own cabinet or the platform's operators alone, and one that is refused leaves no entry", async () => {
     const [fixture, other] = [await makeFixture(cabinet), await makeFixture(cabinet)];
-    for (const name of operatorMutations(cabinet)) {
+    for (const name of operatorMutations(cabinet).filter((mutation) => !isOwn(mutation))) {
       const document = await documentOf(cabinet, name, fixture);
       const before = await entries();
       assert.equal(
@@ -92,7 +100,7 @@ describe('every mutation of the cabinet', () => {
   });
 
   test("is open to the merchant's own admin, save what is the platform's", async () => {
-    for (const name of operatorMutations(cabinet)) {
+    for (const name of operatorMutations(cabinet).filter((mutation) => !isOwn(mutation))) {
       const fixture = await makeFixture(cabinet);
       assert.equal(
         await obstacleTo(

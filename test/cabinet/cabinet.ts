@@ -45,7 +45,7 @@ export const cabinetUser = (merchantId: string, role: Role = 'admin'): OperatorP
 
 export const keyOf = ({ merchantId, shopId }: Fixture): KeyPrincipal => ({
   kind: 'key',
-  keyId: 'key-1',
+  keyId: '00000000-0000-4000-8000-00000000000a',
   merchantId,
   shopId,
   mode: 'test',

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { getNamedType, isUnionType } from 'graphql';
 import { raiseAlert } from '../../subgraphs/kernel/alerts/raise-alert.ts';
 import { matchNext } from '../../subgraphs/merchants/reconciliation/match-report.ts';
+import { isUuid } from '../../subgraphs/kernel/rules/uuid.ts';
 import { access } from '../../subgraphs/kernel/service/access/access.ts';
 import type { Cabinet, Fixture } from './cabinet.ts';
 
@@ -32,6 +33,18 @@ const made = async (cabinet: Cabinet, call: string, type: string): Promise<strin
     `mutation { answer: ${call} { ... on ${type} { id } ... on Refused { message } } }`,
   );
   return text(answer.id);
+};
+
+/** Logs somebody of a merchant in to the console; gives the session's id. */
+const loggedIn = async ({ harness }: Cabinet, merchantId: string): Promise<string> => {
+  const id = randomUUID();
+  if (!isUuid(merchantId)) return id;
+  await harness.pool.query(
+    `insert into console_session (digest, id, subject, role, merchant_id, created_at, seen_at, ends_at)
+      values ($1, $2, 'somebody', 'viewer', $3, now(), now(), now() + interval '1 hour')`,
+    [id, id, merchantId],
+  );
+  return id;
 };
 
 /**
@@ -125,6 +138,8 @@ export const examples: Readonly<
   Record<string, (fixture: Fixture, cabinet: Cabinet) => string | Promise<string>>
 > = {
   merchantCreate: () => 'name: "Another"',
+  merchantOnboard: () =>
+    'name: "Onboarded", shopName: "First shop", webhookUrl: "https://example.com/hook"',
   merchantRename: (fixture) => `${merchant(fixture)}, name: "Renamed"`,
   merchantLiveEnable: merchant,
   merchantLiveDisable: merchant,
@@ -135,6 +150,7 @@ export const examples: Readonly<
   shopSignatureRequire: (fixture) => `${shop(fixture)}, required: false`,
   shopSigningSecretRotate: shop,
   shopAllowListSet: (fixture) => `${shop(fixture)}, entries: ["192.0.2.0/24", "2001:db8::1"]`,
+  shopReceiptsRequire: (fixture) => `${shop(fixture)}, required: true`,
   apiKeyIssue: (fixture) => `${shop(fixture)}, mode: live`,
   apiKeyRevoke: (fixture) => `${merchant(fixture)}, apiKeyId: ${text(fixture.keyId)}`,
   webhookEndpointCreate: (fixture) =>
@@ -181,6 +197,14 @@ export const examples: Readonly<
     `id: ${await differing(cabinet)}, note: "Another merchant of ours"`,
   alertResolve: async (fixture, cabinet) =>
     `${merchant(fixture)}, id: ${await raised(cabinet, fixture.merchantId)}, note: "Refunded by hand"`,
+  alertAssign: async (fixture, cabinet) =>
+    `${merchant(fixture)}, id: ${await raised(cabinet, fixture.merchantId)}, assignee: null`,
+  webhookEndpointTest: endpoint,
+  savedViewSave: () => 'section: "payments", name: "Failed today", search: "status=failed"',
+  savedViewDelete: async (_, cabinet) =>
+    `id: ${await made(cabinet, 'savedViewSave(section: "payments", name: "One", search: "")', 'SavedView')}`,
+  personSessionEnd: async ({ merchantId }, cabinet) =>
+    `id: ${text(await loggedIn(cabinet, merchantId))}`,
   bankAskAgain: async (fixture, cabinet) =>
     `${merchant(fixture)}, id: ${text(await stopped(cabinet, fixture))}`,
   personalDataErase: async (fixture, cabinet) =>

@@ -73,8 +73,68 @@ const compareEach = (
   assert.deepEqual(differing, [], `${what} that differ`);
 };
 
+const sumOfReceipt = ({ settlements: [settled] }: Row): bigint => kopecks(settled.amount);
+
+/**
+ * Each receipt that we have is registered at the bank once, and what the bank has registered of a
+ * movement comes to the money that moved: a hold that was captured in part, or given up, has its
+ * receipt returned there.
+ */
+const compareReceipts = (
+  ours: {
+    readonly payments: readonly Row[];
+    readonly refunds: readonly Row[];
+    readonly receipts: readonly Row[];
+  },
+  bank: AcquirerBooks,
+): void => {
+  const registered = bank.receipts.filter(succeeded);
+  const refOf = new Map(
+    [...bank.payments, ...bank.refunds].map((row) => [operationOf(row), row.id]),
+  );
+  const differing = ours.receipts.flatMap((receipt) => {
+    const movement = refOf.get(receipt['refund_id'] ?? receipt['payment_id']);
+    const same = registered.filter(
+      (row) =>
+        (row.refund_id ?? row.payment_id) === movement &&
+        row.type === receipt['type'] &&
+        sumOfReceipt(row) === BigInt(receipt['amount']),
+    );
+    // A whole capture with a receipt of its own has the hold's returned: two of one sum.
+    const numbered = same.filter(
+      (row) => row.fiscal_document_number === receipt['fiscal_document_number'],
+    );
+    const isOne = numbered.length === 1 && (receipt['type'] !== 'refund' || same.length === 1);
+    return isOne
+      ? []
+      : [`${receipt['type']} ${receipt['amount']} ${receipt['status']}: ${same.length} there`];
+  });
+  assert.deepEqual(differing, [], 'receipts that differ');
+  const unequal = bank.payments.flatMap(({ id, status, amount }) => {
+    const rows = registered.filter(({ payment_id: payment }) => payment === id);
+    const net = rows.reduce(
+      (sum, row) => sum + (row.type === 'payment' ? sumOfReceipt(row) : -sumOfReceipt(row)),
+      0n,
+    );
+    const moved = status === 'succeeded' ? kopecks(amount) : 0n;
+    return rows.length === 0 || net === moved ? [] : [`${id}: receipts ${net}, money ${moved}`];
+  });
+  assert.deepEqual(unequal, [], 'payments whose receipts are not their money');
+  const expected = new Set(
+    [...ours.payments, ...ours.refunds].flatMap(({ id, status, payment_id: of }) => {
+      const isReceipted = ours.receipts.some(({ payment_id: payment }) => payment === (of ?? id));
+      return isReceipted && (status === 'succeeded' || status === 'refunded') ? [id] : [];
+    }),
+  );
+  const has = new Set(
+    ours.receipts.map(({ refund_id: refund, payment_id: payment }) => refund ?? payment),
+  );
+  assert.deepEqual([...expected.difference(has)], [], 'movements without their receipt');
+};
+
 const open = `select id::text, ask_at from payment where status in ('pending', 'processing', 'authorized')
-  union all select id::text, ask_at from refund where status = 'pending' union all select id::text, ask_at from payout where status = 'pending'`;
+  union all select id::text, ask_at from refund where status = 'pending' union all select id::text, ask_at from payout where status = 'pending'
+  union all select id::text, ask_at from receipt where status <> 'registered'`;
 
 /** The operations that are not final. */
 export const openOperations = async (pool: Pool): Promise<readonly Row[]> =>
@@ -109,10 +169,12 @@ export const questionableOperations = async (pool: Pool): Promise<ReadonlySet<st
 
 /** Compares everything; gives the sums that agreed, in kopecks. */
 export const compareWithBank = async (pool: Pool, merchant: LiveMerchant, bank: AcquirerBooks) => {
-  const [payments, refunds, payouts, ledger] = await Promise.all(
-    ['/payments', '/refunds', '/payouts', '/ledger'].map((path) => registryOf(merchant, path)),
+  const [payments, refunds, payouts, ledger, receipts] = await Promise.all(
+    ['/payments', '/refunds', '/payouts', '/ledger', '/receipts'].map((path) =>
+      registryOf(merchant, path),
+    ),
   );
-  assert.ok(payments && refunds && payouts && ledger);
+  assert.ok(payments && refunds && payouts && ledger && receipts);
   const idsOf = (rows: readonly Row[]): ReadonlySet<string> => new Set(rows.map(({ id }) => id));
   const isVoid = ({ verification }: Row): boolean => verification;
   const { rows: bindings } = await pool.query<Row>(
@@ -131,6 +193,8 @@ export const compareWithBank = async (pool: Pool, merchant: LiveMerchant, bank: 
   const ordinary = refunds.filter(({ payment_id: id }) => !voided.has(id));
   compareEach('refunds', ordinary, onceEach('refunds', bank.refunds, idsOf(refunds)));
   compareEach('payouts', payouts, onceEach('payouts', bank.payouts, idsOf(payouts)));
+
+  compareReceipts({ payments, refunds, receipts }, bank);
 
   const sums = {
     paid: sumOf(bank.payments.filter(succeeded)),
@@ -159,5 +223,6 @@ export const compareWithBank = async (pool: Pool, merchant: LiveMerchant, bank: 
     payments: payments.length,
     refunds: ordinary.length,
     payouts: payouts.length,
+    receipts: receipts.length,
   };
 };

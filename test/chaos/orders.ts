@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { seeded } from '../acquirer/faults.ts';
 import { cardOf, type LiveMerchant } from '../live/harness.ts';
 import { eventually, type Answer } from '../support/merchant.ts';
+import { receiptOf } from '../support/receipts.ts';
 
 export type Kind = 'payment' | 'hold' | 'refund' | 'charge' | 'payout';
 const kinds: readonly Kind[] = [
@@ -31,6 +32,8 @@ export interface Done {
   readonly tokens: readonly string[];
   /** The pages on which a card was typed. */
   readonly pages: string[];
+  /** Payments that were given with a receipt. */
+  readonly receipted: Set<string>;
 }
 
 type Random = () => number;
@@ -88,27 +91,40 @@ export const typeAgain = async (pages: readonly string[]): Promise<void> => {
   }
 };
 
-/** Some fail at the bank (01), some succeed after a while (07), most at once. */
+/**
+ * Some fail at the bank (01), some succeed after a while (07), of some the first receipt fails
+ * (08), most succeed at once.
+ */
 const amountOf = (random: Random, least: number): number => {
   const rubles = least + Math.floor(random() * 400);
   const fate = random();
-  return rubles * 100 + (fate < 0.08 ? 1 : fate < 0.2 ? 7 : 0);
+  return rubles * 100 + (fate < 0.08 ? 1 : fate < 0.2 ? 7 : fate < 0.3 ? 8 : 0);
+};
+
+/** A receipt of an amount, for every second payment. */
+const withReceipt = (random: Random, amount: number) =>
+  random() < 0.5 ? { receipt: receiptOf(amount) } : {};
+
+const note = ({ receipted }: Done, { body, status }: Answer, given: object): void => {
+  if (status < 300 && 'receipt' in given) receipted.add(body.payment.id);
 };
 
 const pay = async (
   merchant: LiveMerchant,
   random: Random,
   key: string,
-  pages: string[],
+  done: Done,
 ): Promise<Answer> => {
   const method = oneOf(['sbp', 'sbp', 'cards', 'tpay'], random) ?? 'sbp';
   const amount = amountOf(random, 100);
+  const given = withReceipt(random, amount);
   const answer = await insist(() =>
-    merchant.call('POST', '/payments', { amount, method }, { 'idempotency-key': key }),
+    merchant.call('POST', '/payments', { amount, method, ...given }, { 'idempotency-key': key }),
   );
+  note(done, answer, given);
   if (answer.status < 300)
     await goOn(answer.body.payment_url, method === 'cards' ? cardOf() : null);
-  if (answer.status < 300 && method === 'cards') pages.push(answer.body.payment_url);
+  if (answer.status < 300 && method === 'cards') done.pages.push(answer.body.payment_url);
   return answer;
 };
 
@@ -117,21 +133,23 @@ const hold = async (
   merchant: LiveMerchant,
   random: Random,
   key: string,
-  pages: string[],
+  done: Done,
 ): Promise<Answer> => {
   const method = oneOf(['cards', 'cards', 'tpay'], random) ?? 'cards';
   const amount = amountOf(random, 100);
+  const given = withReceipt(random, amount);
   const made = await insist(() =>
     merchant.call(
       'POST',
       '/payments',
-      { amount, method, capture: 'manual' },
+      { amount, method, capture: 'manual', ...given },
       { 'idempotency-key': key },
     ),
   );
+  note(done, made, given);
   if (made.status >= 300) return made;
   await goOn(made.body.payment_url, method === 'cards' ? cardOf() : null);
-  if (method === 'cards') pages.push(made.body.payment_url);
+  if (method === 'cards') done.pages.push(made.body.payment_url);
   const { id } = made.body.payment;
   for (;;) {
     const { body } = await insist(() => merchant.call('GET', `/payments/${id}`));
@@ -142,13 +160,22 @@ const hold = async (
     await delay(500);
   }
   if (random() < 0.3) return insist(() => merchant.call('POST', `/payments/${id}/cancel`));
-  const part = random() < 0.5 ? { amount: 5_000 } : { amount: amount - (amount % 100) };
+  const captured = random() < 0.5 ? 5_000 : amount - (amount % 100);
+  const part = {
+    amount: captured,
+    ...('receipt' in given ? { receipt: receiptOf(captured) } : {}),
+  };
   return insist(() =>
     merchant.call('POST', `/payments/${id}/capture`, part, { 'idempotency-key': `capture-${key}` }),
   );
 };
 
-const giveBack = async (merchant: LiveMerchant, random: Random, key: string): Promise<Answer> => {
+const giveBack = async (
+  merchant: LiveMerchant,
+  random: Random,
+  key: string,
+  { receipted }: Done,
+): Promise<Answer> => {
   const { body } = await insist(() => merchant.call('GET', '/payments?status=succeeded&limit=100'));
   const payment = oneOf<any>(body.items, random);
   // A tenth of the refunds is of all that is left.
@@ -157,7 +184,9 @@ const giveBack = async (merchant: LiveMerchant, random: Random, key: string): Pr
     merchant.call(
       'POST',
       `/payments/${payment.id}/refund`,
-      amount && amount >= 100 ? { amount } : {},
+      amount && amount >= 100
+        ? { amount, ...(receipted.has(payment.id) ? { receipt: receiptOf(amount) } : {}) }
+        : {},
       { 'idempotency-key': key },
     ),
   );
@@ -178,13 +207,15 @@ const charge = (
   merchant: LiveMerchant,
   random: Random,
   key: string,
-  tokens: readonly string[],
+  { tokens }: Done,
 ): Promise<Answer> => {
   const [amount, token] = [amountOf(random, 50), oneOf(tokens, random)];
   return insist(() =>
     merchant.call('POST', `/tokens/${token}/charge`, { amount }, { 'idempotency-key': key }),
   );
 };
+
+const does = { payment: pay, hold, refund: giveBack, payout: payOut, charge } as const;
 
 /** Money to pay out, and cards that can be charged, before anything goes wrong. */
 export const prepare = async (merchant: LiveMerchant): Promise<readonly string[]> => {
@@ -229,6 +260,7 @@ export const doAll = async (
     refusals: new Map(),
     tokens,
     pages: [],
+    receipted: new Set(),
   };
   const indices = Array.from({ length: operations }, (_, index) => index).values();
   const work = async (): Promise<void> => {
@@ -236,15 +268,7 @@ export const doAll = async (
       const random = seeded(seed + index);
       const kind = kinds[index % kinds.length] ?? 'payment';
       const key = `${kind}-${index}`;
-      const paying = (...of: [LiveMerchant, Random, string]) => pay(...of, done.pages);
-      const does = {
-        payment: paying,
-        hold: (...of: [LiveMerchant, Random, string]) => hold(...of, done.pages),
-        refund: giveBack,
-        payout: payOut,
-        charge: (...of: [LiveMerchant, Random, string]) => charge(...of, tokens),
-      };
-      const answer = await does[kind](merchant, random, key);
+      const answer = await does[kind](merchant, random, key, done);
       done.counts[kind] += 1;
       if (index % 200 === 199) print(`${index + 1} operations`);
       const code: unknown = answer.status < 300 ? null : answer.body?.error?.code;

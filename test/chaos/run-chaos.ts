@@ -1,8 +1,8 @@
 /**
- * A chaos run: live payments, refunds, charges and payouts through the emulated acquirer, 10 % of
- * the calls and notifications with each kind of fault, processes of the service killed all the
- * while. When it is over and everything has been settled by itself, the two sets of books must
- * agree to the kopeck.
+ * A chaos run: live payments with and without receipts, refunds, charges and payouts through the
+ * emulated acquirer, 10 % of the calls and notifications with each kind of fault, processes of the
+ * service killed all the while. When it is over and everything has been settled by itself, the two
+ * sets of books must agree to the kopeck.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,6 +22,7 @@ import {
   stuckOperations,
 } from './agree.ts';
 import { fastTime_ms, type Speed } from './fast-time.ts';
+import { askGraph } from '../support/merchant.ts';
 import { doAll, prepare, typeAgain } from './orders.ts';
 import { openFixture, parts, type Fixture } from './fixture.ts';
 
@@ -116,6 +117,17 @@ const notifyAgain = async ({ acquirer, service }: Fixture, pool: pg.Pool): Promi
   }
 };
 
+/** An operator sends the receipts again that the bank could not register. */
+const sendReceiptsAgain = async ({ service }: Fixture, pool: pg.Pool): Promise<void> => {
+  const { rows } = await pool.query<{ m: string; id: string }>(
+    "select merchant_id as m, id from receipt where status = 'failed'",
+  );
+  const resend =
+    'mutation ($m: ID!, $id: ID!) { receiptResend(merchantId: $m, id: $id) { ... on Refused { code message } } }';
+  // One that another look has sent again meanwhile is refused.
+  for (const receipt of rows) await askGraph(service, resend, receipt);
+};
+
 /**
  * Until nothing is open any more, and the books agree; when they still do not after all patience,
  * what differs is thrown.
@@ -131,6 +143,7 @@ const settle = async (
   for (let look = 0; ; look++) {
     if (look % 20 === 10) await notifyAgain(fixture, pool);
     if (look % 20 === 5) await typeAgain(pages);
+    if (look % 20 === 15) await sendReceiptsAgain(fixture, pool);
     const open = await openOperations(pool);
     if (open.length === 0 || !isPatient()) {
       const agreed = await compareWithBank(pool, merchant, await fixture.acquirer.books()).catch(
@@ -174,6 +187,7 @@ const live = async (plan: ChaosPlan, speed: Speed, fixture: Fixture, pool: pg.Po
     'nothing waits that nobody will look at',
   );
   assert.deepEqual((await acquirer.books()).violations, []);
+  assert.ok(done.receipted.size === 0 || agreed.receipts > 0, 'receipts were made');
   const figures = Object.entries(agreed).map(([name, value]) => `${name} ${value}`);
   plan.print(`agreed to the kopeck: ${figures.join(', ')}`);
   return { done, killed, agreed };

@@ -13,6 +13,7 @@ import {
   type Merchant,
 } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
+import { advanceClock, readClock, setClock } from '../support/test-clock.ts';
 
 const noon = '2027-03-01T12:00:00.000Z';
 
@@ -22,39 +23,10 @@ before(async () => {
 });
 after(() => service.stop());
 
-type Clock = {
-  readonly now: string;
-  readonly frozen: boolean;
-  readonly advancingTo: string | null;
-};
-
-const set = async ({ id, shopId }: Merchant, verb: string, args = ''): Promise<any> => {
-  const field = `testClock${verb}(merchantId: "${id}", shopId: "${shopId}"${args})`;
-  const answer = await askGraph(
-    service,
-    `mutation { ${field} { __typename ... on ${verb === 'Remove' ? 'TestClockRemoved { shopId }' : 'TestClock { now frozen advancingTo }'} ... on Refused { code message } } }`,
-  );
-  return answer[`testClock${verb}`];
-};
-
-const read = async ({ id, shopId }: Merchant): Promise<Clock> => {
-  const answer = await askGraph(
-    service,
-    `{ testClock(merchantId: "${id}", shopId: "${shopId}") { now frozen advancingTo } }`,
-  );
-  return answer.testClock;
-};
-
-/** Advances the clock and waits until it has arrived. */
-const advance = async (merchant: Merchant, to: string): Promise<void> => {
-  const { __typename, message } = await set(merchant, 'Advance', `, to: "${to}"`);
-  assert.equal(__typename, 'TestClock', message);
-  const clock = await eventually(async () => {
-    const seen = await read(merchant);
-    return seen.advancingTo === null ? seen : undefined;
-  }, 'the clock has arrived');
-  assert.equal(clock.now, to);
-};
+const set = (merchant: Merchant, verb: string, args = '') =>
+  setClock(service, merchant, verb, args);
+const read = (merchant: Merchant) => readClock(service, merchant);
+const advance = (merchant: Merchant, to: string) => advanceClock(service, merchant, to);
 
 const create = async (merchant: Merchant, body: object): Promise<any> =>
   (await merchant.call('POST', '/payments', body)).body;

@@ -1,9 +1,10 @@
 /**
  * The service as a fleet (test/cluster/fleet.ts) under load: rolling restarts, kill -9 of
  * everything, the loss of Redis, and PostgreSQL's failover to its standby. Nothing may be lost and
- * nothing doubled, and how long it takes to be back is printed. `npm run test:cluster` has every
- * role in a process of its own and loses each; in `npm test` the roles share processes, one of each
- * kind is lost, and Redis is lost in test/crash.
+ * nothing doubled, and how long it takes to be back is printed, and what merchants felt of it. `npm
+ * run test:cluster` has every role in a process of its own and loses each, and holds what was felt
+ * (decision A-288); in `npm test` the roles share processes, one of each kind is lost, and Redis is
+ * lost in test/crash.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -16,6 +17,7 @@ import { tokens } from '../scenarios/tokens.ts';
 import { payByCard } from '../support/buyer.ts';
 import { eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { startFleet, type Fleet } from './fleet.ts';
+import { startCalling, type Felt, type SteadyCaller } from './felt-loss.ts';
 import { noFleet } from './outside.ts';
 import {
   followStream,
@@ -29,6 +31,17 @@ const isWhole = process.env['FLEET'] === 'whole';
 const buyers = 3;
 const patience_ms = 300_000;
 
+/** What a loss may cost merchants. Times are those of a machine of its own. */
+interface Bound {
+  readonly errors_max?: number;
+  readonly felt_max_ms?: number;
+}
+const lostProcess: Bound = { errors_max: 0 };
+const lostRedis: Bound = { felt_max_ms: 2_000 };
+const lostPrimary: Bound = { felt_max_ms: 10_000 };
+/** Here the fleet, its databases and its callers share two cores, with other work besides. */
+const slowerMachine = 5;
+
 describe(
   'a fleet: two of each role behind HAProxy, PostgreSQL with a standby behind PgBouncer, a Redis Cluster of three',
   { skip: noFleet },
@@ -38,10 +51,12 @@ describe(
     let receiver: Awaited<ReturnType<typeof openTimedReceiver>>;
     let stream: ReturnType<typeof followStream>;
     let load: Buyers;
+    let caller: SteadyCaller;
 
     before(async () => void (fleet = await startFleet(isWhole ? 'whole' : 'small')));
     after(async () => {
       await load?.stop().catch(() => {});
+      await caller?.stop();
       await stream?.stop();
       await receiver?.close();
       await fleet?.stop();
@@ -51,7 +66,11 @@ describe(
      * Has something happen, and prints how long it takes until a payment that was begun after it is
      * paid and its webhook received (a second of that is the bank's).
      */
-    const recover = async (what: string, happen: () => Promise<void>): Promise<void> => {
+    const recover = async (
+      what: string,
+      happen: () => Promise<void>,
+      bound: Bound = {},
+    ): Promise<void> => {
       const from_ms = performance.now();
       const happening = happen();
       const received = (): number | undefined =>
@@ -68,6 +87,19 @@ describe(
         `    ${what}: ${((at_ms - from_ms) / 1_000).toFixed(1)} s until a new payment was paid and published\n`,
       );
       await fleet.untilWhole();
+      hold(what, await caller.felt(from_ms, performance.now()), bound);
+    };
+
+    /** Prints what merchants felt, and has it within its bound where every role is lost alone. */
+    const hold = (what: string, felt: Felt, { errors_max, felt_max_ms }: Bound): void => {
+      process.stdout.write(
+        `      felt by merchants: ${felt.errors} of ${felt.calls} calls failed, ${felt.errorsPerSecond_max} in the worst second, p99 ${felt.p99_ms.toFixed(0)} ms, for ${(felt.felt_ms / 1_000).toFixed(1)} s\n`,
+      );
+      if (!isWhole) return;
+      const text = `${what}: ${JSON.stringify(felt)}`;
+      assert.ok(felt.calls > 0, text);
+      if (errors_max !== undefined) assert.ok(felt.errors <= errors_max, text);
+      if (felt_max_ms !== undefined) assert.ok(felt.felt_ms <= slowerMachine * felt_max_ms, text);
     };
 
     describe('the scenarios of merchants', { concurrency: 3 }, () => {
@@ -104,12 +136,14 @@ describe(
       await merchant.endpoint(receiver.url);
       stream = followStream(merchant, fleet.rest);
       load = startBuyers(merchant, buyers);
+      caller = startCalling(await makeMerchant(fleet));
       for (const turn of [1, 2]) {
         const places = fleet.places.filter(({ number }) => number === turn);
         await recover(
           `restart of processes ${turn} of each role`,
           async () =>
             void (await Promise.all(places.map((place) => fleet.replace(place, 'SIGTERM')))),
+          lostProcess,
         );
       }
       const { calls, unavailable, broken, wrong } = load.tally;
@@ -127,6 +161,7 @@ describe(
           `kill -9 of ${names}`,
           async () =>
             void (await Promise.all(lost.map((place) => fleet.replace(place, 'SIGKILL')))),
+          lostProcess,
         );
       }
       const { redis, pgbouncer, haproxy } = fleet;
@@ -135,8 +170,9 @@ describe(
         await Promise.all(nodes.map(redis.revive));
       };
       if (isWhole) {
-        await recover('kill -9 of the Redis node with the queues', lose([await redis.queueNode()]));
-        await recover('kill -9 of all Redis nodes', lose([0, 1, 2]));
+        const node = [await redis.queueNode()];
+        await recover('kill -9 of the Redis node with the queues', lose(node), lostRedis);
+        await recover('kill -9 of all Redis nodes', lose([0, 1, 2]), lostRedis);
       }
       await recover('kill -9 of PgBouncer', () => pgbouncer.replace());
       await recover('kill -9 of HAProxy', () => haproxy.replace());
@@ -144,14 +180,15 @@ describe(
 
     test('kill -9 of the primary PostgreSQL, and its standby takes over', async () => {
       const { failOver, rejoin } = fleet.postgres;
-      await recover('failover of PostgreSQL', failOver);
+      await recover('failover of PostgreSQL', failOver, lostPrimary);
       if (!isWhole) return;
       await recover('return of the lost PostgreSQL as the standby', rejoin);
-      await recover('failover of PostgreSQL to the one that was lost before', failOver);
+      const back = 'failover of PostgreSQL to the one that was lost before';
+      await recover(back, failOver, lostPrimary);
     });
 
     test('then nothing is lost and nothing is doubled', async () => {
-      await load.stop();
+      await Promise.all([load.stop(), caller.stop()]);
       assert.deepEqual(load.tally.wrong, []);
       const look = async (): Promise<any[]> => {
         const found = new Map(

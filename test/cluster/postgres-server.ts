@@ -4,6 +4,7 @@
  * as that program does it, with `pg_backup_start`, a copy of the files, and `pg_backup_stop`.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   appendFileSync,
@@ -11,11 +12,12 @@ import {
   chownSync,
   mkdirSync,
   mkdtempSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import {
@@ -64,12 +66,12 @@ const usual: Settings = {
 const look_ms = 25;
 const patience_ms = 180_000;
 
-/** A directory that the servers' user can work in. */
-export const openHouse = (): ServerHouse => {
+/** A directory that the servers' user can work in; of the embedded programs unless of others. */
+export const openHouse = (programs?: Programs): ServerHouse => {
   const root = mkdtempSync(join(tmpdir(), 'payments-postgres-'));
   const owner = chooseOwner(root, join(root, 'primary'));
   if (owner) chownSync(root, owner.uid, owner.gid);
-  return { root, owner, programs: preparePrograms(owner) };
+  return { root, owner, programs: programs ?? preparePrograms(owner) };
 };
 
 export const closeHouse = ({ root }: ServerHouse): void =>
@@ -141,18 +143,44 @@ const start = async (
   }
 };
 
+/**
+ * Makes a cluster with an initdb before 17, which knows no built-in locale; with the password where
+ * ours has it.
+ */
+const makeOlderCluster = ({ owner, programs }: ServerHouse, directory: string): void => {
+  const password = `${directory}.password`;
+  write({ owner }, password, randomBytes(24).toString('base64url'));
+  const { status, stderr } = spawnSync(
+    programs.initdb,
+    [
+      `--pgdata=${directory}`,
+      `--username=${superuser}`,
+      `--pwfile=${password}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--locale=C.UTF-8',
+    ],
+    { cwd: dirname(directory), env: plainEnvironment, encoding: 'utf8', ...owner },
+  );
+  if (status !== 0) throw new Error(`initdb did not work:\n${stderr}`);
+  renameSync(password, join(directory, 'service-password'));
+};
+
 /** Starts a new primary with an empty database `payments`. */
 export const startPrimary = async (
   house: ServerHouse,
   settings: Settings = {},
+  isOlder = false,
 ): Promise<PostgresServer> => {
   const directory = join(house.root, 'primary');
-  await ensureCluster({
-    directory,
-    programs: house.programs,
-    owner: house.owner,
-    progress: () => {},
-  });
+  if (isOlder) makeOlderCluster(house, directory);
+  else
+    await ensureCluster({
+      directory,
+      programs: house.programs,
+      owner: house.owner,
+      progress: () => {},
+    });
   const server = await start(house, directory, settings);
   await askServer(urlOf(server.port, server.password, 'postgres'), 'create database payments');
   return server;
@@ -192,7 +220,7 @@ export const takeBackup = async (
   return directory;
 };
 
-const write = ({ owner }: ServerHouse, path: string, text: string): void => {
+const write = ({ owner }: Pick<ServerHouse, 'owner'>, path: string, text: string): void => {
   writeFileSync(path, text);
   if (owner) chownSync(path, owner.uid, owner.gid);
 };

@@ -30,7 +30,7 @@ const supergraph = await openSupergraph({
 });
 const principal: KeyPrincipal = {
   kind: 'key',
-  keyId: 'k',
+  keyId: '00000000-0000-4000-8000-00000000000a',
   merchantId: merchants[0] ?? '',
   shopId: 'a',
   mode: 'test',
@@ -98,6 +98,10 @@ const bodies: Readonly<Record<string, object>> = {
   CreateToken: { customer_ref: 'c' },
   ChargeToken: { amount: 1 },
   CreateLink: { amount: 1 },
+  CloseReceipt: {
+    customer: { email: 'a@b.ru' },
+    items: [{ description: 'Tea', quantity: '1', price: 1, vat_code: 1 }],
+  },
 };
 const id = '8c5e0c9a-2f5d-4f67-9a51-3a9b1c7f6e11';
 const rounds = 12;

@@ -49,7 +49,7 @@ const inputFieldsOf = (typeName: string): string[] => {
 const fieldsOf = (schema: Schema | undefined): string[] => Object.keys(schema?.properties ?? {});
 
 describe('one documented route is one OpenAPI operation, one row of the table and one named GraphQL operation', () => {
-  test('the documents list 31 routes', () => assert.equal(Object.keys(documented).length, 31));
+  test('the documents list 34 routes', () => assert.equal(Object.keys(documented).length, 34));
 
   test('the OpenAPI operations are the documented routes', () => {
     const described = [...contract.operations.values()].map(({ method, path, operationId }) => [
@@ -114,7 +114,7 @@ describe('a row and the operations behind it agree', () => {
     });
   }
 
-  test('the idempotent routes are those of decisions D-24 and D-82', () => {
+  test('the idempotent routes are those of decisions D-24, D-82 and D-94', () => {
     const accepting = routes
       .filter(({ idempotent }) => idempotent)
       .map(({ operation }) => operation);
@@ -122,6 +122,7 @@ describe('a row and the operations behind it agree', () => {
       'CreatePayment',
       'CapturePayment',
       'CreateRefund',
+      'CloseReceipt',
       'CreatePayout',
       'CreatePayoutBatch',
       'CreateSubscription',
@@ -138,6 +139,7 @@ describe('bodies reach the graph whole', () => {
     CreatePayment: 'PaymentCreateInput',
     CreateSubscription: 'SubscriptionCreateInput',
     CreateToken: 'TokenCreateInput',
+    CloseReceipt: 'ReceiptInput',
   };
   for (const [operationId, input] of Object.entries(inputs)) {
     test(`${operationId} takes the fields of ${input}`, () => {
@@ -218,7 +220,7 @@ describe('the contract names what the service knows', () => {
 
   test('the webhooks are the events', () => {
     assert.deepEqual(Object.keys(contract.document['webhooks'] as object), webhookEvents);
-    const schemasOf = ['PaymentWebhook', 'PayoutWebhook', 'LinkWebhook'];
+    const schemasOf = ['PaymentWebhook', 'PayoutWebhook', 'LinkWebhook', 'ReceiptWebhook'];
     assert.deepEqual(schemasOf.flatMap(events), webhookEvents);
     assert.deepEqual(schemas['WebhookEventName']?.enum, webhookEvents);
   });

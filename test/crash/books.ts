@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
-import type { Merchant } from '../support/merchant.ts';
+import { eventually, type Merchant } from '../support/merchant.ts';
 
 /** All of a registry, page by page. */
 export const registryOf = async (merchant: Merchant, path: string): Promise<any[]> => {
@@ -50,6 +50,51 @@ export const compareBooks = async (merchant: Merchant, settled: readonly any[]):
     given.length,
     'each given back once',
   );
+};
+
+/** The receipts that events say were registered. */
+const publishedReceipts = async (merchant: Merchant): Promise<string[]> => {
+  const ids: string[] = [];
+  for (let after = ''; ;) {
+    const query = `event=receipt.registered&limit=200${after && `&after=${after}`}`;
+    const page: any = (await merchant.call('GET', `/event-log?${query}`)).body;
+    ids.push(...page.items.map(({ data }: any) => data.id));
+    if (!page.has_more) return ids;
+    after = page.last_id;
+  }
+};
+
+/** That each movement of payments with receipts has exactly one, registered and published once. */
+export const compareReceipts = async (
+  merchant: Merchant,
+  receipted: readonly any[],
+): Promise<void> => {
+  const expected: string[] = receipted.flatMap(({ id, captured_at, amount_captured, refunds }) => [
+    ...(captured_at === null ? [] : [`${id} payment ${amount_captured}`]),
+    ...refunds
+      .filter(({ status }: any) => status === 'succeeded')
+      .map(({ amount }: any) => `${id} refund ${amount}`),
+  ]);
+  const registered = await eventually(
+    async () => {
+      const receipts = await registryOf(merchant, '/receipts');
+      return receipts.every(({ status }) => status === 'registered') && receipts;
+    },
+    'every receipt',
+    90_000,
+  );
+  const seen: string[] = registered.map(
+    ({ payment_id, type, amount }) => `${payment_id} ${type} ${amount}`,
+  );
+  assert.ok(expected.length > 10, `only ${expected.length} receipts`);
+  assert.deepEqual(seen.toSorted(), expected.toSorted(), 'one receipt for each movement');
+  // An event is read once it has its number, which it gets a moment after it was written.
+  const published = await eventually(async () => {
+    const ids = await publishedReceipts(merchant);
+    return ids.length >= registered.length && ids;
+  }, 'the event of every receipt');
+  const ids = registered.map(({ id }) => String(id));
+  assert.deepEqual(published.toSorted(), ids.toSorted(), 'every receipt was published once');
 };
 
 /** Fails unless every balance that is kept is the sum of the postings behind it. */

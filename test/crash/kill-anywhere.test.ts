@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, test } from 'node:test';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
+import { receiptOf } from '../support/receipts.ts';
 import { eventually, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
 import { spawnProcess, stopProcess, untilReady, type ServiceProcess } from '../support/service.ts';
-import { compareBooks, compareRecords, registryOf } from './books.ts';
+import { compareBooks, compareReceipts, compareRecords, registryOf } from './books.ts';
 import {
   captureOf,
   contradicted,
@@ -91,21 +92,34 @@ const press = async (url: string, method: string): Promise<void> => {
   });
 };
 
+interface Sale {
+  readonly id: string;
+  readonly url: string;
+  /** Whether it has a receipt. */
+  readonly isReceipted: boolean;
+}
+
+/** What moves a part of a payment's money: with a receipt of its own where the payment has one. */
+const partOf = ({ isReceipted }: Sale, amount: number): object => ({
+  amount,
+  ...(isReceipted ? { receipt: receiptOf(amount) } : {}),
+});
+
 /**
  * Creates a payment under its own idempotency key and pays it on its page; gives its id and its
  * page.
  */
-const buy = async (
-  merchant: Merchant,
-  index: number,
-): Promise<{ readonly id: string; readonly url: string }> => {
+const buy = async (merchant: Merchant, index: number): Promise<Sale> => {
   const method = methodOf(index);
+  const amount = 1_000 + 100 * index;
+  const isReceipted = index % 2 === 0;
   const created = await insist(async () => {
     const answer = await merchant.call(
       'POST',
       '/payments',
       {
-        amount: 1_000 + 100 * index,
+        amount,
+        ...(isReceipted ? { receipt: receiptOf(amount) } : {}),
         method,
         ...(isHeld(fateOf(index)) ? { capture: 'manual' } : {}),
         order_id: `order-${index}`,
@@ -116,7 +130,7 @@ const buy = async (
     return answer.status === 201 || answer.status === 200 ? answer.body : null;
   });
   await press(created.payment_url, method);
-  return { id: created.payment.id, url: created.payment_url };
+  return { id: created.payment.id, url: created.payment_url, isReceipted };
 };
 
 /** Whether the page shows the card's form. The buyer types the card again where it was lost. */
@@ -128,18 +142,16 @@ const typesAgain = async (url: string): Promise<boolean> => {
 };
 
 /** Captures the payment's hold under an idempotency key, or cancels it, as its fate has it. */
-const settleHold = async (merchant: Merchant, id: string, fate: Fate): Promise<void> => {
+const settleHold = async (merchant: Merchant, sale: Sale, fate: Fate): Promise<void> => {
+  const { id } = sale;
   const amount = captureOf[fate];
   await insist(async () => {
     const { status } =
       amount === undefined
         ? await merchant.call('POST', `/payments/${id}/cancel`)
-        : await merchant.call(
-            'POST',
-            `/payments/${id}/capture`,
-            { amount },
-            { 'idempotency-key': `capture-${id}` },
-          );
+        : await merchant.call('POST', `/payments/${id}/capture`, partOf(sale, amount), {
+            'idempotency-key': `capture-${id}`,
+          });
     // 409: an earlier cancellation, whose answer was lost, took effect or is about to.
     return status === 200 || (amount === undefined && status === 409) || null;
   });
@@ -149,11 +161,8 @@ const settleHold = async (merchant: Merchant, id: string, fate: Fate): Promise<v
  * Waits for the payment's end and orders its refund, when that is its fate, under an idempotency
  * key of its own.
  */
-const settle = async (
-  merchant: Merchant,
-  { id, url }: { readonly id: string; readonly url: string },
-  fate: Fate,
-): Promise<void> => {
+const settle = async (merchant: Merchant, sale: Sale, fate: Fate): Promise<void> => {
+  const { id, url } = sale;
   const find = (): Promise<any> =>
     insist(async () =>
       ((answer) => (answer.status === 200 ? answer.body : null))(
@@ -166,16 +175,13 @@ const settle = async (
     `the end of ${id}`,
     120_000,
   );
-  if (payment.status === 'authorized') await settleHold(merchant, id, fate);
+  if (payment.status === 'authorized') await settleHold(merchant, sale, fate);
   const amount = refundOf[fate];
   if (payment.status !== 'succeeded' || amount === undefined) return;
   await insist(async () => {
-    const { status } = await merchant.call(
-      'POST',
-      `/payments/${id}/refund`,
-      { amount },
-      { 'idempotency-key': `refund-${id}` },
-    );
+    const { status } = await merchant.call('POST', `/payments/${id}/refund`, partOf(sale, amount), {
+      'idempotency-key': `refund-${id}`,
+    });
     return status === 201 || status === 200 || null;
   });
 };
@@ -191,8 +197,7 @@ const killTwentyTimes = async (): Promise<number> => {
   return killed;
 };
 
-interface Bought {
-  readonly id: string;
+interface Bought extends Pick<Sale, 'id' | 'isReceipted'> {
   readonly fate: Fate;
 }
 
@@ -204,7 +209,7 @@ const buyAll = async (merchant: Merchant): Promise<readonly Bought[]> => {
     for (const index of indices) {
       const fate = fateOf(index);
       const sale = await buy(merchant, index);
-      bought.push({ id: sale.id, fate });
+      bought.push({ ...sale, fate });
       await settle(merchant, sale, fate);
       // Spread over the kills, so that each of them finds some half way.
       await sleep(randomInt(100, 700));
@@ -263,6 +268,10 @@ test('payments and refunds survive twenty kills: no sale lost, none doubled, eve
     'no payment beside those that were asked for',
   );
   await compareBooks(merchant, settled);
+  await compareReceipts(
+    merchant,
+    settled.filter((_, place) => bought[place]?.isReceipted),
+  );
 
   const received = (id: string): string[] => {
     const events = receiver.received.flatMap(({ body }): string[] =>

@@ -51,7 +51,9 @@ test('statements of the version before, prepared before the migration, work afte
     assert.deepEqual((await run('position', ['recurring'])).rows, [{ sequence: String(from) }]);
     assert.equal((await run('move', ['recurring', from, from + 1])).rowCount, 1);
     assert.equal((await run('move', ['recurring', from, from + 1])).rowCount, 0);
-    assert.deepEqual((await run('oldest')).rows, [{ min: String(from + 1) }]);
+    // It keeps what the totals wait for, too.
+    const [oldest] = (await run('oldest')).rows;
+    assert.ok(Number(oldest?.['min']) <= from + 1);
     await run('putAside', [merchantId, 'recurring', from, merchantId]);
     await run('delayAside', [merchantId, 'recurring', from]);
     assert.deepEqual((await run('aside', ['recurring', 10])).rows, []);
@@ -69,7 +71,7 @@ test('statements of the version before, prepared before the migration, work afte
   assert.equal((await run('move', ['recurring', 2, 7])).rowCount, 1);
   assert.equal(await consumeBatch(pool, batch, async () => {}), false);
   await run('putAside', [merchantId, 'recurring', 7, merchantId]);
-  await pool.query('update consumer_retry set due_at = now()');
+  await pool.query("update consumer_retry set due_at = now() - interval '1 second'");
   assert.deepEqual(await readRetries(pool, 'recurring', 10), [
     { sequence: 7n, merchantId, subjectId: merchantId },
   ]);

@@ -1,24 +1,31 @@
 /**
  * What Citus asks of a schema that it can spread over machines by `merchant_id` (OPERATIONS.md), on
- * the migrated schema and on real lives of money. Citus itself is not run here.
+ * the migrated schema and on real lives of money. Citus itself is run by `npm run test:citus`; each
+ * statement is read by merchant-rule.test.ts.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
 import { openHarness, sbp, start, type Harness } from '../payouts/harness.ts';
 import { live } from '../support/life.ts';
+import { copied, distributed } from './distribution.ts';
 
 /** Tables that are not spread: small, or the platform's own. Each has its reason. */
 const shared: Readonly<Record<string, string>> = {
   api_key: 'found by its digest before the merchant is known',
+  console_session: 'found by its digest; people of the platform have no merchant',
+  console_link: 'ten minutes each',
   rate: 'the rates of the platform have no merchant; read with every capture, so a copy is on each machine',
   block_entry: 'kept in memory; those of the platform have no merchant',
   forbidden_word: 'kept in memory',
   exchange_rate: 'kept in memory',
   policy_version: 'one row',
-  kept_key: 'two rows for each secret key',
+  kept_key: 'three rows for each secret key',
   sbp_bank: 'some hundreds of banks',
   books_walk: 'one row for each walk',
+  books_aside: 'a row for each huge merchant whose rest is being walked',
+  totals_walk: 'two rows at most',
+  bank_health: "the platform's counts of calls to banks; removed after two days",
   consumer_offset: 'one row for each consumer',
   reconciliation_run:
     "an acquirer's registry is the platform's: it holds operations of many merchants",
@@ -77,6 +84,18 @@ describe('every table that grows with the merchants', () => {
     );
     assert.deepEqual(
       spread.filter(({ table, columns }) => !columns.includes(shardKey(table))),
+      [],
+    );
+  });
+
+  test('is distributed by distribute.sql, and nothing else is', async () => {
+    const tables = await spreadTables();
+    assert.deepEqual(
+      [...distributed].toSorted(([one], [other]) => (one < other ? -1 : 1)),
+      tables.map((table) => [table, shardKey(table)]),
+    );
+    assert.deepEqual(
+      [...copied].filter((table) => !Object.hasOwn(shared, table)),
       [],
     );
   });

@@ -190,6 +190,27 @@ describe('a merchant key', () => {
 });
 
 describe('a watched key', () => {
+  test('is renewed with what its shop demands now; of receipts a principal speaks only then', async () => {
+    const { fixture, authenticator } = await open();
+    const caller = await admitted(authenticator, testKey);
+    assert(!('receiptsRequired' in caller.principal));
+    const demands: unknown[] = [];
+    authenticator.watch(
+      { request: bareRequest, authorization: bearer(testKey), signatures: [], arrivedAt_ms: 0 },
+      caller,
+      ({ code }) => demands.push(code),
+      ({ principal }) => demands.push('receiptsRequired' in principal),
+    );
+    const before = fixture.holderOf(testKey);
+    for (const receiptsRequired of [true, false]) {
+      fixture.setKey(testKey, { ...before, receiptsRequired });
+      await fixture.bus.publish('keys', { merchantId: 'm1' });
+      await settle();
+    }
+    assert.deepEqual(demands, [true, false]);
+    await authenticator.close();
+  });
+
   test('is lost once, when it is revoked', async () => {
     const { fixture, authenticator } = await open();
     const { principal } = await admitted(authenticator, testKey);

@@ -1,9 +1,11 @@
 /**
- * An OIDC issuer as a process of its own: discovery document, keys, and tokens for whoever started
- * it. Orders come over the channel of `fork`.
+ * An OIDC issuer as a process of its own: discovery document, keys, tokens for whoever started it,
+ * and logins of the person that it was given. Orders come over the channel of `fork`.
  */
-import { createServer, type ServerResponse } from 'node:http';
+import { createHash, randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
 import type { Order, Reply } from './issuer.ts';
 
@@ -36,13 +38,70 @@ const send = (response: ServerResponse, body: object): void => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 };
 
+/** Who logs in, and whether the roles stand in the access token or in the ID token. */
+let person: Extract<Order, { kind: 'login' }> | null = null;
+/** The logins that wait for their tokens, by code. */
+const waiting = new Map<string, URLSearchParams>();
+
+const authorize = (url: string, response: ServerResponse): void => {
+  const asked = new URL(url, issuer).searchParams;
+  const code = randomUUID();
+  waiting.set(code, asked);
+  const back = new URL(asked.get('redirect_uri') ?? '');
+  back.searchParams.set('code', code);
+  back.searchParams.set('state', asked.get('state') ?? '');
+  response.writeHead(302, { location: back.href }).end();
+};
+
+/** A code counts once, with the verifier of its challenge and the client's secret. */
+const giveTokens = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const sent = new URLSearchParams(await text(request));
+  const asked = waiting.get(sent.get('code') ?? '');
+  waiting.delete(sent.get('code') ?? '');
+  const challenge = createHash('sha256')
+    .update(sent.get('code_verifier') ?? '')
+    .digest('base64url');
+  const client = Buffer.from(request.headers.authorization?.slice(6) ?? '', 'base64').toString();
+  if (
+    !asked ||
+    !person ||
+    asked.get('code_challenge') !== challenge ||
+    decodeURIComponent(client) !== `${asked.get('client_id')}:${person.secret}`
+  )
+    return void response.writeHead(400).end('{"error":"invalid_grant"}');
+  const now_s = Math.floor(Date.now() / 1_000);
+  const times = { iat: now_s, exp: now_s + 60 };
+  const { sub = '', ...claims } = person.claims;
+  const own = { sub, aud: asked.get('client_id') ?? '', nonce: asked.get('nonce'), ...times };
+  const inToken = person.rolesIn === 'access';
+  send(response, {
+    token_type: 'Bearer',
+    access_token: inToken
+      ? await sign({ id: 0, kind: 'sign', alg: 'RS256', claims: { sub, ...claims, ...times } })
+      : 'opaque',
+    id_token: await sign({
+      id: 0,
+      kind: 'sign',
+      alg: 'RS256',
+      claims: inToken ? own : { ...claims, ...own },
+    }),
+  });
+};
+
 let broken = false;
 const server = createServer((request, response) => {
   if (broken) return void response.writeHead(500).end();
   if (request.url === '/.well-known/openid-configuration') {
     asked.discovery += 1;
-    return send(response, { issuer: named ?? issuer, jwks_uri: `${issuer}/keys` });
+    return send(response, {
+      issuer: named ?? issuer,
+      jwks_uri: `${issuer}/keys`,
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${issuer}/token`,
+    });
   }
+  if (request.url?.startsWith('/authorize?')) return authorize(request.url, response);
+  if (request.url === '/token') return void giveTokens(request, response);
   asked.keys += 1;
   return send(response, { keys: Array.from(pairs.values(), ({ jwk }) => jwk) });
 });
@@ -73,6 +132,9 @@ const obey = async (order: Order): Promise<string> => {
       return '';
     case 'name':
       named = order.issuer;
+      return '';
+    case 'login':
+      person = order;
       return '';
     case 'count':
       return JSON.stringify(asked);

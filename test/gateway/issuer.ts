@@ -15,6 +15,12 @@ export type Order = { readonly id: number } & (
   | { readonly kind: 'rotate' }
   | { readonly kind: 'break'; readonly broken: boolean }
   | { readonly kind: 'name'; readonly issuer: string | null }
+  | {
+      readonly kind: 'login';
+      readonly claims: JWTPayload;
+      readonly secret: string;
+      readonly rolesIn: 'access' | 'id';
+    }
   | { readonly kind: 'count' }
 );
 export interface Reply {
@@ -71,6 +77,9 @@ export const startIssuer = async (t: Pick<TestContext, 'after'>) => {
     break: (broken: boolean) => order({ kind: 'break', broken }),
     /** Names another issuer in the discovery document. */
     name: (named: string | null) => order({ kind: 'name', issuer: named }),
+    /** Whoever logs in from now on is this person. */
+    login: (claims: JWTPayload, rolesIn: 'access' | 'id', secret: string) =>
+      order({ kind: 'login', claims, secret, rolesIn }),
     count: async (): Promise<{ discovery: number; keys: number }> =>
       JSON.parse(await order({ kind: 'count' })),
     stop,

@@ -84,6 +84,7 @@ export const merchantsResolvers = {
       requireSignature: false,
       requireBoundSignature: false,
       allowList: [],
+      receiptsRequired: false,
     }),
     liveEvent: () => ({ id: '1' }),
     liveEventsAfter: () => [],

@@ -73,6 +73,7 @@ export const unprotected = {
   requireBoundSignature: false,
   signingSecretSealed: null,
   allowList: [],
+  receiptsRequired: false,
 };
 
 const holder = (

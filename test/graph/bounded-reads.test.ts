@@ -35,7 +35,7 @@ before(async () => {
   const merchantId = plot.id('merchant');
   principal = {
     kind: 'key',
-    keyId: 'k',
+    keyId: '00000000-0000-4000-8000-00000000000a',
     merchantId,
     shopId: plot.id('shop'),
     mode: 'test',

@@ -21,6 +21,8 @@ import { entities } from '../../subgraphs/entities.ts';
 import { openSubgraph, type SubgraphsParts } from '../../subgraphs/open-subgraphs.ts';
 import { countStatements } from '../support/count-statements.ts';
 import { startTestDatabase } from '../support/database.ts';
+import { testCustomers } from '../support/customers.ts';
+import { openPageOpenings } from '../../subgraphs/payments/checkout/note-opening.ts';
 
 export const log = openLog(
   { logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' },
@@ -63,14 +65,18 @@ export const openGraphHarness = async () => {
   const now = (): Temporal.Instant => Temporal.Now.instant();
   const clocks = openTestClocks({ pool: database.pool, bus, now });
   opening.defer(() => clocks.close());
+  const openings = openPageOpenings(database.pool);
+  opening.defer(() => openings.close());
   const alone: SubgraphsParts = {
     database,
     banks: openBanks(openSimulator(database), database.pool),
     policies,
     clocks,
+    openings,
     bus,
     queues,
     secrets,
+    customers: testCustomers,
     publicUrl: 'https://pay.example',
     privateTargets: () => true,
     eventsKept_days: 90,

@@ -63,7 +63,7 @@ after(() => harness?.close());
 
 const key = (): KeyPrincipal => ({
   kind: 'key',
-  keyId: 'k',
+  keyId: '00000000-0000-4000-8000-00000000000a',
   merchantId: own.id('merchant'),
   shopId: own.id('shop'),
   mode: 'test',

@@ -92,13 +92,18 @@ const post = async (query: string, as: Case['as']) => {
 };
 
 const hold_ms = 50;
-/**
- * A machine with other things to do holds every loop now and then: one quiet try among these is
- * enough.
- */
+/** A collection of garbage falls into a turn now and then: one quiet try among these is enough. */
 const tries_max = 40;
 
 describe('an answer that would be too large is refused while it is made, and holds the event loop for less than 50 ms', () => {
+  /** The first document of a kind loads programs, the stock gateway among them: 80 MB. */
+  before(async () => {
+    for (const condition of ['', '@include(if: true)']) {
+      const { status, text } = await post(refunds(1, condition), 'key');
+      assert.equal(status, 200, text.slice(0, 500));
+    }
+  });
+
   for (const { title, query, as } of tooMuch) {
     test(title, async (t) => {
       let least_ms = Infinity;
@@ -115,7 +120,7 @@ describe('an answer that would be too large is refused while it is made, and hol
           [400, 'query_too_complex'],
           text.slice(0, 500),
         );
-        assert.ok(rss_bytes - before_bytes < 100_000_000, `${rss_bytes - before_bytes} bytes more`);
+        assert.ok(rss_bytes - before_bytes < 50_000_000, `${rss_bytes - before_bytes} bytes more`);
       }
       t.diagnostic(`held for ${least_ms.toFixed(0)} ms`);
       assert.ok(least_ms < hold_ms, `held for ${least_ms} ms`);

@@ -23,7 +23,7 @@ const operator = (): Principal => ({
 });
 const key = (): Principal => ({
   kind: 'key',
-  keyId: 'k',
+  keyId: '00000000-0000-4000-8000-00000000000a',
   merchantId: plot.id('merchant'),
   shopId: plot.id('shop'),
   mode: 'test',

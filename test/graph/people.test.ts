@@ -1,10 +1,10 @@
 /**
- * Captures, cancellations and refunds by people (decision D-89): the role decides, the merchant is
- * theirs, and the audit log says who it was.
+ * Who a person is and what they may do; captures, cancellations and refunds by people (decision
+ * D-89): the role decides, the merchant is theirs, and the audit log says who it was.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { parse, type ExecutionResult } from 'graphql';
+import { isEnumType, parse, type ExecutionResult } from 'graphql';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
@@ -18,6 +18,8 @@ import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-ban
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { granted } from '../support/granted.ts';
+import { permissions } from '../../subgraphs/merchants/viewer/permissions.ts';
+import { access } from '../../subgraphs/kernel/service/access/access.ts';
 import { openGraphHarness } from './harness.ts';
 import { plant, type Planted } from './planted-rows.ts';
 import { randomUUID } from 'node:crypto';
@@ -36,7 +38,7 @@ after(() => harness?.close());
 
 const key = (): KeyPrincipal => ({
   kind: 'key',
-  keyId: 'k',
+  keyId: '00000000-0000-4000-8000-00000000000a',
   merchantId: own.id('merchant'),
   shopId: own.id('shop'),
   mode: 'test',
@@ -123,7 +125,66 @@ test('finance captures and refunds, support cancels; a lower role is refused and
       ['payment.capture', 'the finance', 'finance', 'request-1'],
       ['refund.create', 'the finance', 'finance', 'request-1'],
       ['payment.cancel', 'the support', 'support', 'request-1'],
-      ['payment.cancel', 'k', 'key', 'request-1'],
+      ['payment.cancel', key().keyId, 'key', 'request-1'],
     ],
   );
+});
+
+const isForPeople = ([field, row]: readonly [string, (typeof access)[string]]): boolean =>
+  row.operator !== undefined && (field.startsWith('Mutation.') || row.platform === true);
+
+test('the permissions are what the access table keeps from some people, and the enum says the same', () => {
+  const asked = Object.entries(access).filter(isForPeople);
+  const fields = asked.flatMap(([field]) =>
+    field.startsWith('Subscription.') ? [] : [field.replace(/^\w+\./, '')],
+  );
+  assert(fields.length > 50);
+  assert.deepEqual(permissions.toSorted(), fields.toSorted());
+  const type = harness.supergraph.apiSchema.getType('Permission');
+  assert(isEnumType(type));
+  assert.deepEqual(
+    type.getValues().map(({ name }) => name),
+    permissions,
+  );
+});
+
+const viewerDocument = parse(
+  '{ viewer { subject role merchantId merchant { id name } permissions { name granted leastRole platformOnly } } }',
+);
+
+const viewerFor = async (principal: Principal) => {
+  const { data, errors } = (await harness.supergraph.execute(
+    { document: viewerDocument, variables: {} },
+    { principal, requestId: 'request-2' },
+  )) as ExecutionResult<{ viewer: any }>;
+  return data?.viewer ?? errors?.[0]?.extensions['code'];
+};
+
+test('a person reads who they are and what they may; a key is no person', async () => {
+  const everyone = await viewerFor(person('admin'));
+  assert.deepEqual(
+    [everyone.subject, everyone.role, everyone.merchantId, everyone.merchant],
+    ['the admin', 'admin', null, null],
+  );
+  const grants = (viewer: any): readonly string[] =>
+    viewer.permissions.flatMap((permission: any) => (permission.granted ? [permission.name] : []));
+  assert.deepEqual(grants(everyone), permissions);
+
+  const cabinet = await viewerFor(person('finance', own.id('merchant')));
+  assert.equal(cabinet.merchant.id, own.id('merchant'));
+  assert(grants(cabinet).includes('refundCreate'));
+  assert(!grants(cabinet).includes('settlementRecord'));
+  const [settlement] = cabinet.permissions.filter((one: any) => one.name === 'settlementRecord');
+  assert.deepEqual([settlement.leastRole, settlement.platformOnly], ['finance', true]);
+
+  assert.deepEqual(
+    grants(await viewerFor(person('viewer'))).filter(
+      (name) => !name.match(/s$|^savedView|^bankHealth$/),
+    ),
+    [],
+    'a viewer changes nothing but what is its own',
+  );
+  assert.equal((await viewerFor(person('viewer', randomUUID()))).merchant, null);
+  assert.equal((await viewerFor(person('viewer', 'no id'))).merchant, null);
+  assert.equal(await viewerFor(key()), 'scope_required');
 });

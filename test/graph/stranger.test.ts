@@ -340,6 +340,7 @@ describe('a test key of the same shop, whose rows are live', () => {
   const inModes = [
     'payment',
     'payment_link',
+    'receipt',
     'refund',
     'payout',
     'token',

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { cardWith3ds } from '../acquirer/api.ts';
 import { eventually } from '../support/merchant.ts';
+import { receiptOf } from '../support/receipts.ts';
+import { ended, isSame, standing, there } from './receipts.ts';
 import { harness, type Facts } from './shared-harness.ts';
 import { alertOf, atBank, cardOf, confirmed, countAtBank, onPage } from './harness.ts';
 
@@ -31,8 +33,9 @@ const newest = async (): Promise<any> =>
     async () => (await harness().acquirer.books()).payments.at(-1),
     'the binding at the bank',
   );
-const charge = async (token: any, amount: number): Promise<any> => {
-  const answer = await harness().merchant.call('POST', `/tokens/${token.id}/charge`, { amount });
+const charge = async (token: any, amount: number, more: object = {}): Promise<any> => {
+  const body = { amount, ...more };
+  const answer = await harness().merchant.call('POST', `/tokens/${token.id}/charge`, body);
   assert.equal(answer.status, 201, JSON.stringify(answer.body));
   return answer.body;
 };
@@ -74,6 +77,51 @@ export const chargeFacts: Facts = {
     const refused = await settled((await charge(card, 17_002)).id, 'failed');
     assert.equal(refused.metadata.failure_code, 'insufficient_funds');
   },
+
+  'a charge with a receipt has it registered once, also when the answer of the bank is lost':
+    async () => {
+      await harness().acquirer.faults({
+        next: [{ fault: 'error_after', method: 'POST', path: '/payments' }],
+      });
+      const { id } = await charge(card, 19_000, { receipt: receiptOf(19_000) });
+      const { metadata } = await settled(id, 'succeeded');
+      const [receipt] = await ended(id, 1);
+      isSame(receipt, (await there(metadata.bank_ref))[0]);
+      assert.deepEqual(await standing(metadata.bank_ref), ['payment cashless 190.00 succeeded']);
+    },
+
+  'each period of a subscription has its receipt at the bank: that of the first payment, too':
+    async () => {
+      const { merchant, elapse } = harness();
+      const body = { amount: 21_000, customer_ref: 'c-2', receipt: receiptOf(21_000) };
+      const started = await merchant.call('POST', '/subscriptions', body);
+      assert.equal(started.status, 201, JSON.stringify(started.body));
+      const { subscription, initial_payment: first, pay_url: url } = started.body;
+      await onPage(url, 'pay', { card: cardOf() });
+      await eventually(
+        async () =>
+          (await merchant.call('GET', `/subscriptions/${subscription.id}`)).body.status ===
+          'active',
+        'the active subscription',
+        60_000,
+      );
+      await elapse(subscription.id, 'period');
+      const second = await eventually(
+        async () =>
+          (await merchant.call('GET', '/payments?status=succeeded')).body.items.find(
+            ({ id, amount }: any) => amount === 21_000 && id !== first.id,
+          ),
+        'the charge of the second period',
+        60_000,
+      );
+      for (const id of [first.id, second.id]) {
+        const [receipt, ...others] = await ended(id, 1);
+        const { body: payment } = await merchant.call('GET', `/payments/${id}`);
+        const [theirs, ...more] = await there(payment.metadata.bank_ref);
+        isSame(receipt, theirs);
+        assert.deepEqual([receipt.amount, others, more], [21_000, [], []]);
+      }
+    },
 
   'a charge of another amount than was ordered takes nothing, and the operators are notified':
     async () => {

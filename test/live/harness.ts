@@ -31,8 +31,11 @@ export interface LiveHarness {
   readonly service: Service;
   readonly acquirer: Acquirer;
   readonly merchant: LiveMerchant;
-  /** Lets a payment's link, or its session, be over now: live mode has no clock of its own. */
-  elapse(paymentId: string, what: 'link' | 'session'): Promise<void>;
+  /**
+   * Lets a payment's link, its session, or a subscription's period be over now: live mode has no
+   * clock of its own.
+   */
+  elapse(id: string, what: 'link' | 'session' | 'period'): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -60,6 +63,12 @@ const yookassaRoutes = {
   payment: ['sbp', 'cards', 'tpay', 'sberpay'],
   recurrent: ['sbp', 'cards', 'tpay'],
   payout: ['sbp', 'card', 'account'],
+} as const;
+
+const over = {
+  link: 'payment set expires_at',
+  session: 'payment set processing_until',
+  period: 'subscription set due_at',
 } as const;
 
 /** Routes a shop's live operations, by their methods, to a bank. */
@@ -137,10 +146,7 @@ export const openLiveHarness = async (
     acquirer,
     merchant,
     elapse: async (id, what) => {
-      await time.query(
-        `update payment set ${what === 'link' ? 'expires_at' : 'processing_until'} = now(), version = version + 1 where id = $1`,
-        [id],
-      );
+      await time.query(`update ${over[what]} = now(), version = version + 1 where id = $1`, [id]);
     },
     close: async () => {
       await time.end();

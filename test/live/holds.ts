@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { eventually } from '../support/merchant.ts';
 import { harness, type Facts } from './shared-harness.ts';
+import { shopAccount } from '../acquirer/start-acquirer.ts';
 import { atBank, cardOf, confirmed, onPage, untilStatus } from './harness.ts';
 
 /** A payment by card or SberPay whose money the bank holds. */
@@ -15,7 +16,14 @@ const held = async (amount: number, method: 'cards' | 'sberpay' = 'cards'): Prom
   assert.equal(status, 201, JSON.stringify(body));
   await onPage(body.payment_url, 'pay', method === 'cards' ? { card: cardOf() } : {});
   if (method === 'sberpay') await confirmed(harness(), body.payment.id, 'pay');
-  return untilStatus(merchant, body.payment.id, 'authorized');
+  // A list asks no bank.
+  return eventually(
+    async () =>
+      (await merchant.call('GET', '/payments?status=authorized&limit=50')).body.items.find(
+        ({ id }: any) => id === body.payment.id,
+      ),
+    'the held payment',
+  );
 };
 
 const capture = (id: string, amount?: number) =>
@@ -90,6 +98,32 @@ export const holdFacts: Facts = {
     const { body } = await capture(payment.id);
     assert.deepEqual([body.payment.status, body.payment.amount_captured], ['succeeded', 20_000]);
   },
+
+  'a hold that somebody gave up at the bank, which has not reported it, is found when it is read, and the bank is not asked by each reader':
+    async () => {
+      const { merchant, acquirer } = harness();
+      const release = async (payment: any): Promise<void> => {
+        const { id } = await atBank(harness(), 'payments', payment.id);
+        const answer = await fetch(`${acquirer.api}/payments/${id}/cancel`, {
+          method: 'POST',
+          headers: {
+            authorization: `Basic ${btoa(`${shopAccount.id}:${shopAccount.secret}`)}`,
+            'content-type': 'application/json',
+            'idempotence-key': crypto.randomUUID(),
+          },
+          body: '{}',
+        });
+        assert.equal(answer.status, 200);
+      };
+      const read = async ({ id }: any) => (await merchant.call('GET', `/payments/${id}`)).body;
+      const [unread, beingRead] = [await held(20_000), await held(30_000)];
+      assert.equal((await read(beingRead)).status, 'authorized');
+      await acquirer.faults({ rates: { lost: 1 } });
+      await Promise.all([unread, beingRead].map(release));
+      await acquirer.faults({ rates: { lost: 0 } });
+      assert.equal((await read(unread)).status, 'expired');
+      assert.equal((await read(beingRead)).status, 'authorized', 'it was asked a moment ago');
+    },
 
   'a hold that the bank ends by itself has expired here, whether anybody captures it or not':
     async () => {

@@ -34,12 +34,18 @@ const unitOf = (mode: string): number => (mode === 'test' ? 100_000 : 10_000);
 
 type Call = LiveMerchant['call'];
 
+/** The page's button, whatever it answers: the payment may be paid already. */
+const pressed = (url: string): Promise<unknown> =>
+  onPage(url, 'pay').catch((error: Error) => assert.match(error.message, /not_pending/));
+
 /** Makes one of everything; gives the ids. */
 const makeEach = async (mode: 'test' | 'live', call: Call): Promise<ReadonlySet<string>> => {
   const unit = unitOf(mode);
   const paid = await call('POST', '/payments', { amount: 9 * unit, method: 'sbp' });
-  // The live order is registered already, and its buyer confirms by himself.
+  // The live buyer confirms by himself, when the order was registered with the payment; where the
+  // bank was too slow for that, the page registers it.
   if (mode === 'test') await pay(paid.body.payment_url);
+  else await pressed(paid.body.payment_url);
   const { id } = paid.body.payment;
   await eventually(
     async () => (await call('GET', `/payments/${id}`)).body.status === 'succeeded',

@@ -81,6 +81,8 @@ describe('an order that was lost', () => {
       terminal: tbankTerminal.id,
       password: tbankTerminal.password,
       attempt_ms: 4_000,
+      hold_d: 7,
+      register: null,
     };
     const tbank = openTBank(terminal, 'http://127.0.0.1:9', pool);
     closing.defer(() => yookassa.close());

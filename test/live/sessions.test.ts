@@ -48,6 +48,8 @@ describe('the sessions of two acquirers', () => {
       terminal: tbankTerminal.id,
       password: tbankTerminal.password,
       attempt_ms: 4_000,
+      hold_d: 7,
+      register: null,
     };
     const accounts = openAccounts(pool, randomBytes(32), 'yookassa', {
       payments: shopAccount,

@@ -25,6 +25,8 @@ describe('the connector to T-Bank, ordered about by many at once', () => {
       terminal: tbankTerminal.id,
       password: tbankTerminal.password,
       attempt_ms: 4_000,
+      hold_d: 7,
+      register: null,
     };
     // Two processes of the service.
     harness = {

@@ -11,6 +11,7 @@ import { holdFacts } from './holds.ts';
 import { modeFacts } from './modes.ts';
 import { paymentFacts } from './payments.ts';
 import { payoutFacts } from './payouts.ts';
+import { receiptFacts } from './receipts.ts';
 import { refundFacts } from './refunds.ts';
 import { harness } from './shared-harness.ts';
 
@@ -20,6 +21,7 @@ for (const facts of [
   paymentFacts,
   refundFacts,
   holdFacts,
+  receiptFacts,
   chargeFacts,
   payoutFacts,
   accountFacts,

@@ -2,6 +2,7 @@
  * A process that creates payments 64 at a time, each under a key of its own, and reports them,
  * until it is killed: `node doomed-creator.ts <database> <merchant> <shop> <first number>`.
  */
+import { randomUUID } from 'node:crypto';
 import { openDatabase } from '../../subgraphs/kernel/database/orm.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
@@ -10,7 +11,8 @@ import { granted } from '../support/granted.ts';
 
 const [, , url = '', merchantId = '', shopId = '', first = ''] = process.argv;
 const database = await openDatabase({ url, entities, pool: 8 });
-const key = { kind: 'key', keyId: 'k', merchantId, shopId, mode: 'test', scopes: [] } as const;
+const keyId = randomUUID();
+const key = { kind: 'key', keyId, merchantId, shopId, mode: 'test', scopes: [] } as const;
 
 let next = Number(first);
 const create = async (): Promise<never> => {

@@ -15,6 +15,7 @@ import {
   type Merchant,
 } from '../support/merchant.ts';
 import { startService, type Service } from '../support/service.ts';
+import { setClock } from '../support/test-clock.ts';
 
 let database: TestDatabase;
 let service: Service;
@@ -121,6 +122,7 @@ describe('a payment link', () => {
       payments_count: 0,
       amount_paid: 0,
       finalized_at: null,
+      receipt: null,
     });
     assert.match(url, /\/pay\/l\/[\w-]{22}$/);
     assert.equal(Date.parse(expires_at) - Date.parse(created_at), 30 * 86_400_000);
@@ -340,22 +342,41 @@ describe('a payment link', () => {
     assert.ok(Date.parse(body.created_at) > Date.now() + 59 * 86_400_000, body.created_at);
   });
 
-  test('is ended by support at a console, which the audit log keeps', async () => {
+  test('is ended by support at a console, at its shop’s time, which the audit log keeps', async () => {
     const merchant = await makeMerchant(service);
+    await setClock(service, merchant, 'Create', ', at: "2027-03-01T12:00:00.000Z"');
     const link = await create(merchant, { amount: 1 });
     const names = { m: merchant.id, l: link.id };
     // The test's key is of test mode, which people read by id.
     const { linkDeactivate } = await askGraph(
       service,
-      'mutation ($m: ID, $l: ID!) { linkDeactivate(id: $l, merchantId: $m) { ... on PaymentLinkDeactivated { link { status } } } }',
+      'mutation ($m: ID, $l: ID!) { linkDeactivate(id: $l, merchantId: $m) { ... on PaymentLinkDeactivated { link { status finalizedAt } } } }',
       names,
     );
-    assert.equal(linkDeactivate.link.status, 'deactivated');
+    assert.deepEqual(linkDeactivate.link, {
+      status: 'deactivated',
+      finalizedAt: '2027-03-01T12:00:00.000Z',
+    });
     const { auditLog } = await askGraph(
       service,
       'query ($m: ID) { auditLog(merchantId: $m, first: 1) { nodes { action subjectId } } }',
       names,
     );
     assert.deepEqual(auditLog.nodes, [{ action: 'link.deactivate', subjectId: link.id }]);
+  });
+
+  test('a payment that is refused leaves nothing behind', async () => {
+    const merchant = await makeMerchant(service);
+    const link = await create(merchant, { amount: 10_000, description: 'Zebra ride' });
+    await askGraph(
+      service,
+      'mutation { forbiddenPurposeAdd(word: "zebra", reason: "Law") { __typename } }',
+    );
+    assert.equal((await goOn(link)).status, 422);
+    const { rows } = await pool.query(
+      'select count(*)::int as count from link_payment where merchant_id = $1',
+      [merchant.id],
+    );
+    assert.equal(rows[0]?.count, 0);
   });
 });

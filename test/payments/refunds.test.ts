@@ -319,6 +319,8 @@ test('each successful refund is published with the payment as it was at that mom
   const url = 'https://shop.example/hook';
   assert.deepEqual(received, [
     ['refund.created', 401, null, null, null],
+    // It is counted, and sent to nobody.
+    [null, undefined, null, null, null],
     ['refund.created', 400, null, null, null],
     [null, undefined, 'payment.refunded', 'succeeded 400: failed 401, succeeded 400', url],
     ['refund.created', 600, null, null, null],

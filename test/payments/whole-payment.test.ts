@@ -16,7 +16,8 @@ import { openStatementProxy, type StatementProxy } from '../support/statement-pr
 const whole_max = 12;
 /**
  * What a service that has something to do does by itself beside it, each second: the relay looks
- * again, caches and balances are renewed. On a slow machine a payment takes a third of one.
+ * again, totals are counted, caches and balances are renewed. On a slow machine a payment takes a
+ * third of one.
  */
 const beside_max_perSecond = 30;
 /** The same by step, of what the step alone causes. */

@@ -24,6 +24,7 @@ const open = (changed: Partial<Bank> = {}) => {
   const policies = { current: async () => noPolicies, announce: async () => {}, close: () => {} };
   const parts = {
     ...harness.withBank(changed),
+    clocks: { timeOf: () => start },
     policies,
     wakeRelay: () => {},
     wakeSenders: () => {},

@@ -24,6 +24,7 @@ import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { merchantsSubgraph } from '../../subgraphs/merchants/resolvers.ts';
 import { paymentsSubgraph } from '../../subgraphs/payments/resolvers.ts';
 import { startMigratedDatabase } from '../support/migrated.ts';
+import { testCustomers } from '../support/customers.ts';
 
 const log = openLog({ logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' }, 'test');
 
@@ -39,6 +40,7 @@ export const finance = operator('finance');
 export const admin = operator('admin');
 
 const quiet = {
+  openings: { note: () => {} },
   wakeClock: () => {},
   wakeRelay: () => {},
   askLater: () => {},
@@ -103,6 +105,7 @@ export const openHarness = async (connectors: (simulator: Bank) => readonly Bank
     banks,
     policies: farPolicies,
     clocks,
+    customers: testCustomers,
     publicUrl: 'https://pay.example',
     pageSecret: randomBytes(32),
     ...quiet,

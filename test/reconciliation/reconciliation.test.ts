@@ -156,7 +156,9 @@ test('every mistake in a registry is found, once, with one alert for the run', a
 });
 
 test('what the bank does not list is missing when it is a day old, and cleared when a later registry has it', async () => {
-  await migrated.database.pool.query('truncate reconciliation_line, reconciliation_difference');
+  await migrated.database.pool.query(
+    'truncate reconciliation_run, reconciliation_part, reconciliation_line, reconciliation_difference',
+  );
   const [, , , , lost = ''] = payments;
   const missing: readonly PlantedMistake[] = [{ mistake: 'missing', operationId: lost }];
   assert.deepEqual(

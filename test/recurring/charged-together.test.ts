@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
 import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts';
+import { dueSubscriptions } from '../../subgraphs/recurring/subscriptions/store-subscription.ts';
 import type { Token } from '../../subgraphs/recurring/tokens/entities.ts';
 import { countStatements } from '../support/count-statements.ts';
 import { poison } from '../support/poison.ts';
@@ -73,6 +75,7 @@ test('of two calls for one charge at the same moment one makes it, and the other
       savedReference: savedReference ?? assert.fail(),
       orderId: null,
       description: null,
+      receiptTermsId: null,
     });
   const asked = await Promise.all(['a', 'b', 'a', 'c', 'd'].map((name) => ask(name)));
   const made = asked.map((answer) => (isRefused(answer) ? assert.fail(answer.code) : answer));
@@ -119,4 +122,25 @@ test('a merchant whose payments cannot be written fails alone in a rush', async 
   harness.pass({ minutes: 10 });
   await chargeDue(chargingOf(harness), () => harness.call().now);
   assert.deepEqual(await chargedOf(bad), { charges: 40, payments: 40, booked: 40_000 });
+});
+
+test('behind more due rows than are looked at, other merchants are found by the walk', async () => {
+  const { pool } = harness.database;
+  const [busy, other] = [await harness.merchant(), await harness.merchant()];
+  const { now } = harness.call();
+  await addDue(busy, await harness.active(busy), 1_100, now);
+  await addDue(other, await harness.active(other), 3, now.add({ minutes: 1 }));
+  const at = now.add({ minutes: 2 });
+  const limit = 20;
+  const found = new Map<string, number>();
+  // The walk may begin behind them: it comes round in the second look.
+  for (let look = 0; look < 2; look += 1) {
+    const due = await inTransaction(pool, (client) =>
+      dueSubscriptions.dueOfEach(client, at, limit, []),
+    );
+    assert.ok(due.length <= limit, `${due.length} rows`);
+    for (const { merchantId } of due) found.set(merchantId, (found.get(merchantId) ?? 0) + 1);
+  }
+  assert.ok((found.get(other.merchantId) ?? 0) >= 3, 'all that the other has');
+  assert.ok((found.get(busy.merchantId) ?? 0) > 0, 'and a share of the busy one');
 });

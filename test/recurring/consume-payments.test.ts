@@ -89,7 +89,7 @@ test('an event that cannot be consumed holds no other back, and is tried again u
   assert.deepEqual(await statuses(), ['active', 'pending', 'active']);
   const { pool } = harness.database;
   const parts = { pool, payments: harness.payments, listeners, now: () => harness.call().now, log };
-  const due = () => pool.query('update consumer_retry set due_at = now()');
+  const due = () => pool.query("update consumer_retry set due_at = now() - interval '1 second'");
   await due();
   assert.equal(await retryPayments(parts), 0);
   isBroken = false;

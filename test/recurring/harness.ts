@@ -33,6 +33,8 @@ import type { TokenInput } from '../../subgraphs/recurring/rules/token.ts';
 import { settleTokens } from '../../subgraphs/recurring/tokens/settle-tokens.ts';
 import { startMigratedDatabase } from '../support/migrated.ts';
 import { granted } from '../support/granted.ts';
+import { testCustomers } from '../support/customers.ts';
+import { openPageOpenings } from '../../subgraphs/payments/checkout/note-opening.ts';
 
 export const log = openLog(
   { logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' },
@@ -64,6 +66,7 @@ const openFixture = async (
   const banks = openBanks(simulator, database.pool, connectors(simulator));
   const now = (): Temporal.Instant => clock.now;
   const quiet = {
+    openings: openPageOpenings(database.pool),
     wakeRelay: () => {},
     askLater: () => {},
     askNoMore: () => {},
@@ -76,12 +79,20 @@ const openFixture = async (
     banks,
     policies,
     clocks: { timeOf: now, stands: async () => false },
+    customers: testCustomers,
     ...pages,
     ...quiet,
   });
   const executor = localExecutor(buildSubgraph(subgraph), (call) => ({ ...call, now }), log);
   const payments = openPayments(executor);
-  return { ...migrated, banks, lists, executor, payments, parts: { database, payments } };
+  return {
+    ...migrated,
+    banks,
+    lists,
+    executor,
+    payments,
+    parts: { database, customers: testCustomers, payments },
+  };
 };
 
 const bindingOf = ({ merchantId, bindingPaymentId }: Token) => ({

@@ -36,6 +36,7 @@ import { schedulePeriods } from '../../subgraphs/recurring/rules/schedule.ts';
 import type { SubscriptionInput } from '../../subgraphs/recurring/rules/start.ts';
 import { startSubscription } from '../../subgraphs/recurring/subscriptions/start-subscription.ts';
 import type { Subscription } from '../../subgraphs/recurring/subscriptions/entities.ts';
+import { testCustomers } from '../support/customers.ts';
 import { granted } from '../support/granted.ts';
 import { log, type Harness } from './harness.ts';
 
@@ -55,6 +56,7 @@ export const start = (
 ) => {
   const parts = {
     pool: harness.database.pool,
+    customers: testCustomers,
     payments: harness.payments,
     policies: harness.lists,
   };

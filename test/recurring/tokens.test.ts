@@ -77,6 +77,7 @@ describe('binding', () => {
       verification: true,
       returnUrl: null,
       description: null,
+      receiptTermsId: null,
     } as const;
     const { payment } = granted(
       await startBinding(harness.parts, trial, { ...terms, subscriptionId: crypto.randomUUID() }),

@@ -12,6 +12,7 @@ import {
   alertsKept_days,
   registriesKept_days,
   retention,
+  testOperationsKept_days,
   type Retention,
 } from '../../subgraphs/kernel/rules/retention.ts';
 import { forgetPapers } from '../../subgraphs/kernel/retention/jobs.ts';
@@ -94,4 +95,48 @@ test('old lines of matched registries and old resolved alerts are removed in bat
   const seen = await metrics.metrics();
   assert.match(seen, /retention_removed_rows_total\{table="reconciliation_line"\} 2500/);
   assert.match(seen, /retention_removed_rows_total\{table="alert"\} 1/);
+});
+
+test('of the simulated bank what has ended goes with its age; what has not, and what saved a card, stays', async () => {
+  const { pool } = migrated.database;
+  const { merchantId, shopId } = await migrated.merchant();
+  const old = testOperationsKept_days + 1;
+  const rows = [
+    { name: 'ended', days: old, status: 'succeeded', kind: null },
+    { name: 'open', days: old, status: 'authorized', kind: null },
+    { name: 'saved', days: old, status: 'succeeded', kind: 'token_bind' },
+    { name: 'young', days: old - 2, status: 'succeeded', kind: null },
+  ];
+  for (const { name, days, status, kind } of rows) {
+    const id = randomUUID();
+    await pool.query(
+      `insert into payment (merchant_id, id, version, public_id, shop_id, terminal_id, terminal_name, shop_name, mode, order_id, amount, amount_refunded,
+         currency, method, status, metadata, created_at, expires_at, capture_before, kind, token_id)
+       values ($1, $2, 1, $3, $4, $4, 't', 's', 'test', 'o', 100, 0, 'RUB', 'cards', $5, '{}', now(), now(), now(), $6, case when $6::text is not null then $2::uuid end)`,
+      [merchantId, id, name, shopId, status, kind],
+    );
+    await pool.query(
+      `insert into simulator_operation (merchant_id, operation_id, reference, outcome, created_at) values ($1, $2, $3, 'succeeded', now() - $4 * interval '1 day')`,
+      [merchantId, id, name, days],
+    );
+    await pool.query(
+      `insert into simulator_hold_order (merchant_id, operation_id, payment_id, kind, amount, created_at)
+       values ($1, gen_random_uuid(), $2, 'capture', 100, now() - $3 * interval '1 day')`,
+      [merchantId, id, days],
+    );
+  }
+  await forgetPapers({
+    pool,
+    now: () => Temporal.Now.instant(),
+    stopping: new AbortController().signal,
+  });
+  const { rows: left } = await pool.query<{ reference: string; orders: number }>(
+    `select reference, (select count(*)::int from simulator_hold_order as given where given.payment_id = simulator_operation.operation_id) as orders
+     from simulator_operation order by 1`,
+  );
+  assert.deepEqual(
+    left.map(({ reference, orders }) => `${reference} ${orders}`),
+    ['open 1', 'saved 1', 'young 1'],
+  );
+  assert.equal(await count('from simulator_hold_order'), 3);
 });

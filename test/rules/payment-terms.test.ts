@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { newRowId } from '../../subgraphs/kernel/database/new-id.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
 import {
@@ -117,8 +117,8 @@ const termsOf = (input: Partial<PaymentInput>, mode: Mode = 'test', ofId = id): 
 };
 
 test('a payment without an order id gets ord_<timestamp>, and those of one millisecond differ', () => {
-  assert.equal(termsOf({}).orderId, `ord_${now.epochMilliseconds}065535`);
-  const ids = Array.from({ length: 20 }, () => randomUUID());
+  assert.equal(termsOf({}).orderId, `ord_${now.epochMilliseconds}000000`);
+  const ids = Array.from({ length: 20 }, () => newRowId(now.epochMilliseconds));
   const orderIds = ids.map((one) => termsOf({}, 'test', one).orderId);
   assert.ok(new Set(orderIds).size > 18, JSON.stringify(orderIds));
   for (const orderId of orderIds) assert.match(orderId, /^ord_\d{19}$/);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { issueKey, revokeKey, send, withinASecond } from '../support/cabinet.ts';
+import { issueKey, requireReceipts, revokeKey, send, withinASecond } from '../support/cabinet.ts';
+import { pay } from '../support/buyer.ts';
 import {
+  askGraph,
   callRest,
   eventually,
   makeMerchant,
@@ -133,6 +135,20 @@ const revokedEverywhere = (started: () => Service): void =>
     await withinASecond([401, 401, 401], everywhere);
   });
 
+const receiptsEverywhere = (started: () => Service): void =>
+  void test('a shop that demands receipts has them demanded within a second by every process', async () => {
+    const service = started();
+    const merchant = await makeMerchant(service);
+    const create = async (rest: string): Promise<number> =>
+      (await callRest({ rest, key: merchant.key }, 'POST', '/payments', { amount: 100 })).status;
+    const everywhere = (): Promise<number[]> => Promise.all(service.rests.map(create));
+    assert.deepEqual(await everywhere(), [201, 201]);
+    await requireReceipts(service, merchant, true);
+    await withinASecond([400, 400], everywhere);
+    await requireReceipts(service, merchant, false);
+    await withinASecond([201, 201], everywhere);
+  });
+
 const oneBurst = (started: () => Service): void =>
   void test('a merchant has one burst over two facades, exactly, when both are asked at the same time', async () => {
     const service = started();
@@ -154,12 +170,48 @@ const oneBurst = (started: () => Service): void =>
     assert.equal(statuses.filter((status) => status === 429).length, 3 * burst - granted);
   });
 
+/** Calls to the simulated bank by operation, as the platform's operators read them. */
+const callsToBank = async (service: Service): Promise<ReadonlyMap<string, number>> => {
+  const { bankHealth } = await askGraph(
+    service,
+    '{ bankHealth(hours: 6) { rows { connector operation calls } } }',
+  );
+  const calls = new Map<string, number>();
+  for (const { connector, operation, calls: more } of bankHealth.rows)
+    if (connector === 'simulator') calls.set(operation, (calls.get(operation) ?? 0) + Number(more));
+  return calls;
+};
+
+const healthEverywhere = (started: () => Service): void =>
+  void test('calls to banks are counted wherever they are made, and read in another process', async () => {
+    const service = started();
+    const merchant = await makeMerchant(service);
+    const earlier = await callsToBank(service);
+    const { body } = await merchant.call('POST', '/payments', { amount: 500, method: 'sbp' });
+    await pay(body.payment_url);
+    const path = `/payments/${body.payment.id}`;
+    await eventually(
+      async () => (await merchant.call('GET', path)).body.status === 'succeeded',
+      'the payment',
+    );
+    const refund = await merchant.call('POST', `${path}/refund`, { amount: 200 });
+    assert.equal(refund.status, 201, JSON.stringify(refund.body));
+    await eventually(async () => {
+      const now = await callsToBank(service);
+      return ['payment', 'refund'].every(
+        (operation) => (now.get(operation) ?? 0) > (earlier.get(operation) ?? 0),
+      );
+    }, 'an order and a refund among the counts');
+  });
+
 /**
  * What two facades with a payments subgraph each must agree on: idempotency keys, revoked keys,
- * limits. The service is started before the tests run.
+ * settings of shops, limits, the health of banks. The service is started before the tests run.
  */
 export const severalFacades = (started: () => Service): void => {
   equalRequests(started);
   revokedEverywhere(started);
+  receiptsEverywhere(started);
   oneBurst(started);
+  healthEverywhere(started);
 };

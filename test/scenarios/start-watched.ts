@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { startTestDatabase } from '../support/database.ts';
+import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startRedis } from '../support/redis.ts';
 import { ensureMigrated, startService, type Service, type Size } from '../support/service.ts';
 
@@ -28,17 +28,29 @@ const observe = async (redisUrl: string) => {
   };
 };
 
-/** Starts it; with separate processes there may be several facades. */
+/** A database that is given has every migration, and stays. */
+const databaseOf = async (
+  given: string | undefined,
+): Promise<Pick<TestDatabase, 'url' | 'stop'>> => {
+  if (given !== undefined) return { url: given, stop: async () => {} };
+  const database = await startTestDatabase({ migrated: true });
+  await ensureMigrated(database.url);
+  return database;
+};
+
+/**
+ * Starts it, on a database of its own unless a DATABASE_URL is given; with separate processes there
+ * may be several facades.
+ */
 export const startWatched = async (
   size: Size,
   environment: Readonly<Record<string, string>> = {},
   facades = 1,
 ): Promise<Watched> => {
   const [database, redis] = await Promise.all([
-    startTestDatabase({ migrated: true }),
+    databaseOf(environment['DATABASE_URL']),
     size === 'separate' ? startRedis() : null,
   ]);
-  await ensureMigrated(database.url);
   const listener = redis && (await observe(redis.url));
   const given = {
     DATABASE_URL: database.url,

@@ -16,22 +16,22 @@ export const pay = async (paymentUrl: string): Promise<void> => {
 const card = { number: '4111111111111111', expiry: '12/30', cvc: '123', holder: 'A B' };
 
 /** Goes on to the bank with a card that the simulator takes. */
-export const payByCard = async (paymentUrl: string): Promise<void> => {
+export const payByCard = async (paymentUrl: string, number = card.number): Promise<void> => {
   const response = await fetch(`${paymentUrl}/pay`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', origin: new URL(paymentUrl).origin },
-    body: JSON.stringify({ card }),
+    body: JSON.stringify({ card: { ...card, number } }),
   });
   assert.equal(response.status, 200, await response.text());
 };
 
 /** Confirms at the simulated bank: enters a code, or presses the button. */
-export const confirmAtBank = async (paymentUrl: string): Promise<void> => {
+export const confirmAtBank = async (paymentUrl: string, code = '123456'): Promise<void> => {
   const response = await fetch(`${paymentUrl}/bank`, {
     method: 'POST',
     redirect: 'manual',
     headers: { origin: new URL(paymentUrl).origin },
-    body: new URLSearchParams({ answer: 'approve', code: '123456' }),
+    body: new URLSearchParams({ answer: 'approve', code }),
   });
   assert.equal(response.status, 303, await response.text());
 };

@@ -102,6 +102,16 @@ export const setAllowList = (
     { entries },
   );
 
+/** Says whether the shop sells nothing without a receipt; gives the shop or the refusal. */
+export const requireReceipts = (service: Graph, shop: Shop, required: boolean): Promise<any> =>
+  change(
+    service,
+    shop,
+    `mutation ($m: ID!, $s: ID!, $required: Boolean!) { shopReceiptsRequire(merchantId: $m, shopId: $s, required: $required) {
+      __typename ... on Shop { receiptsRequired } ... on Refused { code message } } }`,
+    { required },
+  );
+
 /**
  * What was changed holds in every process within a second. Fails when what `look` sees has not come
  * to that.

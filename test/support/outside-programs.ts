@@ -1,6 +1,6 @@
 /**
- * The programs that tests need and npm does not bring: redis-server, HAProxy, PgBouncer and
- * Chromium. Taken from PATH, else installed where that is possible.
+ * The programs that tests need and npm does not bring: redis-server, HAProxy, PgBouncer, Chromium
+ * and an older PostgreSQL. Taken from PATH, else installed where that is possible.
  */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
@@ -8,12 +8,16 @@ import { delimiter, join } from 'node:path';
 
 interface OutsideProgram {
   /** The environment variable that gives the tests its place. */
-  readonly variable: 'REDIS_SERVER' | 'HAPROXY' | 'PGBOUNCER' | 'CHROMIUM';
+  readonly variable: 'REDIS_SERVER' | 'HAPROXY' | 'PGBOUNCER' | 'CHROMIUM' | 'OLDER_POSTGRES';
   readonly names: readonly string[];
+  /** Where it is, too, or instead of PATH. */
+  readonly folders?: readonly string[];
   /** Of Debian, in the order in which they are tried. */
   readonly packages: readonly string[];
   /** What is not tested without it. */
   readonly half: string;
+  /** Used where it is found; only `npm run test:cluster` installs it and fails without it. */
+  readonly onlyOfFleet?: boolean;
 }
 
 const programs: readonly OutsideProgram[] = [
@@ -43,15 +47,31 @@ const programs: readonly OutsideProgram[] = [
     packages: ['chromium-headless-shell', 'chromium'],
     half: 'the hosted page in a real browser',
   },
+  {
+    variable: 'OLDER_POSTGRES',
+    names: ['postgres'],
+    // Debian has each version in a folder of its own and none in PATH.
+    folders: [15, 16, 17].map((version) => `/usr/lib/postgresql/${version}/bin`),
+    // Some 50 MB to fetch and 200 MB on the disk, most of it LLVM: not for every `npm test`.
+    packages: ['postgresql-15', 'postgresql-17'],
+    half: 'the service on an older PostgreSQL',
+    onlyOfFleet: true,
+  },
 ];
 
-const findInPath = (names: readonly string[]): string | null => {
-  // Debian keeps servers where only root's PATH looks.
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter).filter(Boolean), '/usr/sbin'];
+// Debian keeps servers where only root's PATH looks.
+const usualFolders = (): readonly string[] => [
+  ...(process.env['PATH'] ?? '').split(delimiter).filter(Boolean),
+  '/usr/sbin',
+];
+
+const findInPath = ({ names, folders = usualFolders() }: Wanted): string | null => {
   return (
     names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable) ?? null
   );
 };
+
+type Wanted = Pick<OutsideProgram, 'names' | 'folders'>;
 
 const isExecutable = (path: string): boolean => {
   try {
@@ -63,7 +83,9 @@ const isExecutable = (path: string): boolean => {
 };
 
 const canInstall = (): boolean =>
-  process.getuid?.() === 0 && existsSync('/etc/debian_version') && findInPath(['apt-get']) !== null;
+  process.getuid?.() === 0 &&
+  existsSync('/etc/debian_version') &&
+  findInPath({ names: ['apt-get'] }) !== null;
 
 const runApt = (...args: readonly string[]): void => {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
@@ -76,26 +98,27 @@ const runApt = (...args: readonly string[]): void => {
 
 const install = (wanted: readonly OutsideProgram[]): void => {
   runApt('update', '-q');
-  for (const { names, packages } of wanted)
-    for (const name of packages) {
-      if (findInPath(names) !== null) break;
+  for (const program of wanted)
+    for (const name of program.packages) {
+      if (findInPath(program) !== null) break;
       process.stdout.write(`installing ${name} with apt-get ...\n`);
       runApt('install', '-q', '-y', name);
     }
 };
 
 /**
- * Sets REDIS_SERVER, HAPROXY, PGBOUNCER and CHROMIUM for the tests, each to a path that exists, and
- * gives what cannot be tested here. With `mayInstall`, root on a Debian installs what is missing. A
- * variable that is set already is left alone.
+ * Sets REDIS_SERVER, HAPROXY, PGBOUNCER, CHROMIUM and OLDER_POSTGRES for the tests, each to a path
+ * that exists, and gives what cannot be tested here. With `mayInstall`, root on a Debian installs
+ * what is missing. A variable that is set already is left alone. `wholeFleet` needs them all.
  */
-export const findOutsidePrograms = (mayInstall: boolean): readonly string[] => {
+export const findOutsidePrograms = (mayInstall: boolean, wholeFleet = false): readonly string[] => {
+  const needed = programs.filter(({ onlyOfFleet = false }) => wholeFleet || !onlyOfFleet);
   const missing = (): readonly OutsideProgram[] =>
-    programs.filter(({ variable, names }) => !process.env[variable] && findInPath(names) === null);
+    needed.filter((program) => !process.env[program.variable] && findInPath(program) === null);
   if (mayInstall && missing().length > 0 && canInstall()) install(missing());
-  for (const { variable, names } of programs) {
-    const found = process.env[variable] || findInPath(names);
-    if (found) process.env[variable] = found;
+  for (const program of programs) {
+    const found = process.env[program.variable] || findInPath(program);
+    if (found) process.env[program.variable] = found;
   }
   return missing().map(
     ({ packages, half }) => `${packages.join(' or ')} is not installed: ${half}`,

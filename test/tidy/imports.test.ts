@@ -262,6 +262,24 @@ describe('the import rules catch', () => {
       `import { x } from './test/support/kit.ts';`,
       /`main.ts`, `start-roles.ts` may/,
     ],
+    [
+      'a client that knows the service',
+      'sdk/src/client.ts',
+      `import { a } from '../../schema/wire.ts';`,
+      /`sdk\/` may import itself/,
+    ],
+    [
+      'a client with a package',
+      'sdk/src/client.ts',
+      `import { a } from 'undici';`,
+      /sdk\/ takes no package/,
+    ],
+    [
+      'a client that runs on Node alone',
+      'sdk/src/sign.ts',
+      `import { createHmac } from 'node:crypto';`,
+      /sdk\/ takes no package/,
+    ],
     ['a file in no room', 'billing/a.ts', `import { x } from '../main.ts';`, /no room/],
   ];
   for (const [what, path, text, rule] of planted) {

@@ -16,7 +16,10 @@ const end = '<!-- end of packages -->\n';
 const listPackages = (): string => {
   const { packages }: { packages: LockedPackages } = JSON.parse(readText('package-lock.json'));
   const installed = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev);
-  const named = Object.entries(packageJson.dependencies).map(
+  const ofConsole = Object.entries(packageJson.optionalDependencies).filter(
+    ([name]) => !name.startsWith('node-'),
+  );
+  const named = [...Object.entries(packageJson.dependencies), ...ofConsole].map(
     ([name, version]) =>
       `| ${name} | ${version} | ${packages[`node_modules/${name}`]?.license ?? 'none'} |`,
   );

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 /** Folders that hold nothing of ours: packages, history, and what a run leaves behind. */
 const foreign = (path: string): boolean =>
-  /(^|\/)(node_modules|\.git|\.data[^/]*)$/.test(path) ||
-  ['test/bench/results', 'test/browser/screenshots'].includes(path);
+  /(^|\/)(node_modules|\.git|\.data[^/]*)$|^console\/dist/.test(path) ||
+  ['test/bench/results', 'test/browser/screenshots', 'sdk/dist'].includes(path);
 
 export const root = join(import.meta.dirname, '../..');
 
@@ -21,11 +21,12 @@ export const projectFiles = (): readonly string[] => walk('').toSorted();
 
 /** The TypeScript among them. */
 export const typescriptFiles = (): readonly string[] =>
-  projectFiles().filter((path) => path.endsWith('.ts'));
+  projectFiles().filter((path) => /\.tsx?$/.test(path));
 
 /** Whether a file is written by schema/build.ts or by npm. */
 export const isGenerated = (path: string): boolean =>
   path.startsWith('schema/generated/') ||
+  path.startsWith('sdk/src/generated/') ||
   ['schema/supergraph.graphql', 'package-lock.json'].includes(path);
 
 /** The text of a file, by its path from the root. */

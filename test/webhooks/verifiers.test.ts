@@ -5,6 +5,12 @@ import { verify as verifyByOctokit } from '@octokit/webhooks-methods';
 import fastify from 'fastify';
 import { Webhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
+import {
+  signWebhook,
+  verifyWebhook as verifyDelivery,
+  WebhookError,
+  type Delivery,
+} from '../../sdk/src/index.ts';
 import { serveGuide } from '../../rest-facade/webhook-guide/serve-guide.ts';
 import type { Relay } from '../../subgraphs/kernel/events/relay.ts';
 import { seal } from '../../subgraphs/kernel/service/access/vault.ts';
@@ -96,6 +102,37 @@ describe('a delivery is accepted by what others wrote', () => {
     assert.equal(await verifyByOctokit(secret, body, header), true);
     assert.equal(await verifyByOctokit(secret, `${body} `, header), false);
     assert.equal(await verifyByOctokit('whs_another', body, header), false);
+  });
+
+  for (const format of ['v2', 'stripe', 'standard', 'legacy'] as const)
+    test(`of an endpoint marked ${format}: by the SDK, which refuses another body, another secret and an old one`, async (context) => {
+      const { secret, body, headers } = await deliver(context, format);
+      const genuine = { body, headers, secret, format };
+      assert.deepEqual(await verifyDelivery(genuine), JSON.parse(body));
+      const web = new Headers(Object.entries(headers).map(([name, of]) => [name, String(of)]));
+      assert.deepEqual(await verifyDelivery({ ...genuine, headers: web }), JSON.parse(body));
+      if (format === 'standard') {
+        const { standardSecret } = shownSecret(secret);
+        assert.deepEqual(
+          await verifyDelivery({ ...genuine, secret: standardSecret }),
+          JSON.parse(body),
+        );
+      }
+      const fakes: readonly Delivery[] = [
+        { ...genuine, body: `${body} ` },
+        { ...genuine, secret: 'whs_another' },
+        { ...genuine, headers: {} },
+        ...(format === 'legacy' ? [] : [{ ...genuine, now_s: Date.now() / 1_000 + 400 }]),
+      ];
+      for (const fake of fakes) await assert.rejects(verifyDelivery(fake), WebhookError);
+      const noSecret = { ...genuine, secret: format === 'standard' ? 'whsec_####' : '' };
+      await assert.rejects(verifyDelivery(noSecret), TypeError);
+    });
+
+  test('and what the SDK signs is what its verifier takes', async () => {
+    const [body, secret] = ['{"id":"evt_1"}', 'whs_1'];
+    const headers = { 'x-psp-signature': await signWebhook(body, secret) };
+    assert.deepEqual(await verifyDelivery({ body, headers, secret }), { id: 'evt_1' });
   });
 });
 

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import type { ApiResponse } from '../exchange.ts';
-import { codeOf, type BookedOrder, type TBankBooks } from './books.ts';
+import { codeOf, type BookedOrder, type GivenReceipt, type TBankBooks } from './books.ts';
+import { hasPrepayment, type CashRegister } from './receipts.ts';
 import { cancelPart, confirm, isOpen, pay, type NotifyStatus } from './settle.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -50,6 +51,7 @@ export interface TBankParts {
   readonly base: string;
   readonly notify: NotifyStatus;
   readonly violations: string[];
+  readonly register: CashRegister;
 }
 
 export const refusal = (code: string, message: string, more: object = {}): ApiResponse => ({
@@ -70,7 +72,12 @@ const view = ({ terminal }: TBankParts, { id, orderId, status, amount }: BookedO
   Amount: amount,
 });
 
+/** A receipt that does not fit. */
+const wrongReceipt = (message: string): ApiResponse => refusal('309', message);
+
 const init = (parts: TBankParts, asked: any): ApiResponse => {
+  const wrong = parts.register.mistakeIn(asked.Receipt, asked.Amount);
+  if (wrong !== null) return wrongReceipt(wrong);
   const payment: BookedOrder = {
     id: parts.books.id(),
     orderId: asked.OrderId,
@@ -86,6 +93,8 @@ const init = (parts: TBankParts, asked: any): ApiResponse => {
     createdAt: new Date(),
     refunded: 0,
     paidBy: null,
+    receipt: asked.Receipt ?? null,
+    isFiscalised: false,
   };
   parts.books.payments.set(payment.id, payment);
   return answered({ ...view(parts, payment), PaymentURL: `${parts.base}/pay/${payment.id}` });
@@ -119,7 +128,13 @@ const cancel = (parts: TBankParts, payment: BookedOrder, asked: any): ApiRespons
     (payment.status === 'REVERSED' ||
       parts.books.cancels.some((one) => one.key === key && one.paymentId === payment.id));
   const amount: number = asked.Amount ?? payment.amount;
-  if (!wasDone && !cancelPart(parts.books, payment, amount, key, parts.notify))
+  const wrong = parts.register.mistakeIn(asked.Receipt, amount);
+  if (wrong !== null) return wrongReceipt(wrong);
+  const isTaken = payment.status === 'CONFIRMED' || payment.status === 'PARTIAL_REFUNDED';
+  if (payment.receipt && isTaken && (amount === payment.amount) === Boolean(asked.Receipt))
+    return wrongReceipt('A part needs its receipt, the whole takes none');
+  const order = { amount, key, receipt: asked.Receipt ?? null };
+  if (!wasDone && !cancelPart(parts.books, payment, order, parts.notify))
     return refusal(codeOf(amount) === null ? '8' : '3028', 'It cannot be cancelled');
   const { Amount, ...received } = view(parts, payment);
   return answered({
@@ -127,6 +142,21 @@ const cancel = (parts: TBankParts, payment: BookedOrder, asked: any): ApiRespons
     OriginalAmount: Amount,
     NewAmount: payment.status === 'CANCELED' ? 0 : Amount - payment.refunded,
   });
+};
+
+const sendClosingReceipt = (
+  { register }: TBankParts,
+  payment: BookedOrder,
+  receipt: GivenReceipt,
+): ApiResponse => {
+  if (payment.status !== 'CONFIRMED' && payment.status !== 'PARTIAL_REFUNDED')
+    return refusal('8', 'The payment is in another state');
+  if (!payment.receipt || !hasPrepayment(payment.receipt))
+    return wrongReceipt('Nothing was paid in advance');
+  const wrong = register.mistakeIn(receipt, payment.amount - payment.refunded);
+  if (wrong !== null) return wrongReceipt(wrong);
+  register.make(payment, 'closing', receipt);
+  return answered({ Message: 'OK' });
 };
 
 const checkOrder = ({ books, terminal }: TBankParts, orderId: string): ApiResponse => {
@@ -184,11 +214,17 @@ const methods: Readonly<Record<string, (parts: TBankParts, asked: any) => ApiRes
   Cancel: (parts, asked) => ofPayment(parts, asked, (payment) => cancel(parts, payment, asked)),
   Confirm: (parts, asked) =>
     ofPayment(parts, asked, (payment) => {
-      const code = confirm(payment, asked.Amount, parts.notify);
+      const wrong = parts.register.mistakeIn(asked.Receipt, asked.Amount);
+      if (wrong !== null) return wrongReceipt(wrong);
+      if (payment.receipt && asked.Amount < payment.amount && !asked.Receipt)
+        return wrongReceipt('A part needs its receipt');
+      const code = confirm(payment, asked, parts.notify);
       if (code !== null) return refusal(code, 'It cannot be confirmed');
       const { Amount: _, ...confirmed } = view(parts, payment);
       return answered(confirmed);
     }),
+  SendClosingReceipt: (parts, asked) =>
+    ofPayment(parts, asked, (payment) => sendClosingReceipt(parts, payment, asked.Receipt)),
   CheckOrder: (parts, asked) => checkOrder(parts, asked.OrderId),
   GetCardList: (parts, asked) => getCardList(parts, asked.CustomerKey),
 };

@@ -15,6 +15,29 @@ export type TBankStatus =
   | 'DEADLINE_EXPIRED'
   | 'REJECTED';
 
+/** The object `Receipt`. */
+export interface GivenReceipt {
+  readonly FfdVersion: string;
+  readonly Items: readonly {
+    readonly Price: number;
+    readonly Quantity: number;
+    readonly Amount: number;
+    readonly PaymentMethod: string;
+  }[];
+}
+
+export interface BookedReceipt {
+  readonly paymentId: string;
+  readonly orderId: string;
+  readonly kind: 'payment' | 'refund' | 'closing';
+  /** Kopecks. */
+  readonly amount: number;
+  readonly given: GivenReceipt;
+  status: 'pending' | 'registered' | 'failed';
+  /** Its number in the cash register. */
+  readonly number: number;
+}
+
 export interface BookedOrder {
   readonly id: string;
   readonly orderId: string;
@@ -33,6 +56,9 @@ export interface BookedOrder {
   refunded: number;
   /** Whether a buyer or a charge has paid it. */
   paidBy: 'buyer' | 'charge' | null;
+  /** What was given as its receipt last. */
+  receipt: GivenReceipt | null;
+  isFiscalised: boolean;
 }
 
 export interface BookedCancel {
@@ -40,6 +66,7 @@ export interface BookedCancel {
   readonly orderId: string;
   readonly amount: number;
   readonly key: string | null;
+  readonly receipt: GivenReceipt | null;
   status: 'pending' | 'succeeded' | 'failed';
 }
 
@@ -53,6 +80,7 @@ export class TBankBooks {
   readonly payments = new Map<string, BookedOrder>();
   readonly cancels: BookedCancel[] = [];
   readonly cards: BookedCard[] = [];
+  readonly receipts: BookedReceipt[] = [];
   #last = 3_000_000_000;
 
   /** An id: ids grow. */

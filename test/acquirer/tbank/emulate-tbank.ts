@@ -7,15 +7,19 @@ import { answerCall, type Dialect } from '../answer-call.ts';
 import type { ApiResponse } from '../exchange.ts';
 import { openCallbacks } from '../callbacks.ts';
 import { readJson, type Emulated, type Surroundings } from '../emulated.ts';
+import type { Faults } from '../faults.ts';
 import type { Shown } from '../page.ts';
 import { callMethod, mistakeIn, openLink, signatureOf, type TBankParts } from './api.ts';
-import { TBankBooks, type BookedOrder } from './books.ts';
+import { TBankBooks, type BookedOrder, type BookedReceipt } from './books.ts';
+import { CashRegister } from './receipts.ts';
 import { pay, refuse, type NotifyStatus } from './settle.ts';
 
 export interface TBankSettings {
   /** The terminal and its password. */
   readonly terminal: string;
   readonly password: string;
+  /** The format of its cash register. */
+  readonly ffd: string;
 }
 
 const changed = (answer: ApiResponse, change: (body: any) => object): ApiResponse =>
@@ -86,20 +90,67 @@ const notificationOf = (
   return { ...received, Token: signatureOf(received, password) };
 };
 
+/** The signed notification of a receipt. */
+const receiptNotificationOf = (
+  { terminal, password }: Pick<TBankParts, 'terminal' | 'password'>,
+  { paymentId, orderId, kind, amount, given, status, number }: BookedReceipt,
+): object => {
+  const isDone = status === 'registered';
+  const received = {
+    TerminalKey: terminal,
+    OrderId: orderId,
+    Success: isDone,
+    Status: 'RECEIPT',
+    PaymentId: Number(paymentId),
+    ErrorCode: isDone ? '0' : '1',
+    Amount: amount,
+    Type: kind === 'refund' ? 'IncomeReturn' : 'Income',
+    ...(isDone
+      ? {
+          FiscalNumber: number,
+          ShiftNumber: 7,
+          ReceiptDatetime: `${new Date().toISOString().slice(0, 19)}+00:00`,
+          FnNumber: '9280440300000001',
+          EcrRegNumber: '0000111118041361',
+          FiscalDocumentNumber: number,
+          FiscalDocumentAttribute: 3_449_500_000 + number,
+        }
+      : { ErrorMessage: 'The cash register did not answer' }),
+  };
+  const Token = signatureOf(received, password);
+  return { ...received, Receipt: given, Token };
+};
+
+/** Sends what is as described, else notes that it is not. */
+const openSender = (faults: Faults, violations: string[]) => {
+  const send = openCallbacks(faults, (status, text) => status === 200 && text === 'OK');
+  return (url: string | null, kind: string, notification: object): void => {
+    const wrong = mistakeIn(kind, notification);
+    if (wrong) violations.push(`notified ${wrong}`);
+    send(url, notification);
+  };
+};
+
 /** Opens it. */
 export const emulateTBank = (
-  { terminal, password }: TBankSettings,
+  { terminal, password, ffd }: TBankSettings,
   { base, faults, behaviour, violations }: Surroundings,
 ): Emulated => {
   const books = new TBankBooks();
-  const send = openCallbacks(faults, (status, text) => status === 200 && text === 'OK');
-  const notify: NotifyStatus = (payment) => {
-    const notification = notificationOf(parts, payment);
-    const wrong = mistakeIn('Notification', notification);
-    if (wrong) violations.push(`notified ${wrong}`);
-    send(payment.notificationUrl, notification);
+  const send = openSender(faults, violations);
+  const urlOf = (id: string): string | null => books.payments.get(id)?.notificationUrl ?? null;
+  const register = new CashRegister(
+    books,
+    ffd,
+    () => behaviour().receipts,
+    (receipt) =>
+      send(urlOf(receipt.paymentId), 'ReceiptNotification', receiptNotificationOf(parts, receipt)),
+  );
+  const notify: NotifyStatus = (payment, cancel) => {
+    send(payment.notificationUrl, 'Notification', notificationOf(parts, payment));
+    register.note(payment, cancel);
   };
-  const parts: TBankParts = { books, terminal, password, base, notify, violations };
+  const parts: TBankParts = { books, terminal, password, base, notify, violations, register };
   const answer = (method: string, text: string): ApiResponse => {
     const done = callMethod(parts, method, readJson(text) ?? {});
     const made = method === 'Init' ? books.payments.get(done.body.PaymentId) : undefined;
@@ -131,6 +182,7 @@ export const emulateTBank = (
       payments: [...books.payments.values()],
       cancels: books.cancels,
       cards: books.cards,
+      receipts: books.receipts,
     }),
   };
 };

@@ -2,10 +2,17 @@
  * What becomes of payments and refunds at the emulated T-Bank; merchants are
  * notified of each step.
  */
-import { codeOf, waitOf, type BookedCancel, type BookedOrder, type TBankBooks } from './books.ts';
+import {
+  codeOf,
+  waitOf,
+  type BookedCancel,
+  type BookedOrder,
+  type GivenReceipt,
+  type TBankBooks,
+} from './books.ts';
 
-/** Notifies the merchant of a payment's new status. */
-export type NotifyStatus = (payment: BookedOrder) => void;
+/** Notes a payment's new status, and notifies the merchant of it; `cancel` brought it. */
+export type NotifyStatus = (payment: BookedOrder, cancel?: BookedCancel) => void;
 
 const late_ms = 1_500;
 /** How long a refund by SBP takes. */
@@ -64,13 +71,14 @@ export const pay = (
 /** Takes what is held, or a part of it; why it does not, as an error code, or null. */
 export const confirm = (
   payment: BookedOrder,
-  amount: number,
+  { Amount: amount, Receipt: receipt }: { Amount: number; Receipt?: GivenReceipt },
   notify: NotifyStatus,
 ): string | null => {
   if (payment.status !== 'AUTHORIZED' || amount > payment.amount) return '8';
   const code = codeOf(amount);
   if (code !== null) return code;
   payment.amount = amount;
+  payment.receipt = receipt ?? payment.receipt;
   payment.status = 'CONFIRMED';
   notify(payment);
   return null;
@@ -85,7 +93,7 @@ const giveBack = (payment: BookedOrder, cancel: BookedCancel, notify: NotifyStat
   cancel.status = 'succeeded';
   payment.refunded += cancel.amount;
   payment.status = payment.refunded === payment.amount ? 'REFUNDED' : 'PARTIAL_REFUNDED';
-  notify(payment);
+  notify(payment, cancel);
 };
 
 const endBySbp = (payment: BookedOrder, cancel: BookedCancel, notify: NotifyStatus): void => {
@@ -102,8 +110,7 @@ const endBySbp = (payment: BookedOrder, cancel: BookedCancel, notify: NotifyStat
 export const cancelPart = (
   books: TBankBooks,
   payment: BookedOrder,
-  amount: number,
-  key: string | null,
+  { amount, key, receipt }: Pick<BookedCancel, 'amount' | 'key' | 'receipt'>,
   notify: NotifyStatus,
 ): boolean => {
   if (payment.status === 'AUTHORIZED' || payment.status === 'NEW') {
@@ -121,6 +128,7 @@ export const cancelPart = (
     orderId: payment.orderId,
     amount,
     key,
+    receipt,
     status: 'pending',
   };
   if (payment.route !== 'sbp' && codeOf(amount) !== null) return false;

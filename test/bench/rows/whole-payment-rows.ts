@@ -44,7 +44,10 @@ interface Started {
 }
 
 /** The service in one process on the database at `databaseUrl`; `stack` ends it. */
-const startOn = async (databaseUrl: string, stack: AsyncDisposableStack): Promise<Started> => {
+export const startOn = async (
+  databaseUrl: string,
+  stack: AsyncDisposableStack,
+): Promise<Started> => {
   const service = await startService('one', {
     DATABASE_URL: databaseUrl,
     SECRET_KEY: randomBytes(32).toString('base64'),

@@ -61,6 +61,8 @@ const payment: Payment = {
   mode: 'test',
   orderId: 'order-1',
   amount: 10_000n,
+  receiptTermsId: null,
+  captureTermsId: null,
   capture: null,
   amountCaptured: null,
   captureBefore: null,
@@ -102,6 +104,7 @@ const payment: Payment = {
   kind: null,
   tokenId: null,
   subscriptionId: null,
+  madeByKey: null,
   savedReference: null,
   verification: false,
 };
@@ -129,6 +132,7 @@ const holder: ApiKeyHolder = {
   requireBoundSignature: false,
   signingSecretSealed: null,
   allowList: [],
+  receiptsRequired: false,
   rateLimit: { perSecond: 1_000_000, burst: 1_000_000 },
 };
 

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { verifyWebhook as verifyDelivery, WebhookError } from '../../../sdk/src/index.ts';
 import {
   verifyLegacyWebhook,
   verifyWebhook,
@@ -61,6 +62,28 @@ const typeScript: Program = {
     }),
 };
 
+const sdk: Program = {
+  language: 'the SDK',
+  check: (cases) =>
+    Promise.all(
+      cases.map(({ body, header, secret, legacy, now_s }) =>
+        verifyDelivery({
+          body: Buffer.from(body, 'base64'),
+          headers: { 'X-PSP-Signature': header },
+          secret,
+          format: legacy ? 'legacy' : 'v2',
+          now_s,
+        }).then(
+          () => true,
+          (error: unknown) => {
+            if (error instanceof WebhookError) return false;
+            throw error;
+          },
+        ),
+      ),
+    ),
+};
+
 const python: Program = {
   language: 'Python',
   check: (cases) => run('python3', [here('check.py'), guide], cases),
@@ -87,9 +110,10 @@ const go: Program = {
   },
 };
 
-/** TypeScript and Python always; PHP and Go where their runtime is on the machine. */
+/** TypeScript, the SDK and Python always; PHP and Go where their runtime is on the machine. */
 export const programs: readonly Program[] = [
   typeScript,
+  sdk,
   python,
   ...(isFound('php', '--version') ? [php] : []),
   ...(isFound('go', 'version') ? [go] : []),

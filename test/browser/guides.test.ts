@@ -1,0 +1,165 @@
+/**
+ * The guides in a real browser: screen readers, narrow screens, both themes and languages, tabs by
+ * the keyboard, search, and everything but that without script.
+ */
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { guideLanguages, guideNames, guidePath } from '../../rest-facade/guides/pages.ts';
+import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
+import { noChromium, startChromium, watchComplaints } from './chromium.ts';
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+const patience_ms = 60_000;
+
+describe('the guides in a browser', { skip: noChromium }, () => {
+  let service: ServiceInUse;
+  let browser: Browser;
+  before(async () => {
+    [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+
+  const open = async (path: string, options: BrowserContextOptions = {}) => {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    page.setDefaultTimeout(patience_ms);
+    const complaints = watchComplaints(page);
+    const elsewhere: string[] = [];
+    page.on('request', (request) => {
+      if (new URL(request.url()).origin !== service.rest) elsewhere.push(request.url());
+    });
+    const response = await page.goto(service.rest + path, { timeout: patience_ms });
+    assert.equal(response?.status(), 200, path);
+    return { page, complaints, elsewhere };
+  };
+
+  const flawsOf = async (page: Page): Promise<readonly string[]> => {
+    await page.evaluate(`${axe}; 0`);
+    return page.evaluate(
+      'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))',
+    );
+  };
+
+  const paths = guideLanguages.flatMap((language) => [
+    `/docs/${language}/`,
+    ...guideNames.map((name) => guidePath(language, name)),
+  ]);
+  const views = [
+    { viewport: { width: 1_440, height: 900 }, colorScheme: 'light' },
+    { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
+  ] as const;
+  for (const [index, path] of paths.entries())
+    test(`${path} is clean for axe and fits, wide and narrow`, async () => {
+      // Themes and widths change places from page to page.
+      for (const [at, { viewport }] of views.entries()) {
+        const { colorScheme } = views[(at + index) % 2] ?? views[0];
+        const { page, complaints, elsewhere } = await open(path, { viewport, colorScheme });
+        assert.equal(await page.getAttribute('html', 'lang'), path.slice(6, 8));
+        assert.deepEqual(await flawsOf(page), []);
+        const width = await page.evaluate('document.documentElement.scrollWidth');
+        const wide = await page.evaluate(
+          "[...document.querySelectorAll('main *')].filter((one) => !one.closest('pre, .wide') && one.getBoundingClientRect().right > innerWidth).map((one) => one.outerHTML.slice(0, 100))",
+        );
+        assert.deepEqual([width, wide], [viewport.width, []]);
+        // The text has the width that there is: all of a telephone's, and room for a line of code.
+        const text = (await page.locator('main').boundingBox())?.width ?? 0;
+        assert.ok(text >= Math.min(640, viewport.width - 40), `the text is ${text} wide`);
+        assert.deepEqual([complaints, elsewhere], [[], []]);
+        await page.context().close();
+      }
+    });
+
+  test('every link between pages of the documentation leads to a page, in the same language', async () => {
+    const known = new Map<string, string>();
+    const textOf = async (path: string): Promise<string> => {
+      const text = known.get(path) ?? (await (await fetch(service.rest + path)).text());
+      known.set(path, text);
+      return text;
+    };
+    let links = 0;
+    for (const path of paths) {
+      const [, main = ''] = /<main[^>]*>([^]*)<\/main>/.exec(await textOf(path)) ?? [];
+      for (const [, href = ''] of main.matchAll(/ href="([^"]+)"/g)) {
+        links += 1;
+        const url = new URL(href, service.rest + path);
+        assert.ok(!/^\/docs\/(en|ru)\//.test(url.pathname) || href.startsWith(path.slice(0, 9)));
+        if (url.origin !== service.rest || url.pathname.startsWith('/console')) continue;
+        const text = await textOf(url.pathname);
+        assert.match(text, /^(<!doctype html>|\{)/i, `${path} leads to ${href}`);
+        const anchor = decodeURIComponent(url.hash.slice(1));
+        if (anchor) assert.ok(text.includes(` id="${anchor}"`), `${path} leads to ${href}`);
+      }
+    }
+    assert.ok(links > 20, `saw only ${links} links`);
+  });
+
+  test('the first page speaks the language of the reader, and links the other one', async () => {
+    for (const [locale, language] of [
+      ['ru-RU', 'ru'],
+      ['de-DE', 'en'],
+    ] as const) {
+      const { page } = await open('/docs', { locale });
+      assert.equal(await page.getAttribute('html', 'lang'), language);
+      await page.locator('a.language').click();
+      await page.waitForURL(`**/docs/${language === 'ru' ? 'en' : 'ru'}/`);
+      await page.context().close();
+    }
+  });
+
+  test('tabs are moved through by arrows, on the whole page at once, and are remembered', async () => {
+    const { page } = await open('/docs/en/accept-a-payment/');
+    const tab = (name: string) => page.getByRole('tab', { name });
+    const code = page.locator('#code-create [data-language="ts"]');
+    assert.equal(await code.isVisible(), false);
+    await tab('curl').first().focus();
+    await page.keyboard.press('ArrowRight');
+    assert.equal(await tab('TypeScript').first().getAttribute('aria-selected'), 'true');
+    assert.ok(await code.isVisible());
+    assert.ok(await page.locator('#code-list [data-language="ts"]').isVisible());
+    assert.ok(!(await page.locator('#code-create [data-language="sh"]').isVisible()));
+    assert.ok(await page.locator('#code-read [data-language="json"]').isVisible());
+    await page.reload();
+    await code.waitFor();
+    await tab('TypeScript').first().focus();
+    await page.keyboard.press('ArrowRight');
+    assert.equal(await code.isVisible(), false);
+    await page.context().close();
+  });
+
+  test('without script every snippet is there in each language, and nothing that would not work', async () => {
+    const { page } = await open('/docs/ru/accept-a-payment/', { javaScriptEnabled: false });
+    for (const language of ['sh', 'ts'])
+      assert.ok(await page.locator(`#code-create [data-language="${language}"]`).isVisible());
+    assert.equal(await page.locator('.search').isVisible(), false);
+    assert.equal(await page.getByRole('tab').count(), 0);
+    await page.context().close();
+  });
+
+  for (const [path, typed, title] of [
+    ['/docs/en/', 'cancelling', 'Accept a payment: Cancel it'],
+    ['/docs/ru/', 'отменять платёж', 'Приём платежа: Отмена'],
+  ] as const)
+    test(`search in ${path} finds another form of a word, and is left by the keyboard`, async () => {
+      const { page, complaints } = await open(path);
+      await page.keyboard.press('/');
+      await page.keyboard.type(typed);
+      const found = page.locator('.found a', { hasText: title }).first();
+      await found.waitFor();
+      assert.deepEqual(await flawsOf(page), []);
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Escape');
+      assert.equal(await found.isVisible(), false);
+      await page.keyboard.press('Backspace');
+      await found.waitFor();
+      await found.click();
+      await page.waitForURL('**/accept-a-payment/#*');
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+    });
+});

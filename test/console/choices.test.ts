@@ -1,0 +1,94 @@
+/** What a person chooses in the console: filters in the address, columns, a time zone. */
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import type { Browser } from 'playwright-core';
+import { noChromium, startChromium } from '../browser/chromium.ts';
+import { makeMerchant, type Merchant } from '../support/merchant.ts';
+import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
+import { makeSession, openConsole } from './console-window.ts';
+
+let service: ServiceInUse;
+let browser: Browser;
+let merchant: Merchant;
+let cookie: string;
+before(async () => {
+  if (noChromium) return;
+  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  merchant = await makeMerchant(service);
+  cookie = await makeSession(service, 'viewer', merchant.id);
+  for (const method of ['cards', 'sbp'])
+    await merchant.call('POST', '/payments', { amount: 500, method, order_id: `by-${method}` });
+});
+after(async () => {
+  await browser?.close();
+  await service?.stop();
+});
+
+describe('a person chooses', { skip: noChromium }, () => {
+  test('filters, which stand in the address as chips, and are taken away one by one', async () => {
+    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    await page.goto(`${service.rest}/console/payments?mode=test`);
+    await page.getByRole('cell', { name: /by-cards/ }).waitFor();
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    const form = page.getByRole('dialog', { name: 'Filters' });
+    await form.getByLabel('SBP').check();
+    await form.getByLabel('Failure code').fill('insufficient_funds');
+    await form.getByRole('button', { name: 'Apply' }).click();
+    await page.getByRole('heading', { name: 'No payment fits these filters' }).waitFor();
+    const { searchParams } = new URL(page.url());
+    assert.equal(searchParams.get('method'), 'sbp');
+    assert.equal(searchParams.get('code'), 'insufficient_funds');
+
+    await page.getByRole('button', { name: /Remove the filter Failure code/ }).click();
+    await page.getByRole('cell', { name: /by-sbp/ }).waitFor();
+    assert.equal(await page.getByRole('cell', { name: /by-cards/ }).count(), 0);
+    await page.getByRole('button', { name: 'Remove the filter SBP' }).click();
+    await page.getByRole('cell', { name: /by-cards/ }).waitFor();
+    await page.goBack();
+    await page.getByRole('cell', { name: /by-cards/ }).waitFor({ state: 'detached' });
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+
+  test('columns, which are kept', async () => {
+    const { page, context } = await openConsole(browser, service.rest, cookie);
+    await page.goto(`${service.rest}/console/payments?mode=test`);
+    const head = (name: string) => page.getByRole('columnheader', { name, exact: true });
+    await head('Shop').waitFor();
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('checkbox', { name: 'Shop' }).press('Space');
+    await page.getByRole('checkbox', { name: 'Bank' }).press('Space');
+    await page.keyboard.press('Escape');
+    await head('Bank').waitFor();
+    await page.reload();
+    await head('Bank').waitFor();
+    assert.equal(await head('Shop').count(), 0);
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('button', { name: 'Reset' }).press('Enter');
+    await page.keyboard.press('Escape');
+    await head('Shop').waitFor();
+    await context.close();
+  });
+
+  test('a time zone, in which the console shows moments and reads days', async () => {
+    const { page, context } = await openConsole(browser, service.rest, cookie);
+    await page.goto(`${service.rest}/console/settings?mode=test`);
+    await page.getByLabel('Time zone').selectOption('Asia/Vladivostok');
+    await page.goto(`${service.rest}/console/payments?mode=test`);
+    const moment = page.locator('tbody time').first();
+    const [at, title] = [await moment.getAttribute('datetime'), await moment.getAttribute('title')];
+    const there = new Date(Date.parse(at ?? '') + 10 * 3_600_000).toISOString().slice(11, 19);
+    const utc = (at ?? '').slice(0, 19).replace('T', ' ');
+    assert.ok(title?.split('\n')[0]?.includes(there), `${title}`);
+    assert.ok(title?.includes(`${utc} UTC`), `${title}`);
+
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    const form = page.getByRole('dialog', { name: 'Filters' });
+    await form.getByRole('button', { name: 'Today' }).click();
+    await form.getByRole('button', { name: 'Apply' }).click();
+    await page.waitForURL(/since=/);
+    // A day begins there when it is 14:00 in UTC.
+    assert.match(new URL(page.url()).searchParams.get('since') ?? '', /T14:00:00\.000Z$/);
+    await context.close();
+  });
+});

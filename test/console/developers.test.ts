@@ -1,0 +1,222 @@
+/** What developers and operators do in the console, in a real browser, by the keyboard alone. */
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import type { Browser, Locator } from 'playwright-core';
+import { noChromium, startChromium } from '../browser/chromium.ts';
+import { confirmAtBank, payByCard } from '../support/buyer.ts';
+import { send, signed, withinASecond } from '../support/cabinet.ts';
+import { callRest, eventually, makeMerchant } from '../support/merchant.ts';
+import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
+import { makeSession, openConsole } from './console-window.ts';
+
+let service: ServiceInUse;
+let browser: Browser;
+before(async () => {
+  if (noChromium) return;
+  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+});
+after(async () => {
+  await browser?.close();
+  await service?.stop();
+});
+
+const press = async (button: Locator): Promise<void> => {
+  await button.focus();
+  await button.press('Enter');
+};
+
+describe('developers', { skip: noChromium }, () => {
+  test('issue a key that may do less, which is shown once', async () => {
+    const merchant = await makeMerchant(service);
+    const cookie = await makeSession(service, 'admin', merchant.id);
+    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    await page.goto(`${service.rest}/console/developers?mode=test`);
+    await press(page.getByRole('button', { name: 'Issue a key' }));
+    const dialog = page.getByRole('dialog', { name: 'Issue a key' });
+    await dialog.getByLabel(/read the balance/).press('Space');
+    await press(dialog.getByRole('button', { name: 'Issue a key' }));
+    await press(dialog.getByRole('button', { name: 'Copy' }));
+    const key = await page.evaluate<string>('navigator.clipboard.readText()');
+    assert.match(key, /^sk_test_/);
+    await page.keyboard.press('Escape');
+    await page.getByRole('cell', { name: /read lists and the ledger/ }).waitFor();
+    assert.ok(!(await page.content()).includes(key), 'the secret has left the page');
+
+    const asked = await callRest({ rest: service.rest, key }, 'GET', '/balance');
+    assert.equal(asked.body.error.code, 'scope_required');
+    const paid = await callRest({ rest: service.rest, key }, 'POST', '/payments', { amount: 100 });
+    assert.equal(paid.status, 201);
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+
+  test('require signatures and make a new secret, shown once, which ends the old one', async () => {
+    const merchant = await makeMerchant(service);
+    const cookie = await makeSession(service, 'admin', merchant.id);
+    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    await page.goto(`${service.rest}/console/developers?mode=test&tab=security`);
+    const secret = async (): Promise<string> => {
+      await press(page.getByRole('button', { name: 'New signing secret' }));
+      const dialog = page.getByRole('dialog', { name: 'New signing secret' });
+      await dialog.getByText('The old secret stops at once').waitFor();
+      await press(dialog.getByRole('button', { name: 'New signing secret' }));
+      await dialog.getByText('This secret is shown once. Copy it now.').waitFor();
+      await press(dialog.getByRole('button', { name: 'Copy' }));
+      const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      assert.ok(copied.length > 20 && !(await page.content()).includes(copied), 'it has left');
+      return copied;
+    };
+    const old = await secret();
+    await press(page.getByRole('button', { name: 'Require signatures' }));
+    const dialog = page.getByRole('dialog', { name: 'Require signatures' });
+    await press(dialog.getByRole('button', { name: 'Require signatures' }));
+    await dialog.getByText('It is in force.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('Required: each request is signed over its body.').waitFor();
+
+    const codeWith = async (signature: string | null): Promise<number | string> => {
+      const headers = { 'content-type': 'application/json' };
+      const { status, code } = await send({
+        url: `${service.rest}/v1/public/payments`,
+        key: merchant.key,
+        method: 'POST',
+        body: '{"amount":100}',
+        headers: signature === null ? headers : { ...headers, 'x-psp-signature': signature },
+      });
+      return code || status;
+    };
+    const by = (key: string): string => signed(key, '{"amount":100}');
+    await withinASecond('signature_required', () => codeWith(null));
+    assert.equal(await codeWith(by(old)), 201);
+    const fresh = await secret();
+    assert.notEqual(fresh, old);
+    await withinASecond('invalid_signature', () => codeWith(by(old)));
+    assert.equal(await codeWith(by(fresh)), 201);
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+
+  test('let keys work from their addresses alone, and from any again', async () => {
+    const merchant = await makeMerchant(service);
+    const cookie = await makeSession(service, 'admin', merchant.id);
+    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    await page.goto(`${service.rest}/console/developers?mode=test&tab=security`);
+    const field = page.getByLabel(/Addresses and CIDR blocks/);
+    const save = async (entries: string, consequence: RegExp, outcome: RegExp): Promise<void> => {
+      await field.fill(entries);
+      await press(page.getByRole('button', { name: 'Save the addresses' }));
+      const dialog = page.getByRole('dialog', { name: 'Save the addresses' });
+      await dialog.getByText(consequence).waitFor();
+      await press(dialog.getByRole('button', { name: 'Save the addresses' }));
+      await dialog.getByText(outcome).waitFor();
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+    };
+    const codeOf = async (): Promise<number | string> => {
+      const { status, body } = await merchant.call('GET', '/balance');
+      return body.error?.code ?? status;
+    };
+    await save('10.0.0.0/33', /these 1 alone/, /10\.0\.0\.0\/33/);
+    assert.equal(await codeOf(), 200, 'nothing was changed');
+    await save('10.0.0.0/8\n203.0.113.7', /these 2 alone/, /The addresses are in force\./);
+    await withinASecond('ip_not_allowed', codeOf);
+    await page.reload();
+    assert.equal(await field.inputValue(), '10.0.0.0/8\n203.0.113.7');
+    await save('', /from any address again/, /The addresses are in force\./);
+    await withinASecond(200, codeOf);
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+
+  test('give a shop a clock and slide it to the next charge, which then happens', async () => {
+    const merchant = await makeMerchant(service);
+    const { body } = await merchant.call('POST', '/subscriptions', {
+      amount: 99_000,
+      customer_ref: 'buyer-of-the-clock',
+      plan_name: 'Tea each month',
+    });
+    await payByCard(body.pay_url);
+    await confirmAtBank(body.pay_url);
+    const cookie = await makeSession(service, 'support', merchant.id);
+    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    await page.goto(`${service.rest}/console/subscriptions?mode=test`);
+    await page.getByRole('cell', { name: 'Active' }).waitFor({ timeout: 30_000 });
+
+    await page.goto(`${service.rest}/console/developers?mode=test&tab=clock`);
+    await press(page.getByRole('button', { name: 'Add a test clock' }));
+    await press(page.getByRole('dialog').getByRole('button', { name: 'Add a test clock' }));
+    await page.getByText('The clock is there.').waitFor();
+    await page.keyboard.press('Escape');
+    await page
+      .getByText(/charge of the subscription Tea each month/)
+      .first()
+      .waitFor();
+    const slider = page.getByRole('slider', { name: 'Moment' });
+    if (await slider.isEnabled()) await slider.press('End');
+    await press(page.getByRole('button', { name: 'Advance to here' }));
+    const dialog = page.getByRole('dialog', { name: 'Advance to here' });
+    await dialog.getByText(/It cannot go back/).waitFor();
+    await press(dialog.getByRole('button', { name: 'Advance to here' }));
+    await dialog.getByText('The clock is on its way.').waitFor();
+    await eventually(async () => {
+      const answer = await merchant.call('GET', '/payments');
+      return answer.body.items.filter((one: any) => one.status === 'succeeded').length >= 2;
+    }, 'the charge of the next period');
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+});
+
+describe('operators', { skip: noChromium }, () => {
+  test('block a customer, who is refused, and let the customer through again', async () => {
+    const merchant = await makeMerchant(service);
+    const cookie = await makeSession(service, 'admin');
+    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    await page.goto(
+      `${service.rest}/console/policies?mode=test&tab=blocks&merchant=${merchant.id}`,
+    );
+    await press(page.getByRole('button', { name: 'Block', exact: true }));
+    const dialog = page.getByRole('dialog', { name: 'Block' });
+    await dialog.getByLabel('Type').selectOption('customer');
+    await dialog.getByLabel('Value').fill('a-thief');
+    await dialog.getByLabel('Reason').fill('chargebacks');
+    await dialog.getByLabel('Reason').press('Enter');
+    assert.equal(await page.getByText('It is in force.').count(), 0, 'Enter confirms nothing');
+    await press(dialog.getByRole('button', { name: 'Block', exact: true }));
+    await dialog.getByText('It is in force.').waitFor();
+    const pay = () => merchant.call('POST', '/payments', { amount: 100, customer_id: 'a-thief' });
+    await eventually(async () => (await pay()).body.error?.code === 'aml_blocked', 'the refusal');
+
+    await page.keyboard.press('Escape');
+    await press(page.getByRole('button', { name: 'Unblock' }));
+    await press(page.getByRole('dialog').getByRole('button', { name: 'Unblock' }));
+    await eventually(async () => (await pay()).status === 201, 'the payment');
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+
+  test("switch a merchant's live mode on, and a person of the merchant may not", async () => {
+    const merchant = await makeMerchant(service);
+    const cookie = await makeSession(service, 'admin');
+    const { page, context } = await openConsole(browser, service.rest, cookie);
+    await page.goto(`${service.rest}/console/merchants/${merchant.id}?mode=test`);
+    const live = page.getByText('Live', { exact: true });
+    const before = await live.count();
+    await press(page.getByRole('button', { name: /Switch live mode/ }));
+    await press(page.getByRole('dialog').getByRole('button', { name: /Switch live mode/ }));
+    await page.getByText('It is in force.').waitFor();
+    await page.keyboard.press('Escape');
+    await eventually(async () => (await live.count()) !== before, 'the new state');
+    await context.close();
+
+    const own = await makeSession(service, 'admin', merchant.id);
+    const cabinet = await openConsole(browser, service.rest, own);
+    await cabinet.page.goto(`${service.rest}/console/merchants/${merchant.id}?mode=test`);
+    const button = cabinet.page.getByRole('button', { name: /Switch live mode/ });
+    await button.waitFor();
+    assert.equal(await button.getAttribute('aria-disabled'), 'true');
+    await cabinet.context.close();
+  });
+});

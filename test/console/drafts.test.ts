@@ -1,0 +1,112 @@
+/** A payout by two people at the console: one proposes, another approves, both see it at once. */
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import type { Browser } from 'playwright-core';
+import { noChromium, startChromium } from '../browser/chromium.ts';
+import { payByCard } from '../support/buyer.ts';
+import { makeMerchant, type Merchant } from '../support/merchant.ts';
+import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
+import { makeSession, openConsole, type ConsoleWindow } from './console-window.ts';
+import { proposePayout } from './propose-payout.ts';
+
+let service: ServiceInUse;
+let browser: Browser;
+let merchant: Merchant;
+before(async () => {
+  if (noChromium) return;
+  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  merchant = await makeMerchant(service);
+  const { body } = await merchant.call('POST', '/payments', {
+    amount: 500_000,
+    order_id: 'order-of-the-balance',
+    method: 'cards',
+  });
+  await payByCard(body.payment_url);
+});
+after(async () => {
+  await browser?.close();
+  await service?.stop();
+});
+
+const windowOf = async (role: 'finance' | 'admin' | 'support'): Promise<ConsoleWindow> =>
+  openConsole(browser, service.rest, await makeSession(service, role, merchant.id));
+
+const drafts = (): string => `${service.rest}/console/payouts?mode=test&tab=drafts`;
+
+describe('a payout by two people', { skip: noChromium }, () => {
+  test('is proposed by one, who cannot approve it, and approved by another; the payout comes live', async () => {
+    const [anna, boris] = [await windowOf('finance'), await windowOf('admin')];
+    await anna.page.goto(`${service.rest}/console/payouts?mode=test`);
+    await proposePayout(anna.page, '1200,50', 'Petrov I.');
+
+    await boris.page.goto(drafts());
+    const row = boris.page.getByRole('row', { name: /Petrov I\./ });
+    await row.getByText('+7 *** ***-45-67').waitFor();
+    await boris.page.getByRole('link', { name: /Payouts to approve/ }).waitFor();
+
+    const theirs = await anna.context.newPage();
+    await theirs.goto(drafts());
+    const own = theirs.getByRole('row', { name: /Petrov I\./ });
+    const approve = own.getByRole('button', { name: /Approve/ });
+    assert.equal(await approve.getAttribute('aria-disabled'), 'true');
+    assert.match((await approve.getAttribute('title')) ?? '', /another person approves/);
+    // A dialog that stands open while another person decides.
+    await own.getByRole('button', { name: 'Reject' }).click();
+    const late = theirs.getByRole('dialog', { name: 'Reject' });
+    await late.getByLabel('Why').fill('Too late');
+
+    await row.getByRole('button', { name: 'Approve' }).click();
+    const dialog = boris.page.getByRole('dialog', { name: 'Approve' });
+    await dialog.getByText(/To \+7 \*\*\* \*\*\*-45-67 · .+ · Petrov I\. go ₽1,200\.50/).waitFor();
+    await dialog.getByRole('button', { name: 'Approve' }).click();
+    await dialog.getByText('Approved. The payout:').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await row.getByText('Approved', { exact: true }).waitFor();
+
+    // Nobody has loaded this page again.
+    const made = anna.page.getByRole('row', { name: /Petrov I\./ });
+    await made.waitFor({ timeout: 30_000 });
+    await made.getByText('Paid out').waitFor({ timeout: 30_000 });
+
+    await late.getByRole('button', { name: 'Reject' }).click();
+    await late.getByText('It was decided meanwhile: Approved.').waitFor();
+    assert.deepEqual([...anna.complaints, ...boris.complaints], []);
+    await anna.context.close();
+    await boris.context.close();
+  });
+
+  test('waits with the refusal when the balance does not cover it, and is rejected with a reason', async () => {
+    const [anna, boris] = [await windowOf('finance'), await windowOf('admin')];
+    await anna.page.goto(`${service.rest}/console/payouts?mode=test`);
+    await proposePayout(anna.page, '9000000', 'Sidorov P.');
+    await boris.page.goto(drafts());
+    const row = boris.page.getByRole('row', { name: /Sidorov P\./ });
+    await row.getByRole('button', { name: 'Approve' }).click();
+    const dialog = boris.page.getByRole('dialog', { name: 'Approve' });
+    await dialog.getByRole('button', { name: 'Approve' }).click();
+    await dialog.getByText(/The balance does not cover/).waitFor();
+    await boris.page.keyboard.press('Escape');
+    await row.getByText(/The balance does not cover/).waitFor();
+    await row.getByRole('button', { name: 'Reject' }).click();
+    const rejecting = boris.page.getByRole('dialog', { name: 'Reject' });
+    const button = rejecting.getByRole('button', { name: 'Reject' });
+    assert.equal(await button.isDisabled(), true, 'a reason is asked for');
+    await rejecting.getByLabel('Why').fill('Not in the budget');
+    await button.click();
+    await rejecting.getByText('The draft is rejected.').waitFor();
+    await rejecting.getByRole('button', { name: 'Close' }).last().click();
+    await row.getByText('Rejected', { exact: true }).waitFor();
+    await anna.context.close();
+    await boris.context.close();
+  });
+
+  test('is nothing for support, who is shown who may', async () => {
+    const { page, context } = await windowOf('support');
+    await page.goto(drafts());
+    const button = page.getByRole('button', { name: /New payout/ });
+    await button.waitFor();
+    assert.equal(await button.getAttribute('title'), 'Needs the role Finance');
+    assert.equal(await page.getByRole('link', { name: /Payouts to approve/ }).count(), 0);
+    await context.close();
+  });
+});

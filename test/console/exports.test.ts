@@ -1,0 +1,308 @@
+/** Lists of the console as CSV: exactly the list's rows, for whom may read them, within limits. */
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { parse } from 'csv-parse/sync';
+import pg from 'pg';
+import { askGraph, eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { operatorToken } from '../support/service.ts';
+import { startOwn, type ServiceInUse } from '../support/plain-service.ts';
+import { planExport } from '../../rest-facade/exports/plan-export.ts';
+import { readApiSchema } from '../../schema/generated-files.ts';
+import { noChromium, startChromium } from '../browser/chromium.ts';
+import { makeSession, openConsole } from './console-window.ts';
+import { openVisitor, type Visitor } from './visitor.ts';
+
+/** More than two pages of an export. */
+const payments_count = 420;
+/** More than one page of the event log. */
+const events_count = 210;
+
+const compare = (one: string, other: string): number => (one < other ? -1 : 1);
+
+let service: ServiceInUse;
+let merchant: Merchant;
+let stranger: Merchant;
+before(async () => {
+  service = await startOwn();
+  [merchant, stranger] = await Promise.all([makeMerchant(service), makeMerchant(service)]);
+  await Promise.all(
+    Array.from({ length: payments_count }, (_, index) => createPayment(merchant, index)),
+  );
+  await createPayment(stranger, 0);
+});
+after(() => service?.stop());
+
+const createPayment = async (of: Merchant, index: number): Promise<void> => {
+  const { status } = await of.call('POST', '/payments', {
+    amount: 100 + (index % 7),
+    order_id: `order-${index}`,
+    method: 'cards',
+  });
+  assert.equal(status, 201);
+};
+
+const visitorOf = async (
+  role: 'viewer' | 'admin',
+  merchantId: string | null = null,
+): Promise<Visitor> => {
+  const visitor = openVisitor(service.rest);
+  visitor.become(`console=${await makeSession(service, role, merchantId)}`);
+  return visitor;
+};
+
+const exportOf = (visitor: Visitor, operation: string, variables: object, headers = {}) =>
+  visitor.call('POST', '/console/exports', { operation, variables }, headers);
+
+/** The rows of an export as objects. */
+const rowsOf = async (answer: Response): Promise<Record<string, string>[]> => {
+  assert.equal(answer.status, 200);
+  assert.match(answer.headers.get('content-type') ?? '', /^text\/csv/);
+  return parse(await answer.text(), { columns: true, bom: true });
+};
+
+/** The ids that the graph lists, page by page. */
+const listed = async (filter: object): Promise<string[]> => {
+  const query = `query($merchantId: ID, $filter: PaymentFilter, $after: String) {
+    payments(merchantId: $merchantId, filter: $filter, includeTest: true, first: 200, after: $after) {
+      nodes { id } pageInfo { hasNextPage endCursor } } }`;
+  const ids: string[] = [];
+  for (let after: string | null = null, more = true; more;) {
+    const { payments } = await askGraph(service, query, { merchantId: merchant.id, filter, after });
+    ids.push(...payments.nodes.map(({ id }: { id: string }) => id));
+    more = payments.pageInfo.hasNextPage;
+    after = payments.pageInfo.endCursor;
+  }
+  return ids;
+};
+
+describe('an export', () => {
+  test('has the rows of the list in its order, each once, while rows are added', async () => {
+    const visitor = await visitorOf('viewer', merchant.id);
+    const known = await listed({});
+    assert.ok(known.length >= payments_count);
+    const [rows] = await Promise.all([
+      exportOf(visitor, 'Payments', { filter: { mode: ['test'] } }).then(rowsOf),
+      ...Array.from({ length: 30 }, (_, index) => createPayment(merchant, 7 * index)),
+    ]);
+    const exported = rows.map(({ id = '' }) => id);
+    assert.equal(new Set(exported).size, exported.length);
+    assert.deepEqual(
+      exported.filter((id) => known.includes(id)),
+      known,
+    );
+    assert.ok(rows.every(({ merchant_id }) => merchant_id === merchant.id));
+    const { amount, currency, status, order_id } = rows[0] ?? {};
+    assert.match(`${amount} ${currency} ${status} ${order_id}`, /^10\d RUB pending order-\d+$/);
+  });
+
+  test('has exactly the rows that the filters of the list leave', async () => {
+    const visitor = await visitorOf('viewer', merchant.id);
+    const filter = { mode: ['test'], amountFrom: 103, amountTo: 103 };
+    const rows = await rowsOf(await exportOf(visitor, 'Payments', { filter, first: 1 }));
+    assert.deepEqual(
+      rows.map(({ id }) => id),
+      await listed(filter),
+    );
+    assert.ok(rows.length > 1 && rows.length < payments_count);
+    const none = await exportOf(visitor, 'Payments', { filter: { mode: ['live'] } });
+    assert.deepEqual(await rowsOf(none), []);
+  });
+
+  test('has the event log in its order and of its kind, on several pages', async () => {
+    const owner = await makeMerchant(service);
+    const cancelled = await Promise.all(
+      Array.from({ length: events_count }, async () => {
+        const { body } = await owner.call('POST', '/payments', { amount: 100 });
+        const { status } = await owner.call('POST', `/payments/${body.payment.id}/cancel`);
+        assert.equal(status, 200);
+        return body.payment.id as string;
+      }),
+    );
+    const visitor = await visitorOf('viewer', owner.id);
+    const { id: merchantId, shopId } = owner;
+    const asked = { merchantId, shopId, mode: 'test', first: 1 };
+    const fileOf = (more: object) =>
+      exportOf(visitor, 'EventLog', { ...asked, ...more }).then(rowsOf);
+    const oldestFirst = await eventually(async () => {
+      const rows = await fileOf({ events: ['payment_cancelled'], newestFirst: false });
+      return rows.length === events_count && rows;
+    }, 'all events in the log');
+    const paymentsOf = (rows: typeof oldestFirst) =>
+      rows.map(({ data = '' }) => JSON.parse(data).id);
+    assert.deepEqual(paymentsOf(oldestFirst).toSorted(compare), cancelled.toSorted(compare));
+    const newestFirst = await fileOf({ events: ['payment_cancelled'], newestFirst: true });
+    assert.deepEqual(paymentsOf(newestFirst), paymentsOf(oldestFirst).toReversed());
+    assert.deepEqual(await fileOf({ events: ['payout_failed'], newestFirst: true }), []);
+  });
+
+  test('gives no other merchant’s rows, and refuses as the list does', async () => {
+    const visitor = await visitorOf('admin', stranger.id);
+    const rows = await rowsOf(await exportOf(visitor, 'Payments', { filter: { mode: ['test'] } }));
+    assert.deepEqual(
+      rows.map(({ merchant_id }) => merchant_id),
+      [stranger.id],
+    );
+    const others = await exportOf(visitor, 'Payments', { merchantId: merchant.id });
+    assert.deepEqual(
+      [others.status, ((await others.json()) as any).error.code],
+      [404, 'not_found'],
+    );
+    const wrong = await exportOf(visitor, 'Payments', { filter: { amountFrom: 2, amountTo: 1 } });
+    assert.equal(wrong.status, 400);
+  });
+
+  test('holds nothing that a spreadsheet would take for a formula', async () => {
+    const name = `=HYPERLINK("http://x", "y"), ${merchant.id}`;
+    await askGraph(service, 'mutation($name: String!) { merchantCreate(name: $name) { id } }', {
+      name,
+    });
+    const visitor = await visitorOf('admin');
+    const rows = await rowsOf(await exportOf(visitor, 'Merchants', { name }));
+    assert.deepEqual(
+      rows.map(({ name: cell }) => cell),
+      [`'${name}`],
+    );
+  });
+
+  test('is for people: pages of ours by cookie, operators by bearer, the lists alone', async () => {
+    const visitor = await visitorOf('viewer', merchant.id);
+    const statusOf = async (operation: string, headers: object): Promise<number> => {
+      const answer = await exportOf(visitor, operation, {}, headers);
+      await answer.arrayBuffer();
+      return answer.status;
+    };
+    const byBearer = { cookie: '', origin: '', 'x-console': '' };
+    assert.equal(await statusOf('Payments', { origin: 'https://evil.example' }), 403);
+    assert.equal(await statusOf('Payments', { 'x-console': '' }), 403);
+    assert.equal(await statusOf('Payments', byBearer), 401);
+    for (const [bearer, status] of [
+      [operatorToken, 200],
+      [merchant.key, 403],
+    ] as const)
+      assert.equal(
+        await statusOf('Refunds', { ...byBearer, authorization: `Bearer ${bearer}` }),
+        status,
+      );
+    for (const operation of ['RefundPayment', 'Viewer', 'LiveEvents', 'nothing', '__proto__'])
+      assert.equal(await statusOf(operation, {}), 400, operation);
+  });
+
+  test('runs for the lists of the console, and every one has its columns', async () => {
+    const visitor = await visitorOf('admin');
+    for (const operation of ['Payments', 'Refunds', 'Payouts', 'Deliveries', 'Alerts', 'Audit'])
+      assert.ok((await rowsOf(await exportOf(visitor, operation, {}))).length >= 0, operation);
+    const { operations } = JSON.parse(
+      await readFile('schema/generated/console-operations.json', 'utf8'),
+    ) as { operations: Record<string, string> };
+    const lists = Object.entries(operations).filter(([, text]) =>
+      /after: \$after[^]*(pageInfo|hasMore)/.test(text),
+    );
+    assert.ok(lists.length > 10, `saw only ${lists.length} lists`);
+    const schema = readApiSchema();
+    for (const [name, text] of lists)
+      assert.ok((planExport(schema, text)?.columns.length ?? 0) > 2, name);
+  });
+});
+
+describe('the button of a list', { skip: noChromium }, () => {
+  test('saves the list with its filters, and says how many rows that are', async () => {
+    const browser = await startChromium();
+    try {
+      const cookie = await makeSession(service, 'viewer', merchant.id);
+      const { page, complaints } = await openConsole(browser, service.rest, cookie);
+      await page.goto(`${service.rest}/console/payments?mode=test&from=103&to=103`);
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: /Save the whole list/ }).click(),
+      ]);
+      const known = await listed({ mode: ['test'], amountFrom: 103, amountTo: 103 });
+      await page.getByText(`${known.length} rows saved`).waitFor();
+      const rows = parse(await readFile(await download.path(), 'utf8'), {
+        columns: true,
+        bom: true,
+      });
+      assert.deepEqual(
+        rows.map(({ id }: any) => id),
+        known,
+      );
+      assert.deepEqual(complaints, []);
+    } finally {
+      await browser.close();
+    }
+  });
+});
+
+describe('exports at the same time', () => {
+  /** Holds every page of payments until it is let go. */
+  const holdPayments = async (): Promise<() => Promise<void>> => {
+    const database = new pg.Client({ connectionString: service.databaseUrl });
+    await database.connect();
+    await database.query('begin');
+    await database.query('lock table payment in access exclusive mode');
+    return async () => {
+      await database.query('rollback');
+      await database.end();
+    };
+  };
+
+  /** Begins three; gives the two that have a place, once the third has been refused. */
+  const beginTwo = async (begin: () => Promise<Response>): Promise<Promise<Response>[]> => {
+    const begun = [begin(), begin(), begin()];
+    const refused = await Promise.any(
+      begun.map(async (one, index) => ({ index, status: (await one).status })),
+    );
+    assert.equal(refused.status, 429);
+    return begun.filter((_, index) => index !== refused.index);
+  };
+
+  test('are two of a person; who hangs up frees the place, and nobody else waits', async () => {
+    const [visitor, other] = await Promise.all([visitorOf('admin'), visitorOf('viewer')]);
+    const letGo = await holdPayments();
+    const hangUp = new AbortController();
+    const begin = () =>
+      fetch(`${service.rest}/console/exports`, {
+        method: 'POST',
+        headers: {
+          origin: service.rest,
+          'x-console': 'test',
+          'content-type': 'application/json',
+          cookie: visitor.cookies(),
+        },
+        body: JSON.stringify({ operation: 'Payments', variables: {} }),
+        signal: hangUp.signal,
+      });
+    try {
+      const held = await beginTwo(begin);
+      assert.equal((await other.ask('Viewer')).status, 200);
+      const cut = Promise.all(held.map((one) => assert.rejects(one, { name: 'AbortError' })));
+      hangUp.abort();
+      await cut;
+      await letGo();
+      const later = await eventually(async () => {
+        const answer = await exportOf(visitor, 'Payments', { filter: { mode: ['test'] } });
+        return answer.status === 200 ? answer : null;
+      }, 'a free place');
+      assert.ok((await rowsOf(later)).length >= payments_count);
+    } finally {
+      await letGo().catch(() => {});
+    }
+  });
+
+  test('end with the session', async () => {
+    const visitor = await visitorOf('viewer', merchant.id);
+    const letGo = await holdPayments();
+    try {
+      const held = await beginTwo(() =>
+        exportOf(visitor, 'Payments', { filter: { mode: ['test'] } }),
+      );
+      const cut = Promise.all(held.map((one) => assert.rejects(one)));
+      const second = await visitorOf('viewer', merchant.id);
+      second.become(visitor.cookies());
+      assert.equal((await second.call('DELETE', '/console/session')).status, 204);
+      await cut;
+    } finally {
+      await letGo();
+    }
+  });
+});

@@ -1,0 +1,198 @@
+/** The console by Tab and Enter alone: palette, home, payment links, settings. */
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import type { Browser } from 'playwright-core';
+import { noChromium, startChromium } from '../browser/chromium.ts';
+import { payByCard } from '../support/buyer.ts';
+import { askGraph, eventually, makeMerchant, openReceiver } from '../support/merchant.ts';
+import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
+import { makeSession, openConsole } from './console-window.ts';
+import { enter, escapeFrom, goTo, tabTo, typeInto } from './keys.ts';
+
+let service: ServiceInUse;
+let browser: Browser;
+let database: pg.Client;
+before(async () => {
+  if (noChromium) return;
+  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  database = new pg.Client({ connectionString: service.databaseUrl });
+  await database.connect();
+});
+after(async () => {
+  await database?.end();
+  await browser?.close();
+  await service?.stop();
+});
+
+describe('by Tab and Enter', { skip: noChromium }, () => {
+  test('the palette leads to a refund and to a payout by their ids', async () => {
+    const merchant = await makeMerchant(service);
+    const { body } = await merchant.call('POST', '/payments', {
+      amount: 500_000,
+      order_id: 'order-of-the-refund',
+      method: 'cards',
+    });
+    await payByCard(body.payment_url);
+    const refund = await eventually(async () => {
+      const made = await merchant.call('POST', `/payments/${body.payment.id}/refund`, {
+        amount: 12_300,
+      });
+      return made.status < 300 && made.body;
+    }, 'the refund');
+    const payout = await eventually(async () => {
+      const made = await merchant.call('POST', '/payouts', {
+        amount: 45_600,
+        phone: '+79161234567',
+        bank_id: '100000000111',
+      });
+      return made.status < 300 && made.body.payout;
+    }, 'the payout');
+    const cookie = await makeSession(service, 'viewer', merchant.id);
+    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    await page.goto(`${service.rest}/console/?mode=test`);
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+
+    await goTo(page, refund.id, /order-of-the-refund/);
+    await page
+      .getByText(/Refund of ₽123\.00/)
+      .first()
+      .waitFor();
+    assert.equal(new URL(page.url()).pathname, '/console/refunds');
+    await escapeFrom(page, page.getByRole('dialog'));
+    await page.getByRole('row', { name: /₽123\.00/ }).waitFor();
+
+    await goTo(page, payout.id, /₽456\.00/);
+    await page.waitForURL('**/console/payouts?**');
+    await page
+      .getByText(/₽456\.00/)
+      .first()
+      .waitFor();
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+
+  test('an alert is taken and resolved on home, and failed webhooks are sent again there', async () => {
+    const merchant = await makeMerchant(service);
+    const receiver = await openReceiver();
+    await merchant.endpoint(receiver.url, ['payment_succeeded']);
+    const { body } = await merchant.call('POST', '/payments', { amount: 500, method: 'cards' });
+    await payByCard(body.payment_url);
+    const [first] = await eventually(
+      () => receiver.received.length > 0 && receiver.received,
+      'the webhook',
+    );
+    await eventually(async () => {
+      const { rowCount } = await database.query(
+        `update webhook_delivery set status = 'failed' where merchant_id = $1 and status = 'delivered'`,
+        [merchant.id],
+      );
+      return rowCount === 1;
+    }, 'the failed delivery');
+    await database.query(
+      `insert into alert (merchant_id, id, kind, mode, subject_id, detail, raised_at)
+        values ($1, gen_random_uuid(), 'late_success', 'test', $2, 'Paid after its end', now())`,
+      [merchant.id, randomUUID()],
+    );
+    const cookie = await makeSession(service, 'admin');
+    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    await page.goto(`${service.rest}/console/?mode=test&merchant=${merchant.id}`);
+    const lines = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem');
+    const alert = lines.filter({ hasText: 'Paid after its end' });
+    await enter(page, alert.getByRole('button', { name: 'Take it' }));
+    await alert.getByText('yours').waitFor();
+    await enter(page, alert.getByRole('button', { name: 'Resolve' }));
+    const resolving = page.getByRole('dialog', { name: 'Resolve' });
+    await typeInto(page, resolving.getByLabel('Resolution'), 'Given back by hand');
+    await enter(page, resolving.getByRole('button', { name: 'Resolve' }));
+    await resolving.getByText('The alert is resolved.').waitFor();
+    await escapeFrom(page, resolving);
+    await alert.waitFor({ state: 'detached' });
+
+    const failed = lines.filter({ hasText: 'Failed webhooks: 1' });
+    await enter(page, failed.getByRole('button', { name: 'Replay ...' }));
+    const replaying = page.getByRole('dialog');
+    await replaying.getByText(/1 failed webhook/).waitFor();
+    await enter(page, replaying.getByRole('button', { name: 'Replay', exact: true }));
+    await replaying.getByText('1 are being resent.').waitFor();
+    await receiver.until((one) => one !== first && one.raw === first?.raw);
+    await escapeFrom(page, replaying);
+    await failed.waitFor({ state: 'detached' });
+    await page.getByText('Nothing needs attention.').waitFor();
+
+    const { auditLog } = await askGraph(
+      service,
+      'query ($m: ID) { auditLog(first: 20, merchantId: $m) { nodes { actor action } } }',
+      { m: merchant.id },
+    );
+    const done = auditLog.nodes.filter(({ actor }: any) => actor === 'a admin');
+    assert.deepEqual(done.map(({ action }: any) => action).toSorted(), [
+      'alert.assign',
+      'alert.resolve',
+      'webhook_deliveries.resend_failed',
+    ]);
+    assert.deepEqual(complaints, []);
+    await context.close();
+    await receiver.close();
+  });
+
+  test('a payment link is opened from its list and ended', async () => {
+    const merchant = await makeMerchant(service);
+    for (const description of ['Cakes', 'Tea'])
+      await merchant.call('POST', '/links', { amount: 250_000, description });
+    const cookie = await makeSession(service, 'admin', merchant.id);
+    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    await page.goto(`${service.rest}/console/?mode=test`);
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    await goTo(page, 'payment li', /Payment links/);
+    const row = page.getByRole('row', { name: /Cakes/ });
+    await row.waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    assert.equal(await row.evaluate((element) => element.matches(':focus')), true);
+    await page.keyboard.press('Enter');
+    const drawer = page.getByRole('dialog', { name: 'Payment link' });
+    await enter(page, drawer.getByRole('button', { name: 'End the link' }));
+    const dialog = page.getByRole('dialog', { name: 'End the link' });
+    await enter(page, dialog.getByRole('button', { name: 'End the link' }));
+    await dialog.getByText('The link has ended.').waitFor();
+    await escapeFrom(page, dialog);
+    await escapeFrom(page, drawer);
+    await row.getByText('Ended').waitFor();
+    const open = page.getByRole('row', { name: /Tea/ });
+    assert.match(await open.innerText(), /Open/);
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+
+  test("a person's settings are found in the menu, changed, and kept", async () => {
+    const merchant = await makeMerchant(service);
+    const cookie = await makeSession(service, 'viewer', merchant.id);
+    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    await page.goto(`${service.rest}/console/payments?mode=test`);
+    await enter(page, page.getByRole('button', { name: /^Person/ }));
+    const item = page.getByRole('menuitem', { name: 'Settings' });
+    await item.waitFor();
+    await page.keyboard.type('Set');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Settings' }).waitFor();
+    await tabTo(page, page.getByLabel('Time zone'));
+    await page.keyboard.type('Asia/Vlad');
+    assert.equal(await page.getByLabel('Time zone').inputValue(), 'Asia/Vladivostok');
+    await tabTo(page, page.getByLabel('Theme'));
+    await page.keyboard.type('Dark');
+    await page.locator('html[data-theme="dark"]').waitFor();
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('heading', { name: 'Настройки' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Настройки' }).waitFor();
+    await page.locator('html[data-theme="dark"]').waitFor();
+    const zone = page.locator('select').filter({ hasText: 'Asia/Vladivostok' });
+    assert.equal(await zone.inputValue(), 'Asia/Vladivostok');
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+});

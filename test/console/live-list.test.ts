@@ -1,0 +1,196 @@
+/** The live list when the service goes away, and when much happens at once. */
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import type { Browser, Page } from 'playwright-core';
+import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
+import { noChromium, startChromium } from '../browser/chromium.ts';
+import { startTestDatabase, type TestDatabase } from '../support/database.ts';
+import {
+  askGraph,
+  callRest,
+  eventually,
+  makeMerchant,
+  type Merchant,
+} from '../support/merchant.ts';
+import {
+  ensureMigrated,
+  operatorToken,
+  spawnProcess,
+  stopProcess,
+  untilReady,
+  type ServiceProcess,
+} from '../support/service.ts';
+import { makeSession, openConsole } from './console-window.ts';
+
+let database: TestDatabase;
+let browser: Browser;
+const running = new Set<ServiceProcess>();
+/** A process of the service; one at the same port is the same one, started again. */
+const start = async (port: number): Promise<ServiceProcess> => {
+  const process = spawnProcess('all', port, environment);
+  running.add(process);
+  await untilReady(process);
+  return process;
+};
+const environment: Record<string, string> = {
+  SECRET_KEY: randomBytes(32).toString('base64'),
+  WEBHOOK_PRIVATE_TARGETS: 'allow',
+};
+const addressesOf = ({ url }: ServiceProcess) => ({
+  rest: url,
+  graph: url,
+  databaseUrl: database.url,
+});
+
+before(async () => {
+  if (noChromium) return;
+  [database, browser] = await Promise.all([startTestDatabase({ migrated: true }), startChromium()]);
+  await ensureMigrated(database.url);
+  environment['DATABASE_URL'] = database.url;
+});
+after(async () => {
+  await browser?.close();
+  for (const process of running) await stopProcess(process);
+  await database?.stop();
+});
+
+const openPayments = async (process: ServiceProcess, merchant: Merchant): Promise<Page> => {
+  const cookie = await makeSession(addressesOf(process), 'viewer', merchant.id);
+  const { page } = await openConsole(browser, process.url, cookie);
+  await page.goto(`${process.url}/console/payments?mode=test`);
+  return page;
+};
+
+const create = async (rest: string, key: string, orderId: string): Promise<void> => {
+  const body = { amount: 1_000, order_id: orderId, method: 'cards' };
+  const { status } = await callRest({ rest, key }, 'POST', '/payments', body);
+  assert.equal(status, 201);
+};
+
+describe('a restart of the service', { skip: noChromium }, () => {
+  test('is said, ended, and misses nothing: what came meanwhile is there without loading the page', async () => {
+    const [port, otherPort] = await Promise.all([freePort(), freePort()]);
+    const [first, other] = await Promise.all([start(port), start(otherPort)]);
+    const merchant = await makeMerchant(addressesOf(first));
+    await create(first.url, merchant.key, 'order-before');
+    const page = await openPayments(first, merchant);
+    await page.getByRole('row', { name: /order-before/ }).waitFor();
+    await page.locator('.live-dot[data-open=true]').waitFor();
+    await page.evaluate('window.neverLoadedAgain = true');
+    await stopProcess(first);
+    await page.getByText(/Reconnecting since/).waitFor();
+    await create(other.url, merchant.key, 'order-meanwhile');
+    assert.equal(await page.getByRole('row', { name: /order-meanwhile/ }).count(), 0);
+    const again = await start(port);
+    await page.locator('.live-dot[data-open=true]').waitFor();
+    await page.getByRole('row', { name: /order-meanwhile/ }).waitFor();
+    await create(again.url, merchant.key, 'order-after');
+    await page.getByRole('row', { name: /order-after/ }).waitFor();
+    assert.equal(await page.evaluate('window.neverLoadedAgain'), true);
+    assert.deepEqual(await ordersOn(page), ['order-after', 'order-meanwhile', 'order-before']);
+  });
+});
+
+/** The orders that the list shows, from the top. */
+const ordersOn = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(`[...document.querySelectorAll('tbody tr')].map(
+    (row) => /order-[a-z0-9]+/.exec(row.textContent)[0])`);
+
+/** Watches how often the list is drawn, how long that holds the page, how many rows there are. */
+const watch = `{
+  const seen = { draws: 0, rows_max: 0, frame_max_ms: 0, task_max_ms: 0, tasks: 0 };
+  window.seen = seen;
+  new MutationObserver(() => {
+    seen.draws += 1;
+    seen.rows_max = Math.max(seen.rows_max, document.querySelectorAll('tbody tr').length);
+  }).observe(document.querySelector('main'), { childList: true, subtree: true });
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) {
+      seen.tasks += 1;
+      seen.task_max_ms = Math.max(seen.task_max_ms, Math.round(duration));
+    }
+  }).observe({ type: 'longtask' });
+  let last = performance.now();
+  const frame = (now) => {
+    seen.frame_max_ms = Math.max(seen.frame_max_ms, Math.round(now - last));
+    last = now;
+    requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+}`;
+
+/** What the page has used of the processor until now, in seconds: a busy machine changes little. */
+const openCpu = async (page: Page): Promise<() => Promise<Readonly<Record<string, number>>>> => {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  return async () => {
+    const { metrics } = await session.send('Performance.getMetrics');
+    const wanted = ['TaskDuration', 'ScriptDuration', 'LayoutDuration', 'RecalcStyleDuration'];
+    return Object.fromEntries(
+      metrics.flatMap(({ name, value }) => (wanted.includes(name) ? [[name, value]] : [])),
+    );
+  };
+};
+
+const payments_count = 1_000;
+const spread_ms = 10_000;
+/** The page gathers events for 150 ms; beside that flashes end, and the total is asked for. */
+const draws_max_per_s = 12;
+const rows_max = 100;
+
+describe('a thousand payments in ten seconds', { skip: noChromium }, () => {
+  test('are listed as the graph lists them, and drawn a few times a second', async (t) => {
+    const process = await start(await freePort());
+    const service = addressesOf(process);
+    const merchant = await makeMerchant(service);
+    await askGraph(
+      service,
+      `mutation ($m: ID!) { merchantRateLimitSet(merchantId: $m, perSecond: 1000, burst: 2000) { __typename } }`,
+      { m: merchant.id },
+      operatorToken,
+    );
+    await create(process.url, merchant.key, 'order-first');
+    const page = await openPayments(process, merchant);
+    await page.getByRole('row', { name: /order-first/ }).waitFor();
+    await page.locator('.live-dot[data-open=true]').waitFor();
+    await page.evaluate(watch);
+    const cpu = await openCpu(page);
+    const before = await cpu();
+    const began_ms = performance.now();
+    await Promise.all(
+      Array.from({ length: payments_count }, async (_, index) => {
+        await new Promise((resolve) => {
+          setTimeout(resolve, (index / payments_count) * spread_ms);
+        });
+        await create(process.url, merchant.key, `order-${index}`);
+      }),
+    );
+    const took_s = (performance.now() - began_ms) / 1_000;
+    const { payments } = await askGraph(
+      service,
+      `query ($m: ID!) { payments(merchantId: $m, includeTest: true, first: ${rows_max}) { nodes { orderId } } }`,
+      { m: merchant.id },
+    );
+    const listed = payments.nodes.map(({ orderId }: { orderId: string }) => orderId);
+    const isListed = async () => (await ordersOn(page)).join() === listed.join();
+    await eventually(isListed, 'the list as the graph has it').catch(async (error: unknown) => {
+      // What differs says more than that something does.
+      assert.deepEqual(await ordersOn(page), listed);
+      throw error;
+    });
+    await page.getByText(`${(payments_count + 1).toLocaleString('en-GB')} in all`).waitFor();
+    const seen: any = await page.evaluate('window.seen');
+    const used = await cpu();
+    const lasted_s = (performance.now() - began_ms) / 1_000;
+    t.diagnostic(`${payments_count} payments in ${took_s.toFixed(1)} s: ${JSON.stringify(seen)}`);
+    const perDraw = Object.entries(used).map(([name, total]) => {
+      const each_ms = ((total - (before[name] ?? 0)) * 1_000) / seen.draws;
+      return `${name} ${each_ms.toFixed(1)} ms`;
+    });
+    t.diagnostic(`of the processor, for each time it is drawn: ${perDraw.join(', ')}`);
+    assert.ok(seen.rows_max <= rows_max, `${seen.rows_max} rows`);
+    assert.ok(seen.draws > 5, `drawn ${seen.draws} times`);
+    assert.ok(seen.draws <= draws_max_per_s * lasted_s, `drawn ${seen.draws} times`);
+  });
+});

@@ -1,0 +1,261 @@
+/** Links for named persons: whom they let in, what the command refuses, two people at work. */
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  buildSchema,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  Kind,
+  parse,
+  typeFromAST,
+  type GraphQLInputType,
+  type OperationDefinitionNode,
+} from 'graphql';
+import type { Browser } from 'playwright-core';
+import { noChromium, startChromium } from '../browser/chromium.ts';
+import { payByCard } from '../support/buyer.ts';
+import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
+import { operatorToken } from '../support/service.ts';
+import { openConsole, type ConsoleWindow } from './console-window.ts';
+import { proposePayout } from './propose-payout.ts';
+import { openVisitor, type Visitor } from './visitor.ts';
+
+const root = join(import.meta.dirname, '../..');
+let service: ServiceInUse;
+let browser: Browser | null = null;
+let merchant: Merchant;
+before(async () => {
+  service = await openPlainService();
+  if (!noChromium) browser = await startChromium();
+  merchant = await makeMerchant(service);
+});
+after(async () => {
+  await browser?.close();
+  await service.stop();
+});
+
+/** What the command prints and ends with, with these words behind it. */
+const command = async (...words: readonly string[]) => {
+  const { hostname, port } = new URL(service.rest);
+  const child = spawn(process.execPath, ['main.ts', 'console:link', ...words], {
+    cwd: root,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOST: hostname,
+      PORT: port,
+      OPERATOR_TOKEN: operatorToken,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [printed, refused] = ['', ''];
+  child.stdout.on('data', (text: Buffer) => (printed += text.toString()));
+  child.stderr.on('data', (text: Buffer) => (refused += text.toString()));
+  const [code] = await once(child, 'close');
+  return { code, printed: printed.trim(), refused: refused.trim() };
+};
+
+/** A link for a person of the merchant, as the command asks for one. */
+const linkFor = async (person: string, role: string): Promise<string> => {
+  const answer = await fetch(`${service.rest}/console/links`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ person, role, merchant: merchant.id }),
+  });
+  assert.equal(answer.status, 201);
+  const { url } = (await answer.json()) as { url: string };
+  return url;
+};
+
+describe('npm run console:link for a person', () => {
+  test('prints a link by which that person is in, with the role and the merchant', async () => {
+    const words = ['--person', 'anna@tea.example', '--role', 'finance', '--merchant', merchant.id];
+    const { code, printed, refused } = await command(...words);
+    assert.deepEqual([code, refused], [0, '']);
+    const visitor = openVisitor(service.rest);
+    assert.equal(await visitor.enter(printed), 201);
+    const session: any = await (await visitor.call('GET', '/console/session')).json();
+    assert.deepEqual(
+      [session.subject, session.role, session.merchant_id],
+      ['anna@tea.example', 'finance', merchant.id],
+    );
+    assert.equal(await openVisitor(service.rest).enter(printed), 401, 'it is good once');
+    const { auditLog } = await askGraph(
+      service,
+      'query ($m: ID) { auditLog(first: 1, merchantId: $m, action: "console_session.open") { nodes { actor role after } } }',
+      { m: merchant.id },
+    );
+    assert.deepEqual(auditLog.nodes, [
+      { actor: 'anna@tea.example', role: 'finance', after: { by: 'link' } },
+    ]);
+  });
+
+  test('without words is for an administrator, as before', async () => {
+    const { printed } = await command();
+    const visitor = openVisitor(service.rest);
+    assert.equal(await visitor.enter(printed), 201);
+    const session: any = await (await visitor.call('GET', '/console/session')).json();
+    assert.deepEqual(
+      [session.subject, session.role, session.merchant_id],
+      ['console-link', 'admin', null],
+    );
+  });
+
+  test('refuses with one sentence, and prints no link', async () => {
+    for (const [words, sentence] of [
+      [['--role', 'finance'], 'person: name the person who gets the role'],
+      [['--person', 'anna'], 'role: expected one of viewer, support, finance, admin'],
+      [
+        ['--person', 'anna', '--role', 'boss'],
+        'role: expected one of viewer, support, finance, admin',
+      ],
+      [
+        ['--person', 'Anna', '--role', 'admin'],
+        'person: expected up to 64 of a-z, 0-9 and . _ @ + -, such as anna or anna@shop.example',
+      ],
+      [
+        ['--person', 'operator-token', '--role', 'admin'],
+        "person: operator-token is no person's name here",
+      ],
+      [
+        ['--person', 'anna', '--role', 'admin', '--merchant', 'tea'],
+        "merchant: expected the merchant's id",
+      ],
+      [
+        ['--person', 'anna', '--role', 'admin', '--merchant', randomUUID()],
+        'merchant: there is no such merchant',
+      ],
+      [
+        ['anna', 'finance'],
+        'npm run console:link takes -- --person <name> --role <role> [--merchant <id>], not: anna finance',
+      ],
+    ] as const)
+      assert.deepEqual(await command(...words), { code: 1, printed: '', refused: sentence });
+  });
+});
+
+const schema = buildSchema(readFileSync(join(root, 'schema/generated/api.graphql'), 'utf8'), {
+  assumeValidSDL: true,
+});
+const scalars: Readonly<Record<string, unknown>> = {
+  Int: 1,
+  Boolean: true,
+  MinorUnits: 100,
+  SignedMinorUnits: 100,
+  DateTime: '2026-01-01T00:00:00.000Z',
+};
+
+/** Some value of the type; of an object what must be given. */
+const valueOf = (type: GraphQLInputType): unknown => {
+  const bare = isNonNullType(type) ? type.ofType : type;
+  if (isListType(bare)) return [valueOf(bare.ofType)];
+  if (isEnumType(bare)) return bare.getValues()[0]?.name;
+  if (!isInputObjectType(bare)) return scalars[getNamedType(bare).name] ?? merchant.id;
+  const fields = Object.values(bare.getFields()).filter((one) => isNonNullType(one.type));
+  return Object.fromEntries(fields.map((one) => [one.name, valueOf(one.type)]));
+};
+
+const mutations = (): OperationDefinitionNode[] => {
+  const manifest = join(root, 'schema/generated/console-operations.json');
+  const { operations } = JSON.parse(readFileSync(manifest, 'utf8'));
+  return Object.values<string>(operations)
+    .flatMap((text) => parse(text).definitions)
+    .filter((one) => one.kind === Kind.OPERATION_DEFINITION)
+    .filter(({ operation }) => operation === 'mutation');
+};
+
+test('a viewer by a link is refused all that changes anything; kept views are the person alone', async () => {
+  const visitor = openVisitor(service.rest);
+  assert.equal(await visitor.enter(await linkFor('vera', 'viewer')), 201);
+  const sent = mutations();
+  assert.ok(sent.length > 40, `${sent.length} mutations`);
+  const allowed: string[] = [];
+  for (const { name, variableDefinitions = [] } of sent) {
+    const variables = variableDefinitions.map(({ variable, type }) => {
+      const known = typeFromAST(schema, type as never) as GraphQLInputType;
+      return [variable.name.value, valueOf(known)] as const;
+    });
+    const answer = await visitor.ask(String(name?.value), Object.fromEntries(variables));
+    const code = answer.errors?.[0]?.extensions?.code;
+    if (code !== 'forbidden') allowed.push(`${name?.value} ${code ?? ''}`.trim());
+  }
+  assert.deepEqual(allowed.toSorted(), ['DeleteView', 'SaveView']);
+});
+
+const atWork = async (person: string, role: string): Promise<ConsoleWindow> => {
+  assert(browser);
+  const window = await openConsole(browser, service.rest, null);
+  await window.page.goto(await linkFor(person, role));
+  await window.page.waitForURL('**/console/');
+  return window;
+};
+
+/** The same person as a program that has the browser's cookie. */
+const visitorOf = async ({ context }: ConsoleWindow): Promise<Visitor> => {
+  const cookies = await context.cookies(service.rest);
+  const visitor = openVisitor(service.rest);
+  visitor.become(cookies.map(({ name, value }) => `${name}=${value}`).join('; '));
+  return visitor;
+};
+
+describe('two people by links', { skip: noChromium }, () => {
+  test('one proposes and cannot approve, another approves, the payout runs, the audit names both', async () => {
+    const { body } = await merchant.call('POST', '/payments', { amount: 500_000, method: 'cards' });
+    await payByCard(body.payment_url);
+    const [anna, boris] = [await atWork('anna', 'finance'), await atWork('boris', 'finance')];
+    const drafts = `${service.rest}/console/payouts?mode=test&tab=drafts`;
+    await anna.page.goto(`${service.rest}/console/payouts?mode=test`);
+    await proposePayout(anna.page, '300,25', 'Ivanov K.');
+    await anna.page.goto(drafts);
+    const own = anna.page.getByRole('row', { name: /Ivanov K\./ });
+    const button = own.getByRole('button', { name: /Approve/ });
+    await button.waitFor();
+    assert.equal(await button.getAttribute('aria-disabled'), 'true');
+    assert.match((await button.getAttribute('title')) ?? '', /another person approves/);
+
+    const [asAnna, asBoris] = [await visitorOf(anna), await visitorOf(boris)];
+    const { data } = await asAnna.ask('Drafts', {
+      merchantId: merchant.id,
+      filter: { mode: ['test'] },
+    });
+    const [{ id, createdBy }] = data.payoutDrafts.nodes;
+    assert.equal(createdBy, 'anna');
+    const draft = { merchantId: merchant.id, id };
+    const refused = await asAnna.ask('ApproveDraft', draft);
+    assert.equal(refused.data.payoutDraftApprove.__typename, 'Refused', JSON.stringify(refused));
+
+    await boris.page.goto(drafts);
+    await boris.page
+      .getByRole('row', { name: /Ivanov K\./ })
+      .getByRole('button', { name: 'Approve' })
+      .click();
+    const dialog = boris.page.getByRole('dialog', { name: 'Approve' });
+    await dialog.getByRole('button', { name: 'Approve' }).click();
+    await dialog.getByText('Approved. The payout:').waitFor();
+    await anna.page.goto(`${service.rest}/console/payouts?mode=test`);
+    const made = anna.page.getByRole('row', { name: /Ivanov K\./ });
+    await made.getByText('Paid out').waitFor();
+
+    const read = await asBoris.ask('Draft', draft);
+    assert.equal(read.data.payoutDraft.decidedBy, 'boris');
+    const { auditLog } = await askGraph(
+      service,
+      'query ($m: ID, $id: String) { auditLog(first: 10, merchantId: $m, subjectId: $id) { nodes { actor role action } } }',
+      { m: merchant.id, id },
+    );
+    const entries = auditLog.nodes.map(({ actor, action }: any) => `${actor} ${action}`);
+    assert.ok(entries.includes('anna payout_draft.create'), entries.join());
+    assert.ok(entries.includes('boris payout_draft.approve'), entries.join());
+    assert.ok(!entries.some((entry: string) => entry.startsWith('anna payout_draft.approve')));
+    assert.deepEqual([...anna.complaints, ...boris.complaints], []);
+    await Promise.all([anna.context.close(), boris.context.close()]);
+  });
+});

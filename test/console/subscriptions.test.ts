@@ -1,0 +1,85 @@
+/** What support does with subscriptions, saved methods and links in the console, in a browser. */
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import type { Browser } from 'playwright-core';
+import { noChromium, startChromium } from '../browser/chromium.ts';
+import { confirmAtBank, payByCard } from '../support/buyer.ts';
+import { makeMerchant } from '../support/merchant.ts';
+import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
+import { makeSession, openConsole } from './console-window.ts';
+
+let service: ServiceInUse;
+let browser: Browser;
+before(async () => {
+  if (noChromium) return;
+  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+});
+after(async () => {
+  await browser?.close();
+  await service?.stop();
+});
+
+describe('support', { skip: noChromium }, () => {
+  test('sees a subscription become active, pauses it, resumes it, and ends its method with a reason', async () => {
+    const merchant = await makeMerchant(service);
+    const { body } = await merchant.call('POST', '/subscriptions', {
+      amount: 99_000,
+      customer_ref: 'buyer-1',
+      plan_name: 'Tea each month',
+    });
+    const cookie = await makeSession(service, 'support', merchant.id);
+    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    await page.goto(`${service.rest}/console/subscriptions?mode=test`);
+    const row = page.getByRole('row', { name: /Tea each month/ });
+    await row.getByText('Not bound yet').waitFor();
+    await payByCard(body.pay_url);
+    await confirmAtBank(body.pay_url);
+    // Without a reload: the stream has the change.
+    await row.getByText('Active').waitFor();
+
+    await row.click();
+    for (const [act, status] of [
+      ['Pause', 'Paused'],
+      ['Resume', 'Active'],
+    ] as const) {
+      await page.getByRole('button', { name: act, exact: true }).click();
+      const dialog = page.getByRole('dialog', { name: act });
+      await dialog.getByRole('button', { name: act, exact: true }).click();
+      await dialog.getByText(/The subscription/).waitFor();
+      await page.keyboard.press('Escape');
+      await page.locator('.drawer .status').getByText(status).waitFor();
+    }
+    await page.keyboard.press('Escape');
+
+    await page.getByRole('link', { name: 'Saved methods' }).click();
+    await page.getByRole('button', { name: 'End', exact: true }).click();
+    const end = page.getByRole('dialog', { name: 'End the saved method' });
+    const button = end.getByRole('button', { name: 'End the saved method' });
+    assert.equal(await button.isEnabled(), false, 'a reason is asked');
+    await end.getByLabel('Reason').fill('The card was lost');
+    await button.click();
+    await end.getByText('The saved method has ended.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('cell', { name: 'Ended' }).waitFor();
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+
+  test('ends a link, which nobody can pay then; live mode has none of it', async () => {
+    const merchant = await makeMerchant(service);
+    const { body } = await merchant.call('POST', '/links', { amount: 250_000, description: 'Tea' });
+    const cookie = await makeSession(service, 'support', merchant.id);
+    const { page, context } = await openConsole(browser, service.rest, cookie);
+    await page.goto(`${service.rest}/console/paylinks?mode=test`);
+    await page.getByRole('row', { name: /Tea/ }).click();
+    await page.getByRole('button', { name: 'End the link' }).click();
+    const dialog = page.getByRole('dialog', { name: 'End the link' });
+    await dialog.getByRole('button', { name: 'End the link' }).click();
+    await dialog.getByText('The link has ended.').waitFor();
+    const after = await merchant.call('GET', `/links/${body.link.id}`);
+    assert.equal(after.body.status ?? after.body.link.status, 'deactivated');
+    await page.goto(`${service.rest}/console/paylinks?mode=live`);
+    await page.getByRole('heading', { name: 'No payment links yet' }).waitFor();
+    await context.close();
+  });
+});

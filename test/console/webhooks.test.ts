@@ -1,0 +1,189 @@
+/** Webhooks, alerts, the audit log, kept views and sessions, as people use them in a browser. */
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import type { Browser, Page } from 'playwright-core';
+import { noChromium, startChromium } from '../browser/chromium.ts';
+import { payByCard } from '../support/buyer.ts';
+import {
+  eventually,
+  expectedSignature,
+  makeMerchant,
+  openReceiver,
+  type Merchant,
+} from '../support/merchant.ts';
+import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
+import { makeSession, openConsole } from './console-window.ts';
+
+let service: ServiceInUse;
+let browser: Browser;
+let database: pg.Client;
+before(async () => {
+  if (noChromium) return;
+  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  database = new pg.Client({ connectionString: service.databaseUrl });
+  await database.connect();
+});
+after(async () => {
+  await database?.end();
+  await browser?.close();
+  await service?.stop();
+});
+
+const openAt = async (path: string, merchantId: string | null = null): Promise<Page> => {
+  const cookie = await makeSession(service, 'admin', merchantId);
+  const { page } = await openConsole(browser, service.rest, cookie);
+  await page.goto(`${service.rest}/console/${path}`);
+  return page;
+};
+
+const pay = async (merchant: Merchant, orderId: string): Promise<void> => {
+  const { body } = await merchant.call('POST', '/payments', {
+    amount: 120_000,
+    order_id: orderId,
+    method: 'cards',
+  });
+  await payByCard(body.payment_url);
+};
+
+describe('webhooks', { skip: noChromium }, () => {
+  test('come live; one shows its bytes, and its command sends them again so that they verify', async () => {
+    const merchant = await makeMerchant(service);
+    const receiver = await openReceiver();
+    const secret = await merchant.endpoint(receiver.url);
+    const page = await openAt('webhooks?mode=test', merchant.id);
+    await page.getByText('nothing in 24 hours').waitFor();
+    await page.getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByText(/The receiver answered 200 in/).waitFor();
+    await pay(merchant, 'order-of-webhooks');
+    await page
+      .getByRole('row', { name: /payment\.succeeded/ })
+      .first()
+      .click();
+    const drawer = page.getByRole('dialog');
+    await drawer.getByRole('button', { name: 'Raw' }).click();
+    const sent = await eventually(
+      () => receiver.received.find(({ body }) => body.event === 'payment.succeeded'),
+      'the webhook',
+    );
+    await drawer.locator('pre', { hasText: sent.raw }).first().waitFor();
+    const command = await drawer.locator('pre', { hasText: 'curl -i' }).textContent();
+    const before = receiver.received.length;
+    await promisify(execFile)('bash', ['-c', (command ?? '').replace('whs_...', secret)]);
+    assert.equal(receiver.received.length, before + 1);
+    const again = receiver.received.at(-1);
+    assert.equal(again?.raw, sent.raw);
+    assert.equal(
+      again?.headers['x-psp-signature'],
+      expectedSignature(secret, sent.raw, String(again?.headers['x-psp-timestamp'])),
+    );
+    assert.equal(again?.headers['x-psp-event-id'], sent.headers['x-psp-event-id']);
+    await receiver.close();
+  });
+
+  test('that failed are counted before they are sent again', async () => {
+    const [merchant, stranger] = await Promise.all([makeMerchant(service), makeMerchant(service)]);
+    const receivers = await Promise.all([openReceiver(), openReceiver()]);
+    await merchant.endpoint(receivers[0].url);
+    await stranger.endpoint(receivers[1].url);
+    for (const one of [merchant, merchant, stranger]) await pay(one, randomUUID());
+    await eventually(
+      () => receivers[0].received.length >= 2 && receivers[1].received.length > 0,
+      'the webhooks',
+    );
+    const failed = await eventually(async () => {
+      const { rowCount } = await database.query(
+        `update webhook_delivery set status = 'failed' where merchant_id = any($1) and status = 'delivered'`,
+        [[merchant.id, stranger.id]],
+      );
+      const { rows } = await database.query(
+        `select count(*)::int as count from webhook_delivery where merchant_id = $1 and status = 'failed'`,
+        [merchant.id],
+      );
+      return rowCount === 0 && rows[0].count >= 2 ? (rows[0].count as number) : null;
+    }, 'failed deliveries');
+    const page = await openAt('webhooks?mode=test', merchant.id);
+    await page.getByRole('button', { name: 'Replay failed ...' }).click();
+    await page.getByText(`${failed} failed webhooks will be resent`).waitFor();
+    await page.getByRole('button', { name: 'Replay', exact: true }).click();
+    await page.getByText(`${failed} are being resent.`).waitFor();
+    await page.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByText('100% delivered in 24 hours').waitFor({ timeout: 60_000 });
+    const { rows } = await database.query(
+      'select status from webhook_delivery where merchant_id = $1',
+      [stranger.id],
+    );
+    assert.deepEqual(new Set(rows.map(({ status }) => status)), new Set(['failed']));
+    for (const receiver of receivers) await receiver.close();
+  });
+});
+
+describe('an alert', { skip: noChromium }, () => {
+  test('is narrowed by urgency, given to oneself, and found among one’s own', async () => {
+    const merchant = await makeMerchant(service);
+    for (const kind of ['books_differ', 'late_success'])
+      await database.query(
+        `insert into alert (merchant_id, id, kind, mode, subject_id, detail, raised_at)
+          values ($1, gen_random_uuid(), $2, 'test', $3, $4, now())`,
+        [merchant.id, kind, randomUUID(), `Detail of ${kind}`],
+      );
+    const page = await openAt(`alerts?merchant=${merchant.id}`);
+    await page.getByText('Detail of late_success').waitFor();
+    await page.getByRole('button', { name: 'Critical', exact: true }).click();
+    await page.getByText('Detail of late_success').waitFor({ state: 'detached' });
+    await page.getByLabel('Assignee').selectOption('a admin');
+    await page.getByRole('button', { name: 'Mine' }).click();
+    await page.waitForURL(/assignee=a(\+|%20)admin/);
+    await page.getByText('Detail of books_differ').waitFor();
+    const { rows } = await database.query(
+      `select actor, after ->> 'assignee' as assignee from audit_entry where merchant_id = $1 and action = 'alert.assign'`,
+      [merchant.id],
+    );
+    assert.deepEqual(rows, [{ actor: 'a admin', assignee: 'a admin' }]);
+  });
+});
+
+describe('a view', { skip: noChromium }, () => {
+  test('is kept by name for the person, opened again, and removed', async () => {
+    const merchant = await makeMerchant(service);
+    const page = await openAt('payments?mode=test&status=failed', merchant.id);
+    await page.getByRole('button', { name: 'Save as view' }).click();
+    await page.getByLabel('Name of the view').fill('What failed');
+    await page.getByLabel('Name of the view').press('Enter');
+    await page.getByRole('link', { name: 'What failed' }).waitFor();
+    const elsewhere = await openAt('payments?mode=test', merchant.id);
+    await elsewhere.getByRole('link', { name: 'What failed' }).click();
+    await elsewhere.waitForURL(/status=failed/);
+    await elsewhere.getByRole('button', { name: 'Remove the view What failed' }).click();
+    await elsewhere.getByRole('link', { name: 'What failed' }).waitFor({ state: 'detached' });
+  });
+});
+
+describe('who is logged in', { skip: noChromium }, () => {
+  test('is listed, and a session is ended by the person menu’s page', async () => {
+    const merchant = await makeMerchant(service);
+    const other = await makeSession(service, 'viewer', merchant.id);
+    const page = await openAt('audit', merchant.id);
+    await page.getByRole('button', { name: /^Person/ }).click();
+    await page.getByRole('menuitem', { name: 'Sessions' }).click();
+    const row = page.getByRole('row', { name: /a viewer/ });
+    await row.getByRole('button', { name: 'End session' }).click();
+    const dialog = page.getByRole('dialog', { name: 'End session' });
+    await dialog.getByRole('button', { name: 'End session' }).click();
+    await dialog.getByText('The session is ended.').waitFor();
+    const answer = await fetch(`${service.rest}/console/session`, {
+      headers: { cookie: `console=${other}` },
+    });
+    assert.equal(answer.status, 401);
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await row.waitFor({ state: 'detached' });
+    await page.goto(`${service.rest}/console/audit`);
+    await page.getByLabel('Action, such as refund.create').fill('console_session.end');
+    await page.getByLabel('Action, such as refund.create').press('Enter');
+    await page.getByRole('cell', { name: 'console_session.end' }).waitFor();
+    assert.equal(await page.getByRole('cell', { name: 'console_session.end' }).count(), 1);
+  });
+});

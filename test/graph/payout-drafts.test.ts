@@ -1,0 +1,131 @@
+/** Who may propose, approve, reject and see payouts of people, over the whole graph (A-245). */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { parse, type ExecutionResult } from 'graphql';
+import {
+  scopes,
+  type Principal,
+  type Role,
+} from '../../subgraphs/kernel/service/access/principal.ts';
+import { openGraphHarness } from './harness.ts';
+import { plant, type Planted } from './planted-rows.ts';
+
+let harness: Awaited<ReturnType<typeof openGraphHarness>>;
+let own: Planted;
+let other: Planted;
+before(async () => {
+  harness = await openGraphHarness();
+  const { pool } = harness.database;
+  const tables = ['merchant', 'shop'];
+  own = await plant(pool, 'own', { merchant: randomUUID(), shop: randomUUID() }, tables);
+  other = await plant(pool, 'other', { merchant: randomUUID(), shop: randomUUID() }, tables);
+  await pool.query(
+    `insert into balance_delta (merchant_id, id, shop_id, mode, currency, account, amount) values ($1, gen_random_uuid(), $2, 'test', 'RUB', 'merchant', 100000)`,
+    [own.id('merchant'), own.id('shop')],
+  );
+});
+after(() => harness?.close());
+
+const person = (subject: string, role: Role = 'finance', of: string | null = null): Principal => ({
+  kind: 'operator',
+  subject,
+  role,
+  merchantId: of,
+});
+
+const drafted = `draft { id status isMine createdBy amount recipient { phoneMask bankId } lastRefusal { code } }`;
+const refusedTo = '... on Refused { code message }';
+const documents = {
+  create: `mutation ($m: ID!, $s: ID!, $phone: String) { done: payoutDraftCreate(merchantId: $m, shopId: $s, mode: test, reason: "September",
+    input: { amount: 600, phone: $phone, bankId: "100000000111" }) { ... on PayoutDraftCreated { ${drafted} } ${refusedTo} } }`,
+  approve: `mutation ($m: ID!, $id: ID!) { done: payoutDraftApprove(merchantId: $m, id: $id) { ... on PayoutDraftApproved { ${drafted} payout { id status recipient { phone } } } ${refusedTo} } }`,
+  reject: `mutation ($m: ID!, $id: ID!) { done: payoutDraftReject(merchantId: $m, id: $id, reason: "No") { ... on PayoutDraftRejected { ${drafted} } ${refusedTo} } }`,
+  read: `query ($m: ID, $id: ID!) { done: payoutDraft(id: $id, merchantId: $m) { id status shop { id name } payout { id status } } }`,
+  list: `query ($m: ID, $mine: Boolean) { done: payoutDrafts(merchantId: $m, filter: { mode: [test], isMine: $mine }) { nodes { id } totalCount { count } } }`,
+} as const;
+
+const ask = async (
+  name: keyof typeof documents,
+  principal: Principal,
+  variables: object,
+): Promise<any> => {
+  const { data, errors } = (await harness.supergraph.execute(
+    {
+      document: parse(documents[name]),
+      variables: {
+        m: own.id('merchant'),
+        s: own.id('shop'),
+        phone: '+79161234567',
+        ...variables,
+      },
+    },
+    { principal, requestId: 'request-1' },
+  )) as ExecutionResult<{ done: any }>;
+  return errors ? errors[0]?.extensions['code'] : (data?.done?.code ?? data?.done);
+};
+
+test('people of finance propose, approve and reject; lower roles, keys and other merchants’ people do not', async () => {
+  const mine = own.id('merchant');
+  const key: Principal = {
+    kind: 'key',
+    keyId: '00000000-0000-4000-8000-00000000000a',
+    merchantId: mine,
+    shopId: own.id('shop'),
+    mode: 'test',
+    scopes,
+  };
+  const stranger = person('boris', 'admin', other.id('merchant'));
+  for (const who of [person('v', 'viewer'), person('s', 'support', mine), key])
+    assert.equal(await ask('create', who, {}), who === key ? 'scope_required' : 'forbidden');
+  assert.equal(await ask('create', stranger, {}), 'not_found');
+  assert.equal(await ask('create', person('anna'), { s: other.id('shop') }), 'not_found');
+  assert.equal(await ask('create', person('anna'), { phone: '8916' }), 'bad_request');
+  const { draft } = await ask('create', person('anna', 'finance', mine), {});
+  assert.deepEqual(
+    [draft.status, draft.isMine, draft.recipient],
+    ['pending', true, { phoneMask: '+7 *** ***-45-67', bankId: '100000000111' }],
+  );
+  const { id } = draft;
+  for (const name of ['approve', 'reject'] as const) {
+    assert.equal(await ask(name, stranger, { id }), 'not_found');
+    const merely = { id, m: other.id('merchant') };
+    assert.equal(await ask(name, person('boris', 'admin'), merely), 'not_found');
+    assert.equal(await ask(name, person('s', 'support'), { id }), 'forbidden');
+    assert.equal(await ask(name, key, { id }), 'scope_required');
+  }
+  assert.equal(await ask('read', stranger, { id }), 'not_found');
+  assert.equal(await ask('read', stranger, { id, m: null }), null);
+  assert.deepEqual((await ask('list', stranger, { m: null })).nodes, []);
+  // The same person in another session, with another role.
+  assert.equal(await ask('approve', person('anna', 'admin'), { id }), 'scope_required');
+  const approved = await ask('approve', person('boris', 'admin', mine), { id });
+  assert.deepEqual(
+    [approved.draft.status, approved.draft.isMine, approved.payout],
+    ['approved', false, { id, status: 'pending', recipient: { phone: '+79161234567' } }],
+  );
+  const read = await ask('read', person('v', 'viewer'), { id });
+  assert.deepEqual([read.shop.id, read.payout.id], [own.id('shop'), id]);
+  const listed = await ask('list', person('v', 'viewer'), { m: null });
+  assert.deepEqual([listed.nodes, listed.totalCount], [[{ id }], { count: 1 }]);
+  for (const [who, mine, count] of [
+    ['anna', true, 1],
+    ['anna', false, 0],
+    ['boris', false, 1],
+  ] as const) {
+    const { totalCount } = await ask('list', person(who), { m: null, mine });
+    assert.equal(totalCount.count, count, `${who} ${mine}`);
+  }
+  const { rows } = await harness.database.pool.query(
+    `select action, actor, role, request_id, after::text from audit_entry where merchant_id = $1 order by id`,
+    [mine],
+  );
+  assert.deepEqual(
+    rows.map(({ action, actor, role, request_id }) => [action, actor, role, request_id]),
+    [
+      ['payout_draft.create', 'anna', 'finance', 'request-1'],
+      ['payout_draft.approve', 'boris', 'admin', 'request-1'],
+    ],
+  );
+  assert.doesNotMatch(JSON.stringify(rows), /9161234567/, 'the log has the mask alone');
+});

@@ -1,0 +1,300 @@
+/** The timeline of a payment: all that is known of its life, for people alone. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { parse } from 'graphql';
+import { openCallRecorder } from '../../subgraphs/kernel/banks/calls/record-calls.ts';
+import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import {
+  scopes,
+  type KeyPrincipal,
+  type Principal,
+} from '../../subgraphs/kernel/service/access/principal.ts';
+import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
+import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
+import { openPageOpenings } from '../../subgraphs/payments/checkout/note-opening.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
+import { countStatements } from '../support/count-statements.ts';
+import { granted } from '../support/granted.ts';
+import { eventually } from '../support/merchant.ts';
+import { openGraphHarness } from './harness.ts';
+import { plant, type Planted } from './planted-rows.ts';
+
+let harness: Awaited<ReturnType<typeof openGraphHarness>>;
+let own: Planted;
+let planted: Planted;
+before(async () => {
+  harness = await openGraphHarness();
+  const { pool } = harness.database;
+  const tables = ['merchant', 'shop'];
+  own = await plant(pool, 'own', { merchant: randomUUID(), shop: randomUUID() }, tables);
+  planted = await plant(pool, 'planted', { merchant: randomUUID(), shop: randomUUID() });
+});
+after(() => harness?.close());
+
+const key = (): KeyPrincipal => ({
+  kind: 'key',
+  keyId: '00000000-0000-4000-8000-00000000000a',
+  merchantId: own.id('merchant'),
+  shopId: own.id('shop'),
+  mode: 'test',
+  scopes,
+});
+const person = (merchantId: string | null): Principal => ({
+  kind: 'operator',
+  subject: 'somebody',
+  role: 'finance',
+  merchantId,
+});
+
+const number = '4111111111111111';
+
+/** A payment that was paid by card; its calls to the bank are written when this ends. */
+const paid = async (): Promise<string> => {
+  const { database } = harness;
+  const recorder = openCallRecorder(database.pool);
+  const banks = openBanks(openSimulator(database), database.pool, [], null, recorder);
+  const now = Temporal.Now.instant().subtract({ seconds: 5 });
+  const input = { amount: 10_000n, method: 'cards' } as const;
+  const { payment } = granted(await recordPayment(database, noPolicies, key(), { input }, now));
+  const of = { merchantId: payment.merchantId, paymentId: payment.id };
+  const card = { number, expiry: '12/30', cvc: '987', holder: 'A B' };
+  const session = { key: of, card, pageUrl: 'https://pay.example/p', now };
+  granted(await openSession(database, banks, noPolicies, session));
+  const later = Temporal.Now.instant().subtract({ seconds: 3 });
+  const question = { merchantId: of.merchantId, operationId: of.paymentId, now: later };
+  const answer = await banks.simulator.ask(question);
+  granted(await applyBankAnswer(database, of, 'simulator', answer, later));
+  await recorder.close();
+  return payment.id;
+};
+
+interface Timeline {
+  readonly payment: { readonly timeline: readonly Record<string, unknown>[] } | null;
+}
+
+const document =
+  parse(`query ($id: ID!, $merchantId: ID) { payment(id: $id, merchantId: $merchantId) { timeline {
+  __typename at ... on TimelineCreated { by makerId keyPrefix } ... on TimelineStatus { status } ... on TimelineBankCall { call connector answer amount operationId durationMs reference }
+  ... on TimelineRefund { refundStatus: status amount refund { id reason } } ... on TimelinePosting { entry { type amount } }
+  ... on TimelineWebhookAttempt { delivery { id } attempt { status } } ... on TimelineAudit { entry { action actor } } } } }`);
+
+const refundDocument = parse(
+  `mutation ($id: ID!, $m: ID) { refundCreate(paymentId: $id, amount: 1000, merchantId: $m) { __typename } }`,
+);
+
+const read = async (principal: Principal, id: string, merchantId: string | null = null) => {
+  const { data, errors } = await harness.supergraph.execute(
+    { document, variables: { id, merchantId } },
+    { principal, requestId: 'r' },
+  );
+  if (errors) return String(errors[0]?.extensions['code']);
+  const { payment }: Timeline = JSON.parse(JSON.stringify(data));
+  return payment?.timeline ?? [];
+};
+
+test('a life is shown in its order: statuses, calls to the bank, movements, refunds and who made them', async () => {
+  const mine = own.id('merchant');
+  const id = await paid();
+  await harness.supergraph.execute(
+    { document: refundDocument, variables: { id, m: mine } },
+    { principal: person(null), requestId: 'r' },
+  );
+  const timeline = async () => {
+    const entries = await read(person(null), id, mine);
+    return typeof entries === 'string' ? assert.fail(entries) : entries;
+  };
+  await eventually(
+    async () => (await timeline()).some(({ call }) => call === 'refund'),
+    'the refund is on it',
+  );
+  const shown = await timeline();
+  const moments = shown.map(({ at }) => String(at));
+  assert.deepEqual(moments, moments.toSorted());
+  const words = shown.map((entry) =>
+    [
+      entry['__typename'],
+      entry['status'] ?? entry['call'] ?? entry['refundStatus'],
+      entry['answer'],
+    ].join(' '),
+  );
+  for (const expected of [
+    'TimelineCreated  ',
+    'TimelineStatus pending ',
+    'TimelineStatus processing ',
+    'TimelineBankCall openSession opened',
+    'TimelineBankCall ask approved',
+    'TimelineStatus succeeded ',
+    'TimelinePosting  ',
+    'TimelineRefund pending ',
+    'TimelineBankCall refund approved',
+    'TimelineRefund succeeded ',
+    'TimelineAudit  ',
+  ])
+    assert.ok(words.includes(expected), `${expected} in ${words.join(', ')}`);
+  const text = JSON.stringify(shown);
+  assert.ok(!text.includes(number) && !text.includes('987'));
+  assert.deepEqual(await read(person(mine), id), shown);
+});
+
+test('it begins with what made the payment: a key by its prefix, a link, a subscription, a saved method', async () => {
+  const { pool } = harness.database;
+  const [mine, shop] = [own.id('merchant'), own.id('shop')];
+  const id = await paid();
+  const firstOf = async () => {
+    const [first] = await read(person(null), id, mine);
+    assert(typeof first === 'object');
+    const { at: _, ...rest } = first;
+    return rest;
+  };
+  const made = (by: string, makerId: string, keyPrefix: string | null = null) => ({
+    __typename: 'TimelineCreated',
+    by,
+    makerId,
+    keyPrefix,
+  });
+  assert.deepEqual(await firstOf(), made('key', key().keyId));
+  await pool.query(
+    `insert into api_key (digest, id, merchant_id, shop_id, mode, prefix, scopes, created_at)
+      values ($1, $2, $3, $4, 'test', 'sk_test_tea', '{}', now())`,
+    [randomUUID(), key().keyId, mine, shop],
+  );
+  assert.deepEqual(await firstOf(), made('key', key().keyId, 'sk_test_tea'));
+  const [link, token, subscription] = [randomUUID(), randomUUID(), randomUUID()];
+  const change = (text: string, ...values: string[]) => pool.query(text, [mine, id, ...values]);
+  await change('update payment set made_by_key = null where merchant_id = $1 and id = $2');
+  await change('insert into link_payment values ($1, $2, $3)', link);
+  assert.deepEqual(await firstOf(), made('link', link));
+  await change(
+    `update payment set token_id = $3, kind = 'token_charge' where merchant_id = $1 and id = $2`,
+    token,
+  );
+  assert.deepEqual(await firstOf(), made('token', token));
+  await change(
+    'update payment set subscription_id = $3 where merchant_id = $1 and id = $2',
+    subscription,
+  );
+  assert.deepEqual(await firstOf(), made('subscription', subscription));
+});
+
+const openedAt = async (id: string): Promise<unknown[]> => {
+  const entries = await read(person(null), id, own.id('merchant'));
+  assert(typeof entries !== 'string');
+  return entries
+    .filter((entry) => entry['__typename'] === 'TimelinePageOpened')
+    .map(({ at }) => at);
+};
+
+test('the first opening of the page is on it, of however many processes saw one', async () => {
+  const { pool } = harness.database;
+  const paymentId = await paid();
+  const payment = { merchantId: own.id('merchant'), paymentId };
+  const [one, other] = [openPageOpenings(pool), openPageOpenings(pool)];
+  const first = Temporal.Instant.from('2026-11-24T10:00:00Z');
+  other.note(payment, first.add({ seconds: 5 }));
+  one.note(payment, first);
+  one.note(payment, first.add({ seconds: 9 }));
+  assert.deepEqual(await openedAt(paymentId), [], 'nobody waits for it');
+  await Promise.all([one.close(), other.close()]);
+  assert.deepEqual(await openedAt(paymentId), ['2026-11-24T10:00:00.000Z']);
+  const { rows } = await pool.query('select from page_opening where payment_id = $1', [paymentId]);
+  assert.equal(rows.length, 2, 'one of each process');
+});
+
+test('openings of many pages are written together, and a database that is away stops no page', async () => {
+  const { pool } = harness.database;
+  const counted = countStatements(pool);
+  const openings = openPageOpenings(pool);
+  const [merchantId, now] = [randomUUID(), Temporal.Now.instant()];
+  for (let index = 0; index < 1_000; index += 1)
+    openings.note({ merchantId, paymentId: randomUUID() }, now);
+  const before = counted.texts.length;
+  await openings.close();
+  const inserts = counted.texts.slice(before).filter((text) => text.includes('page_opening'));
+  assert.equal(inserts.length, 2);
+  const gone = openPageOpenings(
+    Object.assign(Object.create(pool), { query: () => Promise.reject(new Error('gone')) }),
+  );
+  gone.note({ merchantId, paymentId: randomUUID() }, now);
+  await gone.close();
+});
+
+test('attempts of webhooks and entries of the audit log are on it', async () => {
+  const { pool } = harness.database;
+  const [id, mine] = [planted.id('payment'), planted.id('merchant')];
+  // Entries are never changed, but here one should have been made otherwise.
+  await pool.query(
+    `begin; set local session_replication_role = replica; update audit_entry set subject_id = '${id}' where merchant_id = '${mine}';
+      update posting set source_kind = 'payment', source_id = '${id}' where merchant_id = '${mine}'; commit`,
+  );
+  const shown = await read(person(mine), id);
+  assert(typeof shown !== 'string');
+  const types = new Set(shown.map((entry) => entry['__typename']));
+  for (const type of ['Status', 'BankCall', 'WebhookAttempt', 'Posting', 'Audit'])
+    assert.ok(types.has(`Timeline${type}`), type);
+});
+
+test('a stranger and a key read none, and no document reads many', async () => {
+  const id = planted.id('payment');
+  assert.deepEqual(await read(person(own.id('merchant')), id), []);
+  const ofKey = { ...key(), merchantId: planted.id('merchant'), shopId: planted.id('shop') };
+  assert.equal(await read(ofKey, id), 'scope_required');
+  const { pool } = harness.database;
+  await pool.query(
+    `insert into payment select changed.* from payment as original, generate_series(1, 12) as copy(number),
+      lateral jsonb_populate_record(original, jsonb_build_object('id', md5('shown' || copy.number)::uuid)) as changed where original.id = $1`,
+    [id],
+  );
+  const list = (first: number) =>
+    harness.supergraph.execute(
+      {
+        document: parse(
+          `{ payments(first: ${first}, filter: { mode: [test] }) { nodes { timeline { at } } } }`,
+        ),
+        variables: {},
+      },
+      { principal: person(planted.id('merchant')), requestId: 'r' },
+    );
+  assert.equal((await list(10)).errors, undefined);
+  assert.equal((await list(11)).errors?.[0]?.extensions['code'], 'bad_request');
+});
+
+test('calls are written in batches, and a database that is away stops nobody', async (t) => {
+  const { pool } = harness.database;
+  const counted = countStatements(pool);
+  const recorder = openCallRecorder(pool);
+  const call = {
+    merchantId: own.id('merchant'),
+    subjectId: randomUUID(),
+    connector: 'simulator',
+    call: 'ask',
+    amount: 5n,
+    currency: 'RUB',
+    answer: 'pending',
+    reference: null,
+    failureCode: null,
+    bankCode: null,
+    duration_ms: 3,
+    createdAt: Temporal.Now.instant(),
+  };
+  for (let index = 0; index < 2_000; index += 1) recorder.note(call);
+  const before = counted.texts.length;
+  const began_ms = performance.now();
+  await recorder.close();
+  const took_us = ((performance.now() - began_ms) * 1_000) / 2_000;
+  t.diagnostic(`${took_us.toFixed(0)} us a call`);
+  const inserts = counted.texts.slice(before).filter((text) => text.includes('bank_call'));
+  assert.equal(inserts.length, 4);
+  const { rows } = await pool.query('select count(*)::int from bank_call where subject_id = $1', [
+    call.subjectId,
+  ]);
+  assert.deepEqual(rows, [{ count: 2_000 }]);
+
+  const gone = openCallRecorder(
+    Object.assign(Object.create(pool), { query: () => Promise.reject(new Error('gone')) }),
+  );
+  gone.note(call);
+  await gone.close();
+});

@@ -1,0 +1,155 @@
+/** Every snippet of the guides runs against the service, by bash and by Node. */
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { createServer, type AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { guideLanguages, guideNames } from '../../rest-facade/guides/pages.ts';
+import { readGuide, type Guide } from '../../rest-facade/guides/read-guide.ts';
+import { openReceiver } from '../support/merchant.ts';
+import { openPlainService } from '../support/plain-service.ts';
+import { readText } from '../tidy/tree.ts';
+import { operatorToken } from '../support/service.ts';
+import { makeFundedMerchant } from '../sdk/funded.ts';
+import { installPackage, runNode } from '../sdk/packed.ts';
+import { assertShown, programOf, runProgram, runShells, type Reader } from './run-guide.ts';
+
+const root = join(import.meta.dirname, '../..');
+const service = await openPlainService();
+after(() => service.stop());
+
+const guides = new Map<(typeof guideNames)[number], Guide>();
+for (const name of guideNames) guides.set(name, await readGuide('en', name));
+
+const codeIds = (guide: Guide): readonly string[] =>
+  [...guide.main.matchAll(/ id="(code-[a-z0-9-]+)"/g)].map(([, id = '']) => id);
+
+/** A free port of this machine. */
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+};
+
+describe('the guides', { concurrency: 4 }, () => {
+  let folder = '';
+  before(async () => {
+    const package_ = await installPackage();
+    ({ folder } = package_);
+    const bin = join(folder, 'node_modules/.bin');
+    mkdirSync(bin, { recursive: true });
+    chmodSync(join(package_.installed, 'dist/psp/main.js'), 0o755);
+    symlinkSync('../payment-service-sdk/dist/psp/main.js', join(bin, 'psp'));
+    // A call that is refused ends a snippet.
+    writeFileSync(join(folder, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n');
+    const compilerOptions = {
+      strict: true,
+      noEmit: true,
+      target: 'es2023',
+      module: 'nodenext',
+      types: ['node'],
+      noPropertyAccessFromIndexSignature: true,
+    };
+    writeFileSync(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, include: ['*.ts'] }),
+    );
+    for (const [name, guide] of guides) {
+      const program = programOf(guide);
+      writeFileSync(join(folder, `${name}.ts`), program);
+      writeFileSync(join(folder, `${name}.mjs`), stripTypeScriptTypes(program));
+    }
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** A reader with a shop of its own. */
+  const openReader = async (): Promise<Reader & { readonly close: () => Promise<void> }> => {
+    const [merchant, { url, close }] = [await makeFundedMerchant(service), await openReceiver()];
+    const [port, webhookSecret] = [await freePort(), 'whs_example'];
+    const path = [join(folder, 'node_modules/.bin'), dirname(process.execPath)];
+    const env = {
+      PATH: [...path, process.env['PATH'] ?? ''].join(':'),
+      HOME: folder,
+      CURL_HOME: folder,
+      PSP_CONFIG: join(folder, `psp-${merchant.id}`),
+      PSP_URL: service.rest,
+      PSP_API_KEY: merchant.key,
+      OPERATOR_TOKEN: operatorToken,
+      MERCHANT_ID: merchant.id,
+      SHOP_ID: merchant.shopId,
+      PSP_WEBHOOK_SECRET: webhookSecret,
+      PORT: String(port),
+    };
+    const scene = { merchant, graph: service.graph, port, webhookSecret };
+    return { scene, folder, env, receiver: new URL(url).origin, close };
+  };
+
+  test('have every example in TypeScript beside the one for a shell, and answers behind those', () => {
+    for (const [name, { steps }] of guides) {
+      const blocks = steps.filter((step) => typeof step !== 'string');
+      for (const { language, name: block, code } of blocks) {
+        const isCommand = language === 'sh' && !/\bcurl\b/.test(code);
+        const wanted = language === 'json' ? ['sh'] : isCommand ? [] : ['sh', 'ts'];
+        for (const other of wanted)
+          assert.ok(
+            blocks.some((one) => one.name === block && one.language === other),
+            `${name}: ${block} is not there as ${other}`,
+          );
+      }
+    }
+  });
+
+  test('have programs that compile', async () => {
+    const compiler = join(root, 'node_modules/typescript/bin/tsc');
+    await runNode(process.execPath, [compiler, '-p', folder], { cwd: folder });
+  });
+
+  for (const [name, guide] of guides) {
+    test(`${name}: curl and psp`, async (t) => {
+      const reader = await openReader();
+      t.after(reader.close);
+      const ran = await runShells(guide, reader);
+      t.diagnostic(`${ran} snippets`);
+      assert.equal(
+        ran,
+        guide.steps.filter((step) => typeof step !== 'string' && step.language === 'sh').length,
+      );
+    });
+
+    test(`${name}: TypeScript`, async (t) => {
+      const reader = await openReader();
+      t.after(reader.close);
+      await runProgram(join(folder, `${name}.mjs`), reader);
+    });
+
+    for (const language of guideLanguages.filter((one) => one !== 'en'))
+      test(`${name}: the same snippets in the same order in ${language}`, async () => {
+        assert.deepEqual(codeIds(await readGuide(language, name)), codeIds(guide));
+      });
+  }
+
+  test('name every rule of the simulated bank, in each language', () => {
+    const [, rules = ''] =
+      /^## The simulated bank\n([^]*?)^## /m.exec(readText('subgraphs/kernel/banks/TEST.md')) ?? [];
+    const named = new Set([...rules.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text));
+    assert.ok(named.size > 30, `saw only ${named.size} names`);
+    for (const language of guideLanguages) {
+      const text = readText(`rest-facade/guides/${language}/testing.md`);
+      // Reasons of declines are written with or without marks.
+      const missing = [...named].filter((name) => !text.includes(name));
+      assert.deepEqual(missing, [], language);
+    }
+  });
+
+  test('are found showing an answer that the service does not give', () => {
+    const answer = { id: 'x', items: [{ amount: 5 }] };
+    assertShown({ id: '...', items: [{ amount: 5 }] }, answer);
+    for (const shown of [{ gone: null }, { items: [{ amount: 6 }] }, { items: '...' }])
+      assert.throws(() => assertShown(shown, answer));
+  });
+});

@@ -1,0 +1,100 @@
+/** Drafts of payouts on a migrated database: people who propose and approve them. */
+import { noPolicies, type PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
+import type { Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { CreatingParts } from '../../subgraphs/payouts/create-payout.ts';
+import { approveDraft, type ApprovedDraft } from '../../subgraphs/payouts/drafts/approve-draft.ts';
+import {
+  createDraft,
+  type DraftParts,
+  type PersonActing,
+} from '../../subgraphs/payouts/drafts/create-draft.ts';
+import type { PayoutDraft } from '../../subgraphs/payouts/drafts/entities.ts';
+import { rejectDraft } from '../../subgraphs/payouts/drafts/reject-draft.ts';
+import { loadDrafts } from '../../subgraphs/payouts/drafts/store-draft.ts';
+import type { PayoutInput } from '../../subgraphs/payouts/rules/create.ts';
+import { granted } from '../support/granted.ts';
+import { start, type Harness } from './harness.ts';
+
+/** A person of the platform, at a moment. */
+export const person = (subject: string, at: Temporal.Instant = start): PersonActing => ({
+  principal: { kind: 'operator', subject, role: 'finance', merchantId: null },
+  requestId: 'r',
+  now: () => at,
+});
+
+/** The parts, at a moment. */
+export const partsAt = (parts: CreatingParts, at: Temporal.Instant = start): DraftParts => ({
+  ...parts,
+  clocks: { timeOf: () => at },
+});
+
+/** What people do with drafts of a harness's merchants. */
+export class Drafts {
+  readonly harness: Harness;
+
+  constructor(harness: Harness) {
+    this.harness = harness;
+  }
+
+  /** Proposes a payout as `anna`. */
+  async proposed(
+    { merchantId, shopId, mode }: KeyPrincipal,
+    input: PayoutInput,
+    parts: CreatingParts = this.harness.parts,
+  ): Promise<PayoutDraft> {
+    const asked = { merchantId, shopId, mode, input, reason: 'September', idempotency: null };
+    return granted(await createDraft(partsAt(parts), person('anna'), asked)).made;
+  }
+
+  approve(
+    { merchantId, id }: Pick<PayoutDraft, 'merchantId' | 'id'>,
+    subject: string,
+    {
+      at = start,
+      cardPan = null,
+      policies = noPolicies,
+      parts = this.harness.parts,
+    }: {
+      at?: Temporal.Instant;
+      cardPan?: string | null;
+      policies?: PolicyLists;
+      parts?: CreatingParts;
+    } = {},
+  ): Promise<ApprovedDraft | Refused> {
+    const asked = { merchantId, id, cardPan, policies };
+    return approveDraft(partsAt(parts, at), person(subject, at), asked);
+  }
+
+  reject(
+    { merchantId, id }: Pick<PayoutDraft, 'merchantId' | 'id'>,
+    subject: string,
+    reason = 'Not ours',
+  ): Promise<PayoutDraft | Refused> {
+    return rejectDraft(partsAt(this.harness.parts), person(subject), { merchantId, id, reason });
+  }
+
+  async find({ merchantId, id }: Pick<PayoutDraft, 'merchantId' | 'id'>): Promise<PayoutDraft> {
+    const [draft] = await loadDrafts(this.harness.pool, [{ merchantId, id }]);
+    if (!draft) throw new Error(`there is no draft ${id}`);
+    return draft;
+  }
+
+  /** The ids of a merchant's payouts. */
+  async payouts({ merchantId }: KeyPrincipal): Promise<readonly string[]> {
+    const { rows } = await this.harness.pool.query<{ id: string }>(
+      'select id from payout where merchant_id = $1',
+      [merchantId],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** What the audit log says was done to a draft, oldest first. */
+  async log({ id }: Pick<PayoutDraft, 'id'>): Promise<readonly string[]> {
+    const { rows } = await this.harness.pool.query<{ actor: string; action: string }>(
+      'select actor, action from audit_entry where subject_id = $1 order by id',
+      [id],
+    );
+    return rows.map(({ actor, action }) => `${actor} ${action}`);
+  }
+}

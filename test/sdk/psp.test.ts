@@ -1,0 +1,213 @@
+/** The command `psp`: its settings, its codes, what it prints, and what it makes happen. */
+import { after, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { commands } from '../../sdk/src/psp/commands.ts';
+import { splitPage } from '../../sdk/src/psp/log-text.ts';
+import { askGraph, eventually, makeMerchant } from '../support/merchant.ts';
+import { openPlainService } from '../support/plain-service.ts';
+import { operatorToken } from '../support/service.ts';
+import { openPsp } from './run-psp.ts';
+
+const service = await openPlainService();
+after(() => service.stop());
+const merchant = await makeMerchant(service);
+const psp = openPsp({
+  PSP_URL: service.rest,
+  PSP_API_KEY: merchant.key,
+  PSP_OPERATOR_TOKEN: operatorToken,
+});
+after(psp.remove);
+const root = join(import.meta.dirname, '../..');
+
+describe('psp', () => {
+  test('keeps a key in a file that only its owner may read, and shows none of it', async (t) => {
+    const fresh = openPsp({});
+    t.after(fresh.remove);
+    const none = await fresh.run(['balance']);
+    assert.deepEqual([none.code, none.out], [4, '']);
+    assert.match(none.err, /psp login/);
+    const wrong = await fresh.run(['login', '--url', service.rest], 'sk_test_aaaaaa_nothing\n');
+    assert.equal(wrong.code, 1);
+    const done = await fresh.run(['login', '--url', service.rest], `${merchant.key}\n`);
+    assert.equal(done.code, 0, done.err);
+    const file = join(fresh.folder, 'config.json');
+    assert.equal(statSync(file).mode % 0o1000, 0o600);
+    assert.equal(statSync(fresh.folder).mode % 0o1000, 0o700);
+    assert.equal(JSON.parse(readFileSync(file, 'utf8')).apiKey, merchant.key);
+    assert.equal((await fresh.run(['balance'])).code, 0);
+    const shown = await fresh.run(['config']);
+    assert.ok(!`${shown.out}${done.out}`.includes(merchant.key));
+    await fresh.run(['config', '--forget']);
+    assert.equal((await fresh.run(['balance'])).code, 4);
+  });
+
+  test('ends with a code that says what is wrong, and with --json says it as JSON', async (t) => {
+    const nowhere = openPsp({ ...psp.env, PSP_URL: 'http://127.0.0.1:1' });
+    t.after(nowhere.remove);
+    const codeOf = async (...args: readonly string[]) => (await psp.run(args)).code;
+    assert.equal(await codeOf('balance'), 0);
+    assert.equal(await codeOf('payments', 'get', 'nothing'), 1);
+    assert.equal(await codeOf('payments', 'get'), 2);
+    assert.equal(await codeOf('payments', 'list', '--nothing'), 2);
+    assert.equal(await codeOf('payments', 'create', '--amount', '1.5'), 2);
+    assert.equal(await codeOf('nothing'), 2);
+    const lost = nowhere.run(['doctor', '--json']);
+    assert.equal((await lost).code, 1);
+    const { err } = await psp.run(['payments', 'get', 'nothing', '--json']);
+    assert.equal(JSON.parse(err).error.code, 'not_found');
+  });
+
+  test('makes, reads and changes what the API has', async () => {
+    const [made] = await psp.json('payments', 'create', '--amount', '12345', '--metadata', 'a=b');
+    assert.deepEqual([made.payment.amount, made.payment.metadata.a], [12_345, 'b']);
+    const { id } = made.payment;
+    const same = ['payments', 'create', '--amount', '5', '--idempotency-key', 'psp-1'];
+    const [[first], [second]] = [await psp.json(...same), await psp.json(...same)];
+    assert.deepEqual([second.payment.id, second.idempotent], [first.payment.id, true]);
+    assert.equal((await psp.json('payments', 'get', id))[0].id, id);
+    assert.equal((await psp.json('payments', 'cancel', id))[0].status, 'cancelled');
+    assert.equal((await psp.json('payments', 'list', '--status', 'cancelled')).length, 1);
+    const [{ link }] = await psp.json('links', 'create', '--amount', '500', '--unlimited');
+    assert.deepEqual(await psp.json('open', link.id), [{ url: link.url }]);
+    assert.equal((await psp.json('links', 'deactivate', link.id))[0].status, 'deactivated');
+    const bound = ['--amount', '100', '--customer', 'c-1', '--trial-days', '3'];
+    const [{ subscription }] = await psp.json('subscriptions', 'create', ...bound);
+    assert.equal((await psp.json('subscriptions', 'list'))[0].id, subscription.id);
+    assert.equal(
+      (await psp.json('subscriptions', 'cancel', subscription.id))[0].status,
+      'cancelled',
+    );
+  });
+
+  test('prints plain text where there is no terminal', async () => {
+    const { out } = await psp.run(['payments', 'list']);
+    assert.match(out, /cancelled {2}/);
+    assert.ok(!out.includes('\u001B'));
+  });
+
+  // payment.expired takes a minute of real time.
+  const slow = ['payment.expired'];
+  const events = commands.find(({ name }) => name === 'trigger')?.choices ?? [];
+  for (const event of events.filter((name) => !slow.includes(name)))
+    test(`triggers ${event}, which the log has`, async () => {
+      const [made] = await psp.json('trigger', event);
+      assert.ok(made.subject_id);
+      if (event === 'subscription.past_due') {
+        const { body } = await merchant.call('GET', `/subscriptions/${made.subject_id}`);
+        assert.equal(body.status, 'past_due');
+        return;
+      }
+      const { body } = await merchant.call('GET', `/event-log/${made.id}`);
+      assert.equal(body.event, event === 'refund.succeeded' ? 'payment.refunded' : event);
+      assert.equal(body.data.id, made.subject_id);
+    });
+
+  test('prints events as they happen, and ends on Ctrl-C', async () => {
+    const tail = psp.start('events', 'tail', '--json', '--events', 'payment.cancelled');
+    let printed = '';
+    tail.stdout?.on('data', (part) => (printed += String(part)));
+    const cancel = async (): Promise<string> => {
+      const { body } = await merchant.call('POST', '/payments', { amount: 100 });
+      await merchant.call('POST', `/payments/${body.payment.id}/cancel`);
+      return body.payment.id;
+    };
+    const made = new Set<string>();
+    await eventually(async () => {
+      made.add(await cancel());
+      return printed.includes('\n');
+    }, 'an event');
+    const [line = ''] = printed.split('\n');
+    assert.ok(made.has(JSON.parse(line).data.id));
+    tail.kill('SIGINT');
+    const [code] = await once(tail, 'exit');
+    assert.equal(code, 0);
+  });
+
+  test('exports the ledger, whole', async () => {
+    const { out, err } = await psp.run(['ledger', 'export', '--from', '2026-01-01']);
+    const { body } = await merchant.call('GET', '/ledger?limit=200');
+    assert.equal(out.trim().split('\n').length, body.items.length + 1);
+    assert.match(err, new RegExp(`^${body.items.length} rows`, 'm'));
+  });
+
+  test('checks the key, the clock, the signature and the log', async () => {
+    const findings = await psp.json('doctor');
+    assert.deepEqual(
+      findings.map(({ what, ok }) => [what, ok]),
+      ['service', 'version', 'clock', 'key', 'signature', 'event log', 'webhooks'].map((what) => [
+        what,
+        true,
+      ]),
+    );
+  });
+
+  test('says what a shop has still to do before it goes live', async (t) => {
+    const { key, id, call } = await makeMerchant(service);
+    const fresh = openPsp({ PSP_URL: service.rest, PSP_API_KEY: key });
+    t.after(fresh.remove);
+    const open = async (): Promise<readonly string[]> => {
+      const { code, out } = await fresh.run(['doctor', '--live', '--json']);
+      const findings = out
+        .trim()
+        .split('\n')
+        .map((line): { what: string; ok: boolean } => JSON.parse(line));
+      const left = findings.filter(({ ok }) => !ok).map(({ what }) => what);
+      assert.equal(code, left.length > 0 ? 1 : 0);
+      return left;
+    };
+    const events = ['payment.succeeded', 'payment.failed', 'payment.refunded'];
+    assert.deepEqual(await open(), [...events, 'delivered webhooks', 'shop']);
+    await call('POST', '/payments', { amount: 100 });
+    await fresh.json('trigger', 'payment.failed');
+    const set = ['signed requests', 'live mode'];
+    assert.deepEqual(await open(), [
+      'payment.succeeded',
+      'payment.refunded',
+      'delivered webhooks',
+      ...set,
+    ]);
+    const enable = 'mutation ($m: ID!) { merchantLiveEnable(merchantId: $m) { __typename } }';
+    await askGraph(service, enable, { m: id });
+    assert.ok(!(await open()).includes('live mode'));
+  });
+
+  test('never triggers anything with a live key', async (t) => {
+    const live = openPsp({ PSP_URL: service.rest, PSP_API_KEY: 'sk_live_aaaaaa_x' });
+    t.after(live.remove);
+    const { code, err } = await live.run(['trigger', 'payment.succeeded']);
+    assert.equal(code, 2);
+    assert.match(err, /test mode alone/);
+  });
+
+  test('completes commands, options, choices and events, in bash', async () => {
+    const wordsOf = async (...words: readonly string[]) =>
+      (await psp.run(['complete', '--', ...words])).out.trim().split('\n');
+    assert.deepEqual(await wordsOf('payo'), ['payouts']);
+    assert.deepEqual(await wordsOf('payouts', ''), ['create', 'get', 'list']);
+    assert.deepEqual(await wordsOf('trigger', 'payout.'), ['payout.succeeded', 'payout.failed']);
+    assert.deepEqual(await wordsOf('payments', 'create', '--method', 's'), ['sbp', 'sberpay']);
+    const { out } = await psp.run(['completion', 'bash']);
+    const node = `psp() { "${process.execPath}" "${join(root, 'sdk/src/psp/main.ts')}" "$@"; }`;
+    const asked = 'COMP_WORDS=(psp links de); COMP_CWORD=2; _psp; echo "${COMPREPLY[@]}"';
+    const bash = spawnSync('bash', ['-c', `${node}\n${out}\n${asked}`], {
+      env: psp.env,
+      encoding: 'utf8',
+    });
+    assert.equal(bash.stdout.trim(), 'deactivate', bash.stderr);
+    assert.match((await psp.run(['completion', 'zsh'])).out, /^#compdef psp/);
+  });
+});
+
+test('a page of the log is split into the texts of its events, whatever they hold', () => {
+  const events = ['{"id":"a","n":1.50,"t":"]}\\"{["}', '{"id":"b","d":{"l":[[1],{}]}}'];
+  const page = `{"has_more":true,"items":[${events.join(',')}],"last_id":"b"}`;
+  assert.deepEqual(
+    splitPage(page).events.map(({ text }) => text),
+    events,
+  );
+  assert.deepEqual(splitPage('{"items":[],"has_more":false,"last_id":null}').events, []);
+});

@@ -1,0 +1,59 @@
+/** Runs the command `psp` as a process of its own, with a configuration of its own. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const program = join(import.meta.dirname, '../../sdk/src/psp/main.ts');
+
+export interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Psp {
+  /** Where it keeps what it knows. */
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Starts it and leaves it running. */
+  start(...args: readonly string[]): ChildProcess;
+  /** Runs it to its end; `input` is its standard input. */
+  run(args: readonly string[], input?: string): Promise<Ran>;
+  /** Runs it with `--json` and gives what it printed; throws when it failed. */
+  json(...args: readonly string[]): Promise<any[]>;
+  remove(): void;
+}
+
+/** A terminal of somebody with these variables. */
+export const openPsp = (variables: Readonly<Record<string, string>>): Psp => {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-psp-'));
+  const env = { PATH: process.env['PATH'] ?? '', PSP_CONFIG: join(folder, 'psp'), ...variables };
+  const start = (...args: readonly string[]): ChildProcess =>
+    spawn(process.execPath, [program, ...args], { env, stdio: 'pipe' });
+  const run = async (args: readonly string[], input = ''): Promise<Ran> => {
+    const child = start(...args);
+    let [out, err] = ['', ''];
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (out += text));
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text));
+    child.stdin?.end(input);
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, out, err };
+  };
+  return {
+    folder: join(folder, 'psp'),
+    env,
+    start,
+    run,
+    json: async (...args) => {
+      const { code, out, err } = await run([...args, '--json']);
+      if (code !== 0) throw new Error(`psp ${args.join(' ')} ended with ${code}\n${err}`);
+      return out
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line));
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+};
