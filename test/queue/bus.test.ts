@@ -104,7 +104,7 @@ for (const kind of storeKinds) {
       await Promise.all(
         expected.map((sequence) => bus.publish('events', stretch(event(Number(sequence))))),
       );
-      // Each process receives its own messages at once: the others' come first only if they are here.
+      // A process receives its own at once: what the other sent comes first only if it is here.
       await until('one has received all', () => one.received.length >= expected.length);
       one.child.send(stretch(event(600)));
       expected.push('600');
