@@ -64,6 +64,8 @@ const expectedOf: Readonly<Record<string, (schema: Schema) => string>> = {
   array: ({ minItems, maxItems }) => `an array of ${range(minItems, maxItems)}items`,
   object: () => 'an object',
   string: expectedString,
+  boolean: () => 'true or false',
+  null: () => 'null',
 };
 
 /** What a schema expects, in words. */
@@ -71,7 +73,8 @@ const expected = (schema: Schema): string => {
   if (schema['x-expected']) return schema['x-expected'];
   if (schema.enum)
     return schema.enum.length === 1 ? String(schema.enum[0]) : `one of ${schema.enum.join(', ')}`;
-  return expectedOf[String(schema.type)]?.(schema) ?? `a value of type ${String(schema.type)}`;
+  const types = [schema.type ?? 'value'].flat();
+  return types.map((type) => expectedOf[type]?.(schema) ?? `a ${type}`).join(' or ');
 };
 
 const under = (path: string, name: string): string =>
