@@ -5,13 +5,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Merchant, Received } from './merchant.ts';
 
-/** What GET answers now for the object that a webhook is about: a payment or a payout. */
-export const readSubject = async (
+/**
+ * What GET answers now for the object that a webhook is about: a payment or a payout. Null while
+ * the service is away.
+ */
+const readSubject = async (
   merchant: Merchant,
   { body }: Pick<Received, 'body'>,
 ): Promise<unknown> => {
   const kind = String(body.event).split('.')[0];
   const { status, body: answer } = await merchant.call('GET', `/${kind}s/${body.data.id}`);
+  if (status === 503) return null;
   if (status !== 200) throw new Error(`GET of a ${kind} answered ${status}`);
   return answer;
 };
