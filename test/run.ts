@@ -7,33 +7,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { run } from 'node:test';
-import { spec } from 'node:test/reporters';
 import { startTestDatabase } from './support/database.ts';
 import { readCosts } from './support/file-cost.ts';
 import { searchLogs } from './support/log-leaks.ts';
 import { migrateTemplate } from './support/migrated.ts';
 import { offerPlainService } from './support/plain-service.ts';
 import { findOutsidePrograms } from './support/outside-programs.ts';
-
-type Summary = { readonly counts: Readonly<Record<string, number>>; readonly duration_ms: number };
-
-interface Outcome {
-  readonly passed: boolean;
-  readonly summary: Summary;
-  /** Name of each skipped test or suite, with its reason. */
-  readonly skipped: readonly string[];
-  /** Milliseconds for each test file. */
-  readonly files: ReadonlyMap<string, number>;
-}
+import { runAll, type Outcome } from './support/run-files.ts';
 
 const root = join(import.meta.dirname, '..');
-/** Most of them wait for something most of the time. */
-const filesAtOnce = Math.min(4, 2 * availableParallelism());
-
 const seconds = (took_ms: number): string => `${(took_ms / 1_000).toFixed(1)} s`;
 
 /** What takes long, the longest first: begun last, it would run while a core is idle. */
@@ -81,36 +65,6 @@ const check = async (stopped: AbortSignal): Promise<boolean> => {
   stopped.addEventListener('abort', () => child.kill());
   const [code] = await once(child, 'exit');
   return code === 0;
-};
-
-const runTests = async (files: readonly string[], stopped: AbortSignal): Promise<Outcome> => {
-  const skipped: string[] = [];
-  const times = new Map<string, number>();
-  let passed = false;
-  let summary: Summary = { counts: {}, duration_ms: 0 };
-  const test_max_min = process.env['FLEET'] === 'whole' ? 25 : 15;
-  // A test that waits for what never comes names itself; a file that does not end is ended.
-  const execArgv = [
-    `--test-timeout=${test_max_min * 60_000}`,
-    '--import',
-    join(import.meta.dirname, 'support/end-in-time.ts'),
-  ];
-  const events = run({ files, concurrency: filesAtOnce, signal: stopped, execArgv, cwd: root });
-  // A skipped suite is one event, and does not count in the summary.
-  events.on('test:pass', ({ name, skip }) => {
-    if (skip !== undefined && skip !== false)
-      skipped.push(`${name}${typeof skip === 'string' ? ` (${skip})` : ''}`);
-  });
-  events.on('test:summary', ({ file, success, counts, duration_ms }) => {
-    if (file === undefined) {
-      passed = success && counts.tests > 0;
-      summary = { counts, duration_ms };
-    } else {
-      times.set(file, duration_ms);
-    }
-  });
-  await pipeline(events, new spec(), process.stdout, { end: false });
-  return { passed, summary, skipped, files: times };
 };
 
 const print = (line: string): boolean => process.stdout.write(`${line}\n`);
@@ -236,7 +190,7 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
   const costs = (process.env['TEST_COSTS'] = join(logs, 'costs'));
   const plainService = await offerPlainService();
   process.env['TEST_PLAIN_SERVICE'] = plainService.url;
-  const [outcome, testing_ms] = await timed(() => runTests(files, stopped)).finally(() =>
+  const [outcome, testing_ms] = await timed(() => runAll(files, stopped)).finally(() =>
     plainService.stop().finally(() => database.stop()),
   );
 
@@ -253,6 +207,8 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
   if (!checked) print('\nFAILED: npm run check, see above');
   if (!clean) print('\nFAILED: something private was logged, or nothing at all, see above');
   if (skips > 0) print('\nFAILED: something was not tested, and this run allows no skips');
+  for (const file of outcome.passedAlone)
+    print(`\n${relative(root, file)} failed beside the others, see above, and passed alone`);
   print(`\n${files.length} test files`);
   printCounts(outcome);
   return checked && clean && outcome.passed && skips === 0 && !stopped.aborted ? 0 : 1;

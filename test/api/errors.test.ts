@@ -257,17 +257,6 @@ describe('a payout’s body is checked as the method that it names', () => {
     });
   }
 
-  const links: readonly (readonly [string, string])[] = [
-    ['{"amount":1,"uses":0}', 'uses: expected an integer from 1 to 1000000 or null, got 0'],
-    ['{"amount":1,"uses":"3"}', 'uses: expected an integer from 1 to 1000000 or null, got "3"'],
-  ];
-  for (const [body, message] of links) {
-    test(`POST /links with ${body} is 400`, async () => {
-      const answer = await send('/links', body);
-      assert.deepEqual([answer.status, answer.code, answer.message], [400, 'bad_request', message]);
-    });
-  }
-
   const batches: readonly (readonly [string, string])[] = [
     [
       '{"items":[]}',

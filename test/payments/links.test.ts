@@ -151,7 +151,7 @@ describe('a payment link', () => {
       [{ amount: 1, amount_min: 1 }, /either amount, or amount_min and amount_max/],
       [{ amount_min: 500, amount_max: 499 }, /amount_max: expected an integer not below/],
       [{ amount: 0 }, /amount/],
-      [{ amount: 1, uses: 0 }, /uses/],
+      [{ amount: 1, uses: 0 }, /uses: expected an integer from 1 to 1000000 or null, got 0/],
       [{ amount: 1, uses: 1_000_001 }, /uses/],
       [{ amount: 1, method: 'recurrent' }, /method/],
       [{ amount: 1, currency: 'XXY' }, /currency/],
