@@ -18,11 +18,10 @@ const texts = {
     text: 'Payments, payouts and subscriptions for merchants: a REST API, a GraphQL graph and a hosted page.',
     console: 'Open the console',
     links: [
-      ['/docs/en/', 'Documentation'],
-      ['/docs/reference/', 'API reference'],
-      ['/docs/notes/', 'Notes on the API'],
-      ['/docs/webhooks/', 'Verifying webhooks'],
-      ['/graphql', 'GraphQL'],
+      ['/docs/en/', 'Documentation', 'Guides from the first payment to going live'],
+      ['/docs/reference/', 'API reference', 'Every route with its fields and errors'],
+      ['/docs/webhooks/', 'Verifying webhooks', 'Functions in TypeScript, Python, PHP and Go'],
+      ['/graphql', 'GraphQL', 'The whole graph, to explore in the browser'],
     ],
   },
   ru: {
@@ -30,11 +29,14 @@ const texts = {
     text: 'Платежи, выплаты и подписки для магазинов: REST API, граф GraphQL и страница оплаты.',
     console: 'Открыть консоль',
     links: [
-      ['/docs/ru/', 'Документация'],
-      ['/docs/reference/', 'Справочник API'],
-      ['/docs/notes/', 'Заметки об API'],
-      ['/docs/webhooks/', 'Проверка вебхуков'],
-      ['/graphql', 'GraphQL'],
+      ['/docs/ru/', 'Документация', 'От первого платежа до боевого режима'],
+      ['/docs/reference/', 'Справочник API', 'Все методы, поля и ошибки (на английском)'],
+      [
+        '/docs/webhooks/',
+        'Проверка вебхуков',
+        'Функции на TypeScript, Python, PHP и Go (на английском)',
+      ],
+      ['/graphql', 'GraphQL', 'Весь граф — в браузере'],
     ],
   },
 } as const;
@@ -63,8 +65,13 @@ export const serveStartPage = (app: FastifyInstance): void => {
             <h1>${words.title}</h1>
             <p>${words.text}</p>
             <a class="go" href="/console/">${words.console}</a>
-            <ul>
-              ${words.links.map(([address, name]) => html`<li><a href="${address}">${name}</a></li>`)}
+            <ul class="places">
+              ${words.links.map(
+                ([address, name, about]) =>
+                  html`<li>
+                    <a href="${address}"><strong>${name}</strong> <span>${about}</span></a>
+                  </li>`,
+              )}
             </ul>
           </main>
         </body>

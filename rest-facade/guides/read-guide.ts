@@ -47,8 +47,8 @@ const anchorOf = (heading: string): string =>
 const plain = (markdown: string): string =>
   markdown
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replaceAll(/[`*|]/g, ' ')
-    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[`*]/g, '')
+    .replaceAll(/[\s|]+/g, ' ')
     .trim();
 
 const codeOf = (block: Block, language: GuideLanguage): Html => {
