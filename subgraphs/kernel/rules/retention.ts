@@ -89,6 +89,8 @@ export const retention = {
   consumer_retry: whileNeeded('until its effects succeed'),
   books_walk: whileNeeded('one row for each walk'),
   books_aside: whileNeeded('until the rest of a huge merchant is walked'),
+  balance_proof: whileNeeded('one row for each merchant with a checkpoint'),
+  balance_checkpoint: whileNeeded('until the next checkpoint of the merchant is complete'),
   hourly_total: forEver('what was counted; it holds no personal data'),
   counted_fact: forEver('as what each payment, refund and payout is counted'),
   totals_walk: whileNeeded('until what was made before there were totals is counted'),

@@ -1,8 +1,9 @@
 /**
- * Every balance equals its entries, and what is reserved equals what is pending. One shop at a
- * time: its whole ledger is summed.
+ * Every balance equals its entries, and what is reserved equals what is pending. The entries of a
+ * shop are those of its merchant's checkpoint and what came since, or its whole ledger.
  */
 import type { Check } from './check.ts';
+import { enteredEver, enteredSince } from './checkpoint.ts';
 
 /** The balances as they are kept: the rows and what is not folded into them yet. */
 const kept = `select moved.merchant_id, moved.shop_id, moved.mode, moved.currency, moved.account, sum(moved.amount) as amount
@@ -14,22 +15,24 @@ const kept = `select moved.merchant_id, moved.shop_id, moved.mode, moved.currenc
 const subject = (side: string): string =>
   `${side}.mode || '/' || ${side}.currency || '/' || ${side}.account`;
 
-const balanceAddsUp: Check = {
-  name: 'balance_adds_up',
-  walk: 'shop',
-  text: (part) => `with part as materialized (${part}),
+const addsUp = (part: string, booked: string): string =>
+  `with part as materialized (${part}),
     kept as (${kept}),
-    entered as (select entry.merchant_id, entry.shop_id, entry.mode, entry.currency, side.account, sum(side.amount) as amount
-      from part join posting as entry on entry.merchant_id = part.merchant_id and entry.shop_id = part.id
-        cross join lateral (values (entry.to_account, entry.amount), (entry.from_account, -entry.amount)) as side(account, amount)
-      where side.account in ('merchant', 'merchant_reserved') group by 1, 2, 3, 4, 5),
+    ${booked},
+    entered as (select merchant_id, shop_id, mode, currency, account, sum(amount) as amount from moved group by 1, 2, 3, 4, 5),
     wrong as (select coalesce(kept.merchant_id, entered.merchant_id) as merchant_id, coalesce(kept.shop_id, entered.shop_id) as shop_id,
         coalesce(kept.mode, entered.mode) as mode, coalesce(${subject('kept')}, ${subject('entered')}) as account,
         coalesce(kept.amount, 0) as kept, coalesce(entered.amount, 0) as entered
       from kept full join entered using (merchant_id, shop_id, mode, currency, account))
     select merchant_id as "merchantId", shop_id as "shopId", mode, shop_id || '/' || account as "subjectId",
       'the balance ' || account || ' of the shop is ' || kept || ', its entries sum to ' || entered as detail
-    from wrong where kept <> entered limit $5`,
+    from wrong where kept <> entered limit $5`;
+
+const balanceAddsUp: Check = {
+  name: 'balance_adds_up',
+  walk: 'shop',
+  text: (part) => addsUp(part, enteredEver),
+  fromCheckpoint: (part) => addsUp(part, enteredSince),
 };
 
 const reserveCovers: Check = {

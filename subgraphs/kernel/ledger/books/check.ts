@@ -46,6 +46,11 @@ export interface Check {
    * $5 how many differences are given at most.
    */
   readonly text: (part: string) => string;
+  /**
+   * The same from checkpoints, of which $6 is the lowest end (`provedFrom`). What it finds is a
+   * doubt: `text` then decides.
+   */
+  readonly fromCheckpoint?: (part: string) => string;
 }
 
 /**
@@ -56,3 +61,7 @@ export interface Check {
 export const rowsOf = (walk: Walk, limit: number | null): string =>
   `select * from ${walk} where (merchant_id, id) > ($1::uuid, $2::uuid) and (merchant_id, id) <= ($3::uuid, $4::uuid)
     order by merchant_id, id ${limit === null ? '' : `limit ${limit}`}`;
+
+/** SQL: the one row whose key `$1` and `$2` are, as a range. */
+export const oneRowOf = (walk: Walk): string =>
+  `select * from ${walk} where merchant_id = $1::uuid and id = $2::uuid and (merchant_id, id) <= ($3::uuid, $4::uuid)`;

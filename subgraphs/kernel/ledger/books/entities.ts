@@ -1,6 +1,8 @@
 /** Where the walks over the books stand. */
 import { defineEntity, p } from '@mikro-orm/core';
 import { InstantType } from '../../database/instant.ts';
+import type { Account } from '../../rules/postings.ts';
+import type { Mode } from '../../rules/mode.ts';
 import type { Walk } from './check.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
@@ -47,4 +49,37 @@ export const BooksAsideEntity = defineEntity({
   },
 });
 
-export const booksEntities = [BooksWalkEntity, BooksAsideEntity];
+/** From where a merchant's balances are proved, and how far the next sums are counted. */
+const BalanceProof = defineEntity({
+  name: 'BalanceProof',
+  tableName: 'balance_proof',
+  properties: {
+    merchantId: p.uuid().primary(),
+    /** Of the sums that are complete; the next one's are being counted. 0: none is. */
+    generation: p.integer(),
+    /** The last posting in the sums is no later than this id. */
+    upTo: p.uuid().nullable(),
+    provedAt: instant().nullable(),
+    /** How far the next generation is counted; null while none is. */
+    countedTo: p.uuid().nullable(),
+    /** Up to where it will be; null before it comes there. */
+    countsUpTo: p.uuid().nullable(),
+  },
+});
+
+/** The sums of a merchant's postings by account. */
+const BalanceCheckpoint = defineEntity({
+  name: 'BalanceCheckpoint',
+  tableName: 'balance_checkpoint',
+  properties: {
+    merchantId: p.uuid().primary(),
+    generation: p.integer().primary(),
+    shopId: p.uuid().primary(),
+    mode: p.text().$type<Mode>().primary(),
+    currency: p.text().primary(),
+    account: p.text().$type<Account>().primary(),
+    amount: p.bigint(),
+  },
+});
+
+export const booksEntities = [BooksWalkEntity, BooksAsideEntity, BalanceProof, BalanceCheckpoint];

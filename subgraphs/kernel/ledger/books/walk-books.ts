@@ -7,14 +7,16 @@
  */
 import type pg from 'pg';
 import { run, type Statement } from '../../database/statement.ts';
+import { isPassing } from '../../alerts/set-aside.ts';
 import { done, type Job } from '../../queue/run-job.ts';
 import type { Logger } from '../../service/tracing/telemetry.ts';
 import type { Walk } from './check.ts';
 import { beginning, type Place } from './check-books.ts';
 import { checkRange, rangeEnd, type Range } from './check-range.ts';
+import { countPostings } from './checkpoint.ts';
 import { passOf_s, restAfter_ms, restAtEnd_ms } from './pace.ts';
 
-/** Rows of a range; of a shop the whole ledger is summed. */
+/** Rows of a range; of a shop the ledger is summed, from its checkpoint. */
 const range_rows: Record<Walk, number> = {
   payment: 2_000,
   refund: 2_000,
@@ -139,6 +141,25 @@ const after = async (
   return behind;
 };
 
+/**
+ * Counts a range of postings for the next checkpoint. What fails costs the merchant its count: the
+ * next pass begins another.
+ */
+const count = async (
+  { pool, now, log }: BooksParts,
+  walk: Walk,
+  range: Range,
+  isFirst: boolean,
+): Promise<void> => {
+  if (walk !== 'posting') return;
+  try {
+    await countPostings(pool, { ...range, isFirst, now: now() });
+  } catch (error) {
+    if (isPassing(error)) throw error;
+    log.error({ merchantId: range.from.merchantId, error }, 'postings were not counted');
+  }
+};
+
 /** Checks the next range of a table that is due; false when none is. */
 const walkTable = async (parts: BooksParts, rows?: number): Promise<boolean> => {
   const { pool, now } = parts;
@@ -154,6 +175,7 @@ const walkTable = async (parts: BooksParts, rows?: number): Promise<boolean> => 
   const seen = (walk.passRows ?? 0n) + BigInt(size);
   const range = { rows: await rowsOf(pool, walk), size, took_ms };
   if (!end) {
+    await count(parts, name, { from, to: last }, false);
     const due = now().add({ milliseconds: restAtEnd_ms(took_ms) });
     const pass_s = Math.ceil(now().since(passBeganAt).total('seconds'));
     const { merchantId, id } = beginning;
@@ -166,6 +188,7 @@ const walkTable = async (parts: BooksParts, rows?: number): Promise<boolean> => 
     { from, to: end },
     { pass: passBeganAt, now: began },
   );
+  await count(parts, name, { from, to: end }, ranges === 1);
   const due = now().add({ milliseconds: restAfter_ms(range) });
   const where = [name, at.merchantId, at.id, due, passBeganAt, null];
   await run(pool, move, [...where, seen, ranges, null, passOf_s(range)]);
@@ -187,6 +210,7 @@ const walkAside = async (parts: BooksParts, rows?: number): Promise<boolean> => 
   const to = isLast ? { merchantId, id: highest } : end;
   const took_ms = await check(parts, name, { from, to }, size);
   const range = { rows: await rowsOf(pool, walk), size, took_ms };
+  await count(parts, name, { from, to: end ?? last }, false);
   const due = now().add({ milliseconds: restAfter_ms(range) });
   if (isLast) await run(pool, endAside, [name, merchantId]);
   else await run(pool, moveAside, [name, merchantId, to.id, due]);
