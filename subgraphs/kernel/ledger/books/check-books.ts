@@ -12,6 +12,7 @@ import {
   type Check,
   type CheckName,
   type Difference,
+  type Place,
   type Walk,
 } from './check.ts';
 import { forgetCheckpoint, provedFrom } from './checkpoint.ts';
@@ -25,12 +26,6 @@ const checks: readonly Check[] = [
   ...deliveredChecks,
   ...countedChecks,
 ];
-
-/** A place in the order of a table's keys. */
-export interface Place {
-  readonly merchantId: string;
-  readonly id: string;
-}
 
 const lowest = '00000000-0000-0000-0000-000000000000';
 const highest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';

@@ -3,8 +3,8 @@ import type pg from 'pg';
 import { raiseAlert } from '../../alerts/raise-alert.ts';
 import { isPassing, setAside } from '../../alerts/set-aside.ts';
 import { run, type Statement } from '../../database/statement.ts';
-import type { CheckName, Difference, Walk } from './check.ts';
-import { checkRows, type Place } from './check-books.ts';
+import type { CheckName, Difference, Place, Range, Walk } from './check.ts';
+import { checkRows } from './check-books.ts';
 
 /** The row that is so many behind a place in the order of a table's key. */
 export const rangeEnd = (walk: Walk): Statement => ({
@@ -37,12 +37,6 @@ const reportDifferences = async (
   }
   return fresh;
 };
-
-/** A part of a table in the order of its key: behind `from`, up to and with `to`. */
-export interface Range {
-  readonly from: Place;
-  readonly to: Place;
-}
 
 const countRows = (walk: Walk): Statement => ({
   name: `books.count_${walk}`,

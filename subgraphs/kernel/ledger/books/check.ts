@@ -7,6 +7,18 @@
 const walks = ['payment', 'refund', 'payout', 'posting', 'event', 'shop'] as const;
 export type Walk = (typeof walks)[number];
 
+/** A place in the order of a table's keys. */
+export interface Place {
+  readonly merchantId: string;
+  readonly id: string;
+}
+
+/** A part of a table in the order of its key: behind `from`, up to and with `to`. */
+export interface Range {
+  readonly from: Place;
+  readonly to: Place;
+}
+
 /** What is proved. A closed list: the metric and the subjects of alerts have these names. */
 export const checkNames = [
   'payment_booked',

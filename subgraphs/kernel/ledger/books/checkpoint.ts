@@ -10,10 +10,10 @@ import { Counter } from 'prom-client';
 import { inTransaction, run, type Statement } from '../../database/statement.ts';
 import { newRowId } from '../../database/new-id.ts';
 import { metrics } from '../../service/tracing/telemetry.ts';
-import type { Range } from './check-range.ts';
+import type { Range } from './check.ts';
 
 /** SQL: the sides of `entry` that a balance is made of, as `side`. */
-export const sides = `cross join lateral (values (entry.to_account, entry.amount), (entry.from_account, -entry.amount)) as side(account, amount)`;
+const sides = `cross join lateral (values (entry.to_account, entry.amount), (entry.from_account, -entry.amount)) as side(account, amount)`;
 const isKept = `side.account in ('merchant', 'merchant_reserved')`;
 
 /**
@@ -142,7 +142,7 @@ const settledId = async (client: pg.PoolClient): Promise<string> => {
 };
 
 /** A range as it was walked. */
-export interface WalkedPostings extends Range {
+interface WalkedPostings extends Range {
   /** Whether it is the merchant's first one that is of no other merchant. */
   readonly isFirst: boolean;
   readonly now: Temporal.Instant;

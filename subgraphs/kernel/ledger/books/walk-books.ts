@@ -10,9 +10,9 @@ import { run, type Statement } from '../../database/statement.ts';
 import { isPassing } from '../../alerts/set-aside.ts';
 import { done, type Job } from '../../queue/run-job.ts';
 import type { Logger } from '../../service/tracing/telemetry.ts';
-import type { Walk } from './check.ts';
-import { beginning, type Place } from './check-books.ts';
-import { checkRange, rangeEnd, type Range } from './check-range.ts';
+import type { Place, Range, Walk } from './check.ts';
+import { beginning } from './check-books.ts';
+import { checkRange, rangeEnd } from './check-range.ts';
 import { countPostings } from './checkpoint.ts';
 import { passOf_s, restAfter_ms, restAtEnd_ms } from './pace.ts';
 
