@@ -194,6 +194,8 @@ export const AuditEntryEntity = defineEntity({
     before: p.json<Record<string, unknown>>().strictNullable(),
     after: p.json<Record<string, unknown>>().strictNullable(),
     requestId: p.text(),
+    /** By the database's clock: which partition it is in. */
+    writtenAt: instant().primary().defaultRaw('now()'),
   },
   indexes: [
     { name: 'audit_entry_merchant', properties: ['merchantId', 'at', 'id'] },

@@ -58,6 +58,7 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
   'the stream is in the order of all numbers, a page at most': ['event.by_sequence'],
   'the stream is in the order of all numbers': ['event.behind', 'event.is_resumable'],
   'a gauge over all merchants': ['books.count_differences', 'money.unsettled', 'webhook.backlog'],
+  'how far the checkpoints of the merchants of some shops go': ['books.proved_from'],
   'the newest of all numbers': ['relay.newestSequence'],
   'the oldest of the outbox': ['relay.oldestWaiting'],
   'finds what is due, a page at most': ['consumer_retry.due', 'token.pending_oldest'],

@@ -136,7 +136,8 @@ describe('a month of events', () => {
     ]);
     const ids = await coming;
     await makePartitions(pool(), now);
-    assert.ok(made.reduce((sum, count) => sum + count, 0) <= partitionedTables.length * 3);
+    // The audit log has its months, too.
+    assert.ok(made.reduce((sum, count) => sum + count, 0) <= (partitionedTables.length + 1) * 3);
     for (const id of ids) assert.equal(await placesOf(id), inMonth('2033_01'));
   });
 

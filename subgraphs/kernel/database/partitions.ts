@@ -1,8 +1,8 @@
 /**
- * The partitions of events, deliveries, attempts, calls to banks and openings of pages, one for
- * each month, made before their month begins. Nothing depends on this being in time: a row without
- * a partition is stored in the default one, and what is old there is deleted in batches
- * (`kernel/retention`).
+ * The partitions of events, deliveries, attempts, calls to banks, openings of pages and of the
+ * audit log, one for each month, made before their month begins. Nothing depends on this being in
+ * time: a row without a partition is stored in the default one, and what is old there is deleted in
+ * batches (`kernel/retention`).
  *
  * Making and dropping a partition lock the table for some milliseconds. A run that does not get the
  * lock at once gives way; the next run repeats it.
@@ -22,6 +22,9 @@ export const partitionedTables = [
   'page_opening',
 ] as const;
 export type PartitionedTable = (typeof partitionedTables)[number];
+/** What never goes: its months keep its indexes small. Nothing in it is changed or moved. */
+const kept = 'audit_entry';
+type MonthlyTable = PartitionedTable | typeof kept;
 
 /** This month and so many that follow have a partition. */
 const monthsAhead = 2;
@@ -40,7 +43,7 @@ export const monthOf = (instant: Temporal.Instant): Temporal.PlainYearMonth =>
 const startOf = (month: Temporal.PlainYearMonth): Temporal.Instant =>
   month.toPlainDate({ day: 1 }).toZonedDateTime('UTC').toInstant();
 /** The name of a partition, with its schema. */
-export const partitionOf = (table: PartitionedTable, month: Temporal.PlainYearMonth): string =>
+export const partitionOf = (table: MonthlyTable, month: Temporal.PlainYearMonth): string =>
   `partitions.${table}_${month.toString().replace('-', '_')}`;
 
 /**
@@ -63,6 +66,11 @@ export const withLockTimeout = async (
   }
 };
 
+/** SQL: has a partition of the audit log refuse, by itself, what the log refuses. */
+const refusesChanges = (partition: string): string =>
+  `create trigger append_only before update or delete on ${partition} for each statement execute function audit_entry_append_only_fn();
+   create trigger append_only_whole before truncate on ${partition} for each statement execute function audit_entry_append_only_fn()`;
+
 /** Whether a query has a row. */
 export const exists = async (client: pg.Pool | pg.PoolClient, query: string): Promise<boolean> => {
   const { rows } = await client.query<{ found: boolean }>(`select exists (${query}) as found`);
@@ -75,13 +83,16 @@ export const exists = async (client: pg.Pool | pg.PoolClient, query: string): Pr
  */
 const makePartition = async (
   pool: pg.Pool,
-  table: PartitionedTable,
+  table: MonthlyTable,
   month: Temporal.PlainYearMonth,
 ): Promise<boolean> => {
+  const isKept = table === kept;
+  const column = isKept ? 'written_at' : 'created_at';
   const [partition, fallback] = [partitionOf(table, month), `partitions.${table}_default`];
   const [since, until] = [startOf(month).toString(), startOf(month.add({ months: 1 })).toString()];
-  const within = `from ${fallback} where created_at >= '${since}' and created_at < '${until}'`;
+  const within = `from ${fallback} where ${column} >= '${since}' and ${column} < '${until}'`;
   const hasRows = await exists(pool, `select ${within}`);
+  if (isKept && hasRows) return false;
   return withLockTimeout(pool, async (client) => {
     await client.query(
       `lock table only ${table} in ${hasRows ? 'access' : 'share update'} exclusive mode`,
@@ -92,9 +103,11 @@ const makePartition = async (
     if (await exists(client, `select ${within} offset ${hasRows ? moved_max : 0}`)) return false;
     await client.query(`create table ${partition} (like ${table} including defaults including constraints)
       with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000)`);
-    await client.query(
-      `with moved as (delete ${within} returning *) insert into ${partition} select * from moved`,
-    );
+    if (isKept) await client.query(refusesChanges(partition));
+    if (hasRows)
+      await client.query(
+        `with moved as (delete ${within} returning *) insert into ${partition} select * from moved`,
+      );
     await client.query(
       `alter table ${table} attach partition ${partition} for values from ('${since}') to ('${until}')`,
     );
@@ -102,18 +115,21 @@ const makePartition = async (
   });
 };
 
+/** SQL: the partition that holds a month: its own, or that of all entries of before. */
+const holding = (table: MonthlyTable, month: Temporal.PlainYearMonth): string =>
+  `select from pg_class where oid = to_regclass('${partitionOf(table, month)}')
+    union all select from pg_inherits join pg_class as first on first.oid = inhrelid where inhparent = '${table}'::regclass
+      and (regexp_match(pg_get_expr(relpartbound, first.oid), $$^FOR VALUES FROM \\(MINVALUE\\) TO \\('([^']+)'\\)$$))[1]::timestamptz > '${startOf(month).toString()}'`;
+
 /**
  * Makes the partitions of this month and of those to come that are missing. Gives how many it made.
  */
 export const makePartitions = async (pool: pg.Pool, now: Temporal.Instant): Promise<number> => {
   let made = 0;
-  for (const table of partitionedTables) {
+  for (const table of [...partitionedTables, kept] as const) {
     for (let ahead = 0; ahead <= monthsAhead; ahead += 1) {
       const month = monthOf(now).add({ months: ahead });
-      const isThere = await exists(
-        pool,
-        `select from pg_class where oid = to_regclass('${partitionOf(table, month)}')`,
-      );
+      const isThere = await exists(pool, holding(table, month));
       if (!isThere && (await makePartition(pool, table, month))) made += 1;
     }
   }
