@@ -1,4 +1,5 @@
 /** Reading the merchants subgraph's rows: by reference, by key digest, by payment. */
+import { runTwins, twinsByKey } from '../kernel/database/spread.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { gathered } from '../kernel/database/gather-calls.ts';
@@ -67,10 +68,12 @@ export interface PaymentPlace extends OfShop {
   readonly id: string;
 }
 
-const paymentPlaces: Statement = {
-  name: 'payment.places',
-  text: `select ${columns(['merchantId', 'id', 'shopId', 'mode'])} from payment where (merchant_id, id) in (select * from unnest($1::uuid[], $2::uuid[]))`,
-};
+const paymentPlaces = twinsByKey(
+  'payment.places',
+  'id',
+  (ofKeys) =>
+    `select ${columns(['merchantId', 'id', 'shopId', 'mode'])} from payment where ${ofKeys}`,
+);
 
 /** Whose the payments are, in the order of the references; null where there is none. */
 export const findPaymentPlaces = async (
@@ -78,9 +81,8 @@ export const findPaymentPlaces = async (
   references: readonly EntityReference[],
 ): Promise<(PaymentPlace | null)[]> => {
   const sane = references.filter(({ merchantId, id }) => isUuid(merchantId) && isUuid(id));
-  const rows = await run<PaymentPlace>(runner, paymentPlaces, [
-    sane.map(({ merchantId }) => merchantId),
-    sane.map(({ id }) => id),
+  const rows = await runTwins<PaymentPlace, EntityReference>(runner, paymentPlaces, sane, (own) => [
+    own.map(({ id }) => id),
   ]);
   const found = new Map(rows.map((row) => [nameOf(row), row]));
   return references.map((reference) => found.get(nameOf(reference)) ?? null);

@@ -52,9 +52,14 @@ const insertAlone = async (pool: pg.Pool, insertion: Insertion): Promise<Payment
   return (await rows)[0] ?? null;
 };
 
-/** The parameters of several rows: a list of all their values for each column. */
-const columnsOf = (rows: readonly (readonly unknown[])[]): readonly unknown[] =>
-  (rows[0] ?? []).map((_, column) => rows.map((row) => row[column]));
+/**
+ * The parameters of several rows of one merchant: who it is, and a list of all their values for
+ * each other column.
+ */
+const columnsOf = (rows: readonly (readonly unknown[])[]): readonly unknown[] => {
+  const [merchantId, ...others] = rows[0] ?? [];
+  return [merchantId, ...others.map((_, column) => rows.map((row) => row[column + 1]))];
+};
 
 const insertTogether = async (
   pool: pg.Pool,

@@ -163,16 +163,17 @@ const sentAlone =
   (name) =>
     `$${places.indexOf(name) + 1}`;
 
-/** The columns of `sentMany`. */
-const sentColumn: Placed = (name) => `sent.${columnNames([name])}`;
+/** The columns of `sentMany`; the merchant is a parameter, of all of them. */
+const sentColumn: Placed = (name) => (name === 'merchantId' ? '$1' : `sent.${columnNames([name])}`);
 const manySource: Source = { $: sentColumn, from: 'sent' };
 
 /**
- * SQL: payments as rows, of which each parameter is a column of all their values. As subqueries the
- * arrays say nothing to the planner, so that the plan is made once for batches of every size.
+ * SQL: payments of one merchant, `$1`, as rows, of which each other parameter is a column of all
+ * their values. As subqueries the arrays say nothing to the planner, so that the plan is made once
+ * for batches of every size.
  */
-const sentMany = (places: readonly string[]): string => {
-  const arrays = places.map((name, place) => `(select $${place + 1}::${typeOf(name)}[])`);
+const sentMany = ([, ...places]: readonly string[]): string => {
+  const arrays = places.map((name, place) => `(select $${place + 2}::${typeOf(name)}[])`);
   return `sent as materialized (select * from unnest(${arrays.join(', ')})
         with ordinality as sent (${columnNames(places)}, place))`;
 };

@@ -30,8 +30,8 @@ export interface PaymentJobs extends PageParts {
 /** The job that asks the banks what is due: added when an answer is expected at a known time. */
 export const askBanksJob = 'sweep-bank-answers';
 
-/** Work that finds by itself what is due; `due` is SQL that asks whether anything is. */
-const everySecond = (name: string, due: string, work: () => Promise<unknown>): Job => ({
+/** Work that finds by itself what is due; `due` is SQL, each of which asks whether anything is. */
+const everySecond = (name: string, due: readonly string[], work: () => Promise<unknown>): Job => ({
   name,
   queue: 'schedules',
   every_ms: 1_000,
@@ -58,18 +58,18 @@ export const paymentJobs = ({
   stopping,
   ...page
 }: Omit<PaymentJobs, 'clocks'>): readonly Job[] => [
-  everySecond(askBanksJob, paymentAsks.isDue, () =>
+  everySecond(askBanksJob, [paymentAsks.isDue], () =>
     askDue(orderingOf({ database, banks, ...page }), now),
   ),
-  everySecond('hear-simulator-callbacks', banks.simulator.callbacks.isDue, () =>
+  everySecond('hear-simulator-callbacks', [banks.simulator.callbacks.isDue], () =>
     receiveCallbacks(database, banks, now()),
   ),
-  everySecond('expire-payments', `${linkEnds.isDue} or ${sessionEnds.isDue}`, () =>
+  everySecond('expire-payments', [linkEnds.isDue, sessionEnds.isDue], () =>
     expirePayments(database, banks, now),
   ),
-  everySecond('end-holds', holdEnds.isDue, () => endHolds(database, banks, now)),
-  everySecond('expire-links', linkLives.isDue, () => expireLinks(database, now)),
-  everySecond('fold-balances', isFoldDue, () => foldBacklog(database.pool, stopping)),
+  everySecond('end-holds', [holdEnds.isDue], () => endHolds(database, banks, now)),
+  everySecond('expire-links', [linkLives.isDue], () => expireLinks(database, now)),
+  everySecond('fold-balances', [isFoldDue], () => foldBacklog(database.pool, stopping)),
 ];
 
 /** How payments follow a shop's test clock. */

@@ -3,6 +3,7 @@
  * statement moves the payment, books its postings and publishes its events, or does nothing when
  * somebody else wrote the payment in between (its version has grown).
  */
+import { runTwins, twinsByKey } from '../kernel/database/spread.ts';
 import pg from 'pg';
 import { eachMerchant } from '../kernel/database/by-merchant.ts';
 import { gathered } from '../kernel/database/gather-calls.ts';
@@ -94,22 +95,26 @@ export const findPayment = (
 ): Promise<PaymentInHand | null> =>
   runner instanceof pg.Pool ? findGathered(runner, { key, now }) : findAlone(runner, { key, now });
 
-const refundsOf: Statement = {
-  name: 'payment.refunds',
-  text: `select ${columns(refundNames)} from refund where (merchant_id, payment_id) in (select * from unnest($1::uuid[], $2::uuid[])) order by created_at, id limit $3`,
-};
+const refundsOf = twinsByKey(
+  'payment.refunds',
+  'payment_id',
+  (ofKeys) =>
+    `select ${columns(refundNames)} from refund where ${ofKeys} order by created_at, id limit $3`,
+);
 
 /** The refunds of payments, oldest first, at most so many of all together; null: all of them. */
-export const findRefunds = (
+export const findRefunds = async (
   runner: Runner,
   payments: readonly Pick<Payment, 'merchantId' | 'id'>[],
   limit: number | null = null,
-): Promise<Refund[]> =>
-  run(runner, refundsOf, [
-    payments.map(({ merchantId }) => merchantId),
-    payments.map(({ id }) => id),
+): Promise<Refund[]> => {
+  type Key = Pick<Payment, 'merchantId' | 'id'>;
+  const refunds = await runTwins<Refund, Key>(runner, refundsOf, payments, (own) => [
+    own.map(({ id }) => id),
     limit,
   ]);
+  return limit === null ? refunds : refunds.slice(0, limit);
+};
 
 const parametersOf = ({ before, after, postings, deltas, events, rateBps }: Storing): unknown[] => [
   after.merchantId,

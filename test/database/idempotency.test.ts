@@ -9,7 +9,8 @@ import {
   createOnce,
   type Created,
 } from '../../subgraphs/kernel/database/idempotency.ts';
-import { forgetBatch, forgetKeys } from '../../subgraphs/kernel/retention/forget-rows.ts';
+import { forgetBatch } from '../../subgraphs/kernel/retention/forget-batches.ts';
+import { forgetKeys } from '../../subgraphs/kernel/retention/forget-rows.ts';
 import { keysKept_days } from '../../subgraphs/kernel/rules/retention.ts';
 import { isRefused, refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';

@@ -22,6 +22,8 @@ export interface Distribution {
   readonly distributed: ReadonlyMap<string, string>;
   /** Tables of which each machine has a copy. */
   readonly copied: ReadonlySet<string>;
+  /** Whether `= any ($n)` names a table's merchants: all of them are of one shard. */
+  readonly isOfOneShard?: boolean;
 }
 
 /** One table without its merchant, or a refused form. */
@@ -117,8 +119,9 @@ class Reader {
       return;
     }
     const comparison = nodeOf(condition, 'A_Expr');
-    if (comparison?.['kind'] !== 'AEXPR_OP' || textOf(listOf(comparison['name'])[0]) !== '=')
-      return;
+    const kinds = ['AEXPR_OP', ...(this.#spread.isOfOneShard === true ? ['AEXPR_OP_ANY'] : [])];
+    if (!kinds.includes(String(comparison?.['kind']))) return;
+    if (!comparison || textOf(listOf(comparison['name'])[0]) !== '=') return;
     const [left, right] = [comparison['lexpr'], comparison['rexpr']];
     const [rows, values] = [nodeOf(left, 'RowExpr'), nodeOf(right, 'RowExpr')];
     const pairs =

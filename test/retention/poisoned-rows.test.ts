@@ -4,11 +4,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import {
-  forgetBatch,
-  forgetKeys,
-  forgetTraces,
-} from '../../subgraphs/kernel/retention/forget-rows.ts';
+import { forgetBatch } from '../../subgraphs/kernel/retention/forget-batches.ts';
+import { forgetKeys, forgetTraces } from '../../subgraphs/kernel/retention/forget-rows.ts';
 import { forgetPapers } from '../../subgraphs/kernel/retention/jobs.ts';
 import { platformMerchantId } from '../../subgraphs/kernel/rules/platform.ts';
 import {

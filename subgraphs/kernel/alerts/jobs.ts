@@ -95,7 +95,7 @@ export const alertJobs = (parts: AlertJobs): readonly Job[] => [
     name: 'tell-alerts',
     queue: 'schedules',
     every_ms: publishEvery_ms,
-    due: `exists (select 1 from alert where told_at is null and ${notAside})`,
+    due: [`exists (select 1 from alert where told_at is null and ${notAside})`],
     run: async () => {
       while ((await publishAlerts(parts)) > 0);
       return done;

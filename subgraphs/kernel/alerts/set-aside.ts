@@ -52,6 +52,16 @@ export const notSetAsideOfPlatform = (task: string, subject: string): string =>
   `not (array[${subject}, '${everything}'] && array(select set_aside.subject_id from set_aside
     where set_aside.merchant_id = '${platformMerchantId}' and set_aside.task = '${task}' and set_aside.due_at > now()))`;
 
+const asideNames: Statement = {
+  name: 'set_aside.of_platform',
+  text: `select subject_id as name from set_aside
+    where merchant_id = '${platformMerchantId}' and task = $1 and due_at > now()`,
+};
+
+/** The names of the platform's rows that a task has set aside. */
+export const asideOfPlatform = async (runner: Runner, task: string): Promise<readonly string[]> =>
+  (await run<{ name: string }>(runner, asideNames, [task])).map(({ name }) => name);
+
 // The moments come from the program: a shard evaluates nothing that hangs on the session.
 const put: Statement = {
   name: 'set_aside.put',

@@ -4,6 +4,7 @@
  */
 import pg from 'pg';
 import { gathered } from './gather-calls.ts';
+import { runTwins, twinsByKey } from './spread.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 import { isUuid } from '../rules/uuid.ts';
 
@@ -11,6 +12,8 @@ export interface RowKey {
   readonly merchantId: string;
   readonly id: string;
 }
+
+const idsOf = (keys: readonly RowKey[]): readonly unknown[] => [keys.map(({ id }) => id)];
 
 const nameOf = ({ merchantId, id }: RowKey): string => `${merchantId}/${id}`.toLowerCase();
 
@@ -23,19 +26,16 @@ export const loadByKey = <Found extends RowKey>(table: string, columns: string) 
     name: `${table}.load_one`,
     text: `select ${columns} from ${table} where merchant_id = $1 and id = $2`,
   };
-  // As subqueries the arrays say nothing to the planner, so that the plan is made once.
-  const many: Statement = {
-    name: `${table}.load`,
-    text: `select ${columns} from ${table} where (merchant_id, id) in (select * from unnest((select $1::uuid[]), (select $2::uuid[])))`,
-  };
+  const many = twinsByKey(
+    `${table}.load`,
+    'id',
+    (ofKeys) => `select ${columns} from ${table} where ${ofKeys}`,
+  );
   const findOne = async (runner: Runner, { merchantId, id }: RowKey): Promise<Found | null> =>
     (await run<Found>(runner, one, [merchantId, id]))[0] ?? null;
   const findMany = async (runner: Runner, keys: readonly RowKey[]): Promise<(Found | null)[]> => {
     const sane = keys.filter(({ merchantId, id }) => isUuid(merchantId) && isUuid(id));
-    const rows = await run<Found>(runner, many, [
-      sane.map(({ merchantId }) => merchantId),
-      sane.map(({ id }) => id),
-    ]);
+    const rows = await runTwins<Found, RowKey>(runner, many, sane, idsOf);
     const found = new Map(rows.map((row) => [nameOf(row), row]));
     return keys.map((key) => found.get(nameOf(key)) ?? null);
   };

@@ -15,6 +15,7 @@ import { refuseUnrecorded } from './audited.ts';
 import { applyMigrations } from './migrate.ts';
 import { dialectOver } from './orm-connections.ts';
 import pg from 'pg';
+import { knowClients } from './spread.ts';
 import { watchPool } from './watch-pool.ts';
 import { sendUnnamed } from './statement.ts';
 
@@ -54,6 +55,7 @@ const openPool = (options: pg.PoolConfig): pg.Pool => {
   // Who holds a connection sees by its next statement that it is lost; an idle one is made anew.
   pool.on('connect', (client) => client.on('error', () => {}));
   pool.on('error', () => {});
+  knowClients(pool);
   return pool;
 };
 

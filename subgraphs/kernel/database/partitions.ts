@@ -91,16 +91,16 @@ const makePartition = async (
   const [partition, fallback] = [partitionOf(table, month), `partitions.${table}_default`];
   const [since, until] = [startOf(month).toString(), startOf(month.add({ months: 1 })).toString()];
   const within = `from ${fallback} where ${column} >= '${since}' and ${column} < '${until}'`;
-  const hasRows = await exists(pool, `select ${within}`);
+  const hasRows = await exists(pool, `select 1 ${within}`);
   if (isKept && hasRows) return false;
   return withLockTimeout(pool, async (client) => {
     await client.query(
       `lock table only ${table} in ${hasRows ? 'access' : 'share update'} exclusive mode`,
     );
-    if (await exists(client, `select from pg_class where oid = to_regclass('${partition}')`))
+    if (await exists(client, `select 1 from pg_class where oid = to_regclass('${partition}')`))
       return false;
     await client.query(`lock table ${fallback} in access exclusive mode`);
-    if (await exists(client, `select ${within} offset ${hasRows ? moved_max : 0}`)) return false;
+    if (await exists(client, `select 1 ${within} offset ${hasRows ? moved_max : 0}`)) return false;
     await client.query(`create table ${partition} (like ${table} including defaults including constraints)
       with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000)`);
     if (isKept) await client.query(refusesChanges(partition));
@@ -117,8 +117,8 @@ const makePartition = async (
 
 /** SQL: the partition that holds a month: its own, or that of all entries of before. */
 const holding = (table: MonthlyTable, month: Temporal.PlainYearMonth): string =>
-  `select from pg_class where oid = to_regclass('${partitionOf(table, month)}')
-    union all select from pg_inherits join pg_class as first on first.oid = inhrelid where inhparent = '${table}'::regclass
+  `select 1 from pg_class where oid = to_regclass('${partitionOf(table, month)}')
+    union all select 1 from pg_inherits join pg_class as first on first.oid = inhrelid where inhparent = '${table}'::regclass
       and (regexp_match(pg_get_expr(relpartbound, first.oid), $$^FOR VALUES FROM \\(MINVALUE\\) TO \\('([^']+)'\\)$$))[1]::timestamptz > '${startOf(month).toString()}'`;
 
 /**

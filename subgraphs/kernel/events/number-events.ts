@@ -10,7 +10,8 @@ import type { Consumer } from '../rules/consumer.ts';
 import type { StreamedEvent, LiveKind } from '../rules/event.ts';
 import type { Mode } from '../rules/mode.ts';
 
-const batch_max = 500;
+/** Events of one batch. */
+export const batch_max = 500;
 
 /** Takes over deliveries with the statement that makes them. */
 export interface Handover {
@@ -31,24 +32,36 @@ export interface Batch {
   readonly events: readonly StreamedEvent[];
 }
 
+/** Numbers up to so many of the oldest events and makes their deliveries; null when none waits. */
+export type NumberEvents = (limit: number) => Promise<Batch | null>;
+
 /**
  * One batch; null when the outbox is empty. An event that makes its batch fail is set aside, and
  * gets a later number when it does not any more.
  */
 export const numberBatch = async (
   client: pg.PoolClient,
-  numberOldest: Statement,
-  handover?: Handover,
+  numberSome: NumberEvents,
 ): Promise<Batch | null> => {
   const { result } = await workBatch(client, {
     task,
     limit: batch_max,
-    // Where something fails, the deliveries are only made.
-    work: (limit) =>
-      relayEvents(client, numberOldest, limit, limit === batch_max ? handover : undefined),
+    work: numberSome,
     first: async () => (await run<Subject>(client, oldestWaiting, []))[0] ?? null,
   });
   return result;
+};
+
+/** Numbering in one database: one statement for the events of all merchants. */
+export const numberAtOnce = (
+  client: pg.PoolClient,
+  deliveriesOf: (events: string) => string,
+  handover?: Handover,
+): NumberEvents => {
+  const numberOldest = numbering(deliveriesOf);
+  // Where something fails, the deliveries are only made.
+  return (limit) =>
+    relayEvents(client, numberOldest, limit, limit === batch_max ? handover : undefined);
 };
 
 /** Numbers up to so many events and makes their deliveries, in one statement. */
@@ -61,12 +74,15 @@ const relayEvents = async (
   const { room, lease_ms, now } = handover?.ask() ?? { room: 0, lease_ms: 0, now: null };
   const rows = await run<NumberedRow>(client, numberOldest, [limit, room, lease_ms, now]);
   const last = rows.at(-1)?.sequence;
-  if (last === undefined) return null;
+  return last === undefined ? null : { ...batchOf(rows, last), isFull: rows.length === limit };
+};
+
+/** What a statement that has numbered events gives, in the order of the numbers up to `last`. */
+export const batchOf = (rows: readonly NumberedRow[], last: bigint): Omit<Batch, 'isFull'> => {
   const lanes = rows[0]?.lanes ?? [];
   const handed = rows[0]?.handed ?? [];
   const consumers = rows.flatMap(({ consumer }) => consumer ?? []);
-  const isFull = rows.length === limit;
-  return { isFull, last, lanes, handed, consumers, events: rows.flatMap(streamed) };
+  return { last, lanes, handed, consumers, events: rows.flatMap(streamed) };
 };
 
 /** Where the stream stands: nobody else gives numbers while this session holds the lock. */
@@ -75,7 +91,8 @@ export const newestNumber = async (client: pg.PoolClient): Promise<bigint> => {
   return row?.newest ?? 0n;
 };
 
-interface NumberedRow {
+/** An event that has just been numbered. */
+export interface NumberedRow {
   readonly sequence: bigint;
   readonly kind: LiveKind | null;
   readonly merchantId: string;
@@ -108,19 +125,26 @@ const newestSequence = {
 
 /** The task under which events are set aside. */
 const task = 'relay';
-const inOutbox = `event.sequence is null and ${notSetAside(task, 'event.merchant_id', 'event.id::text')}`;
+/** SQL: an event waits for its number; `merchant` is its merchant, as what is set aside names it. */
+export const inOutboxOf = (merchant: string): string =>
+  `event.sequence is null and ${notSetAside(task, merchant, 'event.id::text')}`;
+const inOutbox = inOutboxOf('event.merchant_id');
 
 const oldestWaiting = {
   name: 'relay.oldestWaiting',
   text: `select merchant_id as "merchantId", id::text as "subjectId" from event where ${inOutbox} order by position limit 1`,
 };
 
+/** SQL: the columns of a numbered row but for its lanes and what is handed over. */
+export const numberedColumns = `sequence, stream_kind as kind, merchant_id as "merchantId",
+      shop_id as "shopId", mode, subject_id as "subjectId", created_at as at, payload, follower as consumer`;
+
 /**
  * The statement that numbers the oldest events; `deliveriesOf` is that of the relay's parts. The
  * inner limit fixes the order before `nextval` is called, so the numbers ascend in the order of
  * writing.
  */
-export const numbering = (deliveriesOf: (events: string) => string): Statement => ({
+const numbering = (deliveriesOf: (events: string) => string): Statement => ({
   name: 'relay.numberOldest',
   text: `
     with batch as materialized (
@@ -131,7 +155,7 @@ export const numbering = (deliveriesOf: (events: string) => string): Statement =
         and event.created_at = batch.created_at
       returning event.*
     ), ${deliveriesOf('numbered')}
-    select sequence, stream_kind as kind, merchant_id as "merchantId", shop_id as "shopId", mode, subject_id as "subjectId", created_at as at, payload, follower as consumer,
+    select ${numberedColumns},
       case when row_number() over (order by sequence) = 1 then (select array_agg(distinct lane) from made) end as lanes,
       case when row_number() over (order by sequence) = 1 then (select json_agg(to_json(handed) order by handed_at) from handed) end as handed
     from numbered order by sequence`,

@@ -19,12 +19,15 @@ import type { Bus, StreamStretch } from '../service/bus.ts';
 import type { Logger } from '../service/tracing/telemetry.ts';
 import { openPace } from '../queue/pace.ts';
 import { WakeSignal } from '../queue/wake-signal.ts';
+import { isSpread } from '../database/spread.ts';
+import { awaitEarlierNumbers, numberByShard } from './number-by-shard.ts';
 import {
   newestNumber,
+  numberAtOnce,
   numberBatch,
-  numbering,
   type Batch,
   type Handover,
+  type NumberEvents,
 } from './number-events.ts';
 
 /**
@@ -61,9 +64,10 @@ export interface RelayParts {
   /**
    * SQL: makes the deliveries of the events in the query's part with this name, by parts of its
    * own: `made` holds the lanes that have something new to claim, `handed` what is handed over: at
-   * most `$2`, leased for `$3` milliseconds at the moment `$4`.
+   * most `$2`, leased for `$3` milliseconds at the moment `$4`. Where the tables are spread,
+   * `merchants` is what each row's merchant is compared by, and nothing is handed over.
    */
-  readonly deliveriesOf: (events: string) => string;
+  readonly deliveriesOf: (events: string, merchants?: string) => string;
   /** Takes deliveries over in this process. Absent: all are left to claims. */
   readonly handover?: Handover;
   /** Wakes the consumers in this process for which there are events. Absent: they poll. */
@@ -153,20 +157,30 @@ const takeLock = async (client: pg.PoolClient): Promise<boolean> => {
   return rows[0]?.held === true;
 };
 
+/** Numbering on this session, in one database or by shards. */
+const openNumbering = async (
+  { deliveriesOf, handover }: RelayParts,
+  client: pg.PoolClient,
+): Promise<NumberEvents> => {
+  if (!(await isSpread(client))) return numberAtOnce(client, deliveriesOf, handover);
+  await awaitEarlierNumbers(client);
+  return numberByShard(client, deliveriesOf);
+};
+
 const relayBatches = async (
   stopping: AbortSignal,
   parts: RelayParts,
   client: pg.PoolClient,
   wakeSignal: WakeSignal,
 ): Promise<void> => {
-  const numberOldest = numbering(parts.deliveriesOf);
+  const numberSome = await openNumbering(parts, client);
   const pace = openPace(rest_ms);
   const announcements = new Set<Promise<void>>();
   let wait_ms: number = poll_ms.shortest;
   let last = await newestNumber(client);
   let publishedAt_ms = -Infinity;
   while (!stopping.aborted) {
-    const batch = await numberBatch(client, numberOldest, parts.handover);
+    const batch = await numberBatch(client, numberSome);
     if (batch && batch.handed.length > 0) parts.handover?.take(batch.handed);
     if (batch || performance.now() - publishedAt_ms >= standing_ms) {
       const { lanes, events, consumers } = batch ?? nothing;

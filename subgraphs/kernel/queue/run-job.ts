@@ -31,10 +31,10 @@ export interface Job {
   /** Present: it is also run on this schedule, with the payload `null`. */
   readonly every_ms?: number;
   /**
-   * Present: the job is a sweep (`sweeps.ts`). SQL: whether something waits that is due by `$1`; a
-   * turn of the schedule that would find nothing is left out.
+   * Present: the job is a sweep (`sweeps.ts`). SQL, of each kind of its rows: whether something
+   * waits that is due by `$1`; a turn of the schedule that would find nothing is left out.
    */
-  readonly due?: string;
+  readonly due?: readonly string[];
   /** A job whose rows state what is due takes no payload; see `jobWithPayload` for the others. */
   readonly run: (payload: unknown) => Promise<JobOutcome>;
 }

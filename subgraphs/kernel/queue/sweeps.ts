@@ -4,7 +4,8 @@
  * have work, and runs those.
  */
 import type pg from 'pg';
-import { run } from '../database/statement.ts';
+import { isSpread } from '../database/spread.ts';
+import { run, type Statement } from '../database/statement.ts';
 import { isDatabaseLost } from '../service/database-lost.ts';
 import type { Logger } from '../service/tracing/telemetry.ts';
 import type { Queues } from './queues.ts';
@@ -18,13 +19,37 @@ export interface SweepParts {
 }
 
 interface Sweep extends Job {
-  readonly due: string;
+  readonly due: readonly string[];
 }
 
 /** What is due is found within a second. */
 const look_ms = 1_000;
 
 const isSweep = (job: Job): job is Sweep => job.due !== undefined;
+
+/** A statement that gives the names of those of some sweeps that have work. */
+interface Look {
+  readonly names: readonly string[];
+  readonly statement: Statement;
+}
+
+const lookFor = (name: string, sweeps: readonly Sweep[]): Look => ({
+  names: sweeps.map((sweep) => sweep.name),
+  statement: {
+    name,
+    text: `select name from (values ${sweeps.map((sweep) => `('${sweep.name}', (${sweep.due.join(' or ')}))`).join(', ')}) as sweep (name, is_due) where is_due`,
+  },
+});
+
+/** One look for all sweeps; where the tables are spread, one for each kind of rows. */
+const looksFor = (sweeps: readonly Sweep[]): Record<'together' | 'apart', readonly Look[]> => ({
+  together: [lookFor('sweeps.due', sweeps)],
+  apart: sweeps.flatMap((sweep) =>
+    sweep.due.map((due, place) =>
+      lookFor(`sweeps.due_${sweep.name}_${place}`, [{ ...sweep, due: [due] }]),
+    ),
+  ),
+});
 
 /**
  * The jobs with the sweeps among them on one schedule. A sweep remains a job of its queue, so that
@@ -35,20 +60,24 @@ export const gatherSweeps = (
   jobs: readonly Job[],
 ): readonly Job[] => {
   const sweeps = jobs.filter(isSweep);
-  const look = {
-    name: 'sweeps.due',
-    text: `select name from (values ${sweeps.map(({ name, due }) => `('${name}', (${due}))`).join(', ')}) as sweep (name, is_due) where is_due`,
-  };
-  const findDue = async (): Promise<readonly string[]> => {
+  const looks = looksFor(sweeps);
+  const isDue = async ({ names, statement }: Look): Promise<readonly string[]> => {
     try {
-      const rows = await run<{ name: string }>(pool, look, [now()]);
+      const values = statement.text.includes('$1') ? [now()] : [];
+      const rows = await run<{ name: string }>(pool, statement, values);
       return rows.map(({ name }) => name);
     } catch (error) {
       if (isDatabaseLost(error)) throw error;
       // One whose tables are not as expected must not keep the others from their work.
-      log.error({ err: error }, 'it cannot be found which sweeps have work; all of them run');
-      return sweeps.map(({ name }) => name);
+      log.error({ err: error, names }, 'it cannot be found which sweeps have work; they run');
+      return names;
     }
+  };
+  const findDue = async (): Promise<readonly string[]> => {
+    const due = new Set<string>();
+    for (const look of (await isSpread(pool)) ? looks.apart : looks.together)
+      for (const name of await isDue(look)) due.add(name);
+    return [...due];
   };
   return [
     ...jobs.map((job) => {

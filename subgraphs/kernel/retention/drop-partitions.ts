@@ -10,19 +10,22 @@ import {
 } from '../database/partitions.ts';
 
 /**
- * What must not be dropped although it is old, as SQL over a partition: somebody still has to do
- * something with it.
+ * What must not be dropped although it is old, as queries over a partition: somebody still has to
+ * do something with it.
  */
-const stillNeeded: Readonly<Record<PartitionedTable, (partition: string) => string>> = {
-  event: (partition) => `select from ${partition} where sequence is null
-    union all select from ${partition} where follower is not null and sequence > (select min(sequence) from consumer_offset)
-    union all select from ${partition} where sequence > (select sequence from consumer_offset where consumer = 'totals')`,
-  webhook_delivery: (partition) => `select from ${partition} where status = 'pending'`,
-  bank_call: () => 'select where false',
-  page_opening: () => 'select where false',
+const stillNeeded: Readonly<Record<PartitionedTable, (partition: string) => readonly string[]>> = {
+  event: (partition) => [
+    `select 1 from ${partition} where sequence is null`,
+    `select 1 from ${partition} where follower is not null and sequence > (select min(sequence) from consumer_offset)`,
+    `select 1 from ${partition} where sequence > (select sequence from consumer_offset where consumer = 'totals')`,
+  ],
+  webhook_delivery: (partition) => [`select 1 from ${partition} where status = 'pending'`],
+  bank_call: () => [],
+  page_opening: () => [],
   // Attempts go after the deliveries of their month.
-  webhook_attempt: (partition) =>
-    `select from pg_class where oid = to_regclass('${partition.replace('attempt', 'delivery')}')`,
+  webhook_attempt: (partition) => [
+    `select 1 from pg_class where oid = to_regclass('${partition.replace('attempt', 'delivery')}')`,
+  ],
 };
 
 /**
@@ -52,7 +55,8 @@ const dropPartition = (
 ): Promise<boolean> =>
   withLockTimeout(pool, async (client) => {
     await client.query(`lock table only ${table} in access exclusive mode`);
-    if (await exists(client, stillNeeded[table](partition))) return false;
+    for (const needed of stillNeeded[table](partition))
+      if (await exists(client, needed)) return false;
     await client.query(`drop table ${partition}`);
     return true;
   });

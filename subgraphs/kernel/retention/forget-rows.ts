@@ -3,23 +3,32 @@
  * alerts. Always few at a time, oldest first, passing over what somebody is writing, so that nobody
  * waits.
  */
-import type pg from 'pg';
 import { inRealTime } from '../clock/due.ts';
-import {
-  notSetAside,
-  notSetAsideOfPlatform,
-  workBatch,
-  type Subject,
-} from '../alerts/set-aside.ts';
-import { inTransaction, run, type Statement } from '../database/statement.ts';
+import { notSetAside, notSetAsideOfPlatform } from '../alerts/set-aside.ts';
+import type { Statement } from '../database/statement.ts';
 import { platformMerchantId } from '../rules/platform.ts';
+
+/** Removing where the tables are spread: the merchants first, then each one's rows. */
+interface ForgottenApart {
+  /** Whose the `$2` oldest are, and how many. Null: they are the platform's. */
+  readonly owners: Statement | null;
+  /**
+   * `remove` for the merchant `$3`, and for events the numbers `$4` and `$5` that everybody has
+   * passed; for the platform's rows, with the names `$3` of those that were set aside.
+   */
+  readonly remove: Statement;
+  /** Whether `$4` and `$5` are taken. */
+  readonly isByNumbers: boolean;
+}
 
 /** Rows that are removed when they are old. */
 export interface Forgotten {
   /** The task under which a row is set aside that cannot be removed. */
   readonly task: string;
-  /** Removes up to `$2` rows that are older than `$1`; gives their `count`. */
+  /** Removes up to `$2` rows that are older than `$1`; gives their `count`. For one database. */
   readonly remove: Statement;
+  /** How it is done where the tables are spread. */
+  readonly apart: ForgottenApart;
   /** The oldest row that is older than `$1`, as it would be set aside. */
   readonly first: Statement;
 }
@@ -30,6 +39,8 @@ interface OldRows {
   readonly from: string;
   readonly age: string;
   readonly fits?: string;
+  /** The same where the tables are spread, with numbers of the coordinator in `$4` and `$5`. */
+  readonly fitsApart?: string;
   /** A row's name within its merchant. */
   readonly subject: string;
   /** Whether the rows are the platform's, of no merchant. */
@@ -42,20 +53,38 @@ interface OldRows {
  */
 const forgotten = (
   table: string,
-  { name, from, age, fits = 'true', subject, isPlatforms = false }: OldRows,
+  { name, from, age, fits = 'true', fitsApart, subject, isPlatforms = false }: OldRows,
 ): Forgotten => {
   const task = `forget-${name}`;
   const merchant = isPlatforms ? `'${platformMerchantId}'` : 'old.merchant_id';
   const notAside = isPlatforms
     ? notSetAsideOfPlatform(task, subject)
     : notSetAside(task, merchant, subject);
-  const rows = `from ${from} where ${age} < $1 and ${fits} and ${notAside} order by ${age}`;
+  const rowsWhere = (where: string): string =>
+    `from ${from} where ${age} < $1 and ${where} order by ${age}`;
+  const rows = rowsWhere(`${fits} and ${notAside}`);
+  const removing = (whose: string, found: string): string =>
+    `with forgotten as (delete from ${table} where ${whose}ctid = any (array(select old.ctid ${found} limit $2 for update of old skip locked)) returning 1)
+        select count(*)::int as count from forgotten`;
+  const ofMerchant = `old.merchant_id = $3 and ${fitsApart ?? fits} and ${notSetAside(task, '$3', subject)}`;
+  const ofPlatform = `${fits} and not (array[${subject}, '*'] && $3::text[])`;
   return {
     task,
-    remove: {
-      name: `retention.${name}`,
-      text: `with forgotten as (delete from ${table} where ctid = any (array(select old.ctid ${rows} limit $2 for update of old skip locked)) returning 1)
-        select count(*)::int as count from forgotten`,
+    remove: { name: `retention.${name}`, text: removing('', rows) },
+    apart: {
+      owners: isPlatforms
+        ? null
+        : {
+            name: `retention.${name}_owners`,
+            text: `select merchant_id as "merchantId", count(*)::int as count from (select old.merchant_id ${rows} limit $2) as oldest group by merchant_id`,
+          },
+      remove: {
+        name: `retention.${name}_apart`,
+        text: isPlatforms
+          ? removing('', rowsWhere(ofPlatform))
+          : removing('merchant_id = $3 and ', rowsWhere(ofMerchant)),
+      },
+      isByNumbers: fitsApart !== undefined,
     },
     first: {
       name: `retention.${name}_first`,
@@ -64,16 +93,22 @@ const forgotten = (
   };
 };
 
-const stray = (table: string, subject: string, fits: string): Forgotten => {
+const stray = (table: string, subject: string, fits: string, fitsApart?: string): Forgotten => {
   const place = `partitions.${table}_default`;
   return forgotten(place, {
     name: table,
     from: `${place} as old`,
     age: 'old.created_at',
     fits,
+    ...(fitsApart === undefined ? {} : { fitsApart }),
     subject,
   });
 };
+
+/** SQL: an event that the totals have counted, and whoever it is for has consumed. */
+const isPassed = (consumed: string, counted: string): string =>
+  `sequence is not null and (follower is null or sequence <= ${consumed})
+      and sequence <= ${counted} and ${inRealTime('old')}`;
 
 const keyed = (table: string, id: string): string =>
   `not exists (select 1 from ${table} as first where first.merchant_id = old.merchant_id and first.id = old.${id} and first.created_at = old.created_at)`;
@@ -86,8 +121,11 @@ export const forgetStrays = {
   event: stray(
     'event',
     'old.id::text',
-    `sequence is not null and (follower is null or sequence <= (select min(sequence) from consumer_offset))
-      and sequence <= (select sequence from consumer_offset where consumer = 'totals') and ${inRealTime('old')}`,
+    isPassed(
+      '(select min(sequence) from consumer_offset)',
+      `(select sequence from consumer_offset where consumer = 'totals')`,
+    ),
+    isPassed('$4', '$5'),
   ),
   webhook_delivery: stray(
     'webhook_delivery',
@@ -188,46 +226,3 @@ export const forgetTraces = forgotten('subject_trace', {
   age: 'old.created_at',
   subject: 'old.subject_id::text',
 });
-
-/** Small enough that a batch is over in milliseconds. */
-const batch_max_rows = 1_000;
-/** And so many batches in one run: the next one goes on. */
-const batches_max = 200;
-
-/**
- * Removes up to `limit` rows that are older than `cutoff`, and sets aside what cannot be removed;
- * gives how many went, and how many it could have been.
- */
-export const forgetBatch = (
-  pool: pg.Pool,
-  { task, remove, first }: Forgotten,
-  cutoff: Temporal.Instant,
-  limit: number,
-): Promise<{ result: number; limit: number }> =>
-  workBatch(pool, {
-    task,
-    limit,
-    work: (some) =>
-      inTransaction(
-        pool,
-        async (client) =>
-          (await run<{ count: number }>(client, remove, [cutoff, some]))[0]?.count ?? 0,
-      ),
-    first: async () => (await run<Subject>(pool, first, [cutoff]))[0] ?? null,
-  });
-
-/** Removes what is older than `cutoff`, a batch at a time; gives how many rows went. */
-export const forgetOlder = async (
-  pool: pg.Pool,
-  rows: Forgotten,
-  cutoff: Temporal.Instant,
-  stopping: AbortSignal,
-): Promise<number> => {
-  let removed = 0;
-  for (let batch = 0; batch < batches_max && !stopping.aborted; batch += 1) {
-    const { result, limit } = await forgetBatch(pool, rows, cutoff, batch_max_rows);
-    removed += result;
-    if (result < limit) break;
-  }
-  return removed;
-};

@@ -18,6 +18,7 @@ import {
   tracesKept_days,
 } from '../rules/retention.ts';
 import { metrics } from '../service/tracing/telemetry.ts';
+import { forgetOlder } from './forget-batches.ts';
 import {
   forgetAlerts,
   forgetBankHealth,
@@ -25,7 +26,6 @@ import {
   forgetHoldOrders,
   forgetKeys,
   forgetLines,
-  forgetOlder,
   forgetParts,
   forgetStrays,
   forgetTestOperations,

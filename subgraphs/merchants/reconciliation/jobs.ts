@@ -84,7 +84,7 @@ export const reconciliationJobs = ({
     name: 'match-registries',
     queue: 'schedules',
     every_ms: matchEvery_ms,
-    due: isMatchDue,
+    due: [isMatchDue],
     run: async () => {
       for (;;) {
         const matched = await matchNext(database.pool, now(), stopping);

@@ -44,7 +44,7 @@ export const webhookJobs = ({ lanes, wake, ...parts }: WebhookJobsParts): Job[] 
     name: sweepJob,
     queue: 'webhooks',
     every_ms: webhookSweep_ms,
-    due: isAnyLaneDue,
+    due: [isAnyLaneDue],
     run: async () => {
       const due = await findDueLanes(parts);
       if (due.length > 0) await wake(due);

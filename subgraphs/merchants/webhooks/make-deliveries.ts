@@ -19,16 +19,22 @@ import { webhooksInFlightPerLane_max } from './rules.ts';
  * there. `made` holds the lanes that have something for others to claim: an endpoint's id, or the
  * origin of a payment's own address.
  */
-export const deliveriesOf = (events: string): string => String.raw`fresh as (
+export const deliveriesOf = (events: string, merchants?: string): string =>
+  merchants === undefined ? handedOver(events) : leftToClaims(events, merchants);
+
+/** SQL: `target`, the new deliveries; `ofEndpoint` is what else is asked of an endpoint. */
+const targetsOf = (events: string, ofEndpoint = ''): string => String.raw`fresh as (
       select * from ${events} where webhook_event is not null
     ), target as materialized (
       select fresh.*, null::uuid as endpoint_id, coalesce(lower(substring(webhook_url from '^[A-Za-z]+://[^/?#\\]+')), webhook_url) as lane, webhook_url as url
       from fresh where webhook_url is not null
       union all
       select fresh.*, endpoint.id, endpoint.id::text, endpoint.url
-      from fresh join webhook_endpoint as endpoint on endpoint.merchant_id = fresh.merchant_id and endpoint.shop_id = fresh.shop_id
+      from fresh join webhook_endpoint as endpoint on ${ofEndpoint}endpoint.merchant_id = fresh.merchant_id and endpoint.shop_id = fresh.shop_id
       where fresh.webhook_url is null and endpoint.active and (endpoint.events = '{}' or fresh.webhook_event = any (endpoint.events))
-    ), asked as materialized (
+    )`;
+
+const handedOver = (events: string): string => `${targetsOf(events)}, asked as materialized (
       select lane, case when $2::int > 0 then ${handoverLane('lanes.lane', webhooksInFlightPerLane_max)} end as room
       from (select distinct lane from target) as lanes
     ), placed as materialized (
@@ -51,6 +57,16 @@ export const deliveriesOf = (events: string): string => String.raw`fresh as (
         inserted.created_at as "createdAt", inserted.lease_until as "leaseUntil", placed.webhook_body as body, ${signingColumns('$4::timestamptz')}
       from inserted join placed on placed.delivery_id = inserted.id ${joinSigning('inserted')}
       where inserted.lease_until is not null
+    )`;
+
+const leftToClaims = (events: string, merchants: string): string =>
+  `${targetsOf(events, `endpoint.merchant_id ${merchants} and `)}, made as (
+      insert into webhook_delivery
+        (merchant_id, id, event_id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, status, attempts, next_attempt_at, created_at)
+      select merchant_id, ${newRowIdInSql}, id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, 'pending', 0, created_at, created_at
+      from target
+      on conflict (merchant_id, event_id, lane, created_at) do nothing
+      returning lane
     )`;
 
 /** A delivery of the part `handed`, as JSON gives it. */

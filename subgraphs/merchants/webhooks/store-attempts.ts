@@ -5,7 +5,7 @@
  */
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { run } from '../../kernel/database/statement.ts';
+import { runTwins, type Twins } from '../../kernel/database/spread.ts';
 import { openPace } from '../../kernel/queue/pace.ts';
 
 /** One attempt's result, and what follows for its delivery. */
@@ -87,10 +87,19 @@ const storeBatch = async (
   pool: pg.Pool,
   results: readonly AttemptResult[],
 ): Promise<ReadonlySet<string>> => {
+  const rows = await runTwins<{ deliveryId: string }, AttemptResult>(
+    pool,
+    storeAttempts,
+    results,
+    columnsOf,
+  );
+  return new Set(rows.map(({ deliveryId }) => deliveryId));
+};
+
+const columnsOf = (results: readonly AttemptResult[]): readonly unknown[] => {
   const column = <Value>(valueOf: (result: AttemptResult) => Value): readonly Value[] =>
     results.map(valueOf);
-  const rows = await run<{ deliveryId: string }>(pool, storeAttempts, [
-    column(({ merchantId }) => merchantId),
+  return [
     column(({ deliveryId }) => deliveryId),
     column(({ leaseUntil }) => textOf(leaseUntil)),
     column(({ status }) => status),
@@ -102,26 +111,43 @@ const storeBatch = async (
     column(({ error }) => error),
     column(({ answerHead }) => answerHead),
     column(({ createdAt }) => textOf(createdAt)),
-  ]);
-  return new Set(rows.map(({ deliveryId }) => deliveryId));
+  ];
 };
 
-const storeAttempts = {
-  name: 'webhook.storeAttempts',
-  text: `
+/** SQL: the parameters behind the merchants, and the columns that they are. */
+const given = `$2::uuid[], $3::timestamptz[], $4::text[], $5::timestamptz[], $6::timestamptz[],
+        $7::timestamptz[], $8::int[], $9::int[], $10::text[], $11::text[], $12::timestamptz[]`;
+const givenColumns = `id, lease_until, status, next_attempt_at, delivered_at, at, duration_ms, answer_status, error, response_head, created_at`;
+
+/** SQL: `merchant` is the merchant of a result, or of all of them. */
+const storeText = (results: string, merchant: string): string => `
     with result as materialized (
-      select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[], $8::int[], $9::int[],
-        $10::text[], $11::text[], $12::timestamptz[])
-        as result (merchant_id, id, lease_until, status, next_attempt_at, delivered_at, at, duration_ms, answer_status, error, response_head, created_at)
+      ${results}
     ), settled as (
       update webhook_delivery as delivery
       set status = result.status, attempts = attempts + 1, next_attempt_at = result.next_attempt_at, delivered_at = result.delivered_at, lease_until = null
       from result
-      where delivery.merchant_id = result.merchant_id and delivery.id = result.id and delivery.created_at = result.created_at
+      where delivery.merchant_id = ${merchant} and delivery.id = result.id and delivery.created_at = result.created_at
         and delivery.lease_until = result.lease_until and delivery.status = 'pending'
       returning delivery.merchant_id, delivery.id, attempts
     )
     insert into webhook_attempt (merchant_id, delivery_id, number, at, duration_ms, status, error, response_head, created_at)
     select merchant_id, id, attempts, at, duration_ms, answer_status, error, response_head, created_at from settled join result using (merchant_id, id)
-    returning delivery_id as "deliveryId"`,
+    returning delivery_id as "deliveryId"`;
+
+const storeAttempts: Twins = {
+  ofAll: {
+    name: 'webhook.storeAttempts',
+    text: storeText(
+      `select * from unnest($1::uuid[], ${given}) as result (merchant_id, ${givenColumns})`,
+      'result.merchant_id',
+    ),
+  },
+  ofMerchant: {
+    name: 'webhook.storeAttemptsOfMerchant',
+    text: storeText(
+      `select $1::uuid as merchant_id, result.* from unnest(${given}) as result (${givenColumns})`,
+      '$1',
+    ),
+  },
 };

@@ -13,7 +13,7 @@ export const receiptJobs = ({
     name: 'ask-receipts',
     queue: 'schedules',
     every_ms: 1_000,
-    due: receiptAsks.isDue,
+    due: [receiptAsks.isDue],
     run: async () => {
       await askReceipts(parts, now);
       return done;

@@ -1,4 +1,5 @@
 /** Reading and moving receipts. They are made with their movements (`made-receipts`). */
+import { runTwins, twinsByKey } from '../../kernel/database/spread.ts';
 import { dueOn } from '../../kernel/clock/due.ts';
 import { eachMerchant } from '../../kernel/database/by-merchant.ts';
 import type { ListedPage, ListedTable, RowFilter } from '../../kernel/database/filtered-list.ts';
@@ -95,22 +96,26 @@ export const pageOfReceipts = (
   return read(runner, principal, { ...request, rows: [...(request.rows ?? []), ofPayment] });
 };
 
-const byPayments: Statement = {
-  name: 'receipt.of_payments',
-  text: `select ${receiptColumns} from receipt where (merchant_id, payment_id) in (select * from unnest($1::uuid[], $2::uuid[])) order by created_at, id limit $3`,
-};
+const byPayments = twinsByKey(
+  'receipt.of_payments',
+  'payment_id',
+  (ofKeys) =>
+    `select ${receiptColumns} from receipt where ${ofKeys} order by created_at, id limit $3`,
+);
 
 /** The receipts of payments, oldest first, at most so many of all together; null: all of them. */
-export const findReceipts = (
+export const findReceipts = async (
   runner: Runner,
   payments: readonly { readonly merchantId: string; readonly id: string }[],
   limit: number | null = null,
-): Promise<Receipt[]> =>
-  run(runner, byPayments, [
-    payments.map(({ merchantId }) => merchantId),
-    payments.map(({ id }) => id),
+): Promise<Receipt[]> => {
+  type Key = (typeof payments)[number];
+  const receipts = await runTwins<Receipt, Key>(runner, byPayments, payments, (own) => [
+    own.map(({ id }) => id),
     limit,
   ]);
+  return limit === null ? receipts : receipts.slice(0, limit);
+};
 
 /** Receipts about which their bank is to be asked. */
 export const receiptAsks = dueOn<Receipt>({

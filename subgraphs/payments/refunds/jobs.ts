@@ -45,7 +45,7 @@ export const refundJobs = ({
     name: 'sweep-refunds',
     queue: 'schedules',
     every_ms: 1_000,
-    due: refundAsks.isDue,
+    due: [refundAsks.isDue],
     run: async () => {
       await sendDueRefunds(database, banks, now);
       return done;

@@ -2,17 +2,12 @@
  * Reading subscriptions and their charges. Decision D-03c: they are the merchant's, whatever the
  * shop of the key; D-38: of the key's mode.
  */
+import { runTwins, twinsByKey } from '../../kernel/database/spread.ts';
 import type { ListedPage } from '../../kernel/database/filtered-list.ts';
 import { loadByKey } from '../../kernel/database/load-by-key.ts';
 import { openList } from '../../kernel/database/open-list.ts';
 import { readPage, type Page, type PageQuery } from '../../kernel/database/page.ts';
-import {
-  columns,
-  propertyNames,
-  run,
-  type Runner,
-  type Statement,
-} from '../../kernel/database/statement.ts';
+import { columns, propertyNames, type Runner } from '../../kernel/database/statement.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import type { Refused } from '../../kernel/rules/refusal.ts';
 import { listOfModes, recurringPage_max, wholeList } from '../list-pages.ts';
@@ -73,25 +68,23 @@ export const findSubscriptions = (
     pageOfSubscriptions(runner, merchantId, modes, page),
   );
 
-const chargesOf: Statement = {
-  name: 'subscription_charge.of_subscriptions',
-  text: `select ${columns(chargeNames)} from subscription_charge
-    where (merchant_id, subscription_id) in (select * from unnest($1::uuid[], $2::uuid[])) order by created_at, period, attempt`,
-};
+const chargesOf = twinsByKey(
+  'subscription_charge.of_subscriptions',
+  'subscription_id',
+  (ofKeys) => `select ${columns(chargeNames)} from subscription_charge
+    where ${ofKeys} order by created_at, period, attempt`,
+);
 
 /** The charges of each subscription, oldest first, in the order of the subscriptions. */
 export const findCharges = async (
   runner: Runner,
   subscriptions: readonly Pick<Subscription, 'merchantId' | 'id'>[],
 ): Promise<SubscriptionCharge[][]> => {
-  const keys = [
-    subscriptions.map(({ merchantId }) => merchantId),
-    subscriptions.map(({ id }) => id),
-  ];
-  const found = Map.groupBy(
-    await run<SubscriptionCharge>(runner, chargesOf, keys),
-    ({ subscriptionId }) => subscriptionId,
-  );
+  type Key = Pick<Subscription, 'merchantId' | 'id'>;
+  const rows = await runTwins<SubscriptionCharge, Key>(runner, chargesOf, subscriptions, (own) => [
+    own.map(({ id }) => id),
+  ]);
+  const found = Map.groupBy(rows, ({ subscriptionId }) => subscriptionId);
   return subscriptions.map(({ id }) => found.get(id) ?? []);
 };
 

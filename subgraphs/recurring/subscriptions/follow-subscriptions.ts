@@ -2,17 +2,19 @@
  * What the events of payments mean for subscriptions: bindings that came to something or ended,
  * charges whose bank has decided.
  */
-import { columns, run, type Statement } from '../../kernel/database/statement.ts';
+import { runTwins, twinsByKey } from '../../kernel/database/spread.ts';
+import { columns } from '../../kernel/database/statement.ts';
 import { standingOf } from './ask-charge.ts';
 import { chargeNames } from './find-subscriptions.ts';
 import type { OnPaymentsMoved } from '../consume-payments.ts';
 import { settleCharges, type ChargeNews } from './settle-charges.ts';
 import type { SubscriptionCharge } from './entities.ts';
 
-const find: Statement = {
-  name: 'subscription_charge.of_payments',
-  text: `select ${columns(chargeNames)} from subscription_charge where (merchant_id, payment_id) in (select * from unnest($1::uuid[], $2::uuid[]))`,
-};
+const find = twinsByKey(
+  'subscription_charge.of_payments',
+  'payment_id',
+  (ofKeys) => `select ${columns(chargeNames)} from subscription_charge where ${ofKeys}`,
+);
 
 /**
  * Settles the charges whose payments have become final, and with the first one activates or cancels
@@ -22,10 +24,12 @@ export const followSubscriptions: OnPaymentsMoved = async (client, payments) => 
   const charged = payments.filter(({ subscriptionId }) => subscriptionId !== null);
   if (charged.length === 0) return;
   const byId = new Map(charged.map((payment) => [payment.id, payment]));
-  const charges = await run<SubscriptionCharge>(client, find, [
-    charged.map(({ merchantId }) => merchantId),
-    charged.map(({ id }) => id),
-  ]);
+  const charges = await runTwins<SubscriptionCharge, (typeof charged)[number]>(
+    client,
+    find,
+    charged,
+    (own) => [own.map(({ id }) => id)],
+  );
   const news = charges.flatMap((charge): ChargeNews[] => {
     const payment = byId.get(charge.paymentId ?? '');
     return payment ? [{ charge, payment: standingOf(payment) }] : [];

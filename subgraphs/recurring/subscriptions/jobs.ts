@@ -20,7 +20,7 @@ export const subscriptionJobs = ({ now, stopping, ...parts }: SubscriptionJobs):
     name: 'charge-subscriptions',
     queue: 'schedules',
     every_ms: 1_000,
-    due: `${dueSubscriptions.isDue} or ${dueAsks.isDue}`,
+    due: [dueSubscriptions.isDue, dueAsks.isDue],
     run: async () => {
       await chargeDue(parts, now, { stopping });
       return done;

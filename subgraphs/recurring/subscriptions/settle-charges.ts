@@ -3,7 +3,8 @@
  * payments when it was asked, or a payment's event. A charge is settled once: the second teller
  * finds it settled.
  */
-import { columns, run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import { runTwins, type Twins } from '../../kernel/database/spread.ts';
+import { columns, type Runner } from '../../kernel/database/statement.ts';
 import type { FailureCode } from '../../kernel/rules/failure-code.ts';
 import { chargeNames, loadSubscriptions } from './find-subscriptions.ts';
 import { chargeEnd, type PaymentStatus } from '../rules/charge-end.ts';
@@ -62,10 +63,17 @@ const changeOf = (
   };
 };
 
-const load: Statement = {
-  name: 'subscription_charge.load',
-  text: `select ${columns(chargeNames, 'charge')} from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[]) as wanted(merchant_id, subscription_id, period, attempt)
+const load: Twins = {
+  ofAll: {
+    name: 'subscription_charge.load',
+    text: `select ${columns(chargeNames, 'charge')} from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[]) as wanted(merchant_id, subscription_id, period, attempt)
     join subscription_charge as charge using (merchant_id, subscription_id, period, attempt)`,
+  },
+  ofMerchant: {
+    name: 'subscription_charge.load_of_merchant',
+    text: `select ${columns(chargeNames, 'charge')} from unnest($2::uuid[], $3::int[], $4::int[]) as wanted(subscription_id, period, attempt)
+    join subscription_charge as charge using (subscription_id, period, attempt) where charge.merchant_id = $1`,
+  },
 };
 
 const nameOf = ({ subscriptionId, period, attempt }: SubscriptionCharge): string =>
@@ -90,12 +98,16 @@ export const settleCharges = async (runner: Runner, news: readonly ChargeNews[])
       runner,
       unsettled.map(({ merchantId, subscriptionId }) => ({ merchantId, id: subscriptionId })),
     );
-    const charges = await run<SubscriptionCharge>(runner, load, [
-      unsettled.map(({ merchantId }) => merchantId),
-      unsettled.map(({ subscriptionId }) => subscriptionId),
-      unsettled.map(({ period }) => period),
-      unsettled.map(({ attempt }) => attempt),
-    ]);
+    const charges = await runTwins<SubscriptionCharge, SubscriptionCharge>(
+      runner,
+      load,
+      unsettled,
+      (own) => [
+        own.map(({ subscriptionId }) => subscriptionId),
+        own.map(({ period }) => period),
+        own.map(({ attempt }) => attempt),
+      ],
+    );
     const asTheyAre = new Map(charges.map((charge) => [nameOf(charge), charge]));
     const changes = left.flatMap(({ charge, payment }, index) => {
       const [before, now] = [subscriptions[index], asTheyAre.get(nameOf(charge))];

@@ -127,14 +127,14 @@ const confirm: Statement = {
 /** The same for several operations, each once. One that somebody has locked is left alone. */
 const confirmMany: Statement = {
   name: 'simulator.confirm_many',
-  text: `with sent as materialized (select * from unnest((select $1::uuid[]), (select $2::uuid[]), (select $3::timestamptz[]), (select $4::boolean[]))
-      as sent (merchant_id, operation_id, at, confirms)),
+  text: `with sent as materialized (select * from unnest((select $2::uuid[]), (select $3::timestamptz[]), (select $4::boolean[]))
+      as sent (operation_id, at, confirms)),
     free as materialized (select sent.* from sent cross join lateral (
-        select merchant_id, operation_id from simulator_operation
-        where merchant_id = sent.merchant_id and operation_id = sent.operation_id for update skip locked) as unlocked
-      where unlocked.merchant_id = sent.merchant_id and unlocked.operation_id = sent.operation_id)
+        select operation_id from simulator_operation
+        where merchant_id = $1 and operation_id = sent.operation_id for update skip locked) as unlocked
+      where unlocked.operation_id = sent.operation_id)
     update simulator_operation as operation set ${decided('free.confirms', 'free.at')} from free
-    where operation.merchant_id = free.merchant_id and operation.operation_id = free.operation_id
+    where operation.merchant_id = $1 and operation.operation_id = free.operation_id
     returning operation.operation_id as "operationId", ${columns(foundNames, 'operation')}`,
 };
 
@@ -151,7 +151,7 @@ const confirmTogether = async (
   const first = new Map(confirmations.toReversed().map((one) => [one.operationId, one]));
   const sent = [...first.values()];
   const rows = await run<Found & Pick<OperationKey, 'operationId'>>(pool, confirmMany, [
-    sent.map(({ merchantId }) => merchantId),
+    sent[0]?.merchantId,
     sent.map(({ operationId }) => operationId),
     sent.map(({ now }) => now),
     sent.map(({ confirms }) => confirms),

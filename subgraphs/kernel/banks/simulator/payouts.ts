@@ -74,14 +74,14 @@ const silenceOf = (recipient: Recipient): Silence | null => {
 // then there is no row, and no answer.
 const take: Statement = {
   name: 'simulator.take_payouts',
-  text: `with sent as materialized (select * from unnest((select $1::uuid[]), (select $2::uuid[]), (select $3::text[]), (select $4::text[]),
-        (select $5::timestamptz[]), (select $6::timestamptz[])) as sent (merchant_id, operation_id, planned, planned_code, decided_at, ordered_at)),
+  text: `with sent as materialized (select * from unnest((select $2::uuid[]), (select $3::text[]), (select $4::text[]),
+        (select $5::timestamptz[]), (select $6::timestamptz[])) as sent (operation_id, planned, planned_code, decided_at, ordered_at)),
     taken as (insert into simulator_operation (merchant_id, operation_id, reference, outcome, failure_code, answer_at, created_at)
-      select merchant_id, operation_id, 'sim_' || operation_id, planned, planned_code, decided_at, ordered_at from sent where ${boundWait}
+      select $1::uuid, operation_id, 'sim_' || operation_id, planned, planned_code, decided_at, ordered_at from sent where ${boundWait}
       on conflict (merchant_id, operation_id) do nothing returning *)
     select operation_id as "operationId", reference, outcome, failure_code as "failureCode", answer_at as "answerAt", true as fresh from taken
     union all select operation_id, reference, outcome, failure_code, answer_at, false from simulator_operation
-      where (merchant_id, operation_id) in (select merchant_id, operation_id from sent)`,
+      where merchant_id = $1 and operation_id in (select operation_id from sent)`,
 };
 
 const find: Statement = {
@@ -107,7 +107,7 @@ const takeAll = async (
   orders: readonly PayoutOrder[],
 ): Promise<readonly (Ordered | null)[]> => {
   const rows = await run<Ordered>(pool, take, [
-    orders.map(({ merchantId }) => merchantId),
+    orders[0]?.merchantId,
     orders.map(({ operationId }) => operationId),
     orders.map(({ planned }) => planned?.outcome ?? 'succeeded'),
     orders.map(({ planned }) => planned?.failureCode ?? null),

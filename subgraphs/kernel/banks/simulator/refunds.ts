@@ -17,13 +17,13 @@ const taken = `operation_id as "operationId", reference, outcome, failure_code a
 // A repeated order finds the first. One that is being taken at this very moment is not seen yet.
 const take: Statement = {
   name: 'simulator.take_refunds',
-  text: `with sent as materialized (select * from unnest((select $1::uuid[]), (select $2::uuid[]), (select $3::text[]), (select $4::text[]),
-        (select $5::timestamptz[]), (select $6::timestamptz[])) as sent (merchant_id, operation_id, planned, planned_code, decided_at, ordered_at)),
+  text: `with sent as materialized (select * from unnest((select $2::uuid[]), (select $3::text[]), (select $4::text[]),
+        (select $5::timestamptz[]), (select $6::timestamptz[])) as sent (operation_id, planned, planned_code, decided_at, ordered_at)),
     made as (insert into simulator_operation (merchant_id, operation_id, reference, outcome, failure_code, answer_at, created_at)
-      select merchant_id, operation_id, 'sim_' || operation_id, planned, planned_code, decided_at, ordered_at from sent where ${boundWait}
+      select $1::uuid, operation_id, 'sim_' || operation_id, planned, planned_code, decided_at, ordered_at from sent where ${boundWait}
       on conflict (merchant_id, operation_id) do nothing returning ${taken})
     select * from made union all
-    select ${taken} from simulator_operation where (merchant_id, operation_id) in (select merchant_id, operation_id from sent)`,
+    select ${taken} from simulator_operation where merchant_id = $1 and operation_id in (select operation_id from sent)`,
 };
 
 const takeAll = async (
@@ -31,7 +31,7 @@ const takeAll = async (
   orders: readonly RefundOrder[],
 ): Promise<readonly (Taken | null)[]> => {
   const rows = await run<Taken>(pool, take, [
-    orders.map(({ merchantId }) => merchantId),
+    orders[0]?.merchantId,
     orders.map(({ operationId }) => operationId),
     orders.map(({ planned }) => planned?.outcome ?? 'succeeded'),
     orders.map(({ planned }) => planned?.failureCode ?? null),

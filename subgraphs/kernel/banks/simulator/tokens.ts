@@ -55,14 +55,14 @@ const order: Statement = {
 };
 const orderMany: Statement = {
   name: 'simulator.charge_many',
-  text: `with sent as materialized (select * from unnest((select $1::uuid[]), (select $2::uuid[]), (select $3::uuid[]), (select $4::text[]), (select $5::text[]),
-        (select $6::timestamptz[]), (select $7::timestamptz[])) as sent (merchant_id, operation_id, bound_id, planned, planned_code, decided_at, ordered_at)),
+  text: `with sent as materialized (select * from unnest((select $2::uuid[]), (select $3::uuid[]), (select $4::text[]), (select $5::text[]),
+        (select $6::timestamptz[]), (select $7::timestamptz[])) as sent (operation_id, bound_id, planned, planned_code, decided_at, ordered_at)),
     refused as (update simulator_operation as bound set first_charge = sent.operation_id from sent
-      where bound.merchant_id = sent.merchant_id and bound.operation_id = sent.bound_id and bound.first_charge = bound.operation_id)
+      where bound.merchant_id = $1 and bound.operation_id = sent.bound_id and bound.first_charge = bound.operation_id)
     insert into simulator_operation (${takenColumns})
-    select sent.merchant_id, sent.operation_id, 'sim_' || sent.operation_id, ${decided('planned', 'planned_code', 'decided_at', 'ordered_at')}, card_brand, card_mask, card_holder, ordered_at
-      from sent join simulator_operation as bound on bound.merchant_id = sent.merchant_id and bound.operation_id = sent.bound_id
-      where ${chargeable} ordered_at and ${boundWait}
+    select $1::uuid, sent.operation_id, 'sim_' || sent.operation_id, ${decided('planned', 'planned_code', 'decided_at', 'ordered_at')}, card_brand, card_mask, card_holder, ordered_at
+      from sent join simulator_operation as bound on bound.operation_id = sent.bound_id
+      where bound.merchant_id = $1 and ${chargeable} ordered_at and ${boundWait}
     ${once} operation_id as "operationId", ${columns(seen)}`,
 };
 const find: Statement = {
@@ -116,7 +116,10 @@ const orderGathered = gathered<ChargeOrder, Ordered | null>({
     const taken = await run<Ordered & { readonly operationId: string }>(
       pool,
       orderMany,
-      (rows[0] ?? []).map((_, column) => rows.map((row) => row[column])),
+      // The merchant, and a list of the values of each other column.
+      (rows[0] ?? []).map((first, column) =>
+        column === 0 ? first : rows.map((row) => row[column]),
+      ),
     );
     const found = new Map(taken.map((ordered) => [ordered.operationId, ordered]));
     return charges.map(({ operationId }) => found.get(operationId) ?? null);

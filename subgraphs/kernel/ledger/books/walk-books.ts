@@ -243,7 +243,10 @@ export const booksJobs = (parts: BooksParts): readonly Job[] => [
     name: 'check-books',
     queue: 'schedules',
     every_ms,
-    due: `(exists (select 1 from books_walk where due_at <= $1) or exists (select 1 from books_aside where due_at <= $1))`,
+    due: [
+      'exists (select 1 from books_walk where due_at <= $1)',
+      'exists (select 1 from books_aside where due_at <= $1)',
+    ],
     run: async () => {
       // One of them takes what was left of huge merchants first.
       const walked = await Promise.allSettled(

@@ -150,10 +150,12 @@ export const walkOlder = async (pool: pg.Pool, rows: number = page_rows): Promis
   (await run<Walk>(pool, takeWalk, [])).length > 0 &&
   inTransaction(pool, (client) => countPage(client, rows));
 
-const due = `exists (select 1 from event
-    where sequence > (select sequence from consumer_offset where consumer = '${consumer}'))
-  or exists (select 1 from consumer_retry where consumer = '${consumer}' and due_at <= $1)
-  or exists (select 1 from totals_walk)`;
+const due = [
+  `exists (select 1 from event
+    where sequence > (select sequence from consumer_offset where consumer = '${consumer}'))`,
+  `exists (select 1 from consumer_retry where consumer = '${consumer}' and due_at <= $1)`,
+  'exists (select 1 from totals_walk)',
+];
 
 /** The background's part of the totals. Events come first: a long walk delays nobody's. */
 export const totalsJobs = ({ pool, stopping }: TotalsParts): readonly Job[] => [
