@@ -63,8 +63,11 @@ export const cpuOfProcess = (pid: number): CpuClock => {
 /**
  * The clock of a PostgreSQL server: the postmaster of a data directory and all that it has started.
  */
-export const cpuOfPostgres = (dataDir: string): CpuClock => {
-  const postmaster = Number.parseInt(read(join(dataDir, 'postgres', 'postmaster.pid')) ?? '');
+export const cpuOfPostgres = (dataDir: string): CpuClock =>
+  cpuOfPostmaster(Number.parseInt(read(join(dataDir, 'postgres', 'postmaster.pid')) ?? ''));
+
+/** The clock of a PostgreSQL server by its first process, and of all that it has started. */
+export const cpuOfPostmaster = (postmaster: number): CpuClock => {
   return () => {
     const children = foldersIn('/proc').filter(
       (name) => /^\d+$/.test(name) && parentOf(name) === postmaster,

@@ -1,6 +1,7 @@
 /**
- * `npm run test:citus`: the tables spread over a real Citus, and every statement of the program on
- * them. CITUS_BIN is the folder of a PostgreSQL's programs that has Citus among its libraries.
+ * `npm run test:citus`: the tables spread over a real Citus; on them every statement of the program,
+ * their upkeep, every scenario, and what spreading costs. Names of files after it run these alone.
+ * CITUS_BIN is the folder of a PostgreSQL's programs that has Citus among its libraries.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,9 +29,13 @@ if (bin === undefined || !existsSync(join(bin, 'postgres'))) {
   process.stdout.write(howTo);
   process.exitCode = 1;
 } else {
+  const given = process.argv.slice(2);
+  const names = given.length > 0 ? given : ['statements', 'upkeep', 'scenarios', 'rates'];
   const events = run({
-    files: [join(import.meta.dirname, 'statements.ts')],
-    execArgv: ['--test-timeout=600000'],
+    files: names.map((name) => join(import.meta.dirname, `${name}.ts`)),
+    // What is measured has the machine to itself.
+    concurrency: 1,
+    execArgv: ['--test-timeout=1200000'],
   });
   events.on('test:fail', () => (process.exitCode = 1));
   await pipeline(events, new spec(), process.stdout, { end: false });

@@ -9,6 +9,7 @@ import { loadModule } from 'libpg-query';
 import { copied, distributed } from '../database/distribution.ts';
 import { breachesOf } from '../database/merchant-rule.ts';
 import { inOneDatabase, notYet } from '../database/over-all-merchants.ts';
+import { makeStatements } from '../database/made-statements.ts';
 import { loadProgram, statementsSeen, type Seen } from '../database/statements.ts';
 import { distribute, startCitus, type Servers } from './servers.ts';
 import { errorCode } from '../../subgraphs/kernel/service/error-code.ts';
@@ -52,6 +53,7 @@ before(async () => {
   await distribute(servers.url);
   await loadModule();
   loadProgram();
+  await makeStatements();
   client = new pg.Client({ connectionString: servers.url });
   await client.connect();
 });
