@@ -46,8 +46,9 @@ export interface Subgraphs {
    */
   startWorker(): Promise<void>;
   /**
-   * What is not ready yet: the database until it is migrated and its kept keys have been read, the
-   * queues until they answer.
+   * What is not ready: the database until it is migrated and its kept keys have been read, the
+   * queues until they answer. A process with subgraphs needs no queues once they have answered: a
+   * call is done without them, and what was due is found by a sweep.
    */
   unready(): Promise<readonly string[]>;
   /** What this process signs and reads services with. */
@@ -151,6 +152,7 @@ export const openSubgraphs = async (
     ? openSubgraph('payments', { ...shared, payments: null })
     : remote('payments', kept.service);
   const parts: SubgraphsParts = { ...shared, payments };
+  let hadQueues = false;
   return {
     open: (name) =>
       (name === 'payments' && here.includes(name) && payments) || openSubgraph(name, parts),
@@ -159,8 +161,9 @@ export const openSubgraphs = async (
     unready: async () => {
       const [migrated, queued] = await Promise.all([
         isMigrated(database).catch(() => false),
-        queues.ready(),
+        (here.length > 0 && hadQueues) || queues.ready(),
       ]);
+      hadQueues ||= queued;
       return [...(migrated && kept.ready() ? [] : ['database']), ...(queued ? [] : ['queues'])];
     },
     consoleLink: async () => {

@@ -5,7 +5,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BackendFactory, createRedisBackend } from 'bullmq';
 import { Cluster } from 'ioredis';
-import { connectRedis, type RedisClient, type RedisManners } from '../service/connect-redis.ts';
+import {
+  connectRedis,
+  ensureSettled,
+  type RedisClient,
+  type RedisManners,
+} from '../service/connect-redis.ts';
 import { type Backend, startPatience_ms } from './backend.ts';
 import type { Outage } from './outage.ts';
 
@@ -57,7 +62,7 @@ export const openRedisBackend = async (url: string, outage: Outage): Promise<Bac
     // when Redis is away and BullMQ cannot.
     if (client instanceof Cluster) {
       const duplicate = client.duplicate.bind(client);
-      client.duplicate = (nodes, options) => keep(duplicate(nodes, options));
+      client.duplicate = (nodes, options) => keep(ensureSettled(duplicate(nodes, options)));
     } else {
       const duplicate = client.duplicate.bind(client);
       client.duplicate = (options) => keep(duplicate(options));

@@ -1,4 +1,5 @@
 /** Connections to Redis: to one server, or to a cluster. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 
 export type RedisClient = Redis | Cluster;
@@ -25,6 +26,54 @@ const slots_ms = 2_000;
  */
 const tries = { patient: 16, hasty: 5 } as const;
 
+/** How long an end that was ordered may take before it is ordered again. */
+const end_max_ms = 100;
+
+/** Fulfils when a client is ready, and rejects when it has ended, whichever comes next. */
+const readyOrEnded = (client: Cluster): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const isReady = (): void => (client.off('end', isEnded), resolve());
+    const isEnded = (): void => (client.off('ready', isReady), reject(new Error('it has ended')));
+    client.once('ready', isReady).once('end', isEnded);
+  });
+
+/**
+ * Has a cluster's client end when it is to end, and its `connect` settle. When a node is lost
+ * meanwhile, ioredis may do neither, ever: a redirection adds a node after the last one was dropped,
+ * a reconnection under way undoes the order to end, and a `connect` that finds the cluster down is
+ * forgotten for the next one. BullMQ waits for both, and its worker takes no jobs until then.
+ */
+export const ensureSettled = (client: Cluster): Cluster => {
+  const disconnect = client.disconnect.bind(client);
+  const connect = client.connect.bind(client);
+  let ending: Promise<void> | null = null;
+  let settling: Promise<void> | null = null;
+  const settled = (): Promise<void> => {
+    settling ??= readyOrEnded(client).finally(() => (settling = null));
+    settling.catch(() => {});
+    return settling;
+  };
+  const untilEnded = async (): Promise<void> => {
+    const ended = new Promise<true>((resolve) => client.once('end', () => resolve(true)));
+    while (!(await Promise.race([ended, delay(end_max_ms, false, { ref: false })])))
+      // It ends with its last node, and so not without any.
+      if (client.nodes().length > 0) disconnect();
+      else void connect().catch(() => {});
+  };
+  client.disconnect = (reconnect = false) => {
+    if (client.status === 'end') return;
+    if (!reconnect) ending ??= untilEnded().finally(() => (ending = null));
+    disconnect(reconnect);
+  };
+  client.connect = async () => {
+    // ioredis' own timer, for which the order to end came too late.
+    if (ending && client.status === 'reconnecting') throw new Error('it is ending');
+    await ending;
+    await Promise.race([connect(), settled()]);
+  };
+  return client;
+};
+
 /**
  * Connects to `REDIS_URL`: one address is a server; several, with commas between them, are nodes of
  * a cluster, of which one must answer at the start. User, password and TLS of the first address
@@ -40,7 +89,7 @@ export const connectRedis = (url: string, manners: RedisManners): RedisClient =>
     ...(first.password ? { password: decodeURIComponent(first.password) } : {}),
     ...(first.protocol === 'rediss:' ? { tls: {} } : {}),
   };
-  return new Cluster(
+  const cluster = new Cluster(
     nodes.map(({ hostname, port }) => ({ host: hostname, port: Number(port || 6_379) })),
     {
       redisOptions: { ...redisOptions, ...access },
@@ -51,4 +100,5 @@ export const connectRedis = (url: string, manners: RedisManners): RedisClient =>
       maxRedirections: enableOfflineQueue ? tries.patient : tries.hasty,
     },
   );
+  return ensureSettled(cluster);
 };
