@@ -89,6 +89,8 @@ const askSocket = async (path: string, command: string): Promise<string> => {
 export interface Haproxy extends Outside {
   /** Names the servers that it sends calls to. */
   whoIsUp(): Promise<readonly string[]>;
+  /** Gives its socket a command; fulfils with its answer. */
+  command(text: string): Promise<string>;
 }
 
 /**
@@ -108,6 +110,7 @@ const withPatience = (settings: readonly string[]): [string, string][] =>
 export const startHaproxy = async (
   port: number,
   addresses: ReadonlyMap<string, string>,
+  sample: 'haproxy.cfg' | 'cells.cfg' = 'haproxy.cfg',
 ): Promise<Haproxy> => {
   const directory = mkdtempSync(join(tmpdir(), 'payments-haproxy-'));
   const file = join(directory, 'haproxy.cfg');
@@ -115,7 +118,7 @@ export const startHaproxy = async (
   writeFileSync(
     file,
     readSample(
-      'haproxy.cfg',
+      sample,
       new Map([...addresses, ...withPatience(slower.haproxy), ['/run/haproxy/admin.sock', socket]]),
     ),
   );
@@ -125,15 +128,14 @@ export const startHaproxy = async (
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   );
+  const command = (text: string): Promise<string> => askSocket(socket, text);
   const whoIsUp = async (): Promise<readonly string[]> => {
-    const fields = (await askSocket(socket, 'show servers state'))
-      .split('\n')
-      .map((line) => line.split(' '));
+    const fields = (await command('show servers state')).split('\n').map((line) => line.split(' '));
     return fields.flatMap(([, , , name, , state]) =>
       name !== undefined && state === isUp ? [name] : [],
     );
   };
-  return { ...kept, whoIsUp };
+  return { ...kept, whoIsUp, command };
 };
 
 /** Starts PgBouncer before the PostgreSQL at `postgresPort`. */
