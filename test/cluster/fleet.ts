@@ -42,12 +42,12 @@ export interface Place {
   readonly port: number;
 }
 
-export interface Fleet extends Service {
+export interface Fleet<Postgres extends Pair = Pair> extends Service {
   readonly places: readonly Place[];
   readonly redis: TestRedisCluster;
   readonly haproxy: Outside;
   readonly pgbouncer: Outside;
-  readonly postgres: Pick<Pair, 'failOver' | 'rejoin'>;
+  readonly postgres: Omit<Postgres, 'stop'>;
   /** Address of PostgreSQL itself, whichever is the primary. */
   readonly databaseUrl: string;
   /** Ends the process of a place and starts another there; fulfils when it is ready. */
@@ -88,8 +88,12 @@ const addressAt = (database: string, port: number, password: string): string =>
 type Environment = Readonly<Record<string, string>>;
 
 /** What the processes stand on: the databases, and what leads to them and to the processes. */
-const startStores = async (places: readonly Place[], stack: AsyncDisposableStack) => {
-  const [pair, redis] = await Promise.all([startPair(), startRedisCluster()]);
+const startStores = async <Postgres extends Pair>(
+  places: readonly Place[],
+  startPostgres: () => Promise<Postgres>,
+  stack: AsyncDisposableStack,
+) => {
+  const [pair, redis] = await Promise.all([startPostgres(), startRedisCluster()]);
   stack.defer(() => pair.stop());
   stack.defer(() => redis.stop());
   const binds = await Promise.all(
@@ -186,11 +190,17 @@ const fill = async (
   return { running, replace };
 };
 
+/** Starts the fleet on a pair whose standby is promoted by hand. */
+export const startFleet = (layout: Layout): Promise<Fleet> => startFleetOn(startPair, layout);
+
 /**
- * Starts the fleet and waits until every process is ready, also to HAProxy. What a failure leaves
- * half way is taken down.
+ * Starts the fleet on these two PostgreSQL and waits until every process is ready, also to HAProxy.
+ * What a failure leaves half way is taken down.
  */
-export const startFleet = async (layout: Layout): Promise<Fleet> => {
+export const startFleetOn = async <Postgres extends Pair>(
+  startPostgres: () => Promise<Postgres>,
+  layout: Layout,
+): Promise<Fleet<Postgres>> => {
   await using starting = new AsyncDisposableStack();
   const places = await Promise.all(
     [1, 2].flatMap((number) =>
@@ -199,6 +209,7 @@ export const startFleet = async (layout: Layout): Promise<Fleet> => {
   );
   const { pair, redis, haproxy, pgbouncer, databaseUrl, environment, url } = await startStores(
     places,
+    startPostgres,
     starting,
   );
   await migrate(environment);

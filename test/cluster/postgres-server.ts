@@ -283,7 +283,7 @@ export const endServer = async (
 
 // A machine that dies takes the server's processes along, which alone would go on to the end of
 // their statements.
-const killChildren = (postmaster: number): void => {
+export const killChildren = (postmaster: number): void => {
   process.kill(postmaster, 'SIGSTOP');
   const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(postmaster)], {
     encoding: 'utf8',

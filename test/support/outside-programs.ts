@@ -1,6 +1,6 @@
 /**
- * The programs that tests need and npm does not bring: redis-server, HAProxy, PgBouncer, Chromium
- * and an older PostgreSQL. Taken from PATH, else installed where that is possible.
+ * The programs that tests need and npm does not bring: redis-server, HAProxy, PgBouncer, Chromium,
+ * an older PostgreSQL, Patroni and etcd. Taken from PATH, else installed where that is possible.
  */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
@@ -8,7 +8,14 @@ import { delimiter, join } from 'node:path';
 
 interface OutsideProgram {
   /** The environment variable that gives the tests its place. */
-  readonly variable: 'REDIS_SERVER' | 'HAPROXY' | 'PGBOUNCER' | 'CHROMIUM' | 'OLDER_POSTGRES';
+  readonly variable:
+    | 'REDIS_SERVER'
+    | 'HAPROXY'
+    | 'PGBOUNCER'
+    | 'CHROMIUM'
+    | 'OLDER_POSTGRES'
+    | 'PATRONI'
+    | 'ETCD';
   readonly names: readonly string[];
   /** Where it is, too, or instead of PATH. */
   readonly folders?: readonly string[];
@@ -55,6 +62,20 @@ const programs: readonly OutsideProgram[] = [
     // Some 50 MB to fetch and 200 MB on the disk, most of it LLVM: not for every `npm test`.
     packages: ['postgresql-15', 'postgresql-17'],
     half: 'the service on an older PostgreSQL',
+    onlyOfFleet: true,
+  },
+  {
+    variable: 'PATRONI',
+    names: ['patroni'],
+    packages: ['patroni'],
+    half: 'a standby that Patroni promotes',
+    onlyOfFleet: true,
+  },
+  {
+    variable: 'ETCD',
+    names: ['etcd'],
+    packages: ['etcd-server'],
+    half: 'a standby that Patroni promotes',
     onlyOfFleet: true,
   },
 ];
@@ -107,8 +128,8 @@ const install = (wanted: readonly OutsideProgram[]): void => {
 };
 
 /**
- * Sets REDIS_SERVER, HAPROXY, PGBOUNCER, CHROMIUM and OLDER_POSTGRES for the tests, each to a path
- * that exists, and gives what cannot be tested here. With `mayInstall`, root on a Debian installs
+ * Sets REDIS_SERVER, HAPROXY, PGBOUNCER, CHROMIUM, OLDER_POSTGRES, PATRONI and ETCD for the tests,
+ * each to a path that exists, and gives what cannot be tested here. With `mayInstall`, root on a Debian installs
  * what is missing. A variable that is set already is left alone. `wholeFleet` needs them all.
  */
 export const findOutsidePrograms = (mayInstall: boolean, wholeFleet = false): readonly string[] => {

@@ -1,0 +1,108 @@
+/**
+ * PostgreSQL's failover by Patroni, as OPERATIONS describes it: the samples of HAProxy, PgBouncer,
+ * Patroni and etcd, and payments by REST all the while. The primary is killed with kill -9, and then
+ * the other one with the Patroni beside it. Nothing that was answered may be lost, and how long
+ * merchants felt it is printed and held. Of `npm run test:cluster` alone.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
+import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
+import { registryOf } from '../crash/books.ts';
+import { eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { openTimedReceiver, startBuyers, type Buyers } from './buyers.ts';
+import { startCalling, type SteadyCaller } from './felt-loss.ts';
+import { startFleetOn, type Fleet } from './fleet.ts';
+import { noFleet } from './outside.ts';
+import { noPatroni, startPatroniPair, type PatroniPair } from './patroni-pair.ts';
+
+/** What merchants may feel of a PostgreSQL that died, on a machine that other work shares. */
+const lostServer_max_ms = 10_000;
+/** Of one that died with its machine: the lease of the primary, `ttl`, runs out first. */
+const lostMachine_max_ms = 20_000 + 2 * lostServer_max_ms;
+const patience_ms = 300_000;
+
+if (process.env['FLEET'] === 'whole')
+  describe('a fleet whose PostgreSQL Patroni watches over', { skip: noPatroni || noFleet }, () => {
+    let fleet: Fleet<PatroniPair>;
+    let merchant: Merchant;
+    let receiver: Awaited<ReturnType<typeof openTimedReceiver>>;
+    let load: Buyers;
+    let caller: SteadyCaller;
+    before(async () => {
+      fleet = await startFleetOn(startPatroniPair, 'small');
+      receiver = await openTimedReceiver();
+      merchant = await makeMerchant(fleet);
+      await merchant.endpoint(receiver.url);
+      load = startBuyers(merchant, 2);
+      caller = startCalling(await makeMerchant(fleet));
+      await untilPaid(performance.now());
+    });
+    after(async () => {
+      await load?.stop().catch(() => {});
+      await caller?.stop();
+      await receiver?.close();
+      await fleet?.stop();
+    });
+
+    /** Waits until a payment that was begun after this moment is paid and its webhook received. */
+    const untilPaid = (from_ms: number): Promise<unknown> =>
+      eventually(
+        () => load.bought.some((p) => p.begun_ms >= from_ms && receiver.arrivals.has(p.id)),
+        'a new payment',
+        patience_ms,
+      );
+
+    /** Has the primary lost, and holds what merchants felt of it until the other one works. */
+    const hold = async (
+      what: string,
+      lose: () => Promise<void>,
+      felt_max_ms: number,
+    ): Promise<void> => {
+      const primary = await fleet.postgres.primary();
+      const from_ms = performance.now();
+      await lose();
+      const promoted_ms = performance.now() - from_ms;
+      await untilPaid(performance.now());
+      const felt = await caller.felt(from_ms, performance.now());
+      process.stdout.write(
+        `    ${what}: the other one was the primary after ${(promoted_ms / 1_000).toFixed(1)} s; felt by merchants: ${felt.errors} of ${felt.calls} calls failed, p99 ${felt.p99_ms.toFixed(0)} ms, for ${(felt.felt_ms / 1_000).toFixed(1)} s\n`,
+      );
+      assert.notEqual(await fleet.postgres.primary(), primary);
+      assert.ok(felt.calls > 0 && felt.felt_ms <= felt_max_ms, JSON.stringify(felt));
+    };
+
+    test('kill -9 of the primary: Patroni promotes the standby', () =>
+      hold('kill -9 of the primary', fleet.postgres.failOver, lostServer_max_ms));
+
+    test('the one that was lost comes back as the standby by itself, and takes over in its turn when the machine of the primary is lost', async () => {
+      await fleet.postgres.rejoin();
+      await hold('loss of its machine', fleet.postgres.loseMachine, lostMachine_max_ms);
+      await fleet.postgres.rejoin();
+    });
+
+    test('then no payment that was answered is lost, none is doubled, and the books balance', async () => {
+      await Promise.all([load.stop(), caller.stop()]);
+      assert.deepEqual(load.tally.wrong, []);
+      const ids = new Set(load.bought.map(({ id }) => id));
+      const endOf = new Map(
+        load.bought.map(({ id, isRefunded }) => [id, isRefunded ? 'refunded' : 'succeeded']),
+      );
+      const look = async (): Promise<any[]> => registryOf(merchant, '/payments');
+      const unended = async (): Promise<any[]> =>
+        (await look()).filter(({ id, status }) => status !== endOf.get(id));
+      await eventually(async () => (await unended()).length === 0, 'every end', patience_ms).catch(
+        () => {},
+      );
+      assert.deepEqual(await unended(), []);
+      const payments = await look();
+      assert.deepEqual(new Set(payments.map(({ id }) => id)), ids, 'each order has its payment');
+      assert.equal(payments.length, ids.size);
+      const paid = payments.filter(({ status }) => status === 'succeeded').length;
+      assert.equal((await merchant.call('GET', '/balance')).body.balance, 1_000 * paid);
+      const pool = new pg.Pool({ connectionString: fleet.databaseUrl, max: 1 });
+      const isRight = async (): Promise<boolean> => (await checkBooks({ pool })).length === 0;
+      await eventually(isRight, 'right books', patience_ms).finally(() => pool.end());
+      process.stdout.write(`    ${payments.length} payments, ${load.tally.calls} calls\n`);
+    });
+  });
