@@ -132,6 +132,11 @@ export const PaymentEntity = defineEntity({
       properties: ['captureBefore'],
       where: "status = 'authorized' and hold_order is null",
     },
+    {
+      name: 'payment_hold_open',
+      properties: ['holdOrder'],
+      where: 'hold_order is not null',
+    },
   ],
   checks: [
     { name: 'payment_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },

@@ -7,7 +7,7 @@ import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
 import { metrics } from '../service/tracing/telemetry.ts';
 
-const unsettledKinds = ['payment', 'refund', 'payout'] as const;
+const unsettledKinds = ['payment', 'hold', 'refund', 'payout'] as const;
 /** Up to ten minutes, an hour, a day, and longer. */
 const unsettledAges = ['10m', '1h', '1d', 'older'] as const;
 type Age = (typeof unsettledAges)[number];
@@ -23,12 +23,18 @@ interface Unsettled {
 }
 
 // A payment's time runs from the session's end: until then its buyer may take as long as it lasts.
-// Each part reads a partial index of what is not final.
+// A hold's time runs from its order to capture or to give up, which its key begins with (A-308); a
+// key from before that is of now. Each part reads a partial index of what is not final.
 const unsettled: Statement = {
   name: 'money.unsettled',
   text: `
     with waiting as (
       select 'payment' as kind, mode, currency, amount, processing_until as since from payment where status = 'processing'
+      union all
+      select 'hold', mode, currency, case hold_order when 'capture' then coalesce(amount_captured, amount) else amount end,
+        case when keyed_at between created_at and now() then keyed_at else now() end
+        from (select *, to_timestamp(('x' || left(replace(hold_key::text, '-', ''), 12))::bit(48)::bigint / 1000.0) as keyed_at
+          from payment where hold_order is not null) as keyed
       union all
       select 'refund', refund.mode, payment.currency, refund.amount, refund.created_at from refund
         join payment on payment.merchant_id = refund.merchant_id and payment.id = refund.payment_id where refund.status = 'pending'
@@ -61,7 +67,7 @@ export const watchUnsettledMoney = (runner: Runner): (() => void) => {
       .finally(() => (reading = null)));
   const counts = new Gauge({
     name: 'money_unsettled',
-    help: 'Payments at a bank, refunds and payouts whose end is not known, by age: payments since the end of their session, the others since they were made.',
+    help: 'Payments at a bank, orders about holds, refunds and payouts whose end is not known, by age: payments since the end of their session, the others since they were made.',
     labelNames: ['kind', 'mode', 'age'],
     registers: [],
     async collect() {
@@ -75,7 +81,7 @@ export const watchUnsettledMoney = (runner: Runner): (() => void) => {
   });
   const amounts = new Gauge({
     name: 'money_unsettled_minor_units',
-    help: 'Sum of payments, refunds and payouts whose end is not known, by age, in minor units.',
+    help: 'Sum of payments, holds, refunds and payouts whose end is not known, by age, in minor units.',
     labelNames: ['kind', 'mode', 'currency', 'age'],
     registers: [],
     async collect() {

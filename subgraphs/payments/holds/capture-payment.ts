@@ -3,7 +3,6 @@
  * order is written into the payment's row before the bank is called: a crash in between leaves an
  * order that is given again under the same key, so that the bank takes the money once.
  */
-import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Banks } from '../../kernel/banks/route.ts';
 import { writeEntries } from '../../kernel/database/audit.ts';
@@ -13,6 +12,7 @@ import {
   releaseKey,
   type IdempotencyClaim,
 } from '../../kernel/database/idempotency.ts';
+import { newRowId } from '../../kernel/database/new-id.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { sumMistake } from '../../kernel/rules/receipt-terms.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
@@ -67,7 +67,7 @@ const orderCapture = async (
     : agreed.amount < payment.amount &&
       (await partReceiptMistake(client, caller, payment, receipt, 'capture'));
   if (mistake) return mistake;
-  const holdKey = randomUUID();
+  const holdKey = newRowId();
   const patch = {
     holdOrder: 'capture',
     holdKey,

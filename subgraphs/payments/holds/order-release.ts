@@ -1,9 +1,9 @@
 /** The order to give a hold up, as the payment's row has it. */
-import { randomUUID } from 'node:crypto';
+import { newRowId } from '../../kernel/database/new-id.ts';
 import type { HoldOrderKind } from './rules.ts';
 
-/** The patch that orders a release. */
+/** The patch that orders a release. Its key begins with the time, which `money_unsettled` reads. */
 export const releaseOrder = (
   holdOrder: Exclude<HoldOrderKind, 'capture'>,
   askAt: Temporal.Instant,
-) => ({ holdOrder, holdKey: randomUUID(), askAt });
+) => ({ holdOrder, holdKey: newRowId(), askAt });
