@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { withAlertSubscription } from '../gateway/live/alerts.ts';
+import { withListSubscription } from '../gateway/live/lists.ts';
 import { openAuthenticator } from '../gateway/callers/authenticate.ts';
 import { openAddressOf } from '../gateway/callers/caller-address.ts';
 import type { BearerReader } from '../gateway/callers/caller.ts';
@@ -105,14 +106,15 @@ export const registerEdge = async (
   const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log });
   if (roles.has('gateway')) {
     const { graphIntrospection: introspection, graphiql } = config;
-    // Alerts are published over sockets alone: the stream of merchants below does not know of them.
-    const operatorsToo = withAlertSubscription(liveSubscriptions, { supergraph, bus });
+    // For people over sockets alone: the stream of merchants below does not know of them.
+    const withAlerts = withAlertSubscription(liveSubscriptions, { supergraph, bus });
+    const peopleToo = withListSubscription(withAlerts, { supergraph, bus });
     await registerGateway(app, {
       supergraph,
       authenticator: withSessions(authenticator, callers),
       origins: callers.origins,
       limiter,
-      liveSubscriptions: operatorsToo,
+      liveSubscriptions: peopleToo,
       log,
       introspection,
       graphiql,

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SubgraphName } from '../schema/sources.ts';
 import { openEveryBank } from './kernel/banks/open-every-bank.ts';
 import { openTestClocks } from './kernel/clock/test-clocks.ts';
+import { announceListChanges } from './kernel/database/list-changes.ts';
 import { openKeptKeys, type KeptKeys } from './kernel/database/kept-keys.ts';
 import { migrateAll, openRecord, type RecordStore, type Start } from './open-record.ts';
 import { isMigrated } from './kernel/database/orm.ts';
@@ -90,6 +91,7 @@ const openShared = async (
   { config, bus, log, stack }: SubgraphsOptions,
 ): Promise<{ readonly shared: SharedParts; readonly kept: KeptKeys }> => {
   const { pool } = database;
+  stack.defer(announceListChanges(pool, bus));
   const { eventsKept_days, publicUrl } = config;
   const queues = await openQueues({
     redisUrl: config.redisUrl,

@@ -66,6 +66,21 @@ export type CaptureMode =
   | 'automatic'
   | 'manual';
 
+/** A list that people watch. */
+export type ChangedList =
+  /** Alerts were raised, given to somebody or resolved. */
+  | 'alerts'
+  /** The audit log has new entries. */
+  | 'audit_log'
+  /** Payouts were proposed or decided. */
+  | 'payout_drafts'
+  /** A settlement report was matched, or differences were resolved. */
+  | 'reconciliation_differences'
+  /** Webhooks were attempted, or are sent again. */
+  | 'webhook_deliveries'
+  /** Webhooks have failed for good, or are sent again after that. */
+  | 'webhook_failures';
+
 /** pending while attempts are left, delivered after a 2xx, failed when they ran out. */
 export type DeliveryStatus =
   | 'pending'
@@ -641,11 +656,6 @@ export type AlertsQueryVariables = Exact<{
 
 export type AlertsQuery = { alerts: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, shopId: string | null, mode: Mode | null, subjectId: string, detail: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, resolvedAt: string | null, resolvedBy: string | null, note: string | null, payment: { id: string, merchantId: string, publicId: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
 
-export type RaisedAlertsSubscriptionVariables = Exact<{ [key: string]: never; }>;
-
-
-export type RaisedAlertsSubscription = { alertRaised: { id: string, kind: AlertKind } };
-
 export type ResolveAlertMutationVariables = Exact<{
   merchantId?: string | number | null | undefined;
   id: string | number;
@@ -1044,6 +1054,13 @@ export type LiveEventsSubscription = { events:
     | { __typename: 'RefundCreatedEvent', id: string, kind: LiveEventKind, at: string, merchantId: string, shopId: string, mode: Mode, refund: { id: string, merchantId: string, paymentId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null, payment: { id: string, publicId: string, currency: string, shopName: string, mode: Mode, orderId: string } } }
     | { __typename: 'SubscriptionStatusChangedEvent', id: string, kind: LiveEventKind, at: string, merchantId: string, shopId: string, mode: Mode, subscription: { merchantId: string, id: string, shopId: string, mode: Mode, customerRef: string, planName: string | null, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, status: SubscriptionStatus, nextChargeAt: string | null, retryAt: string | null, createdAt: string } }
    };
+
+export type ListsChangedSubscriptionVariables = Exact<{
+  merchantId?: string | number | null | undefined;
+}>;
+
+
+export type ListsChangedSubscription = { listsChanged: { lists: Array<ChangedList> } };
 
 export type LimitMerchantMutationVariables = Exact<{
   merchantId: string | number;
@@ -1966,16 +1983,13 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { week1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, week2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, week3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, week4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '7933baa000fb0b5e';
+export const operationsVersion = '2673bf6fa5f7ac49';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
 
 export const Alerts = typed<AlertsQuery, AlertsQueryVariables>(
   "query Alerts($merchantId: ID, $resolved: Boolean, $mode: Mode, $severity: AlertSeverity, $assignee: String, $unassigned: Boolean, $first: Int, $after: String, $last: Int, $before: String) {\n  alerts(\n    merchantId: $merchantId\n    resolved: $resolved\n    mode: $mode\n    severity: $severity\n    assignee: $assignee\n    unassigned: $unassigned\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      kind\n      merchantId\n      shopId\n      mode\n      subjectId\n      payment {\n        id\n        merchantId\n        publicId\n      }\n      detail\n      raisedAt\n      severity\n      assignee\n      resolvedAt\n      resolvedBy\n      note\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
-);
-export const RaisedAlerts = typed<RaisedAlertsSubscription, RaisedAlertsSubscriptionVariables>(
-  "subscription RaisedAlerts {\n  alertRaised {\n    id\n    kind\n  }\n}",
 );
 export const ResolveAlert = typed<ResolveAlertMutation, ResolveAlertMutationVariables>(
   "mutation ResolveAlert($merchantId: ID, $id: ID!, $note: String!) {\n  alertResolve(merchantId: $merchantId, id: $id, note: $note) {\n    __typename\n    ... on Alert {\n      id\n      resolvedAt\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
@@ -2087,6 +2101,9 @@ export const LinkPayments = typed<LinkPaymentsQuery, LinkPaymentsQueryVariables>
 );
 export const LiveEvents = typed<LiveEventsSubscription, LiveEventsSubscriptionVariables>(
   "subscription LiveEvents($merchantId: ID) {\n  events(merchantId: $merchantId) {\n    __typename\n    id\n    kind\n    at\n    merchantId\n    shopId\n    mode\n    ... on PaymentCreatedEvent {\n      payment {\n        ...PaymentRow\n      }\n    }\n    ... on PaymentStatusChangedEvent {\n      payment {\n        ...PaymentRow\n      }\n    }\n    ... on RefundCreatedEvent {\n      refund {\n        ...RefundRow\n      }\n    }\n    ... on PayoutCreatedEvent {\n      payout {\n        ...PayoutRow\n      }\n    }\n    ... on PayoutStatusChangedEvent {\n      payout {\n        ...PayoutRow\n      }\n    }\n    ... on SubscriptionStatusChangedEvent {\n      subscription {\n        ...SubscriptionRow\n      }\n    }\n  }\n}\n\nfragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nfragment PayoutRow on Payout {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  failReason\n  recipientCardMask\n  recipient {\n    phone\n    bankId\n    accountNumber\n    fullName\n  }\n  bankRef\n  createdAt\n  completedAt\n}\n\nfragment RefundRow on Refund {\n  id\n  merchantId\n  paymentId\n  amount\n  reason\n  status\n  failReason\n  createdAt\n  completedAt\n  payment {\n    id\n    publicId\n    currency\n    shopName\n    mode\n    orderId\n  }\n}\n\nfragment SubscriptionRow on BillingSubscription {\n  merchantId\n  id\n  shopId\n  mode\n  customerRef\n  planName\n  amount\n  currency\n  method\n  period\n  intervalCount\n  status\n  nextChargeAt\n  retryAt\n  createdAt\n}",
+);
+export const ListsChanged = typed<ListsChangedSubscription, ListsChangedSubscriptionVariables>(
+  "subscription ListsChanged($merchantId: ID) {\n  listsChanged(merchantId: $merchantId) {\n    lists\n  }\n}",
 );
 export const LimitMerchant = typed<LimitMerchantMutation, LimitMerchantMutationVariables>(
   "mutation LimitMerchant($merchantId: ID!, $perSecond: Int, $burst: Int) {\n  merchantRateLimitSet(\n    merchantId: $merchantId\n    perSecond: $perSecond\n    burst: $burst\n  ) {\n    __typename\n    ... on Merchant {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",

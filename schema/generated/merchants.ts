@@ -2666,12 +2666,39 @@ export type MutationadjustmentRecordArgs = {
   reference: Scalars['String']['input'];
 };
 
+/** A list that people watch. */
+export type ChangedList =
+  /** Alerts were raised, given to somebody or resolved. */
+  | 'alerts'
+  /** The audit log has new entries. */
+  | 'audit_log'
+  /** Payouts were proposed or decided. */
+  | 'payout_drafts'
+  /** A settlement report was matched, or differences were resolved. */
+  | 'reconciliation_differences'
+  /** Webhooks were attempted, or are sent again. */
+  | 'webhook_deliveries'
+  /** Webhooks have failed for good, or are sent again after that. */
+  | 'webhook_failures';
+
+/** That lists have changed. */
+export type ListsChanged = {
+  /** Those that the caller may read. */
+  lists: Array<ChangedList>;
+};
+
 export type Subscription = {
   /**
    * Alerts as they are raised, for the platform's operators, within about a second. What was raised while nobody listened is in `alerts`: read that list when the
    * subscription has begun.
    */
   alertRaised: Alert;
+  /**
+   * That lists of people have changed, for operators and cabinet users: read them again. No rows and no numbers; those lists that the caller may read, of the
+   * merchant or of all. At once after a calm second, else once a second with all that has changed, however much does. What changed while nobody listened is not
+   * sent later: read the lists when the subscription has begun.
+   */
+  listsChanged: ListsChanged;
   /**
    * `after` resumes behind that event's id. Keys see their shop; operators see all or one merchant. A key that resumes and selects more than the event's own
    * fields needs api:reports:read (decision D-79).
@@ -2689,6 +2716,11 @@ export type Subscription = {
   subscriptionStatusChanged: SubscriptionStatusChangedEvent;
   /** All kinds that the caller may subscribe to, or those asked for. */
   events: LiveEvent;
+};
+
+
+export type SubscriptionlistsChangedArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
 };
 
 
@@ -3199,6 +3231,8 @@ export type ResolversTypes = {
   BankHealth: ResolverTypeWrapper<BankHealth>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  ChangedList: ChangedList;
+  ListsChanged: ResolverTypeWrapper<ListsChanged>;
   Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
 };
 
@@ -3353,6 +3387,7 @@ export type ResolversParentTypes = {
   BankHealth: BankHealth;
   Query: Record<PropertyKey, never>;
   Mutation: Record<PropertyKey, never>;
+  ListsChanged: ListsChanged;
   Subscription: Record<PropertyKey, never>;
 };
 
@@ -4426,8 +4461,13 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   adjustmentRecord?: Resolver<ResolversTypes['AdjustmentRecordResult'], ParentType, ContextType, RequireFields<MutationadjustmentRecordArgs, 'merchantId' | 'shopId' | 'mode' | 'amount' | 'currency' | 'reason' | 'reference'>>;
 };
 
+export type ListsChangedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ListsChanged'] = ResolversParentTypes['ListsChanged']> = {
+  lists?: Resolver<Array<ResolversTypes['ChangedList']>, ParentType, ContextType>;
+};
+
 export type SubscriptionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Subscription'] = ResolversParentTypes['Subscription']> = {
   alertRaised?: SubscriptionResolver<ResolversTypes['Alert'], "alertRaised", ParentType, ContextType>;
+  listsChanged?: SubscriptionResolver<ResolversTypes['ListsChanged'], "listsChanged", ParentType, ContextType, Partial<SubscriptionlistsChangedArgs>>;
   paymentCreated?: SubscriptionResolver<ResolversTypes['PaymentCreatedEvent'], "paymentCreated", ParentType, ContextType, Partial<SubscriptionpaymentCreatedArgs>>;
   paymentStatusChanged?: SubscriptionResolver<ResolversTypes['PaymentStatusChangedEvent'], "paymentStatusChanged", ParentType, ContextType, Partial<SubscriptionpaymentStatusChangedArgs>>;
   payoutCreated?: SubscriptionResolver<ResolversTypes['PayoutCreatedEvent'], "payoutCreated", ParentType, ContextType, Partial<SubscriptionpayoutCreatedArgs>>;
@@ -4583,6 +4623,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   BankHealth?: BankHealthResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
+  ListsChanged?: ListsChangedResolvers<ContextType>;
   Subscription?: SubscriptionResolvers<ContextType>;
 };
 

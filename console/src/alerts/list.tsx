@@ -1,11 +1,10 @@
 /** What a person must look at, until one says what became of it. */
 import { useState } from 'react';
-import { useMutation, useQuery, useSubscription } from 'urql';
+import { useMutation, useQuery } from 'urql';
 import {
   AlertAssignees,
   Alerts,
   AssignAlert,
-  RaisedAlerts,
   type AlertsQuery,
 } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
@@ -184,11 +183,7 @@ export const AlertsPage = () => {
     variables: { ...narrowing, ...usePageArguments() },
   });
   const again = (): void => ask({ requestPolicy: 'network-only' });
-  useFollow(again);
-  useSubscription({ query: RaisedAlerts, variables: {} }, (_, raised) => {
-    again();
-    return raised;
-  });
+  useFollow(again, { lists: ['alerts'] });
   const rows = data?.alerts.nodes ?? [];
   return (
     <>

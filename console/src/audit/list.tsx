@@ -113,9 +113,6 @@ const AuditFilters = ({ hasSubject }: { readonly hasSubject: boolean }) => {
   );
 };
 
-/** New entries are not published: the page looks for them so often. */
-const look_ms = 5_000;
-
 /** The screen. */
 export const AuditPage = () => {
   const words = useWords();
@@ -130,7 +127,7 @@ export const AuditPage = () => {
     query: Audit,
     variables: { ...narrowing, ...usePageArguments() },
   });
-  useFollow(() => ask({ requestPolicy: 'network-only' }), look_ms);
+  useFollow(() => ask({ requestPolicy: 'network-only' }), { lists: ['audit_log'] });
   const rows = data?.auditLog.nodes ?? [];
   const open = rows.find(({ id }) => id === search.open);
   return (

@@ -1,13 +1,13 @@
 /** How much waits for a person in each section, so that the navigation shows it. */
-import { useEffect } from 'react';
 import { Counts } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { useLive } from '../graph/live.tsx';
 import { useAsk } from '../parts/use-ask.ts';
+import { useFollow, type Followed } from '../parts/use-follow.ts';
 import { usePermission, useViewer } from '../viewer.tsx';
 
-/** How soon it is read again. */
-const poll_ms = 30_000;
+const followed: Followed = {
+  lists: ['alerts', 'reconciliation_differences', 'webhook_failures'],
+};
 
 interface Listed {
   readonly nodes: readonly unknown[];
@@ -25,17 +25,8 @@ export const useCounts = () => {
   const { merchantId } = useAddress();
   const own = useViewer().merchantId;
   const { granted: platform } = usePermission('alerts');
-  const { epoch } = useLive();
   const { data, again } = useAsk(Counts, { merchantId: own ?? merchantId, platform });
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (!document.hidden) again();
-    }, poll_ms);
-    return () => clearInterval(timer);
-  }, [again]);
-  useEffect(() => {
-    if (epoch > 0) again();
-  }, [epoch, again]);
+  useFollow(again, followed);
   return {
     alerts: textOf(data?.alerts),
     webhooks: textOf(data?.webhookDeliveries),

@@ -1,19 +1,13 @@
 /**
- * Events as they happen: one subscription for the page, given to whoever listens. After the
+ * Events as they happen, and which lists have changed: two subscriptions for the page, given to
+ * whoever listens. After the
  * connection was lost, `epoch` grows: what is on the screen is then asked for anew, so that nothing
  * is missed.
  */
-import {
-  createContext,
-  useContext,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-  type ReactNode,
-} from 'react';
+import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { useClient } from 'urql';
 import {
+  ListsChanged,
   LiveEvents,
   type LiveEventsSubscription,
   type PaymentRowFragment,
@@ -37,9 +31,12 @@ export type LiveChange =
     };
 
 type Listener = (changes: readonly LiveChange[]) => void;
+type ListListener = (lists: ReadonlySet<string>) => void;
 
 interface Live {
   readonly listen: (listener: Listener) => () => void;
+  /** Listens to which lists have changed, where no event says so. */
+  readonly listenLists: (listener: ListListener) => () => void;
   /** Null while the connection is there; else since when it is not. */
   readonly lostAt: Date | null;
   readonly epoch: number;
@@ -81,18 +78,22 @@ const openGatherer = (give: (changes: readonly LiveChange[]) => void) => {
   };
 };
 
-/** Opens the subscription of this page. */
-export const LiveProvider = ({
-  socket,
-  merchantId,
-  children,
-}: {
-  readonly socket: SocketState;
-  readonly merchantId: string | null;
-  readonly children: ReactNode;
-}) => {
-  const client = useClient();
-  const listeners = useRef(new Set<Listener>());
+/** Those who listen to one thing: `listen` keeps its identity. */
+const openListeners = <Given,>() => {
+  const listeners = new Set<(given: Given) => void>();
+  return {
+    give: (given: Given): void => {
+      for (const listener of listeners) listener(given);
+    },
+    listen: (listener: (given: Given) => void) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+};
+
+/** The socket's state as the page shows it. */
+const useConnection = (socket: SocketState) => {
   const [connection, setConnection] = useState({ lostAt: null as Date | null, epoch: 0 });
   useEffect(
     () =>
@@ -105,25 +106,40 @@ export const LiveProvider = ({
       ),
     [socket],
   );
+  return connection;
+};
+
+/** Opens the subscriptions of this page. */
+export const LiveProvider = ({
+  socket,
+  merchantId,
+  children,
+}: {
+  readonly socket: SocketState;
+  readonly merchantId: string | null;
+  readonly children: ReactNode;
+}) => {
+  const client = useClient();
+  const [changes] = useState(openListeners<readonly LiveChange[]>);
+  const [lists] = useState(openListeners<ReadonlySet<string>>);
+  const connection = useConnection(socket);
   useEffect(() => {
-    const gather = openGatherer((changes) => {
-      for (const listener of listeners.current) listener(changes);
-    });
-    const subscription = client.subscription(LiveEvents, { merchantId }).subscribe(({ data }) => {
+    const gather = openGatherer(changes.give);
+    const events = client.subscription(LiveEvents, { merchantId }).subscribe(({ data }) => {
       const change = data && changeOf(data.events);
       if (change) gather(change);
     });
-    return () => subscription.unsubscribe();
-  }, [client, merchantId]);
+    const changed = client.subscription(ListsChanged, { merchantId }).subscribe(({ data }) => {
+      if (data) lists.give(new Set(data.listsChanged.lists));
+    });
+    return () => {
+      events.unsubscribe();
+      changed.unsubscribe();
+    };
+  }, [client, merchantId, changes, lists]);
   const live = useMemo<Live>(
-    () => ({
-      ...connection,
-      listen: (listener) => {
-        listeners.current.add(listener);
-        return () => void listeners.current.delete(listener);
-      },
-    }),
-    [connection],
+    () => ({ ...connection, listen: changes.listen, listenLists: lists.listen }),
+    [connection, changes, lists],
   );
   return <Context value={live}>{children}</Context>;
 };

@@ -17,7 +17,7 @@ import { Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useFollow } from '../parts/use-follow.ts';
+import { useFollow, type Followed } from '../parts/use-follow.ts';
 import { DraftActs } from '../payouts/draft-acts.tsx';
 import { recipientText } from '../payouts/draft-shown.ts';
 import { ResolveDialog } from '../reconciliation/resolve.tsx';
@@ -36,8 +36,9 @@ import {
 
 /** What failed before is no longer waited for. */
 const failed_days = 7;
-/** How often it is looked for while nothing happens. */
-const look_ms = 15_000;
+const followed: Followed = {
+  lists: ['alerts', 'payout_drafts', 'reconciliation_differences', 'webhook_failures'],
+};
 
 interface LineProps {
   readonly at: string;
@@ -258,7 +259,7 @@ export const NeededList = () => {
     platform,
     decides,
   });
-  useFollow(again, look_ms);
+  useFollow(again, followed);
   const [isHeld, hold] = useState(false);
   const shown = useRef(data);
   if (!isHeld) shown.current = data;

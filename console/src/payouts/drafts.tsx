@@ -8,6 +8,7 @@ import { Status } from '../parts/status.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
+import { useFollow } from '../parts/use-follow.ts';
 import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filters.tsx';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
 import type { Words } from '../words/en.ts';
@@ -15,7 +16,6 @@ import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { DraftActs } from './draft-acts.tsx';
 import { recipientText, refusalText } from './draft-shown.ts';
-import { usePolled } from './use-polled.ts';
 
 type Row = DraftRowFragment;
 const statuses = ['pending', 'approved', 'rejected', 'expired'] as const;
@@ -90,7 +90,7 @@ export const DraftsList = () => {
     filter: { mode: [mode], ...rangeOf(search) },
     ...usePageArguments(),
   });
-  usePolled(again);
+  useFollow(again, { lists: ['payout_drafts'] });
   const empty = isNarrowed(search) ? (
     <Empty title={shared.none} />
   ) : (

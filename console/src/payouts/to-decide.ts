@@ -2,8 +2,8 @@
 import { DraftsToDecide } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { useAsk } from '../parts/use-ask.ts';
+import { useFollow } from '../parts/use-follow.ts';
 import { usePermission } from '../viewer.tsx';
-import { usePolled } from './use-polled.ts';
 
 interface ToDecide {
   /** Undefined until it is known. */
@@ -19,7 +19,7 @@ export const useDraftsToDecide = (): ToDecide => {
   const mayDecide = usePermission('payoutDraftApprove').granted;
   const filter = { mode: [mode], isMine: false };
   const { data, again } = useAsk(DraftsToDecide, { merchantId, filter }, !mayDecide);
-  usePolled(again, mayDecide);
+  useFollow(again, { lists: ['payout_drafts'], isOn: mayDecide });
   const { count, isExact = true } = data?.payoutDrafts.totalCount ?? {};
   return { count, isExact, mayDecide };
 };

@@ -76,7 +76,7 @@ export const PeoplePage = () => {
   const [chosen, choose] = useState<Row | null>(null);
   const [{ data, error }, ask] = useQuery({ query: People, variables: {} });
   const again = (): void => ask({ requestPolicy: 'network-only' });
-  useFollow(again, look_ms);
+  useFollow(again, { every_ms: look_ms });
   const columns = useColumns(choose);
   const rows = data?.personSessions ?? [];
   return (

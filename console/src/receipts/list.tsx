@@ -119,7 +119,7 @@ export const ReceiptsPage = () => {
     filter: { mode: [mode], ...rangeOf(search), ...shop },
   };
   const { data, error, again } = useAsk(Receipts, { ...narrowing, ...usePageArguments() });
-  useFollow(again, look_ms);
+  useFollow(again, { every_ms: look_ms });
   const choosable = useMemo(() => columnsOf(words, own, again), [words, own, again]);
   const columns = useColumns('receipts', choosable);
   const narrowed = isNarrowed(search);

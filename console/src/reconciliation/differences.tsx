@@ -11,6 +11,7 @@ import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
+import { useFollow } from '../parts/use-follow.ts';
 import { usePermission } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
@@ -151,6 +152,7 @@ export const DifferencesPart = () => {
     merchantId,
     ...usePageArguments(),
   });
+  useFollow(again, { lists: ['reconciliation_differences'] });
   const found = data?.reconciliationDifferences;
   const choice = useChosen(found?.nodes);
   const [open, setOpen] = useState<readonly Row[] | null>(null);

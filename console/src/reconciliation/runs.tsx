@@ -1,5 +1,5 @@
 /** The registries that were uploaded, and what came of each. */
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { Runs, type RunRowFragment } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { wholeNumber } from '../format.ts';
@@ -11,6 +11,7 @@ import { Status, type Tone } from '../parts/status.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
+import { useFollow } from '../parts/use-follow.ts';
 import { usePermission } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
@@ -21,9 +22,6 @@ type Row = RunRowFragment;
 const runTones = { open: 'waiting', ready: 'moving', matched: 'good' } as const satisfies Readonly<
   Record<Row['status'], Tone>
 >;
-
-/** How soon the list is read again while something is compared. */
-const poll_ms = 2_000;
 
 const columnsOf = (words: Words, own: ReconciliationWords): readonly Column<Row>[] => [
   {
@@ -69,12 +67,7 @@ export const RunsPart = () => {
   const [isOpen, setOpen] = useState(false);
   const { data, error, again, list } = useAsk(Runs, usePageArguments());
   const runs = data?.reconciliationRuns;
-  const isMoving = runs?.nodes.some(({ status }) => status === 'ready') ?? false;
-  useEffect(() => {
-    if (!isMoving) return undefined;
-    const timer = setInterval(again, poll_ms);
-    return () => clearInterval(timer);
-  }, [isMoving, again]);
+  useFollow(again, { lists: ['reconciliation_differences'] });
   return (
     <>
       <div className="acts">

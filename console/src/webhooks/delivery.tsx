@@ -145,9 +145,6 @@ const Found = ({ delivery, again }: { readonly delivery: Row; readonly again: ()
   );
 };
 
-/** While it is on its way, its attempts are looked for so often. */
-const onItsWay_ms = 3_000;
-
 /** The drawer of a webhook; `name` is `<merchant>/<delivery>`. */
 export const DeliveryDrawer = ({
   name,
@@ -162,7 +159,7 @@ export const DeliveryDrawer = ({
   const [{ data, error }, ask] = useQuery({ query: Delivery, variables: { merchantId, id } });
   const again = (): void => ask({ requestPolicy: 'network-only' });
   const found = data?.webhookDelivery;
-  useFollow(again, found?.status === 'pending' ? onItsWay_ms : null);
+  useFollow(again, { lists: ['webhook_deliveries'] });
   return (
     <Modal side title={found?.event.replace('_', '.') ?? none} isOpen onClose={close}>
       {error && !data && <Failure error={error} again={again} />}

@@ -97,15 +97,12 @@ const EndpointCard = ({
   );
 };
 
-/** How often the numbers are asked for while nothing happens. */
-const look_ms = 15_000;
-
 /** The endpoints. */
 export const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWebhookWords();
   const [{ data, error }, ask] = useQuery({ query: Endpoints, variables: { merchantId } });
   const again = (): void => ask({ requestPolicy: 'network-only' });
-  useFollow(again, look_ms);
+  useFollow(again, { lists: ['webhook_deliveries'], events: true });
   if (error && !data) return <Failure error={error} again={again} />;
   if (!data) return null;
   const all = (data.merchant?.shops ?? []).flatMap(({ name, webhookEndpoints }) =>

@@ -60,9 +60,6 @@ const columnsOf = (words: Words): readonly ChoosableColumn<Row>[] => [
   },
 ];
 
-/** Attempts are made without a word to the page: it looks so often. */
-const look_ms = 5_000;
-
 const useDeliveries = () => {
   const viewer = useViewer();
   const { search, merchantId } = useAddress();
@@ -82,7 +79,7 @@ const useDeliveries = () => {
   const again = (): void => ask({ requestPolicy: 'network-only' });
   const rows = data?.webhookDeliveries.nodes ?? [];
   const owner = viewer.merchantId ?? merchantId;
-  useFollow(again, look_ms);
+  useFollow(again, { lists: ['webhook_deliveries'], events: true });
   return { data, error, again, rows, owner, isOfAll, status, narrowing };
 };
 

@@ -1,4 +1,5 @@
 /** Raising an alert: in the transaction of what gives rise to it, or by itself. */
+import { noteListChange } from '../database/list-changes.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { alertKinds, type AlertKind } from '../rules/alert.ts';
 import { maskCardNumbers } from '../rules/card-in-text.ts';
@@ -50,5 +51,7 @@ export const raiseAlert = async (
     at,
     alertKinds[kind] === 'state',
   ];
-  return (await run(runner, raise, values)).length > 0;
+  const isNew = (await run(runner, raise, values)).length > 0;
+  if (isNew) noteListChange(runner, { list: 'alerts', merchantId });
+  return isNew;
 };

@@ -24,6 +24,7 @@ import { ChangeRecord, type AuditedState } from './audited.ts';
 import { isUuid } from '../rules/uuid.ts';
 import { clientOf } from './orm-connections.ts';
 import type { Database } from './orm.ts';
+import { listsOfEntry, noteListChange } from './list-changes.ts';
 import { newRowId } from './new-id.ts';
 import { run, type Statement } from './statement.ts';
 import { maskCardNumbers } from '../rules/card-in-text.ts';
@@ -185,6 +186,9 @@ export const writeEntries = async (
     };
   });
   if (rows.length > 0) await run(client, insertEntries, [JSON.stringify(rows)]);
+  for (const { action } of entries)
+    for (const list of listsOfEntry(action.subject.kind))
+      noteListChange(client, { list, merchantId: action.merchantId });
 };
 
 /** Writes one entry so. */

@@ -12,6 +12,7 @@ import {
 import { Migrator } from '@mikro-orm/migrations';
 import { makePartitions } from './partitions.ts';
 import { refuseUnrecorded } from './audited.ts';
+import { knowClients } from './list-changes.ts';
 import { applyMigrations } from './migrate.ts';
 import { dialectOver } from './orm-connections.ts';
 import pg from 'pg';

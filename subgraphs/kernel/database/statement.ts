@@ -7,6 +7,7 @@ import pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { currentSpan, spanned, type SpanStart } from '../service/tracing/tracing.ts';
 import { errorCode } from '../service/error-code.ts';
+import { endListChanges } from './list-changes.ts';
 
 export interface Statement {
   /** Unique in the program: PostgreSQL keeps the plan under it. */
@@ -93,15 +94,20 @@ const send = async <Found extends object>(
   return rows;
 };
 
-/** Begins or ends a transaction: a commit may take longer than all that it commits. */
-export const sendCommand = (
+/**
+ * Begins or ends a transaction: a commit may take longer than all that it commits. Whoever watches
+ * lists is notified of what was committed.
+ */
+export const sendCommand = async (
   client: pg.PoolClient,
   command: 'begin' | 'commit' | 'rollback',
-): Promise<unknown> =>
-  spanned(
+): Promise<void> => {
+  await spanned(
     { kind: 'client', name: `sql ${command}`, values: { 'db.system.name': 'postgresql' } },
     () => client.query(command),
   );
+  if (command !== 'begin') endListChanges(client, command === 'commit');
+};
 
 /**
  * Runs `work` in one transaction on one client; rolls back when it throws, and when `keep` is given

@@ -21,7 +21,7 @@ import {
 import { alertKinds, type AlertKind } from '../rules/alert.ts';
 import { liveKinds } from '../rules/event.ts';
 import { modes } from '../rules/mode.ts';
-import type { BusMessages, BusTopic } from '../service/bus.ts';
+import { changedLists, type BusMessages, type BusTopic } from '../service/bus.ts';
 import { fields, readAs } from '../service/read-as.ts';
 
 const text = pipe(string(), nonEmpty());
@@ -34,10 +34,14 @@ const signal = pipe(
 );
 
 /** A list without the items of a kind that only a newer version knows. */
-const listOf = <Item>(kinds: GenericSchema, item: GenericSchema<unknown, Item>) =>
+const listOf = <Item>(
+  kinds: GenericSchema,
+  item: GenericSchema<unknown, Item>,
+  kindOf: (item: Readonly<Record<string, unknown>>) => unknown = ({ kind }) => kind,
+) =>
   pipe(
     array(fields),
-    transform((items): unknown[] => items.filter(({ kind }) => is(kinds, kind))),
+    transform((items): unknown[] => items.filter((one) => is(kinds, kindOf(one)))),
     array(item),
   );
 
@@ -70,6 +74,9 @@ const alert = object({
   raisedAt: text,
 });
 
+const changedList = picklist(changedLists);
+const listChange = object({ list: changedList, merchantId: nullable(text) });
+
 const schemas: {
   readonly [Topic in BusTopic]: GenericSchema<unknown, BusMessages[Topic]>;
 } = {
@@ -85,6 +92,7 @@ const schemas: {
   streams: object({ keyId: text, streamId: text }),
   sessions: object({ sessionId: text }),
   alerts: listOf(alertKind, alert),
+  lists: listOf(changedList, listChange, ({ list }) => list),
 };
 
 /** The names of all topics. */

@@ -114,6 +114,7 @@ const openTopicSubscriptions = (log: Logger): TopicSubscriptions => ({
   streams: openTopicSubscription('streams', log),
   sessions: openTopicSubscription('sessions', log),
   alerts: openTopicSubscription('alerts', log),
+  lists: openTopicSubscription('lists', log),
 });
 
 /** Where processes announce themselves. */

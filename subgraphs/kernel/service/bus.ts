@@ -31,6 +31,24 @@ export interface PublishedAlert {
   readonly raisedAt: string;
 }
 
+/** Lists that people watch and of which no event of the stream says that they have changed. */
+export const changedLists = [
+  'alerts',
+  'audit_log',
+  'payout_drafts',
+  'reconciliation_differences',
+  'webhook_deliveries',
+  'webhook_failures',
+] as const;
+export type ChangedList = (typeof changedLists)[number];
+
+/** That a list of a merchant has changed. */
+export interface ListChange {
+  readonly list: ChangedList;
+  /** Null: it is the platform's, or that of merchants who are not named. */
+  readonly merchantId: string | null;
+}
+
 /** What goes over the bus: topic to message. Messages are hints; PostgreSQL holds the facts. */
 export interface BusMessages {
   /**
@@ -58,6 +76,8 @@ export interface BusMessages {
   sessions: { readonly sessionId: string };
   /** Alerts that have just been raised. For operators alone. */
   alerts: readonly PublishedAlert[];
+  /** Lists that have just changed, each of a merchant once. For people alone. */
+  lists: readonly ListChange[];
 }
 export type BusTopic = keyof BusMessages;
 

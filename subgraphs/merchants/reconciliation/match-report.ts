@@ -8,6 +8,7 @@ import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
 import { notSetAsideOfPlatform, workBatch, type Subject } from '../../kernel/alerts/set-aside.ts';
 import { reportedKinds } from '../../kernel/banks/settlement-bank.ts';
+import { noteListChange } from '../../kernel/database/list-changes.ts';
 import {
   columns,
   inTransaction,
@@ -111,6 +112,7 @@ export const matchStep = (
       differences,
       progress,
     ]);
+    noteListChange(client, { list: 'reconciliation_differences', merchantId: null });
     if (!kept || next !== 'done') return kept ?? null;
     if (kept.differences > 0) await alertOf(client, kept, kept.differences, now);
     const looked = ready.progress?.phase === 'missing' ? ready.progress : null;

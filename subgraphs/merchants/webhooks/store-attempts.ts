@@ -5,6 +5,7 @@
  */
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { noteListChange } from '../../kernel/database/list-changes.ts';
 import { runTwins, type Twins } from '../../kernel/database/spread.ts';
 import { openPace } from '../../kernel/queue/pace.ts';
 
@@ -93,7 +94,13 @@ const storeBatch = async (
     results,
     columnsOf,
   );
-  return new Set(rows.map(({ deliveryId }) => deliveryId));
+  const held = new Set(rows.map(({ deliveryId }) => deliveryId));
+  for (const { merchantId, deliveryId, status } of results) {
+    if (!held.has(deliveryId)) continue;
+    noteListChange(pool, { list: 'webhook_deliveries', merchantId });
+    if (status === 'failed') noteListChange(pool, { list: 'webhook_failures', merchantId });
+  }
+  return held;
 };
 
 const columnsOf = (results: readonly AttemptResult[]): readonly unknown[] => {

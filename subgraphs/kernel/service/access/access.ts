@@ -199,6 +199,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Mutation.personalDataErase': { operator: 'admin' },
   // Never on the stream of merchants.
   'Subscription.alertRaised': { operator: 'viewer', platform: true },
+  'Subscription.listsChanged': { operator: 'viewer' },
   'Subscription.paymentCreated': { key: free, operator: 'viewer' },
   'Subscription.paymentStatusChanged': { key: free, operator: 'viewer' },
   'Subscription.payoutCreated': { key: free, operator: 'viewer' },

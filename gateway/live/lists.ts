@@ -1,0 +1,144 @@
+/**
+ * The subscription `listsChanged`: that lists of people have changed, by name alone. Decision
+ * A-310. A message is a hint. However many changes there are, a subscriber gets one result a
+ * second, so that one merchant's rush has no console read its lists more often.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { execute, GraphQLError, type ExecutionResult } from 'graphql';
+import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { lacks } from '../../subgraphs/kernel/service/access/access.ts';
+import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import {
+  changedLists,
+  type Bus,
+  type ChangedList,
+  type ListChange,
+} from '../../subgraphs/kernel/service/bus.ts';
+import type { GraphRequest } from '../graph-request.ts';
+import type { Supergraph } from '../supergraph.ts';
+import { audienceOf } from './audience.ts';
+import { readSelection } from './selection.ts';
+import type { LiveResults, LiveSubscriptions } from './subscriptions.ts';
+
+/** The least time from one result of a subscription to its next. */
+export const listsRest_ms = 1_000;
+
+/** The query that reads each list: who may not call it does not learn that the list has changed. */
+const readBy: Readonly<Record<ChangedList, string>> = {
+  alerts: 'Query.alerts',
+  audit_log: 'Query.auditLog',
+  payout_drafts: 'Query.payoutDrafts',
+  reconciliation_differences: 'Query.reconciliationDifferences',
+  webhook_deliveries: 'Query.webhookDeliveries',
+  webhook_failures: 'Query.webhookFailures',
+};
+
+export interface ListSubscriptionsParts {
+  readonly supergraph: Pick<Supergraph, 'apiSchema'>;
+  readonly bus: Pick<Bus, 'subscribe'>;
+}
+
+/** Adds `listsChanged`, for people, to other subscriptions. */
+export const withListSubscription = (
+  others: LiveSubscriptions,
+  { supergraph, bus }: ListSubscriptionsParts,
+): LiveSubscriptions => ({
+  subscribe: (request, call) => {
+    const selection = readSelection(supergraph.apiSchema, request);
+    if (!('query' in selection) || selection.field !== 'listsChanged')
+      return others.subscribe(request, call);
+    const { principal } = call;
+    const refuse = (code: string, message: string) => [
+      new GraphQLError(message, { extensions: { code } }),
+    ];
+    const lack = lacks('Subscription.listsChanged', principal);
+    if (lack !== null)
+      return refuse(principal.kind === 'key' ? 'scope_required' : 'forbidden', lack);
+    const { merchantId } = selection.arguments;
+    const audience = audienceOf(principal, typeof merchantId === 'string' ? merchantId : null);
+    if (isRefused(audience)) return refuse(audience.code, audience.message);
+    const concerns = concernsOf(principal, audience.merchantId ?? null);
+    return new ListResults(bus, concerns, (lists) =>
+      resultOf(supergraph.apiSchema, request, lists),
+    );
+  },
+});
+
+/**
+ * Whether a change concerns the caller. What is of no named merchant concerns everybody of the
+ * platform: it may be of any.
+ */
+const concernsOf = (principal: Principal, merchantId: string | null) => {
+  const readable = new Set(changedLists.filter((list) => lacks(readBy[list], principal) === null));
+  const isOfPlatform = principal.kind === 'operator' && principal.merchantId === null;
+  return (change: ListChange): boolean =>
+    readable.has(change.list) &&
+    (change.merchantId === null
+      ? isOfPlatform
+      : merchantId === null || change.merchantId === merchantId);
+};
+
+const resultOf = (
+  schema: Supergraph['apiSchema'],
+  { document, variables, operationName }: GraphRequest,
+  lists: readonly ChangedList[],
+) =>
+  execute({
+    schema,
+    document,
+    variableValues: variables,
+    ...(operationName ? { operationName } : {}),
+    rootValue: { listsChanged: { lists } },
+  });
+
+type ToResult = (lists: readonly ChangedList[]) => ExecutionResult | Promise<ExecutionResult>;
+
+/** Subscribed to the bus from its construction until `return`. */
+class ListResults implements LiveResults {
+  readonly #toResult: ToResult;
+  readonly #unsubscribe: () => void;
+  readonly #changed = new Set<ChangedList>();
+  readonly #ended = new AbortController();
+  #restsUntil_ms = -Infinity;
+  #wake: () => void = () => {};
+
+  constructor(
+    bus: Pick<Bus, 'subscribe'>,
+    concerns: (change: ListChange) => boolean,
+    toResult: ToResult,
+  ) {
+    this.#toResult = toResult;
+    this.#unsubscribe = bus.subscribe('lists', (changes) => {
+      for (const change of changes) if (concerns(change)) this.#changed.add(change.list);
+      if (this.#changed.size > 0) this.#wake();
+    });
+  }
+
+  async next(): Promise<IteratorResult<ExecutionResult, undefined>> {
+    while (this.#changed.size === 0 && !this.#ended.signal.aborted) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await promise;
+    }
+    const rest_ms = this.#restsUntil_ms - performance.now();
+    if (rest_ms > 0)
+      // The end of the subscription ends the wait, too.
+      await sleep(rest_ms, undefined, { signal: this.#ended.signal }).catch(() => {});
+    if (this.#ended.signal.aborted) return { done: true, value: undefined };
+    const lists = [...this.#changed];
+    this.#changed.clear();
+    this.#restsUntil_ms = performance.now() + listsRest_ms;
+    return { done: false, value: await this.#toResult(lists) };
+  }
+
+  async return(): Promise<IteratorResult<ExecutionResult, undefined>> {
+    this.#ended.abort();
+    this.#unsubscribe();
+    this.#wake();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * What lists of people have changed, noted where rows are written and passed on when they are
+ * committed. Decision A-310. A hint: a process that ends between the commit and the passing on
+ * passes nothing on, and who reads the lists looks by itself now and then.
+ */
+import pg from 'pg';
+import type { Bus, ChangedList, ListChange } from '../service/bus.ts';
+
+type Watcher = (changes: readonly ListChange[]) => void;
+
+const poolOf = new WeakMap<object, pg.Pool>();
+const watchers = new WeakMap<pg.Pool, Watcher>();
+/** Of transactions that are under way, by their clients. */
+const uncommitted = new WeakMap<object, ListChange[]>();
+
+/** Knows from now on which of the pool's clients are the pool's. */
+export const knowClients = (pool: pg.Pool): void => {
+  pool.on('connect', (client) => poolOf.set(client, pool));
+};
+
+/**
+ * Notes that a list of a merchant has changed (null: of the platform). On a client it is passed on
+ * when its transaction is committed, and forgotten when that is rolled back; on a pool at once.
+ */
+export const noteListChange = (runner: pg.Pool | pg.PoolClient, change: ListChange): void => {
+  if (runner instanceof pg.Pool) {
+    watchers.get(runner)?.([change]);
+    return;
+  }
+  const pool = poolOf.get(runner);
+  if (!pool || !watchers.has(pool)) return;
+  const noted = uncommitted.get(runner);
+  if (noted) noted.push(change);
+  else uncommitted.set(runner, [change]);
+};
+
+/** Passes on what a client's transaction has noted, or forgets it. */
+export const endListChanges = (client: pg.PoolClient, isCommitted: boolean): void => {
+  const noted = uncommitted.get(client);
+  if (!noted) return;
+  uncommitted.delete(client);
+  const pool = poolOf.get(client);
+  if (isCommitted && pool) watchers.get(pool)?.(noted);
+};
+
+/** The lists that an audit entry about this kind of subject changes. */
+const listsOfSubject: Readonly<Record<string, readonly ChangedList[]>> = {
+  alert: ['alerts'],
+  payout_draft: ['payout_drafts'],
+  reconciliation: ['reconciliation_differences'],
+  reconciliation_difference: ['reconciliation_differences'],
+  webhook_delivery: ['webhook_deliveries', 'webhook_failures'],
+};
+
+/** The lists that an audit entry changes: the log itself, and what the entry is about. */
+export const listsOfEntry = (subjectKind: string): readonly ChangedList[] => [
+  'audit_log',
+  ...(listsOfSubject[subjectKind] ?? []),
+];
+
+/** How long changes are gathered: those of a moment are one message. */
+const gather_ms = 100;
+const message_max = 200;
+
+/**
+ * Publishes to other processes what is noted on this pool and its clients, gathered. Gives what
+ * ends that.
+ */
+export const announceListChanges = (pool: pg.Pool, bus: Pick<Bus, 'publish'>): (() => void) => {
+  const waiting = new Map<string, ListChange>();
+  let timer: NodeJS.Timeout | null = null;
+  const publish = (): void => {
+    timer = null;
+    const changes = [...waiting.values()];
+    waiting.clear();
+    for (let from = 0; from < changes.length; from += message_max)
+      // It never rejects: a message is a hint.
+      void bus.publish('lists', changes.slice(from, from + message_max));
+  };
+  watchers.set(pool, (changes) => {
+    for (const change of changes) waiting.set(`${change.list} ${change.merchantId}`, change);
+    timer ??= setTimeout(publish, gather_ms);
+  });
+  return () => {
+    watchers.delete(pool);
+    if (timer) clearTimeout(timer);
+  };
+};
