@@ -60,6 +60,9 @@ export const makeRouter = (socket: SocketState) => {
       import('./subscriptions/page.tsx').then(({ SubscriptionsPage: Page }) => ({ Page })),
     ),
     at('/payouts', () => import('./payouts/list.tsx').then(({ PayoutsPage: Page }) => ({ Page }))),
+    at('/payouts/$merchantId/$id', () =>
+      import('./payouts/payout.tsx').then(({ PayoutPage: Page }) => ({ Page })),
+    ),
     at('/balance', () => import('./ledger/page.tsx').then(({ BalancePage: Page }) => ({ Page }))),
     at('/reports', () => import('./reports/page.tsx').then(({ ReportsPage: Page }) => ({ Page }))),
     at('/reconciliation', () =>

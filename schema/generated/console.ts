@@ -337,6 +337,13 @@ export type Permission =
   | 'bankAskAgain'
   | 'personalDataErase';
 
+/** Whose personal data. */
+export type PersonalDataSubject =
+  /** Of all payments, tokens and subscriptions with the merchant's reference of a customer. */
+  | 'customer'
+  | 'payment'
+  | 'payout';
+
 /** What has a rate: the methods of payments, and of payouts, whose fee is withheld on top of the amount. */
 export type RatedMethod =
   | 'sbp'
@@ -347,6 +354,18 @@ export type RatedMethod =
   | 'payouts_sbp'
   | 'payouts_card'
   | 'payouts_account';
+
+/** Who gets the receipt: `email` or `phone` at least. Sealed at rest, and never shown again as a whole. */
+export type ReceiptCustomerInput = {
+  /** An e-mail address. */
+  email?: string | null | undefined;
+  /** +7 and 10 digits. */
+  phone?: string | null | undefined;
+  /** 1 to 256 characters. */
+  fullName?: string | null | undefined;
+  /** 10 or 12 digits. */
+  inn?: string | null | undefined;
+};
 
 /**
  * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
@@ -368,6 +387,110 @@ export type ReceiptFilter = {
   /** Made before this moment. */
   until?: string | null | undefined;
 };
+
+/** What a receipt is made of. An item's total is price x quantity, rounded half up to a kopeck; the totals sum to the amount exactly (decision D-90). */
+export type ReceiptInput = {
+  /** Who gets it. */
+  customer: ReceiptCustomerInput;
+  /** 1 to 6; the cash register's own when absent. */
+  taxSystem?: number | null | undefined;
+  /** 1 to 100. */
+  items: Array<ReceiptItemInput>;
+};
+
+/** One position of a receipt. */
+export type ReceiptItemInput = {
+  /** 1 to 128 characters. */
+  description: string;
+  /** A decimal number above 0 with at most 3 places: `1`, `0.750`. */
+  quantity: string;
+  /** Of one, minor units; may be 0. */
+  price: number;
+  /** 1 to 12, the code of the VAT rate. */
+  vatCode: number;
+  /** What is sold. */
+  paymentSubject?: ReceiptPaymentSubject | null | undefined;
+  /** How it is paid. */
+  paymentMode?: ReceiptPaymentMode | null | undefined;
+  /** The unit of the quantity. */
+  measure?: ReceiptMeasure | null | undefined;
+  /** The marking code of the goods, up to 256 characters. */
+  markCode?: string | null | undefined;
+};
+
+/** The unit of the quantity (tag 2108 of 54-FZ). */
+export type ReceiptMeasure =
+  | 'piece'
+  | 'gram'
+  | 'kilogram'
+  | 'ton'
+  | 'centimeter'
+  | 'decimeter'
+  | 'meter'
+  | 'square_centimeter'
+  | 'square_decimeter'
+  | 'square_meter'
+  | 'milliliter'
+  | 'liter'
+  | 'cubic_meter'
+  | 'kilowatt_hour'
+  | 'gigacalorie'
+  | 'day'
+  | 'hour'
+  | 'minute'
+  | 'second'
+  | 'kilobyte'
+  | 'megabyte'
+  | 'gigabyte'
+  | 'terabyte'
+  | 'another';
+
+/** How it is paid (tag 1214 of 54-FZ). `prepayment` and `partial_prepayment` are two names of one mode. */
+export type ReceiptPaymentMode =
+  | 'full_prepayment'
+  | 'prepayment'
+  | 'partial_prepayment'
+  | 'advance'
+  | 'full_payment'
+  | 'partial_payment'
+  | 'credit'
+  | 'credit_payment';
+
+/** What is sold (tag 1212 of 54-FZ). */
+export type ReceiptPaymentSubject =
+  | 'commodity'
+  | 'excise'
+  | 'job'
+  | 'service'
+  | 'gambling_bet'
+  | 'gambling_prize'
+  | 'lottery'
+  | 'lottery_prize'
+  | 'intellectual_activity'
+  | 'payment'
+  | 'agent_commission'
+  | 'property_right'
+  | 'non_operating_gain'
+  | 'insurance_premium'
+  | 'sales_tax'
+  | 'resort_fee'
+  | 'composite'
+  | 'another'
+  | 'fine'
+  | 'tax'
+  | 'lien'
+  | 'cost'
+  | 'pension_insurance_without_payouts'
+  | 'pension_insurance_with_payouts'
+  | 'health_insurance_without_payouts'
+  | 'health_insurance_with_payouts'
+  | 'health_insurance'
+  | 'casino'
+  | 'agent_withdrawals'
+  | 'non_marked_excise'
+  | 'marked_excise'
+  | 'marked'
+  | 'non_marked';
 
 /** pending, then registered or failed; a failed one can be sent again, and is pending then. */
 export type ReceiptStatus =
@@ -945,6 +1068,19 @@ export type RejectDraftMutation = { payoutDraftReject:
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
+export type EraseDataMutationVariables = Exact<{
+  merchantId: string | number;
+  subject: PersonalDataSubject;
+  id: string;
+  reason: string;
+}>;
+
+
+export type EraseDataMutation = { personalDataErase:
+    | { __typename: 'PersonalDataErased', payments: number, payouts: number, tokens: number, subscriptions: number, left: number, hasMore: boolean }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
+
 export type ForbiddenWordsQueryVariables = Exact<{
   first?: number | null | undefined;
   after?: string | null | undefined;
@@ -1149,6 +1285,7 @@ export type ChangeEndpointMutationVariables = Exact<{
   id: string | number;
   url?: string | null | undefined;
   events?: Array<WebhookEvent> | WebhookEvent | null | undefined;
+  signature?: WebhookSignature | null | undefined;
 }>;
 
 
@@ -1246,6 +1383,7 @@ export type AddEndpointMutationVariables = Exact<{
   merchantId: string | number;
   shopId: string | number;
   url: string;
+  signature: WebhookSignature;
 }>;
 
 
@@ -1306,7 +1444,7 @@ export type PaymentQueryVariables = Exact<{
 }>;
 
 
-export type PaymentQuery = { payment: { terminalName: string, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, rrn: string | null, returnUrl: string | null, description: string | null, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, metadata: Record<string, string>, customerCardBrand: string | null, customerCardHolder: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, shopName: string, mode: Mode, orderId: string, amount: number, amountRefunded: number, currency: string, method: PaymentMethod, status: PaymentStatus, bankName: string | null, customerCardMask: string | null, customerPhoneMask: string | null, createdAt: string, lateSuccess: boolean, merchant: { id: string, name: string }, webhookDeliveries: Array<{ id: string, event: WebhookEvent, eventId: string, url: string, status: DeliveryStatus, attempts: number, nextAttemptAt: string | null, createdAt: string }>, receipts: Array<{ id: string, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, fiscalStorageNumber: string | null, fiscalDocumentNumber: string | null, fiscalAttribute: string | null, registeredAt: string | null, failureReason: string | null, createdAt: string }>, timeline: Array<
+export type PaymentQuery = { payment: { terminalName: string, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, rrn: string | null, returnUrl: string | null, description: string | null, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, metadata: Record<string, string>, customerCardBrand: string | null, customerCardHolder: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, shopName: string, mode: Mode, orderId: string, amount: number, amountRefunded: number, currency: string, method: PaymentMethod, status: PaymentStatus, bankName: string | null, customerCardMask: string | null, customerPhoneMask: string | null, createdAt: string, lateSuccess: boolean, merchant: { id: string, name: string }, webhookDeliveries: Array<{ id: string, event: WebhookEvent, eventId: string, url: string, status: DeliveryStatus, attempts: number, nextAttemptAt: string | null, createdAt: string }>, receipts: Array<{ id: string, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, fiscalStorageNumber: string | null, fiscalDocumentNumber: string | null, fiscalAttribute: string | null, registeredAt: string | null, failureReason: string | null, createdAt: string, items: Array<{ paymentMode: ReceiptPaymentMode | null }> }>, timeline: Array<
       | { __typename: 'TimelineAudit', at: string, audit: { id: string, actor: string, role: string, action: string, subjectKind: string, subjectId: string, before: Record<string, unknown> | null, after: Record<string, unknown> | null, requestId: string } }
       | { __typename: 'TimelineBankCall', connector: string, call: string, operationId: string, currency: string | null, answer: string, reference: string | null, failureCode: string | null, bankCode: string | null, durationMs: number, at: string, asked: number | null }
       | { __typename: 'TimelineCreated', by: PaymentMaker, makerId: string | null, keyPrefix: string | null, at: string }
@@ -1598,6 +1736,27 @@ export type ReceiptsQueryVariables = Exact<{
 
 export type ReceiptsQuery = { receipts: { nodes: Array<{ id: string, merchantId: string, paymentId: string, refundId: string | null, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, fiscalDocumentNumber: string | null, failureReason: string | null, registeredAt: string | null, createdAt: string, payment: { id: string, publicId: string, orderId: string, shopName: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
 
+export type ReceiptTermsQueryVariables = Exact<{
+  merchantId: string | number;
+  id: string | number;
+}>;
+
+
+export type ReceiptTermsQuery = { payment: { amountCaptured: number, amountRefunded: number, currency: string, receipts: Array<{ id: string, type: ReceiptType, taxSystem: number | null, customer: { email: string | null, phone: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> }> } | null };
+
+export type CloseReceiptMutationVariables = Exact<{
+  merchantId: string | number;
+  paymentId: string | number;
+  receipt: ReceiptInput;
+  key: string;
+}>;
+
+
+export type CloseReceiptMutation = { receiptClose:
+    | { __typename: 'ReceiptCreated', receipt: { id: string, status: ReceiptStatus } }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
+
 export type RunRowFragment = { id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, createdAt: string, createdBy: string, matchedAt: string | null };
 
 export type RunsQueryVariables = Exact<{
@@ -1807,7 +1966,7 @@ export type TokensQueryVariables = Exact<{
 
 export type TokensQuery = { tokensConnection: { nodes: Array<{ id: string, merchantId: string, shopId: string, customerRef: string, method: RecurringMethod, status: TokenStatus, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, lastChargedAt: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
 
-export type PaymentLifeFragment = { webhookDeliveries: Array<{ id: string, event: WebhookEvent, eventId: string, url: string, status: DeliveryStatus, attempts: number, nextAttemptAt: string | null, createdAt: string }>, receipts: Array<{ id: string, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, fiscalStorageNumber: string | null, fiscalDocumentNumber: string | null, fiscalAttribute: string | null, registeredAt: string | null, failureReason: string | null, createdAt: string }>, timeline: Array<
+export type PaymentLifeFragment = { webhookDeliveries: Array<{ id: string, event: WebhookEvent, eventId: string, url: string, status: DeliveryStatus, attempts: number, nextAttemptAt: string | null, createdAt: string }>, receipts: Array<{ id: string, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, fiscalStorageNumber: string | null, fiscalDocumentNumber: string | null, fiscalAttribute: string | null, registeredAt: string | null, failureReason: string | null, createdAt: string, items: Array<{ paymentMode: ReceiptPaymentMode | null }> }>, timeline: Array<
     | { __typename: 'TimelineAudit', at: string, audit: { id: string, actor: string, role: string, action: string, subjectKind: string, subjectId: string, before: Record<string, unknown> | null, after: Record<string, unknown> | null, requestId: string } }
     | { __typename: 'TimelineBankCall', connector: string, call: string, operationId: string, currency: string | null, answer: string, reference: string | null, failureCode: string | null, bankCode: string | null, durationMs: number, at: string, asked: number | null }
     | { __typename: 'TimelineCreated', by: PaymentMaker, makerId: string | null, keyPrefix: string | null, at: string }
@@ -1839,6 +1998,21 @@ export type ResendReceiptMutation = { receiptResend:
     | { __typename: 'ReceiptResent', receipt: { id: string, status: ReceiptStatus } }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
+
+export type DayTotalsFragment = { currency: string, complete: boolean, parts: Array<{ from: string, to: string, rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> };
+
+export type TodayQueryVariables = Exact<{
+  merchantId?: string | number | null | undefined;
+  mode?: Mode | null | undefined;
+  timeZone: string;
+  since: string;
+  to: string;
+  earlier: string;
+  recent: string;
+}>;
+
+
+export type TodayQuery = { payment: { currency: string, complete: boolean, parts: Array<{ from: string, to: string, rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> }, refund: { currency: string, complete: boolean, parts: Array<{ from: string, to: string, rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> }, payout: { currency: string, complete: boolean, parts: Array<{ from: string, to: string, rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> }, byMethod: { currency: string, complete: boolean, parts: Array<{ from: string, to: string, rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> }, byBank: { currency: string, complete: boolean, parts: Array<{ from: string, to: string, rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> }, codes: { currency: string, complete: boolean, parts: Array<{ from: string, to: string, rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> }, codesBefore: { currency: string, complete: boolean, parts: Array<{ from: string, to: string, rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> } };
 
 export type TotalsQueryVariables = Exact<{
   merchantId?: string | number | null | undefined;
@@ -1967,7 +2141,6 @@ export type WeekTotalsFragment = { parts: Array<{ from: string, to: string, rows
 export type WeeksQueryVariables = Exact<{
   merchantId?: string | number | null | undefined;
   mode?: Mode | null | undefined;
-  of: TotalsOf;
   timeZone: string;
   from1: string;
   to1: string;
@@ -1980,10 +2153,10 @@ export type WeeksQueryVariables = Exact<{
 }>;
 
 
-export type WeeksQuery = { week1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, week2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, week3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, week4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
+export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '2673bf6fa5f7ac49';
+export const operationsVersion = 'f7c0617ae7cf94c6';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2072,6 +2245,9 @@ export const ApproveDraft = typed<ApproveDraftMutation, ApproveDraftMutationVari
 export const RejectDraft = typed<RejectDraftMutation, RejectDraftMutationVariables>(
   "mutation RejectDraft($merchantId: ID!, $id: ID!, $reason: String!) {\n  payoutDraftReject(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ... on PayoutDraftRejected {\n      draft {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
+export const EraseData = typed<EraseDataMutation, EraseDataMutationVariables>(
+  "mutation EraseData($merchantId: ID!, $subject: PersonalDataSubject!, $id: String!, $reason: String!) {\n  personalDataErase(\n    merchantId: $merchantId\n    subject: $subject\n    id: $id\n    reason: $reason\n  ) {\n    __typename\n    ... on PersonalDataErased {\n      payments\n      payouts\n      tokens\n      subscriptions\n      left\n      hasMore\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+);
 export const ForbiddenWords = typed<ForbiddenWordsQuery, ForbiddenWordsQueryVariables>(
   "query ForbiddenWords($first: Int, $after: String, $last: Int, $before: String) {\n  forbiddenPurposes(first: $first, after: $after, last: $last, before: $before) {\n    nodes {\n      id\n      word\n      reason\n      createdAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
@@ -2127,7 +2303,7 @@ export const RotateEndpointSecret = typed<RotateEndpointSecretMutation, RotateEn
   "mutation RotateEndpointSecret($merchantId: ID!, $id: ID!, $overlapHours: Int!) {\n  webhookEndpointSecretRotate(\n    merchantId: $merchantId\n    id: $id\n    overlapHours: $overlapHours\n  ) {\n    __typename\n    ... on WebhookSecretRotated {\n      secret\n      standardSecret\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const ChangeEndpoint = typed<ChangeEndpointMutation, ChangeEndpointMutationVariables>(
-  "mutation ChangeEndpoint($merchantId: ID!, $id: ID!, $url: String, $events: [WebhookEvent!]) {\n  webhookEndpointUpdate(\n    merchantId: $merchantId\n    id: $id\n    url: $url\n    events: $events\n  ) {\n    __typename\n    ... on WebhookEndpoint {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation ChangeEndpoint($merchantId: ID!, $id: ID!, $url: String, $events: [WebhookEvent!], $signature: WebhookSignature) {\n  webhookEndpointUpdate(\n    merchantId: $merchantId\n    id: $id\n    url: $url\n    events: $events\n    signature: $signature\n  ) {\n    __typename\n    ... on WebhookEndpoint {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const DisableEndpoint = typed<DisableEndpointMutation, DisableEndpointMutationVariables>(
   "mutation DisableEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointDisable(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on WebhookEndpoint {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
@@ -2154,7 +2330,7 @@ export const RevokeKey = typed<RevokeKeyMutation, RevokeKeyMutationVariables>(
   "mutation RevokeKey($merchantId: ID!, $apiKeyId: ID!) {\n  apiKeyRevoke(merchantId: $merchantId, apiKeyId: $apiKeyId) {\n    __typename\n    ... on ApiKey {\n      id\n      revokedAt\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const AddEndpoint = typed<AddEndpointMutation, AddEndpointMutationVariables>(
-  "mutation AddEndpoint($merchantId: ID!, $shopId: ID!, $url: String!) {\n  webhookEndpointCreate(merchantId: $merchantId, shopId: $shopId, url: $url) {\n    __typename\n    ... on WebhookEndpointCreated {\n      endpoint {\n        id\n      }\n      secret\n      standardSecret\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation AddEndpoint($merchantId: ID!, $shopId: ID!, $url: String!, $signature: WebhookSignature!) {\n  webhookEndpointCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    url: $url\n    signature: $signature\n  ) {\n    __typename\n    ... on WebhookEndpointCreated {\n      endpoint {\n        id\n      }\n      secret\n      standardSecret\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const Needed = typed<NeededQuery, NeededQueryVariables>(
   "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nfragment NeededAlert on Alert {\n  id\n  kind\n  merchantId\n  detail\n  raisedAt\n  severity\n  assignee\n  payment {\n    id\n    merchantId\n    publicId\n  }\n}\n\nquery Needed($merchantId: ID, $mode: Mode!, $me: String!, $failedSince: DateTime!, $platform: Boolean!, $decides: Boolean!) {\n  mine: alerts(merchantId: $merchantId, resolved: false, assignee: $me, last: 20) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasPreviousPage\n    }\n  }\n  alerts(merchantId: $merchantId, resolved: false, unassigned: true, last: 20) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasPreviousPage\n    }\n  }\n  reconciliationDifferences(merchantId: $merchantId, resolved: false, last: 20) @include(if: $platform) {\n    nodes {\n      id\n      merchantId\n      runId\n      kind\n      detail\n      foundAt\n    }\n    pageInfo {\n      hasPreviousPage\n    }\n  }\n  webhookFailures(merchantId: $merchantId, since: $failedSince) {\n    nodes {\n      merchantId\n      shopId\n      endpointId\n      url\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  payoutDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    last: 20\n  ) @include(if: $decides) {\n    nodes {\n      ...DraftRow\n    }\n    pageInfo {\n      hasPreviousPage\n    }\n  }\n}",
@@ -2169,7 +2345,7 @@ export const Search = typed<SearchQuery, SearchQueryVariables>(
   "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Search($text: String!, $merchantId: ID) {\n  search(text: $text, merchantId: $merchantId) {\n    kind\n    merchantId\n    id\n    at\n    payment {\n      ...PaymentRow\n    }\n    refund {\n      id\n      paymentId\n      amount\n      status\n    }\n    payout {\n      id\n      amount\n      currency\n      status\n      mode\n    }\n    subscription {\n      id\n      amount\n      currency\n      status\n      mode\n      customerRef\n    }\n  }\n}",
 );
 export const Payment = typed<PaymentQuery, PaymentQueryVariables>(
-  "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Payment($merchantId: ID!, $id: ID!) {\n  payment(id: $id, merchantId: $merchantId) {\n    ...PaymentRow\n    merchant {\n      id\n      name\n    }\n    terminalName\n    capture\n    amountCapturable\n    amountCaptured\n    captureBefore\n    rrn\n    returnUrl\n    description\n    capturedAt\n    finalizedAt\n    expiresAt\n    metadata\n    customerCardBrand\n    customerCardHolder\n    customerPayerBank\n    fee\n    feeRateBps\n    net\n    paymentUrl\n    ...PaymentLife\n  }\n}\n\nfragment PaymentLife on Payment {\n  webhookDeliveries {\n    id\n    event\n    eventId\n    url\n    status\n    attempts\n    nextAttemptAt\n    createdAt\n  }\n  receipts {\n    id\n    type\n    status\n    amount\n    currency\n    fiscalStorageNumber\n    fiscalDocumentNumber\n    fiscalAttribute\n    registeredAt\n    failureReason\n    createdAt\n  }\n  timeline {\n    __typename\n    at\n    ... on TimelineCreated {\n      by\n      makerId\n      keyPrefix\n    }\n    ... on TimelineStatus {\n      paymentStatus: status\n    }\n    ... on TimelineBankCall {\n      connector\n      call\n      operationId\n      asked: amount\n      currency\n      answer\n      reference\n      failureCode\n      bankCode\n      durationMs\n    }\n    ... on TimelineRefund {\n      refundStatus: status\n      amount\n      refund {\n        id\n        reason\n        failReason\n        createdAt\n        completedAt\n      }\n    }\n    ... on TimelineWebhookAttempt {\n      delivery {\n        id\n        event\n        eventId\n        url\n        status\n      }\n      attempt {\n        number\n        durationMs\n        status\n        error\n        responseHead\n      }\n    }\n    ... on TimelinePosting {\n      posting: entry {\n        id\n        type\n        amount\n        currency\n        description\n      }\n    }\n    ... on TimelineAudit {\n      audit: entry {\n        id\n        actor\n        role\n        action\n        subjectKind\n        subjectId\n        before\n        after\n        requestId\n      }\n    }\n  }\n}",
+  "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Payment($merchantId: ID!, $id: ID!) {\n  payment(id: $id, merchantId: $merchantId) {\n    ...PaymentRow\n    merchant {\n      id\n      name\n    }\n    terminalName\n    capture\n    amountCapturable\n    amountCaptured\n    captureBefore\n    rrn\n    returnUrl\n    description\n    capturedAt\n    finalizedAt\n    expiresAt\n    metadata\n    customerCardBrand\n    customerCardHolder\n    customerPayerBank\n    fee\n    feeRateBps\n    net\n    paymentUrl\n    ...PaymentLife\n  }\n}\n\nfragment PaymentLife on Payment {\n  webhookDeliveries {\n    id\n    event\n    eventId\n    url\n    status\n    attempts\n    nextAttemptAt\n    createdAt\n  }\n  receipts {\n    id\n    type\n    status\n    amount\n    currency\n    fiscalStorageNumber\n    fiscalDocumentNumber\n    fiscalAttribute\n    registeredAt\n    failureReason\n    createdAt\n    items {\n      paymentMode\n    }\n  }\n  timeline {\n    __typename\n    at\n    ... on TimelineCreated {\n      by\n      makerId\n      keyPrefix\n    }\n    ... on TimelineStatus {\n      paymentStatus: status\n    }\n    ... on TimelineBankCall {\n      connector\n      call\n      operationId\n      asked: amount\n      currency\n      answer\n      reference\n      failureCode\n      bankCode\n      durationMs\n    }\n    ... on TimelineRefund {\n      refundStatus: status\n      amount\n      refund {\n        id\n        reason\n        failReason\n        createdAt\n        completedAt\n      }\n    }\n    ... on TimelineWebhookAttempt {\n      delivery {\n        id\n        event\n        eventId\n        url\n        status\n      }\n      attempt {\n        number\n        durationMs\n        status\n        error\n        responseHead\n      }\n    }\n    ... on TimelinePosting {\n      posting: entry {\n        id\n        type\n        amount\n        currency\n        description\n      }\n    }\n    ... on TimelineAudit {\n      audit: entry {\n        id\n        actor\n        role\n        action\n        subjectKind\n        subjectId\n        before\n        after\n        requestId\n      }\n    }\n  }\n}",
 );
 export const RefundPayment = typed<RefundPaymentMutation, RefundPaymentMutationVariables>(
   "mutation RefundPayment($merchantId: ID!, $paymentId: ID!, $amount: MinorUnits!, $reason: String, $key: String!) {\n  refundCreate(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    amount: $amount\n    reason: $reason\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on RefundCreated {\n      refund {\n        id\n        status\n        amount\n      }\n      idempotent\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
@@ -2246,6 +2422,12 @@ export const DisableLive = typed<DisableLiveMutation, DisableLiveMutationVariabl
 export const Receipts = typed<ReceiptsQuery, ReceiptsQueryVariables>(
   "fragment ReceiptRow on Receipt {\n  id\n  merchantId\n  paymentId\n  refundId\n  type\n  status\n  amount\n  currency\n  fiscalDocumentNumber\n  failureReason\n  registeredAt\n  createdAt\n  payment {\n    id\n    publicId\n    orderId\n    shopName\n  }\n}\n\nquery Receipts($merchantId: ID, $status: [ReceiptStatus!], $filter: ReceiptFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  receipts(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...ReceiptRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
+export const ReceiptTerms = typed<ReceiptTermsQuery, ReceiptTermsQueryVariables>(
+  "query ReceiptTerms($merchantId: ID!, $id: ID!) {\n  payment(merchantId: $merchantId, id: $id) {\n    amountCaptured\n    amountRefunded\n    currency\n    receipts {\n      id\n      type\n      taxSystem\n      customer {\n        email\n        phone\n      }\n      items {\n        description\n        quantity\n        price\n        vatCode\n        paymentSubject\n        paymentMode\n        measure\n        markCode\n      }\n    }\n  }\n}",
+);
+export const CloseReceipt = typed<CloseReceiptMutation, CloseReceiptMutationVariables>(
+  "mutation CloseReceipt($merchantId: ID!, $paymentId: ID!, $receipt: ReceiptInput!, $key: String!) {\n  receiptClose(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on ReceiptCreated {\n      receipt {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+);
 export const Runs = typed<RunsQuery, RunsQueryVariables>(
   "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  createdAt\n  createdBy\n  matchedAt\n}\n\nquery Runs($first: Int, $after: String, $last: Int, $before: String) {\n  reconciliationRuns(first: $first, after: $after, last: $last, before: $before) {\n    nodes {\n      ...RunRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
@@ -2303,6 +2485,9 @@ export const AskBankAgain = typed<AskBankAgainMutation, AskBankAgainMutationVari
 export const ResendReceipt = typed<ResendReceiptMutation, ResendReceiptMutationVariables>(
   "mutation ResendReceipt($merchantId: ID!, $id: ID!) {\n  receiptResend(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on ReceiptResent {\n      receipt {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
+export const Today = typed<TodayQuery, TodayQueryVariables>(
+  "fragment DayTotals on Totals {\n  currency\n  complete\n  parts {\n    from\n    to\n    rows {\n      group\n      count\n      succeeded\n      failed\n      moved\n    }\n  }\n}\n\nquery Today($merchantId: ID, $mode: Mode, $timeZone: String!, $since: DateTime!, $to: DateTime!, $earlier: DateTime!, $recent: DateTime!) {\n  payment: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $since\n    to: $to\n    interval: day\n    timeZone: $timeZone\n  ) {\n    ...DayTotals\n  }\n  refund: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $since\n    to: $to\n    interval: day\n    timeZone: $timeZone\n  ) {\n    ...DayTotals\n  }\n  payout: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $since\n    to: $to\n    interval: day\n    timeZone: $timeZone\n  ) {\n    ...DayTotals\n  }\n  byMethod: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $recent\n    to: $to\n    timeZone: \"UTC\"\n    groupBy: method\n  ) {\n    ...DayTotals\n  }\n  byBank: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $recent\n    to: $to\n    timeZone: \"UTC\"\n    groupBy: bank\n  ) {\n    ...DayTotals\n  }\n  codes: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $recent\n    to: $to\n    timeZone: \"UTC\"\n    groupBy: failure_code\n  ) {\n    ...DayTotals\n  }\n  codesBefore: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $earlier\n    to: $recent\n    timeZone: \"UTC\"\n    groupBy: failure_code\n  ) {\n    ...DayTotals\n  }\n}",
+);
 export const Totals = typed<TotalsQuery, TotalsQueryVariables>(
   "query Totals($merchantId: ID, $mode: Mode, $of: TotalsOf!, $from: DateTime!, $to: DateTime!, $interval: TotalsInterval, $timeZone: String!, $groupBy: TotalsGroup) {\n  totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: $of\n    from: $from\n    to: $to\n    interval: $interval\n    timeZone: $timeZone\n    groupBy: $groupBy\n  ) {\n    currency\n    complete\n    parts {\n      from\n      to\n      rows {\n        group\n        count\n        amount\n        succeeded\n        failed\n        moved\n        fee\n      }\n    }\n  }\n}",
 );
@@ -2340,5 +2525,5 @@ export const ResendFailed = typed<ResendFailedMutation, ResendFailedMutationVari
   "mutation ResendFailed($merchantId: ID!, $since: DateTime!, $endpointId: ID, $limit: Int!) {\n  webhookDeliveriesResendFailed(\n    merchantId: $merchantId\n    since: $since\n    endpointId: $endpointId\n    limit: $limit\n  ) {\n    __typename\n    ... on WebhookDeliveriesResent {\n      count\n      hasMore\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const Weeks = typed<WeeksQuery, WeeksQueryVariables>(
-  "fragment WeekTotals on Totals {\n  parts {\n    from\n    to\n    rows {\n      succeeded\n      failed\n      moved\n    }\n  }\n}\n\nquery Weeks($merchantId: ID, $mode: Mode, $of: TotalsOf!, $timeZone: String!, $from1: DateTime!, $to1: DateTime!, $from2: DateTime!, $to2: DateTime!, $from3: DateTime!, $to3: DateTime!, $from4: DateTime!, $to4: DateTime!) {\n  week1: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: $of\n    from: $from1\n    to: $to1\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  week2: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: $of\n    from: $from2\n    to: $to2\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  week3: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: $of\n    from: $from3\n    to: $to3\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  week4: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: $of\n    from: $from4\n    to: $to4\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n}",
+  "fragment WeekTotals on Totals {\n  parts {\n    from\n    to\n    rows {\n      succeeded\n      failed\n      moved\n    }\n  }\n}\n\nquery Weeks($merchantId: ID, $mode: Mode, $timeZone: String!, $from1: DateTime!, $to1: DateTime!, $from2: DateTime!, $to2: DateTime!, $from3: DateTime!, $to3: DateTime!, $from4: DateTime!, $to4: DateTime!) {\n  payment1: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from1\n    to: $to1\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payment2: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from2\n    to: $to2\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payment3: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from3\n    to: $to3\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payment4: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from4\n    to: $to4\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund1: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from1\n    to: $to1\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund2: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from2\n    to: $to2\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund3: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from3\n    to: $to3\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund4: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from4\n    to: $to4\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout1: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from1\n    to: $to1\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout2: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from2\n    to: $to2\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout3: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from3\n    to: $to3\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout4: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from4\n    to: $to4\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n}",
 );

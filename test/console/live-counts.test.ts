@@ -52,7 +52,7 @@ const watchQuestions = (page: Page): string[] => {
   return names;
 };
 
-/** A busy machine is given two seconds; what was polled came after five, and counts after thirty. */
+/** A busy machine is given two seconds: by polls it came after five, and counts after thirty. */
 const soon = async (shown: Locator): Promise<void> => shown.waitFor({ timeout: 2_000 });
 
 /** Longer than the first questions of a page, and than the rest of its subscription. */
@@ -116,7 +116,7 @@ describe('a webhook', { skip: noChromium }, () => {
     assert.equal(cancelled.status, 200, JSON.stringify(cancelled.body));
     await receiver.until(() => true);
     // The next attempt is in its column.
-    await soon(page.getByRole('row', { name: /payment\.cancelled.*Pending.*1/ }));
+    await soon(page.getByRole('row', { name: /Pending.*payment\.cancelled.*hook 1/ }));
     await context.close();
     await receiver.close();
   });

@@ -9,6 +9,7 @@ import { noChromium, startChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
 import { askGraph, eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
+import { receiptOf } from '../support/receipts.ts';
 import { setClock } from '../support/test-clock.ts';
 import { makeSession, openConsole, type Look } from './console-window.ts';
 
@@ -24,6 +25,7 @@ let deliveryId: string;
 let linkId: string;
 let subscriptionId: string;
 let payoutId: string;
+let prepaidId: string;
 before(async () => {
   if (noChromium) return;
   [service, browser] = await Promise.all([openPlainService(), startChromium()]);
@@ -40,6 +42,25 @@ before(async () => {
     paymentId = body.payment.id;
     if (order_id !== 'order-1') await payByCard(body.payment_url);
   }
+  // The simulator declines this amount: home has three tables of rates then.
+  const declined = await merchant.call('POST', '/payments', {
+    amount: 120_001,
+    order_id: 'order-declined',
+    method: 'cards',
+  });
+  await payByCard(declined.body.payment_url);
+  const prepaid = receiptOf(10_000);
+  const ordered = await merchant.call('POST', '/payments', {
+    amount: 10_000,
+    order_id: 'order-prepaid',
+    method: 'cards',
+    receipt: {
+      ...prepaid,
+      items: prepaid.items.map((item) => ({ ...item, payment_mode: 'full_prepayment' })),
+    },
+  });
+  prepaidId = ordered.body.payment.id;
+  await payByCard(ordered.body.payment_url);
   const link = await merchant.call('POST', '/links', { amount: 250_000, description: 'Cakes' });
   linkId = link.body.link.id;
   const subscription = await merchant.call('POST', '/subscriptions', {
@@ -51,7 +72,7 @@ before(async () => {
   // On a clock that stands no bank would answer.
   await eventually(async () => {
     const { body } = await merchant.call('GET', '/payments');
-    return body.items.filter((one: any) => one.status === 'succeeded').length === 2;
+    return body.items.filter((one: any) => one.status === 'succeeded').length === 3;
   }, 'the payments');
   const payout = await merchant.call('POST', '/payouts', {
     amount: 10_000,
@@ -89,9 +110,9 @@ after(async () => {
 
 /** Every screen, with what is on it when it has come to rest. */
 const screens: readonly (readonly [path: string, ready: string])[] = [
-  ['', '.tile'],
+  ['', '.rates table:nth-of-type(3)'],
   ['payments', 'tbody tr'],
-  ['payments?status=failed', '.state'],
+  ['payments?status=expired', '.state'],
   ['refunds', '.state'],
   ['receipts', '.state'],
   ['payouts', 'tbody tr'],
@@ -163,6 +184,7 @@ describe('every screen', { skip: noChromium }, () => {
         [`payouts?open=${merchant.id}/${payoutId}`, '.timeline'] as const,
         [`merchants/${merchant.id}`, '.card'] as const,
         [`payments/${merchant.id}/${paymentId}`, '.timeline'] as const,
+        [`payouts/${merchant.id}/${payoutId}`, '.timeline'] as const,
       ]) {
         await page.goto(addressOf(path));
         await page.locator(ready).first().waitFor();
@@ -180,13 +202,18 @@ describe('every screen', { skip: noChromium }, () => {
   }
 
   for (const look of looks)
-    test(`the dialogs of payouts are clean: ${look.language} ${look.theme} ${look.width}`, async () => {
+    test(`the dialogs are clean: ${look.language} ${look.theme} ${look.width}`, async () => {
       const { page, context } = await openConsole(browser, service.rest, cookie, look);
-      await page.goto(addressOf('payouts?tab=drafts'));
-      for (const [button, name] of [
-        [/^(Approve|Одобрить)$/, 'approve'],
-        [/^(New payout|Новая выплата)/, 'new'],
+      const payment = `payments/${merchant.id}/${prepaidId}`;
+      for (const [path, button, name] of [
+        ['payouts?tab=drafts', /^(Approve|Одобрить)$/, 'approve'],
+        ['payouts?tab=drafts', /^(New payout|Новая выплата)/, 'new'],
+        [payment, /^(Closing receipt|Закрывающий чек)$/, 'closing'],
+        [payment, /^(Erase personal data|Удалить персональные данные)$/, 'erase'],
+        [`merchants/${merchant.id}`, /^(Edit|Изменить)$/, 'endpoint'],
+        ['policies?tab=rates', /^(Set a fee|Задать комиссию)$/, 'fee'],
       ] as const) {
+        await page.goto(addressOf(path));
         await page.getByRole('button', { name: button }).first().click();
         const dialog = page.getByRole('dialog');
         await dialog.locator('.dialog-foot').waitFor();
@@ -195,7 +222,7 @@ describe('every screen', { skip: noChromium }, () => {
           'document.documentElement.scrollWidth - innerWidth',
         );
         assert.ok(over <= 0, `${name} is ${over} px too wide`);
-        const file = `console-${look.language}-${look.theme}-${look.width}-payout-${name}.png`;
+        const file = `console-${look.language}-${look.theme}-${look.width}-dialog-${name}.png`;
         await page.screenshot({ path: join(pictures, file) });
         await page.keyboard.press('Escape');
         await dialog.waitFor({ state: 'detached' });

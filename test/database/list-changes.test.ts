@@ -1,4 +1,4 @@
-/** What lists changed is passed on by the commit, in either kind of transaction, and by no rollback. */
+/** What changed lists is passed on by a commit of either kind of transaction, by no rollback. */
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

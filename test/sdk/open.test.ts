@@ -1,13 +1,13 @@
 /** `psp open` leads to where the console shows the object. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { noChromium, startChromium } from '../browser/chromium.ts';
 import { makeSession, openConsole } from '../console/console-window.ts';
 import { eventually } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { receiptOf } from '../support/receipts.ts';
-import { pay } from '../support/buyer.ts';
+import { pay, payByCard } from '../support/buyer.ts';
 import { makeFundedMerchant } from './funded.ts';
 import { openPsp } from './run-psp.ts';
 
@@ -46,14 +46,12 @@ describe('psp open', { skip: noChromium }, () => {
   });
   after(() => browser?.close());
 
-  /** Opens the address as an operator; fails unless the page shows the texts. */
-  const assertShows = async (address: string, ...texts: readonly string[]): Promise<void> => {
-    const cookie = await makeSession(service, 'viewer');
-    const { page, context } = await openConsole(browser, service.rest, cookie);
+  /** Opens the address as an operator. */
+  const openAt = async (address: string): Promise<Page> => {
+    const { page } = await openConsole(browser, service.rest, await makeSession(service, 'viewer'));
     page.setDefaultTimeout(60_000);
     await page.goto(address);
-    for (const text of texts) await page.getByText(text).first().waitFor();
-    await context.close();
+    return page;
   };
 
   test('leads to the payment of a payment, of its receipt and of its event', async () => {
@@ -67,30 +65,72 @@ describe('psp open', { skip: noChromium }, () => {
       'the event',
     );
     assert.equal(await addressOf(event.id), wanted);
-    const cookie = await makeSession(service, 'viewer');
-    const { page, context } = await openConsole(browser, service.rest, cookie);
-    page.setDefaultTimeout(60_000);
-    await page.goto(wanted);
+    const page = await openAt(wanted);
     await page.getByRole('dialog').getByText(payment.public_id).first().waitFor();
-    await context.close();
+    await page.context().close();
   });
 
   test('leads to a subscription', async () => {
     const { subscription } = await made('/subscriptions', { amount: 500, customer_ref: 'open-77' });
     const address = await addressOf(subscription.id);
     assert.equal(address, at(`subscriptions?mode=test&open=${merchant.id}/${subscription.id}`));
-    await assertShows(address, 'open-77');
+    const page = await openAt(address);
+    await page.getByText('open-77').first().waitFor();
+    await page.context().close();
   });
 
-  test("leads to the payouts of a payout's merchant", async () => {
+  test('leads to a payout', async () => {
     const { payout } = await made('/payouts', {
       amount: 4_321,
       phone: '+79161234567',
       bank_id: '100000000111',
     });
     const address = await addressOf(payout.id);
-    assert.equal(address, at(`payouts?mode=test&merchant=${merchant.id}`));
-    await assertShows(address, '43.21');
+    assert.equal(address, at(`payouts?mode=test&open=${merchant.id}/${payout.id}`));
+    const page = await openAt(address);
+    const drawer = page.getByRole('dialog', { name: 'Payout' });
+    await drawer.getByText('43.21').first().waitFor();
+    await drawer.getByRole('link', { name: 'Open on a page of its own' }).click();
+    await page.waitForURL(new RegExp(`/console/payouts/${merchant.id}/${payout.id}`));
+    await page.getByRole('heading', { name: 'Payout', level: 1 }).waitFor();
+    await page.reload();
+    await page.getByText('43.21').first().waitFor();
+    assert.equal(await page.getByRole('dialog').count(), 0, 'nothing stands over it');
+    await page.context().close();
+  });
+
+  test('leads to a refund in its list, with its payment over it', async () => {
+    const { payment, payment_url } = await made('/payments', {
+      amount: 7_000,
+      method: 'cards',
+      order_id: 'psp-open-refund',
+    });
+    await payByCard(payment_url);
+    await eventually(async () => {
+      const { body } = await merchant.call('GET', `/payments/${payment.id}`);
+      return body.status === 'succeeded';
+    }, 'the paid payment');
+    const refund = await made(`/payments/${payment.id}/refund`, { amount: 1_234 });
+    const page = await openAt(await addressOf(refund.id));
+    await page.getByRole('dialog').getByText(payment.public_id).first().waitFor();
+    await page.keyboard.press('Escape');
+    const row = page.getByRole('row', { name: /12\.34/ });
+    await row.waitFor();
+    assert.equal(await page.locator('tbody tr').count(), 1);
+    await page.context().close();
+  });
+
+  test('leads to a saved method among those of its customer', async () => {
+    const { card: token } = await made('/tokens', {
+      customer_ref: 'open-88',
+      return_url: 'https://a.example',
+    });
+    const address = await addressOf(token.id);
+    const place = `tab=tokens&merchant=${merchant.id}&customer=open-88&open=${merchant.id}/${token.id}`;
+    assert.equal(address, at(`subscriptions?mode=test&${place}`));
+    const page = await openAt(address);
+    await page.locator('tr[aria-current=true]', { hasText: 'open-88' }).waitFor();
+    await page.context().close();
   });
 
   test("leads to a link's own page, and says what it does not know", async () => {
@@ -98,6 +138,6 @@ describe('psp open', { skip: noChromium }, () => {
     assert.equal(await addressOf(link.id), link.url);
     const { code, err } = await psp.run(['open', merchant.shopId, '--print']);
     assert.equal(code, 1);
-    assert.match(err, /there is no payment, receipt, payout/);
+    assert.match(err, /there is no payment, refund, receipt, payout/);
   });
 });

@@ -17,14 +17,22 @@ import { useWords } from '../words/words.ts';
 
 type Row = AuditQuery['auditLog']['nodes'][number];
 
-const columnsOf = (words: Words): readonly Column<Row>[] => [
+/** A person's role, or what acts in place of a person, in words. */
+const useRoles = () => {
+  const { person } = useWords();
+  const { actors } = useAlertWords();
+  const names: Readonly<Record<string, string>> = { ...actors, ...person.roles };
+  return (role: string): string => names[role] ?? role;
+};
+
+const columnsOf = (words: Words, roleOf: ReturnType<typeof useRoles>): readonly Column<Row>[] => [
   { name: words.columns.at, cell: ({ at }) => <Moment at={at} /> },
   {
     name: words.columns.actor,
     cell: ({ actor, role }) => (
       <span className="two">
         <span className="cut">{actor}</span>
-        <span className="quiet">{role}</span>
+        <span className="quiet">{roleOf(role)}</span>
       </span>
     ),
   },
@@ -47,6 +55,7 @@ const State = ({ title, state }: { readonly title: string; readonly state: objec
   );
 
 const Entry = ({ entry, close }: { readonly entry: Row; readonly close: () => void }) => {
+  const roleOf = useRoles();
   const { auditLog, columns } = useWords();
   return (
     <Modal side title={entry.action} isOpen onClose={close}>
@@ -61,7 +70,7 @@ const Entry = ({ entry, close }: { readonly entry: Row; readonly close: () => vo
           <div>
             <dt>{columns.actor}</dt>
             <dd>
-              {entry.actor} ({entry.role})
+              {entry.actor} ({roleOf(entry.role)})
             </dd>
           </div>
           <div>
@@ -117,6 +126,7 @@ const AuditFilters = ({ hasSubject }: { readonly hasSubject: boolean }) => {
 export const AuditPage = () => {
   const words = useWords();
   const viewer = useViewer();
+  const roleOf = useRoles();
   const { search, merchantId, set } = useAddress();
   const { actor = null, action = null, since = null, until = null } = search;
   // Of all merchants nothing is found by its id: the log has an index of it for each.
@@ -150,7 +160,7 @@ export const AuditPage = () => {
       {rows.length > 0 && (
         <Table
           label={words.sections.audit}
-          columns={columnsOf(words)}
+          columns={columnsOf(words, roleOf)}
           rows={rows}
           keyOf={({ id }) => id}
           openKey={search.open ?? null}

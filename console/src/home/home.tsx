@@ -14,6 +14,7 @@ import { paymentColumns, paymentKey } from '../payments/list.tsx';
 import { NeededList } from './needed.tsx';
 import { Numbers } from './numbers.tsx';
 import { Rates } from './rates.tsx';
+import { useToday } from './use-today.ts';
 import { useWords } from '../words/words.ts';
 
 type Row = PaymentRowFragment;
@@ -62,12 +63,13 @@ const Latest = () => {
 /** The screen. */
 export const HomePage = () => {
   const words = useWords();
+  const today = useToday();
   return (
     <>
       <header className="page-head">
         <h1>{words.sections.home}</h1>
       </header>
-      <Numbers />
+      <Numbers today={today} />
       <section>
         <h2 className="part-title">{words.home.hello}</h2>
         <NeededList />
@@ -81,7 +83,7 @@ export const HomePage = () => {
         </h2>
         <Latest />
       </section>
-      <Rates />
+      <Rates today={today} />
       <PaymentDrawer />
     </>
   );

@@ -3,19 +3,19 @@
  * last two weeks.
  */
 import { Link } from '@tanstack/react-router';
-import type { TotalsOf } from '../../../schema/generated/console.ts';
+import type { TodayQuery, TotalsOf } from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search } from '../address.ts';
 import { money } from '../format.ts';
 import { Sparkline } from '../parts/sparkline.tsx';
-import { dayBefore, endOfHour, ownZone } from '../reports/spans.ts';
-import { sumOf, useTotals, type TotalsData } from '../reports/use-totals.ts';
+import { dayBefore, ownZone } from '../reports/spans.ts';
+import { sumOf } from '../reports/use-totals.ts';
 import { useReportWords } from '../words/reports.ts';
 import { useWords } from '../words/words.ts';
 import type { Sums } from './sum-up-to.ts';
+import type { DayTotals } from './use-today.ts';
 import { useWeeks } from './use-weeks.ts';
 
-const shown_days = 14;
-type Part = TotalsData['parts'][number];
+type Part = DayTotals['parts'][number];
 
 const sumsOf = ({ rows }: Part): Sums => ({
   succeeded: sumOf(rows, 'succeeded'),
@@ -48,7 +48,10 @@ const NumberTile = ({ name, parts, weeks, valueOf, textOf, to, search }: NumberP
     <Link className="tile" to={to} search={search}>
       <span>{name}</span>
       <span className="tile-count">{parts ? textOf(values.at(-1) ?? Number.NaN) : '…'}</span>
-      <span className="quiet">{weeks ? words.usual(weekday, textOf(average)) : '…'}</span>
+      <span className="quiet">
+        {!weeks && '…'}
+        {weeks && (before.length === 0 ? words.noUsual : words.usual(weekday, textOf(average)))}
+      </span>
       <Sparkline values={values.map((value) => value || 0)} />
     </Link>
   );
@@ -58,54 +61,40 @@ const movedOf = ({ moved }: Sums): number => moved;
 const rateOf = ({ succeeded, failed }: Sums): number =>
   succeeded + failed === 0 ? Number.NaN : succeeded / (succeeded + failed);
 
-/** The last days of payments, refunds or payouts, and the earlier weeks that today stands beside. */
-const useNumbersOf = (of: TotalsOf) => {
-  const { totals } = useTotals({
-    of,
-    from: dayBefore(shown_days - 1),
-    to: endOfHour(),
-    interval: 'day',
-    timeZone: ownZone(),
-  });
-  return { totals, tile: { parts: totals?.parts, weeks: useWeeks(of) } };
-};
-
 /** The numbers. */
-export const Numbers = () => {
+export const Numbers = ({ today }: { readonly today: TodayQuery | undefined }) => {
   const words = useReportWords();
   const { locale } = useWords();
   const { search } = useAddress();
-  const payments = useNumbersOf('payment');
-  const refunds = useNumbersOf('refund');
-  const payouts = useNumbersOf('payout');
+  const weeks = useWeeks();
+  const of = (kind: TotalsOf) => ({ parts: today?.[kind].parts, weeks: weeks?.[kind] });
+  const payments = of('payment');
   const inMoney = (value: number): string =>
-    Number.isNaN(value)
-      ? '—'
-      : money(Math.round(value), payments.totals?.currency ?? 'RUB', locale);
+    Number.isNaN(value) ? '—' : money(Math.round(value), today?.payment.currency ?? 'RUB', locale);
   const percent = (value: number): string =>
     Number.isNaN(value)
       ? '—'
       : value.toLocaleString(locale, { style: 'percent', maximumFractionDigits: 1 });
-  const today = { ...kept(search), since: dayBefore(0) };
-  const number = { textOf: inMoney, valueOf: movedOf, search: today } as const;
+  const ofToday = { ...kept(search), since: dayBefore(0) };
+  const number = { textOf: inMoney, valueOf: movedOf, search: ofToday } as const;
   return (
     <section>
       <h2 className="part-title">{words.today}</h2>
       <div className="numbers">
-        <NumberTile {...number} name={words.paid} {...payments.tile} to="/payments" />
+        <NumberTile {...number} name={words.paid} {...payments} to="/payments" />
         <NumberTile
           {...number}
           name={words.successRate}
-          {...payments.tile}
+          {...payments}
           valueOf={rateOf}
           textOf={percent}
           to="/payments"
-          search={{ ...today, status: 'failed' }}
+          search={{ ...ofToday, status: 'failed' }}
         />
-        <NumberTile {...number} name={words.refunded} {...refunds.tile} to="/refunds" />
-        <NumberTile {...number} name={words.paidOut} {...payouts.tile} to="/payouts" />
+        <NumberTile {...number} name={words.refunded} {...of('refund')} to="/refunds" />
+        <NumberTile {...number} name={words.paidOut} {...of('payout')} to="/payouts" />
       </div>
-      {payments.totals?.complete === false && <p className="quiet">{words.incomplete}</p>}
+      {today?.payment.complete === false && <p className="quiet">{words.incomplete}</p>}
     </section>
   );
 };

@@ -1,12 +1,13 @@
 /** How payments end at each bank and by each method, and which failures have become more. */
+import type { TodayQuery } from '../../../schema/generated/console.ts';
 import { Table, type Column } from '../parts/table.tsx';
 import { wholeNumber } from '../format.ts';
-import { hoursBefore, endOfHour } from '../reports/spans.ts';
-import { useTotals, type TotalsRow } from '../reports/use-totals.ts';
 import { useReportWords } from '../words/reports.ts';
 import { useWords } from '../words/words.ts';
+import type { DayTotals } from './use-today.ts';
 
-const recent_hours = 24;
+type TotalsRow = DayTotals['parts'][number]['rows'][number];
+
 const codes_max = 8;
 
 const useColumns = (
@@ -37,22 +38,21 @@ const useColumns = (
   ];
 };
 
-const Divided = ({ by }: { readonly by: 'method' | 'bank' }) => {
+const Divided = ({
+  by,
+  totals,
+}: {
+  readonly by: 'method' | 'bank';
+  readonly totals: DayTotals;
+}) => {
   const words = useReportWords();
   const { payment } = useWords();
   const methods: Readonly<Record<string, string>> = payment.methods;
   const name = by === 'method' ? words.byMethod : words.byBank;
-  const { totals } = useTotals({
-    of: 'payment',
-    from: hoursBefore(recent_hours),
-    to: endOfHour(),
-    timeZone: 'UTC',
-    groupBy: by,
-  });
   const columns = useColumns(name, (group) =>
     group === '' ? words.noBank : by === 'method' ? (methods[group] ?? group) : group,
   );
-  const rows = totals?.parts[0]?.rows ?? [];
+  const rows = totals.parts[0]?.rows ?? [];
   if (rows.length === 0) return null;
   return <Table label={name} columns={columns} rows={rows} keyOf={({ group }) => group ?? ''} />;
 };
@@ -64,15 +64,11 @@ interface Code {
 }
 
 /** The codes that grew most come first. */
-const Codes = () => {
+const Codes = ({ today }: { readonly today: TodayQuery }) => {
   const words = useReportWords();
   const { locale } = useWords();
-  const asked = { of: 'payment', timeZone: 'UTC', groupBy: 'failure_code' } as const;
-  const [middle, end] = [hoursBefore(recent_hours), endOfHour()];
-  const now = useTotals({ ...asked, from: middle, to: end }).totals?.parts[0]?.rows ?? [];
-  const earlier =
-    useTotals({ ...asked, from: hoursBefore(2 * recent_hours), to: middle }).totals?.parts[0]
-      ?.rows ?? [];
+  const now = today.codes.parts[0]?.rows ?? [];
+  const earlier = today.codesBefore.parts[0]?.rows ?? [];
   const codes: readonly Code[] = now
     .map(({ group, count }) => ({
       code: group ?? '',
@@ -97,15 +93,16 @@ const Codes = () => {
 };
 
 /** The part of home. */
-export const Rates = () => {
+export const Rates = ({ today }: { readonly today: TodayQuery | undefined }) => {
   const words = useReportWords();
+  if (!today) return null;
   return (
     <section>
       <h2 className="part-title">{words.rates}</h2>
       <div className="rates">
-        <Divided by="method" />
-        <Divided by="bank" />
-        <Codes />
+        <Divided by="method" totals={today.byMethod} />
+        <Divided by="bank" totals={today.byBank} />
+        <Codes today={today} />
       </div>
     </section>
   );

@@ -5,15 +5,14 @@ import { useAsk } from '../parts/use-ask.ts';
 import { dayBefore, ownZone, spanUpToNow } from '../reports/spans.ts';
 import { sumUpTo, type Sums } from './sum-up-to.ts';
 
-/** The sums of the four days; undefined until they are known. */
-export const useWeeks = (of: TotalsOf): readonly Sums[] | undefined => {
+/** The sums of the four days, of everything in one question; undefined until they are known. */
+export const useWeeks = (): Readonly<Record<TotalsOf, readonly Sums[]>> | undefined => {
   const { merchantId, mode } = useAddress();
   const spans = [1, 2, 3, 4].map((week) => spanUpToNow(7 * week));
   const [one, two, three, four] = spans;
   const { data } = useAsk(Weeks, {
     merchantId,
     mode,
-    of,
     timeZone: ownZone(),
     from1: one?.from ?? '',
     to1: one?.to ?? '',
@@ -26,7 +25,11 @@ export const useWeeks = (of: TotalsOf): readonly Sums[] | undefined => {
   });
   if (!data) return undefined;
   const passed_ms = Date.now() - Date.parse(dayBefore(0));
-  return [data.week1, data.week2, data.week3, data.week4].map((week, index) =>
-    sumUpTo(week, Date.parse(spans[index]?.from ?? '') + passed_ms),
-  );
+  const sums = (weeks: readonly Parameters<typeof sumUpTo>[0][]): readonly Sums[] =>
+    weeks.map((week, index) => sumUpTo(week, Date.parse(spans[index]?.from ?? '') + passed_ms));
+  return {
+    payment: sums([data.payment1, data.payment2, data.payment3, data.payment4]),
+    refund: sums([data.refund1, data.refund2, data.refund3, data.refund4]),
+    payout: sums([data.payout1, data.payout2, data.payout3, data.payout4]),
+  };
 };

@@ -18,6 +18,7 @@ import { usePermission } from '../viewer.tsx';
 import { useSettingsWords } from '../words/merchant-settings.ts';
 import { useWords } from '../words/words.ts';
 import { RotateDialog } from './rotate.tsx';
+import { SchemeField } from './scheme-field.tsx';
 import { eventName, webhookEvents } from '../webhooks/webhook-events.ts';
 
 type Shop = NonNullable<MerchantQuery['merchant']>['shops'][number];
@@ -32,6 +33,7 @@ const EditDialog = ({ merchantId, endpoint, close }: DialogProps) => {
   const own = useSettingsWords();
   const [url, setUrl] = useState(endpoint.url);
   const [events, setEvents] = useState<readonly WebhookEvent[]>(endpoint.events);
+  const [signature, setSignature] = useState(endpoint.signature);
   const [, save] = useMutation(ChangeEndpoint);
   const { id } = endpoint;
   return (
@@ -41,7 +43,7 @@ const EditDialog = ({ merchantId, endpoint, close }: DialogProps) => {
       isReady={URL.canParse(url)}
       close={close}
       act={async () =>
-        outcomeOf(await save({ merchantId, id, url, events: [...events] }), (data) =>
+        outcomeOf(await save({ merchantId, id, url, events: [...events], signature }), (data) =>
           ended(data.webhookEndpointUpdate, own.done),
         )
       }
@@ -65,6 +67,7 @@ const EditDialog = ({ merchantId, endpoint, close }: DialogProps) => {
         ))}
       </fieldset>
       <p className="quiet">{own.eventsHint}</p>
+      <SchemeField value={signature} set={setSignature} />
     </PolicyForm>
   );
 };
@@ -147,7 +150,7 @@ export const EndpointLine = ({
     readonly endpoint: Endpoint;
   } | null>(null);
   const Dialog = opened && dialogs[opened.act];
-  const { url, events, active } = endpoint;
+  const { url, events, active, signature } = endpoint;
   const open = (act: keyof typeof dialogs) => () => setOpened({ act, endpoint });
   return (
     <li data-over={!active}>
@@ -156,6 +159,9 @@ export const EndpointLine = ({
         <span className="quiet">
           {!active && `${own.inactive} · `}
           {events.length === 0 ? merchants.allEvents : events.map(eventName).join(', ')}
+        </span>
+        <span className="quiet">
+          {own.signature}: {own.schemes[signature]}
         </span>
       </span>
       <div className="acts">

@@ -1,10 +1,16 @@
 /** Keys and endpoints of a shop: what is secret is shown once. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
-import { AddEndpoint, IssueKey, RevokeKey } from '../../../schema/generated/console.ts';
+import {
+  AddEndpoint,
+  IssueKey,
+  RevokeKey,
+  type WebhookSignature,
+} from '../../../schema/generated/console.ts';
 import { ActForm, outcomeOf, type Outcome } from '../parts/act-form.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
 import { useWords } from '../words/words.ts';
+import { SchemeField } from './scheme-field.tsx';
 
 interface OfShop {
   readonly id: string;
@@ -74,6 +80,7 @@ export const EndpointDialog = ({
 }) => {
   const { merchants } = useWords();
   const [url, setUrl] = useState('https://');
+  const [signature, setSignature] = useState<WebhookSignature>('v2');
   const [secret, keep] = useSecret();
   const [, add] = useMutation(AddEndpoint);
   return (
@@ -85,10 +92,13 @@ export const EndpointDialog = ({
       result={<Secret secret={secret} />}
       act={async () =>
         outcomeOf(
-          await add({ merchantId: shop.merchantId, shopId: shop.id, url }),
+          await add({ merchantId: shop.merchantId, shopId: shop.id, url, signature }),
           ({ webhookEndpointCreate: result }) =>
             result.__typename === 'WebhookEndpointCreated'
-              ? keep(result.secret, merchants.endpointSecret)
+              ? keep(
+                  signature === 'standard' ? result.standardSecret : result.secret,
+                  merchants.endpointSecret,
+                )
               : { refused: result.message },
         )
       }
@@ -97,6 +107,7 @@ export const EndpointDialog = ({
         {merchants.endpointUrl}
         <input type="url" value={url} onChange={(event) => setUrl(event.target.value)} />
       </label>
+      <SchemeField value={signature} set={setSignature} />
     </ActForm>
   );
 };

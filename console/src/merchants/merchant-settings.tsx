@@ -122,6 +122,7 @@ export const MerchantSettings = ({
   const now = own.limitNow(wholeNumber(perSecond, locale), wholeNumber(burst, locale));
   return (
     <section className="card">
+      <h2>{own.general}</h2>
       <Facts facts={[[own.limit, now]]} />
       <div className="acts">
         <ActButton permission={limit} onPress={() => setOpened({ act: 'limit', merchant })}>

@@ -8,7 +8,9 @@ import { Empty, Failure } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
+import { EraseAct } from '../erasure/dialog.tsx';
 import { usePermission } from '../viewer.tsx';
+import { useErasureWords } from '../words/erasure.ts';
 import { useWords } from '../words/words.ts';
 import { EndpointLine } from './endpoint-acts.tsx';
 import { LiveSwitch } from './live-switch.tsx';
@@ -98,6 +100,7 @@ const ShopCard = ({ shop, again }: { readonly shop: Shop; readonly again: () => 
 /** The screen. */
 export const MerchantPage = () => {
   const words = useWords();
+  const erasure = useErasureWords();
   const { id = '' }: { id?: string } = useParams({ strict: false });
   const [{ data, error }, ask] = useQuery({ query: Merchant, variables: { id } });
   const again = (): void => ask({ requestPolicy: 'network-only' });
@@ -123,6 +126,13 @@ export const MerchantPage = () => {
         {merchant.shops.map((shop) => (
           <ShopCard key={shop.id} shop={shop} again={again} />
         ))}
+        <section className="card">
+          <h2>{erasure.section}</h2>
+          <p className="quiet">{erasure.sectionText}</p>
+          <div className="acts">
+            <EraseAct merchantId={merchant.id} subject="customer" id={null} />
+          </div>
+        </section>
       </div>
     </>
   );

@@ -1,8 +1,9 @@
 /** What may be done with a payment: each in a dialog that says what follows. */
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { usePermission } from '../viewer.tsx';
 import { ActButton } from '../parts/act-button.tsx';
 import { useWords } from '../words/words.ts';
+import { useClosingWords } from '../words/closing.ts';
 import { useTimelineWords } from '../words/timeline.ts';
 import { CancelDialog, CaptureDialog, RefundDialog } from './act-dialogs.tsx';
 import {
@@ -12,6 +13,14 @@ import {
 } from './resend-dialogs.tsx';
 import type { Whole } from './whole.ts';
 
+/** Loaded with the first one that is opened: they are seldom wanted. */
+const LaterClosing = lazy(() =>
+  import('./closing-dialog.tsx').then(({ ClosingDialog }) => ({ default: ClosingDialog })),
+);
+const LaterErase = lazy(() =>
+  import('../erasure/dialog.tsx').then(({ EraseAct }) => ({ default: EraseAct })),
+);
+
 const dialogs = {
   refund: RefundDialog,
   cancel: CancelDialog,
@@ -19,6 +28,7 @@ const dialogs = {
   bank: AskBankDialog,
   webhook: ResendWebhookDialog,
   receipt: ResendReceiptOfPaymentDialog,
+  closing: LaterClosing,
 } as const;
 type Act = keyof typeof dialogs;
 
@@ -57,6 +67,31 @@ const AgainActs = ({
   );
 };
 
+/** The modes in which goods are paid before they are handed over. */
+const prepaid: ReadonlySet<string> = new Set([
+  'full_prepayment',
+  'prepayment',
+  'partial_prepayment',
+]);
+
+/** Whether the payment was a prepayment whose closing receipt is to come. */
+const awaitsClosing = ({ status, receipts }: Whole): boolean =>
+  status === 'succeeded' &&
+  !receipts.some(({ type }) => type === 'closing') &&
+  receipts.some(
+    ({ type, items }) =>
+      type === 'payment' && items.some(({ paymentMode }) => prepaid.has(paymentMode ?? '')),
+  );
+
+/** States in which nothing is added to a payment by a bank or a buyer. */
+const final: ReadonlySet<Whole['status']> = new Set([
+  'succeeded',
+  'failed',
+  'expired',
+  'cancelled',
+  'refunded',
+]);
+
 /** The buttons, and the dialog that is open. */
 export const PaymentActs = ({
   payment,
@@ -70,7 +105,9 @@ export const PaymentActs = ({
   const refund = usePermission('refundCreate');
   const cancel = usePermission('paymentCancel');
   const capture = usePermission('paymentCapture');
-  const { status, amountCapturable } = payment;
+  const closing = usePermission('receiptClose');
+  const words = useClosingWords();
+  const { status, amountCapturable, merchantId, id } = payment;
   const isHeld = status === 'authorized' && amountCapturable > 0;
   const Dialog = open === null ? null : dialogs[open];
   const close = (): void => {
@@ -97,8 +134,18 @@ export const PaymentActs = ({
       <a className="button" href={payment.paymentUrl} target="_blank" rel="noreferrer">
         {names.page}
       </a>
+      {awaitsClosing(payment) && (
+        <ActButton permission={closing} onPress={() => setOpen('closing')}>
+          {words.title}
+        </ActButton>
+      )}
       <AgainActs payment={payment} setOpen={setOpen} />
-      {Dialog && <Dialog payment={payment} close={close} />}
+      <Suspense fallback={null}>
+        {final.has(status) && (
+          <LaterErase merchantId={merchantId} subject="payment" id={id} again={again} />
+        )}
+        {Dialog && <Dialog payment={payment} close={close} />}
+      </Suspense>
     </div>
   );
 };

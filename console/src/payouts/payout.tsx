@@ -1,5 +1,5 @@
-/** One payout over its list: who receives it, what became of it, its draft, bookings and webhooks. */
-import { Link } from '@tanstack/react-router';
+/** One payout, over its list or alone: who receives it, what became of it, its draft, bookings and webhooks. */
+import { Link, useParams } from '@tanstack/react-router';
 import {
   Payout,
   PayoutLedger,
@@ -7,7 +7,9 @@ import {
   type PayoutQuery,
 } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
+import { EraseAct } from '../erasure/dialog.tsx';
 import { Facts } from '../parts/facts.tsx';
+import { Icon } from '../parts/icon.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Status, tones, type Tone } from '../parts/status.tsx';
@@ -157,6 +159,11 @@ const View = ({ merchantId, id }: { readonly merchantId: string; readonly id: st
         <Status tone={tones[status]}>{words.payout.statuses[status]}</Status>
         <p className="quiet line">{recipientOf(payout)}</p>
       </header>
+      {status !== 'pending' && (
+        <div className="acts">
+          <EraseAct merchantId={merchantId} subject="payout" id={id} again={again} />
+        </div>
+      )}
       <Facts
         facts={[
           [words.columns.method, words.payout.methods[method]],
@@ -183,13 +190,47 @@ const View = ({ merchantId, id }: { readonly merchantId: string; readonly id: st
 
 /** The drawer, when the address names a payout. */
 export const PayoutDrawer = () => {
+  const words = useWords();
   const own = useDraftWords();
   const { search, set } = useAddress();
   const [merchantId, id] = (search.open ?? '').split('/');
   if (merchantId === undefined || id === undefined) return null;
   return (
-    <Modal side title={own.one} isOpen onClose={() => set({ open: undefined })}>
+    <Modal
+      side
+      title={own.one}
+      isOpen
+      onClose={() => set({ open: undefined })}
+      head={
+        <Link
+          className="icon-button"
+          to="/payouts/$merchantId/$id"
+          params={{ merchantId, id }}
+          search={kept(search)}
+          aria-label={words.payment.open}
+          title={words.payment.open}
+        >
+          <Icon name="expand" />
+        </Link>
+      }
+    >
       <View merchantId={merchantId} id={id} />
     </Modal>
+  );
+};
+
+/** A payout on a page of its own. */
+export const PayoutPage = () => {
+  const own = useDraftWords();
+  const { merchantId = '', id = '' }: { merchantId?: string; id?: string } = useParams({
+    strict: false,
+  });
+  return (
+    <>
+      <header className="page-head">
+        <h1>{own.one}</h1>
+      </header>
+      <View merchantId={merchantId} id={id} />
+    </>
   );
 };

@@ -17,6 +17,7 @@ import type { Column } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
+import { useShops } from '../payments/shop-filter.tsx';
 import { usePermission } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
@@ -24,6 +25,7 @@ import { useWords } from '../words/words.ts';
 import { fromZoneField } from '../zone.ts';
 import { AddBar, PolicyForm } from './act.tsx';
 
+type Shops = ReturnType<typeof useShops>;
 type Row = RatesQuery['rateHistory']['nodes'][number];
 
 /** Basis points as a percentage with two digits. */
@@ -32,7 +34,7 @@ const percent = (rateBps: number, locale: string): string =>
     rateBps / 10_000,
   );
 
-const columnsOf = (words: Words, own: PolicyWords): readonly Column<Row>[] => [
+const columnsOf = (words: Words, own: PolicyWords, shops: Shops): readonly Column<Row>[] => [
   { name: words.columns.method, cell: ({ method }) => own.rated[method] },
   {
     name: own.percent,
@@ -44,7 +46,14 @@ const columnsOf = (words: Words, own: PolicyWords): readonly Column<Row>[] => [
     isWide: true,
     cell: ({ merchantId, shopId }) => {
       const id = shopId ?? merchantId;
-      return id === null ? own.everybody : <Id id={id} />;
+      if (id === null) return own.everybody;
+      const name = shopId === null ? own.allShops : shops.find(({ id: of }) => of === shopId)?.name;
+      return (
+        <span className="two">
+          {name !== undefined && <span>{name}</span>}
+          <Id id={id} />
+        </span>
+      );
     },
   },
   {
@@ -68,6 +77,8 @@ const SetDialog = ({
   const words = useWords();
   const own = usePolicyWords();
   const [, set] = useMutation(SetRate);
+  const shops = useShops();
+  const [shopId, setShop] = useState('');
   const [method, setMethod] = useState<RatedMethod>('cards');
   const [text, setText] = useState('');
   const [from, setFrom] = useState('');
@@ -88,6 +99,7 @@ const SetDialog = ({
         outcomeOf(
           await set({
             merchantId,
+            shopId: shopId || null,
             method,
             rateBps: rateBps ?? 0,
             since: since?.toISOString() ?? null,
@@ -96,6 +108,14 @@ const SetDialog = ({
         )
       }
     >
+      {shops.length > 0 && (
+        <PickField
+          label={own.holdsFor}
+          value={shopId}
+          set={setShop}
+          options={[['', own.allShops], ...shops.map(({ id, name }) => [id, name] as const)]}
+        />
+      )}
       <PickField
         label={words.columns.method}
         value={method}
@@ -122,6 +142,7 @@ export const RatesPart = () => {
   const own = usePolicyWords();
   const merchantId = useWhose();
   const permission = usePermission('rateSet');
+  const shops = useShops();
   const [isOpen, setOpen] = useState(false);
   const { data, error, again, list } = useAsk(Rates, { merchantId, ...usePageArguments() });
   const history = data?.rateHistory;
@@ -134,7 +155,7 @@ export const RatesPart = () => {
       <Listing
         label={own.tabs.rates}
         asked={{ error, again, list, rows: history?.nodes, pageInfo: history?.pageInfo }}
-        columns={columnsOf(words, own)}
+        columns={columnsOf(words, own, shops)}
         keyOf={({ id }) => id}
         empty={<Empty title={merchantId === null ? own.ratesEmptyAll : own.ratesEmpty} />}
       />

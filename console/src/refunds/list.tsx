@@ -111,13 +111,15 @@ const useRefunds = () => {
 /** The screen. */
 export const RefundsPage = () => {
   const words = useWords();
-  const { set } = useAddress();
+  const { search, set } = useAddress();
   const columns = useColumns(
     'refunds',
     useMemo(() => columnsOf(words), [words]),
   );
   const { data, error, again, live, narrowing } = useRefunds();
   const isEmpty = data && live.rows.length === 0;
+  // The drawer has the payment: the row is the newest of its refunds here.
+  const open = live.rows.find((row) => `${row.merchantId}/${row.paymentId}` === search.open);
   return (
     <>
       <header className="page-head">
@@ -138,6 +140,7 @@ export const RefundsPage = () => {
           rows={live.rows}
           keyOf={keyOf}
           changed={live.changed}
+          openKey={open ? keyOf(open) : null}
           onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}
         />
       )}

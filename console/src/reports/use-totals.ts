@@ -28,6 +28,6 @@ export const useTotals = (
 
 /** A field of all rows of a part together. */
 export const sumOf = (
-  rows: readonly TotalsRow[] | undefined,
+  rows: readonly Pick<TotalsRow, 'count' | 'succeeded' | 'failed' | 'moved'>[] | undefined,
   field: 'count' | 'succeeded' | 'failed' | 'moved',
 ): number => (rows ?? []).reduce((sum, row) => sum + (row[field] ?? 0), 0);

@@ -73,6 +73,7 @@ export const TokenList = ({ merchantId }: { readonly merchantId: string }) => {
         asked={{ error, again, list, rows: connection?.nodes, pageInfo: connection?.pageInfo }}
         columns={[...columnsOf(words, own), act]}
         keyOf={({ id }) => id}
+        openKey={search.open?.split('/')[1] ?? null}
         empty={
           customerRef === null ? (
             <Empty title={own.tokensEmpty}>

@@ -2,6 +2,7 @@
 import { sectionWords } from './words.ts';
 
 const en = {
+  actors: { key: 'API key', service: 'the service', edge: 'the service', buyer: 'buyer' },
   severity: 'Severity',
   severities: { critical: 'Critical', warning: 'Warning' },
   assignee: 'Assignee',
@@ -18,6 +19,7 @@ const en = {
 };
 
 const ru: typeof en = {
+  actors: { key: 'ключ API', service: 'сервис', edge: 'сервис', buyer: 'покупатель' },
   severity: 'Срочность',
   severities: { critical: 'Сейчас', warning: 'Сегодня' },
   assignee: 'Занимается',

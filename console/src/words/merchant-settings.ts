@@ -2,6 +2,7 @@
 import { sectionWords } from './words.ts';
 
 const en = {
+  general: 'Merchant',
   limit: 'Rate limit',
   limitNow: (perSecond: string, burst: string) => `${perSecond} a second, bursts of ${burst}`,
   limitSet: 'Change the rate limit',
@@ -46,10 +47,20 @@ const en = {
   remove: 'Delete',
   removeText: 'Delivery stops for good; webhooks on their way end as failed.',
   inactive: 'disabled',
+  signature: 'Signature',
+  schemes: {
+    v2: 'v2: time and body, HMAC-SHA256',
+    legacy: 'legacy: body alone, without time',
+    stripe: 'Stripe: Stripe-Signature',
+    standard: 'Standard Webhooks: webhook-signature',
+  },
+  schemeHint: 'Change it together with the code that verifies: the next attempt is signed so.',
+  schemeLegacy: 'A repeated webhook cannot be recognised; an overlap of two secrets ends.',
   done: 'Saved.',
 };
 
 const ru: typeof en = {
+  general: 'Мерчант',
   limit: 'Лимит запросов',
   limitNow: (perSecond, burst) => `${perSecond} в секунду, разом до ${burst}`,
   limitSet: 'Изменить лимит',
@@ -94,6 +105,15 @@ const ru: typeof en = {
   remove: 'Удалить',
   removeText: 'Доставка прекращается насовсем; вебхуки в пути не будут доставлены.',
   inactive: 'отключён',
+  signature: 'Подпись',
+  schemes: {
+    v2: 'v2: время и тело, HMAC-SHA256',
+    legacy: 'legacy: только тело, без времени',
+    stripe: 'Stripe: Stripe-Signature',
+    standard: 'Standard Webhooks: webhook-signature',
+  },
+  schemeHint: 'Меняйте вместе с кодом проверки: следующая попытка подписывается уже так.',
+  schemeLegacy: 'Повтор вебхука не распознать; если действуют два секрета, останется новый.',
   done: 'Сохранено.',
 };
 export type SettingsWords = typeof en;

@@ -12,33 +12,84 @@ const found = <Answer>(reading: Promise<Answer>): Promise<Answer | null> =>
   });
 
 /** Screens of the console that open one object, and those that show a merchant's. */
-type Screen = 'payments' | 'subscriptions' | 'payouts';
+type Screen = 'payments' | 'subscriptions' | 'payouts' | 'refunds';
 
 interface Place {
   readonly screen: Screen;
   readonly merchantId: string;
-  /** What is opened there; null where the screen is a list alone. */
-  readonly id: string | null;
+  /** What is opened there. */
+  readonly id: string;
+  /** What narrows the list behind it. */
+  readonly narrowing?: Readonly<Record<string, string>>;
 }
 
-const consoleAddress = ({ url, settings }: Context, { screen, merchantId, id }: Place): string => {
+const consoleAddress = ({ url, settings }: Context, place: Place): string => {
+  const { screen, merchantId, id, narrowing = {} } = place;
   const mode = settings.apiKey?.startsWith('sk_live_') ? 'live' : 'test';
-  const shown = id === null ? `merchant=${merchantId}` : `open=${merchantId}/${id}`;
-  return `${url}/console/${screen}?mode=${mode}&${shown}`;
+  const search = new URLSearchParams({ mode, ...narrowing, open: `${merchantId}/${id}` });
+  return `${url}/console/${screen}?${search.toString().replaceAll('%2F', '/')}`;
 };
 
-/** Where a payment, a receipt, a payout or a subscription is; null where there is none. */
-const placeOf = async ({ client }: Context, id: string): Promise<Place | null> => {
-  const api = client();
+/** Lists without a read of one object are looked through as far as this, the newest first. */
+const looked_max = 2_000;
+const page_max = 200;
+
+/** The first of a list that fits; null when none does, or the key may not read the list. */
+const firstOf = async <Item>(
+  items: AsyncIterable<Item>,
+  fits: (item: Item) => boolean,
+): Promise<Item | null> => {
+  let looked = 0;
+  try {
+    for await (const item of items) {
+      if (fits(item)) return item;
+      looked += 1;
+      if (looked === looked_max) return null;
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 'scope_required')) throw error;
+  }
+  return null;
+};
+
+const second_ms = 1_000;
+
+/** A refund in the list of the second in which it was made, with its payment open over it. */
+const placeOfRefund = async ({ client }: Context, id: string): Promise<Place | null> => {
+  const refund = await firstOf(client().refunds.list({ limit: page_max }), (one) => one.id === id);
+  if (!refund) return null;
+  const { merchant_id: merchantId, payment_id: paymentId, created_at: at } = refund;
+  const since_ms = Math.floor(Date.parse(at) / second_ms) * second_ms;
+  const narrowing = {
+    merchant: merchantId,
+    since: new Date(since_ms).toISOString(),
+    until: new Date(since_ms + second_ms).toISOString(),
+  };
+  return { screen: 'refunds', merchantId, id: paymentId, narrowing };
+};
+
+/** A saved method among those of its customer. */
+const placeOfToken = async ({ client }: Context, id: string): Promise<Place | null> => {
+  const token = await firstOf(client().tokens.list(), (one) => one.id === id);
+  if (!token) return null;
+  const { merchant_id: merchantId, customer_ref: customer } = token;
+  const narrowing = { tab: 'tokens', merchant: merchantId, customer };
+  return { screen: 'subscriptions', merchantId, id, narrowing };
+};
+
+/** Where an object of the API is; null where there is none. */
+const placeOf = async (context: Context, id: string): Promise<Place | null> => {
+  const api = context.client();
   const payment = await found(api.payments.get(id));
   if (payment) return { screen: 'payments', merchantId: payment.merchant_id, id };
   const payout = await found(api.payouts.get(id));
-  if (payout) return { screen: 'payouts', merchantId: payout.merchant_id, id: null };
+  if (payout) return { screen: 'payouts', merchantId: payout.merchant_id, id };
   const subscription = await found(api.subscriptions.get(id));
   if (subscription) return { screen: 'subscriptions', merchantId: subscription.merchant_id, id };
   const receipt = await found(api.receipts.get(id));
   const paid = receipt && (await found(api.payments.get(receipt.payment_id)));
-  return paid && { screen: 'payments', merchantId: paid.merchant_id, id: paid.id };
+  if (paid) return { screen: 'payments', merchantId: paid.merchant_id, id: paid.id };
+  return (await placeOfRefund(context, id)) ?? placeOfToken(context, id);
 };
 
 /** An event's object, or the id itself. */
@@ -56,7 +107,7 @@ const addressOf = async (context: Context, id: string): Promise<string> => {
   if (place) return consoleAddress(context, place);
   throw new Failure(
     'refused',
-    `there is no payment, receipt, payout, subscription, link or event ${id}`,
+    `there is no payment, refund, receipt, payout, subscription, saved method, link or event ${id}`,
   );
 };
 

@@ -1,0 +1,118 @@
+/**
+ * Erases the personal data of a payment, a payout or a customer. A customer of many payments takes
+ * several calls: what was erased is counted meanwhile.
+ */
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import { EraseData, type PersonalDataSubject } from '../../../schema/generated/console.ts';
+import { wholeNumber } from '../format.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import type { Outcome } from '../parts/act-form.tsx';
+import { TextField } from '../parts/fields.tsx';
+import { PolicyForm } from '../policies/act.tsx';
+import { usePermission } from '../viewer.tsx';
+import { useErasureWords } from '../words/erasure.ts';
+import { useWords } from '../words/words.ts';
+
+interface Erased {
+  readonly payments: number;
+  readonly payouts: number;
+  readonly tokens: number;
+  readonly subscriptions: number;
+}
+const nothing: Erased = { payments: 0, payouts: 0, tokens: 0, subscriptions: 0 };
+
+interface DialogProps {
+  readonly merchantId: string;
+  readonly subject: PersonalDataSubject;
+  /** Null: it is typed. */
+  readonly id: string | null;
+  readonly close: () => void;
+}
+
+/** Calls until there is nothing more; `seen` gets what was erased until then. */
+const useErasing = (seen: (payments: number) => void) => {
+  const words = useErasureWords();
+  const { locale } = useWords();
+  const [, erase] = useMutation(EraseData);
+  return async (variables: {
+    readonly merchantId: string;
+    readonly subject: PersonalDataSubject;
+    readonly id: string;
+    readonly reason: string;
+  }): Promise<Outcome> => {
+    let sum = nothing;
+    for (;;) {
+      const { data, error } = await erase(variables);
+      const result = data?.personalDataErase;
+      if (!result) return { refused: error?.message ?? '' };
+      if (result.__typename === 'Refused') return { refused: result.message };
+      sum = {
+        payments: sum.payments + result.payments,
+        payouts: sum.payouts + result.payouts,
+        tokens: sum.tokens + result.tokens,
+        subscriptions: sum.subscriptions + result.subscriptions,
+      };
+      seen(sum.payments);
+      if (result.hasMore) continue;
+      const { payments, payouts, tokens, subscriptions } = sum;
+      const text = (count: number): string => wholeNumber(count, locale);
+      const done = words.done(text(payments), text(payouts), text(tokens), text(subscriptions));
+      return { done: result.left > 0 ? `${done} ${words.left(text(result.left))}` : done };
+    }
+  };
+};
+
+const reason_max_chars = 500;
+
+/** The dialog. */
+export const EraseDialog = ({ merchantId, subject, id, close }: DialogProps) => {
+  const words = useErasureWords();
+  const { locale } = useWords();
+  const [typed, setTyped] = useState('');
+  const [reason, setReason] = useState('');
+  const [payments, setPayments] = useState(0);
+  const erase = useErasing(setPayments);
+  const whose = id ?? typed.trim();
+  return (
+    <PolicyForm
+      title={subject === 'customer' ? words.customerTitle : words.title}
+      consequence={`${words.of[subject]} ${words.noWay}`}
+      isReady={whose !== '' && reason.trim() !== '' && reason.trim().length <= reason_max_chars}
+      close={close}
+      act={() => erase({ merchantId, subject, id: whose, reason: reason.trim() })}
+    >
+      {subject === 'customer' && id === null && (
+        <TextField label={words.customer} value={typed} set={setTyped} hint={words.customerHint} />
+      )}
+      <TextField label={words.reason} value={reason} set={setReason} hint={words.reasonHint} />
+      {payments > 0 && <p role="status">{words.running(wholeNumber(payments, locale))}</p>}
+    </PolicyForm>
+  );
+};
+
+/** The button with its dialog. */
+export const EraseAct = ({
+  again = () => {},
+  ...of
+}: Omit<DialogProps, 'close'> & { readonly again?: () => void }) => {
+  const words = useErasureWords();
+  const permission = usePermission('personalDataErase');
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <ActButton permission={permission} onPress={() => setOpen(true)}>
+        {of.subject === 'customer' ? words.customerTitle : words.title}
+      </ActButton>
+      {isOpen && (
+        <EraseDialog
+          {...of}
+          close={() => {
+            setOpen(false);
+            again();
+          }}
+        />
+      )}
+    </>
+  );
+};

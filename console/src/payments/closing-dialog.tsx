@@ -1,0 +1,147 @@
+/** Makes the closing receipt of a prepayment: its items are those of the payment's receipt. */
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import {
+  CloseReceipt,
+  ReceiptTerms,
+  type ReceiptTermsQuery,
+} from '../../../schema/generated/console.ts';
+import { amountText, money } from '../format.ts';
+import { outcomeOf } from '../parts/act-form.tsx';
+import { TextField } from '../parts/fields.tsx';
+import { Modal } from '../parts/modal.tsx';
+import { Failure } from '../parts/states.tsx';
+import { Skeleton } from '../parts/table.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { PolicyForm } from '../policies/act.tsx';
+import { useClosingWords } from '../words/closing.ts';
+import { useWords } from '../words/words.ts';
+import { readItems, type TypedItem } from './closing-items.ts';
+import type { Whole } from './whole.ts';
+
+type Terms = NonNullable<ReceiptTermsQuery['payment']>;
+
+interface DialogProps {
+  readonly payment: Pick<Whole, 'merchantId' | 'id'>;
+  readonly close: () => void;
+}
+
+/** An e-mail or a phone as the graph takes it; null when it is neither. */
+const readBuyer = (text: string): { email: string } | { phone: string } | null => {
+  const typed = text.trim();
+  if (/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(typed)) return { email: typed };
+  const digits = typed.replaceAll(/[\s()-]/g, '');
+  return /^\+7\d{10}$/.test(digits) ? { phone: digits } : null;
+};
+
+const Items = ({
+  typed,
+  currency,
+  set,
+}: {
+  readonly typed: readonly TypedItem[];
+  readonly currency: string;
+  readonly set: (typed: readonly TypedItem[]) => void;
+}) => {
+  const words = useClosingWords();
+  const change = (at: number, part: Partial<TypedItem>) =>
+    set(typed.map((one, index) => (index === at ? { ...one, ...part } : one)));
+  return (
+    <fieldset className="items">
+      <legend>{words.items}</legend>
+      {typed.map(({ item, quantity, price }, index) => (
+        <fieldset key={index}>
+          <legend className="break">{item.description}</legend>
+          <TextField
+            label={words.quantity}
+            value={quantity}
+            set={(text) => change(index, { quantity: text })}
+            isNumber
+          />
+          <TextField
+            label={words.price(currency)}
+            value={price}
+            set={(text) => change(index, { price: text })}
+            isNumber
+          />
+        </fieldset>
+      ))}
+      <span className="quiet">{words.left}</span>
+    </fieldset>
+  );
+};
+
+const ClosingForm = ({
+  payment: { merchantId, id: paymentId },
+  close,
+  terms,
+}: DialogProps & { readonly terms: Terms }) => {
+  const words = useClosingWords();
+  const { locale } = useWords();
+  const { currency } = terms;
+  const [key] = useState(() => `console-${crypto.randomUUID()}`);
+  const [to, setTo] = useState('');
+  const of = terms.receipts.find(({ type }) => type === 'payment');
+  const [typed, setTyped] = useState<readonly TypedItem[]>(() =>
+    (of?.items ?? []).map((item) => ({
+      item,
+      quantity: item.quantity,
+      price: amountText(item.price, currency),
+    })),
+  );
+  const [, send] = useMutation(CloseReceipt);
+  const customer = readBuyer(to);
+  const read = readItems(typed, currency);
+  const due = terms.amountCaptured - terms.amountRefunded;
+  const sum = money(read?.sum ?? 0, currency, locale);
+  const amount = money(due, currency, locale);
+  const isEven = read !== null && read.sum === due && read.items.length > 0;
+  const mask = of?.customer.email ?? of?.customer.phone ?? null;
+  return (
+    <PolicyForm
+      title={words.title}
+      consequence={words.text(amount)}
+      isReady={customer !== null && isEven}
+      close={close}
+      act={async () => {
+        const receipt = {
+          customer: customer ?? {},
+          taxSystem: of?.taxSystem ?? null,
+          items: [...(read?.items ?? [])],
+        };
+        return outcomeOf(
+          await send({ merchantId, paymentId, receipt, key }),
+          ({ receiptClose: result }) =>
+            result.__typename === 'Refused' ? { refused: result.message } : { done: words.done },
+        );
+      }}
+    >
+      <TextField
+        label={words.to}
+        value={to}
+        set={setTo}
+        hint={mask === null ? words.toNew : words.toHint(mask)}
+      />
+      <Items typed={typed} currency={currency} set={setTyped} />
+      <p role="status" className={isEven ? 'quiet' : 'bad'}>
+        {isEven ? words.sum(sum) : words.differs(sum, amount)}
+      </p>
+    </PolicyForm>
+  );
+};
+
+/** The dialog. */
+export const ClosingDialog = ({ payment, close }: DialogProps) => {
+  const words = useClosingWords();
+  const { merchantId, id } = payment;
+  const { data, error, again } = useAsk(ReceiptTerms, { merchantId, id });
+  const [terms, setTerms] = useState<Terms | null>(null);
+  // What is typed does not change with what is read later.
+  if (terms === null && data?.payment) setTerms(data.payment);
+  if (terms) return <ClosingForm payment={payment} close={close} terms={terms} />;
+  return (
+    <Modal title={words.title} isOpen onClose={close}>
+      {error ? <Failure error={error} again={again} /> : <Skeleton />}
+    </Modal>
+  );
+};

@@ -1,0 +1,51 @@
+/** The items of a closing receipt as a person edits them, and what they come to. */
+import type { ReceiptItemInput, ReceiptTermsQuery } from '../../../schema/generated/console.ts';
+import { readAmount } from '../format.ts';
+
+type Receipt = NonNullable<ReceiptTermsQuery['payment']>['receipts'][number];
+type Item = Receipt['items'][number];
+
+/** An item whose quantity and price are typed. */
+export interface TypedItem {
+  readonly item: Item;
+  readonly quantity: string;
+  readonly price: string;
+}
+
+const quantityForm = /^\d{1,9}(?:[.,]\d{1,3})?$/;
+
+/** A quantity in thousandths; null when it is none. */
+export const readQuantity = (text: string): number | null => {
+  const typed = text.trim();
+  if (!quantityForm.test(typed)) return null;
+  const [whole = '0', part = ''] = typed.split(/[.,]/);
+  return Number(whole) * 1_000 + Number(part.padEnd(3, '0'));
+};
+
+/** Price times quantity, rounded half up to a minor unit, as the receipt has it. */
+export const totalOf = (price: number, thousandths: number): number =>
+  Number((BigInt(price) * BigInt(thousandths) + 500n) / 1_000n);
+
+/** The items to send, without those of nothing, and their sum; null when something is no number. */
+export const readItems = (
+  typed: readonly TypedItem[],
+  currency: string,
+): { readonly items: readonly ReceiptItemInput[]; readonly sum: number } | null => {
+  const items: ReceiptItemInput[] = [];
+  let sum = 0;
+  for (const { item, quantity, price } of typed) {
+    const thousandths = readQuantity(quantity);
+    const each = readAmount(price, currency);
+    if (thousandths === null || each === null) return null;
+    if (thousandths === 0) continue;
+    sum += totalOf(each, thousandths);
+    items.push({
+      ...item,
+      quantity: quantity.trim().replace(',', '.'),
+      price: each,
+      // The goods are there: what was paid in advance is paid in full now.
+      paymentMode: 'full_payment',
+    });
+  }
+  return { items, sum };
+};

@@ -1,0 +1,38 @@
+/** The words of a closing receipt. */
+import { sectionWords } from './words.ts';
+
+const en = {
+  title: 'Closing receipt',
+  text: (amount: string) =>
+    `The goods were handed over: the cash register makes a receipt of ${amount} as full payment, once. No money moves.`,
+  to: 'E-mail or phone of the buyer',
+  toHint: (mask: string) => `The receipt of the payment went to ${mask}: type the address whole`,
+  toNew: 'An e-mail, or +7 and ten digits',
+  items: 'What was handed over',
+  quantity: 'Quantity',
+  price: (currency: string) => `Price, ${currency}`,
+  left: '0 leaves the item out',
+  sum: (sum: string) => `Sum of the items: ${sum}`,
+  differs: (sum: string, amount: string) =>
+    `Sum of the items: ${sum}. It must be ${amount}: what was captured less what was refunded.`,
+  done: 'The closing receipt is on its way to the cash register.',
+};
+
+const ru: typeof en = {
+  title: 'Закрывающий чек',
+  text: (amount) =>
+    `Товар передан: касса пробивает чек на ${amount} с признаком «полный расчёт», один раз. Деньги не движутся.`,
+  to: 'Почта или телефон покупателя',
+  toHint: (mask) => `Чек платежа ушёл на ${mask}: введите адрес целиком`,
+  toNew: 'Почта или +7 и десять цифр',
+  items: 'Что передано',
+  quantity: 'Количество',
+  price: (currency) => `Цена, ${currency}`,
+  left: '0 убирает позицию',
+  sum: (sum) => `Сумма позиций: ${sum}`,
+  differs: (sum, amount) =>
+    `Сумма позиций: ${sum}. Нужно ${amount}: списанное за вычетом возвратов.`,
+  done: 'Закрывающий чек отправлен в кассу.',
+};
+/** The words. */
+export const useClosingWords = sectionWords(en, ru);
