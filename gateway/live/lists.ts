@@ -21,7 +21,7 @@ import { readSelection } from './selection.ts';
 import type { LiveResults, LiveSubscriptions } from './subscriptions.ts';
 
 /** The least time from one result of a subscription to its next. */
-export const listsRest_ms = 1_000;
+const listsRest_ms = 1_000;
 
 /** The query that reads each list: who may not call it does not learn that the list has changed. */
 const readBy: Readonly<Record<ChangedList, string>> = {

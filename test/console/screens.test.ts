@@ -208,7 +208,7 @@ describe('every screen', { skip: noChromium }, () => {
       for (const [path, button, name] of [
         ['payouts?tab=drafts', /^(Approve|Одобрить)$/, 'approve'],
         ['payouts?tab=drafts', /^(New payout|Новая выплата)/, 'new'],
-        [payment, /^(Closing receipt|Закрывающий чек)$/, 'closing'],
+        [payment, /^(Make the closing receipt|Пробить закрывающий чек)$/, 'closing'],
         [payment, /^(Erase personal data|Удалить персональные данные)$/, 'erase'],
         [`merchants/${merchant.id}`, /^(Edit|Изменить)$/, 'endpoint'],
         ['policies?tab=rates', /^(Set a fee|Задать комиссию)$/, 'fee'],

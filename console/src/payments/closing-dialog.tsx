@@ -6,7 +6,7 @@ import {
   ReceiptTerms,
   type ReceiptTermsQuery,
 } from '../../../schema/generated/console.ts';
-import { amountText, money } from '../format.ts';
+import { amountText, money, readAmount } from '../format.ts';
 import { outcomeOf } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { Modal } from '../parts/modal.tsx';
@@ -91,11 +91,11 @@ const ClosingForm = ({
   );
   const [, send] = useMutation(CloseReceipt);
   const customer = readBuyer(to);
-  const read = readItems(typed, currency);
+  const read = readItems(typed, (text) => readAmount(text, currency));
   const due = terms.amountCaptured - terms.amountRefunded;
   const sum = money(read?.sum ?? 0, currency, locale);
   const amount = money(due, currency, locale);
-  const isEven = read !== null && read.sum === due && read.items.length > 0;
+  const isEven = read?.sum === due && read.items.length > 0;
   const mask = of?.customer.email ?? of?.customer.phone ?? null;
   return (
     <PolicyForm

@@ -1,6 +1,5 @@
 /** The items of a closing receipt as a person edits them, and what they come to. */
 import type { ReceiptItemInput, ReceiptTermsQuery } from '../../../schema/generated/console.ts';
-import { readAmount } from '../format.ts';
 
 type Receipt = NonNullable<ReceiptTermsQuery['payment']>['receipts'][number];
 type Item = Receipt['items'][number];
@@ -29,13 +28,13 @@ export const totalOf = (price: number, thousandths: number): number =>
 /** The items to send, without those of nothing, and their sum; null when something is no number. */
 export const readItems = (
   typed: readonly TypedItem[],
-  currency: string,
+  readPrice: (text: string) => number | null,
 ): { readonly items: readonly ReceiptItemInput[]; readonly sum: number } | null => {
   const items: ReceiptItemInput[] = [];
   let sum = 0;
   for (const { item, quantity, price } of typed) {
     const thousandths = readQuantity(quantity);
-    const each = readAmount(price, currency);
+    const each = readPrice(price);
     if (thousandths === null || each === null) return null;
     if (thousandths === 0) continue;
     sum += totalOf(each, thousandths);

@@ -67,6 +67,24 @@ const columnsOf = (words: Words, own: PolicyWords, shops: Shops): readonly Colum
   },
 ];
 
+/** For which shop of the merchant it is; all of them unless one is chosen. */
+const ShopPick = ({
+  value,
+  set,
+}: {
+  readonly value: string;
+  readonly set: (id: string) => void;
+}) => {
+  const own = usePolicyWords();
+  const shops = useShops();
+  if (shops.length === 0) return null;
+  const options = [
+    ['', own.allShops],
+    ...shops.map(({ id, name }) => [id, name] as const),
+  ] as const;
+  return <PickField label={own.holdsFor} value={value} set={set} options={options} />;
+};
+
 const SetDialog = ({
   merchantId,
   close,
@@ -77,7 +95,6 @@ const SetDialog = ({
   const words = useWords();
   const own = usePolicyWords();
   const [, set] = useMutation(SetRate);
-  const shops = useShops();
   const [shopId, setShop] = useState('');
   const [method, setMethod] = useState<RatedMethod>('cards');
   const [text, setText] = useState('');
@@ -108,14 +125,7 @@ const SetDialog = ({
         )
       }
     >
-      {shops.length > 0 && (
-        <PickField
-          label={own.holdsFor}
-          value={shopId}
-          set={setShop}
-          options={[['', own.allShops], ...shops.map(({ id, name }) => [id, name] as const)]}
-        />
-      )}
+      <ShopPick value={shopId} set={setShop} />
       <PickField
         label={words.columns.method}
         value={method}

@@ -2,7 +2,7 @@
 import { sectionWords } from './words.ts';
 
 const en = {
-  title: 'Closing receipt',
+  title: 'Make the closing receipt',
   text: (amount: string) =>
     `The goods were handed over: the cash register makes a receipt of ${amount} as full payment, once. No money moves.`,
   to: 'E-mail or phone of the buyer',
@@ -19,7 +19,7 @@ const en = {
 };
 
 const ru: typeof en = {
-  title: 'Закрывающий чек',
+  title: 'Пробить закрывающий чек',
   text: (amount) =>
     `Товар передан: касса пробивает чек на ${amount} с признаком «полный расчёт», один раз. Деньги не движутся.`,
   to: 'Почта или телефон покупателя',
