@@ -16,13 +16,8 @@ import {
 import { earlier, later, oneOf } from '../kernel/database/open-list.ts';
 import { spanOf, type Span } from '../kernel/database/keyset.ts';
 import type { Page, PageQuery } from '../kernel/database/page.ts';
-import {
-  columns,
-  propertyNames,
-  run,
-  type Runner,
-  type Statement,
-} from '../kernel/database/statement.ts';
+import { runTwins, type Twins } from '../kernel/database/spread.ts';
+import { columns, propertyNames, type Runner } from '../kernel/database/statement.ts';
 import type { WebhookEvent } from '../kernel/rules/event.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import {
@@ -174,12 +169,23 @@ export const findEndpoints = async (
 /** So many attempts of a delivery are shown. Without a resend there are nine at most. */
 const attemptsShown_max = 100;
 
-const attemptsByDelivery: Statement = {
-  name: 'attempt.by_delivery',
-  text: `select last.* from unnest($1::uuid[], $2::uuid[]) as delivery(merchant_id, id) cross join lateral (
+const attemptsText = (deliveries: string, merchant: string): string =>
+  `select last.* from ${deliveries} cross join lateral (
       select ${columns(propertyNames(WebhookAttemptEntity), 'attempt')} from webhook_attempt as attempt
-      where attempt.merchant_id = delivery.merchant_id and attempt.delivery_id = delivery.id order by number desc limit ${attemptsShown_max}
-    ) as last order by last.number`,
+      where attempt.merchant_id = ${merchant} and attempt.delivery_id = delivery.id order by number desc limit ${attemptsShown_max}
+    ) as last order by last.number`;
+const attemptsByDelivery: Twins = {
+  ofAll: {
+    name: 'attempt.by_delivery',
+    text: attemptsText(
+      'unnest($1::uuid[], $2::uuid[]) as delivery(merchant_id, id)',
+      'delivery.merchant_id',
+    ),
+  },
+  ofMerchant: {
+    name: 'attempt.by_delivery_of_merchant',
+    text: attemptsText('unnest($2::uuid[]) as delivery(id)', '$1'),
+  },
 };
 
 /** The attempts of each delivery, first to last. */
@@ -187,8 +193,12 @@ export const findAttempts = async (
   runner: Runner,
   deliveries: readonly RowKey[],
 ): Promise<WebhookAttempt[][]> => {
-  const keys = [deliveries.map(({ merchantId }) => merchantId), deliveries.map(({ id }) => id)];
-  const rows = await run<WebhookAttempt>(runner, attemptsByDelivery, keys);
+  const rows = await runTwins<WebhookAttempt, RowKey>(
+    runner,
+    attemptsByDelivery,
+    deliveries,
+    (own) => [own.map(({ id }) => id)],
+  );
   const byDelivery = Map.groupBy(rows, ({ deliveryId }) => deliveryId);
   return deliveries.map(({ id }) => byDelivery.get(id) ?? []);
 };

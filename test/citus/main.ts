@@ -1,7 +1,8 @@
 /**
- * `npm run test:citus`: the tables spread over a real Citus; on them every statement of the program,
- * their upkeep, every scenario, and what spreading costs. Names of files after it run these alone.
- * CITUS_BIN is the folder of a PostgreSQL's programs that has Citus among its libraries.
+ * `npm run test:citus`: the tables spread over a real Citus; on them every statement of the
+ * program, their upkeep, every scenario, and what spreading costs. Names of files after it run
+ * these alone. CITUS_BIN is the folder of a PostgreSQL's programs that has Citus among its
+ * libraries.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

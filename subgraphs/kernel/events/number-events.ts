@@ -125,7 +125,7 @@ const newestSequence = {
 
 /** The task under which events are set aside. */
 const task = 'relay';
-/** SQL: an event waits for its number; `merchant` is its merchant, as what is set aside names it. */
+/** SQL: an event waits for its number; `merchant` is its merchant, by which it is set aside. */
 export const inOutboxOf = (merchant: string): string =>
   `event.sequence is null and ${notSetAside(task, merchant, 'event.id::text')}`;
 const inOutbox = inOutboxOf('event.merchant_id');

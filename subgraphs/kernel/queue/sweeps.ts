@@ -24,6 +24,8 @@ interface Sweep extends Job {
 
 /** What is due is found within a second. */
 const look_ms = 1_000;
+/** Where the tables are spread a look asks every shard: each turn has a third of the looks. */
+const turns_max = 3;
 
 const isSweep = (job: Job): job is Sweep => job.due !== undefined;
 
@@ -61,6 +63,7 @@ export const gatherSweeps = (
 ): readonly Job[] => {
   const sweeps = jobs.filter(isSweep);
   const looks = looksFor(sweeps);
+  let turn = 0;
   const isDue = async ({ names, statement }: Look): Promise<readonly string[]> => {
     try {
       const values = statement.text.includes('$1') ? [now()] : [];
@@ -75,8 +78,10 @@ export const gatherSweeps = (
   };
   const findDue = async (): Promise<readonly string[]> => {
     const due = new Set<string>();
-    for (const look of (await isSpread(pool)) ? looks.apart : looks.together)
-      for (const name of await isDue(look)) due.add(name);
+    const isOurs = (_: Look, place: number): boolean => place % turns_max === turn;
+    const asked = (await isSpread(pool)) ? looks.apart.filter(isOurs) : looks.together;
+    for (const look of asked) for (const name of await isDue(look)) due.add(name);
+    turn = (turn + 1) % turns_max;
     return [...due];
   };
   return [

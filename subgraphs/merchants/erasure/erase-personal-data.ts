@@ -37,29 +37,35 @@ const oldest = `order by id limit ${erased_max_rows} for update`;
 
 // The merchant's pairs about the buyer go by their names; the others stay in their order. The
 // version grows, so that who decides on the row as it was decides again.
+// What is kept of a row is found before the row is written: a shard does not evaluate it there.
 const erasePayments = (whose: string): string => `chosen as (
-      select merchant_id, id from payment where merchant_id = $1 and ${whose} and ${final} ${oldest}
+      select id, coalesce((select json_object_agg(key, value) from json_each(payment.metadata)
+          where key !~* 'customer|card|phone|mail|name|payer|holder|address'), '{}'::json) as metadata
+      from payment where merchant_id = $1 and ${whose} and ${final} ${oldest}
     ), payments as (
       update payment set version = payment.version + 1, customer_id = null, customer_card_holder = null, customer_card_mask = null, customer_phone_mask = null,
-        customer_payer_bank = null, description = null, metadata = coalesce((select json_object_agg(key, value) from json_each(payment.metadata)
-          where key !~* 'customer|card|phone|mail|name|payer|holder|address'), '{}'::json)
-      from chosen where payment.merchant_id = chosen.merchant_id and payment.id = chosen.id returning payment.merchant_id, payment.id, payment.receipt_terms_id
+        customer_payer_bank = null, description = null, metadata = chosen.metadata
+      from chosen where payment.merchant_id = $1 and payment.id = chosen.id returning payment.id, payment.receipt_terms_id
     ), simulated as (
       update simulator_operation as operation set card_mask = null, card_holder = null from payments
-      where operation.merchant_id = payments.merchant_id and operation.operation_id = payments.id
+      where operation.merchant_id = $1 and operation.operation_id = payments.id
     ), terms as (
       update receipt_terms set customer_sealed = null, customer_shown = null from payments
-      where receipt_terms.merchant_id = payments.merchant_id and receipt_terms.payment_id = payments.id
+      where receipt_terms.merchant_id = $1 and receipt_terms.payment_id = payments.id
+    ), kept_of_links as (
+      select payment_link.id, json_build_object('customer', null, 'taxSystem', receipt->'taxSystem', 'items', receipt->'items') as receipt
+      from payment_link join payments on payment_link.id = payments.receipt_terms_id where payment_link.merchant_id = $1 and payment_link.status <> 'active'
+      for update of payment_link
     ), links as (
-      update payment_link set receipt = json_build_object('customer', null, 'taxSystem', receipt->'taxSystem', 'items', receipt->'items') from payments
-      where payment_link.merchant_id = payments.merchant_id and payment_link.id = payments.receipt_terms_id and payment_link.status <> 'active'
-      returning payment_link.merchant_id, payment_link.id
+      update payment_link set receipt = kept_of_links.receipt from kept_of_links
+      where payment_link.merchant_id = $1 and payment_link.id = kept_of_links.id
+      returning payment_link.id
     ), terms_of_links as (
       update receipt_terms set customer_sealed = null, customer_shown = null from links
-      where receipt_terms.merchant_id = links.merchant_id and receipt_terms.subject_id = links.id
+      where receipt_terms.merchant_id = $1 and receipt_terms.subject_id = links.id
     ), receipts as (
       update receipt set customer_shown = null, version = receipt.version + 1 from payments
-      where receipt.merchant_id = payments.merchant_id and receipt.payment_id = payments.id
+      where receipt.merchant_id = $1 and receipt.payment_id = payments.id
     )`;
 
 const eraseCustomer: Statement = {

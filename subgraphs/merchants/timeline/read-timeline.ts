@@ -112,9 +112,9 @@ const statements = {
   },
   attempts: {
     name: 'timeline.attempts',
-    text: `select ${columns(propertyNames(WebhookAttemptEntity), 'attempt')} from (select merchant_id, id from webhook_delivery
+    text: `select ${columns(propertyNames(WebhookAttemptEntity), 'attempt')} from (select id from webhook_delivery
         where merchant_id = $1 and subject_id = any ($2::uuid[]) order by created_at desc ${last}) delivery
-      cross join lateral (select * from webhook_attempt where webhook_attempt.merchant_id = delivery.merchant_id and delivery_id = delivery.id order by number desc ${last}) attempt
+      cross join lateral (select * from webhook_attempt where webhook_attempt.merchant_id = $1 and delivery_id = delivery.id order by number desc ${last}) attempt
       order by attempt.at desc ${last}`,
   },
   deliveries: {

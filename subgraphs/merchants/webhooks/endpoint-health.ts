@@ -1,5 +1,6 @@
 /** How the deliveries to endpoints fare, for those who look at them. */
-import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import { runTwins, type Twins } from '../../kernel/database/spread.ts';
+import type { Runner } from '../../kernel/database/statement.ts';
 import type { WebhookEndpoint } from '../entities.ts';
 
 export interface EndpointHealth {
@@ -17,16 +18,14 @@ const newest_h = 24;
 const pending_max = 10_000;
 
 // Both parts are bounded, whatever a merchant has waiting: two ranges of an index each.
-const health: Statement = {
-  name: 'endpoint.health',
-  text: `
-    with wanted as (select * from unnest($1::uuid[], $2::uuid[]) as wanted (merchant_id, id)
+const healthText = (wanted: string, merchants: string, merchant: string): string => `
+    with wanted as (select * from ${wanted}
     ), counted as (
       select newest.endpoint_id, count(*) filter (where newest.status = 'delivered')::int as delivered,
         count(*) filter (where newest.status = 'failed')::int as failed
-      from (select distinct merchant_id from wanted) as merchant cross join lateral (
+      from ${merchants}lateral (
         select endpoint_id, status from webhook_delivery as delivery
-        where delivery.merchant_id = merchant.merchant_id and delivery.created_at > $3::timestamptz - interval '${newest_h} hours'
+        where delivery.merchant_id = ${merchant} and delivery.created_at > $3::timestamptz - interval '${newest_h} hours'
         order by delivery.created_at desc, delivery.id desc limit ${newest_max}) as newest
       group by newest.endpoint_id
     )
@@ -35,9 +34,22 @@ const health: Statement = {
     from wanted left join counted on counted.endpoint_id = wanted.id cross join lateral (
       select count(*)::int as pending, min(created_at) as oldest, min(next_attempt_at) as next from (
         select created_at, next_attempt_at from webhook_delivery as delivery
-        where delivery.lane = wanted.id::text and delivery.status = 'pending'
+        where ${merchant === '$1' ? 'delivery.merchant_id = $1 and ' : ''}delivery.lane = wanted.id::text and delivery.status = 'pending'
         order by delivery.next_attempt_at limit ${pending_max}) as first
-    ) as waiting`,
+    ) as waiting`;
+const health: Twins = {
+  ofAll: {
+    name: 'endpoint.health',
+    text: healthText(
+      'unnest($1::uuid[], $2::uuid[]) as wanted (merchant_id, id)',
+      '(select distinct merchant_id from wanted) as merchant cross join ',
+      'merchant.merchant_id',
+    ),
+  },
+  ofMerchant: {
+    name: 'endpoint.health_of_merchant',
+    text: healthText('unnest($2::uuid[]) as wanted (id)', '', '$1'),
+  },
 };
 
 const nothing: EndpointHealth = {
@@ -54,9 +66,9 @@ export const findHealth = async (
   endpoints: readonly WebhookEndpoint[],
   now: Temporal.Instant,
 ): Promise<EndpointHealth[]> => {
-  const rows = await run<EndpointHealth & { readonly id: string }>(runner, health, [
-    endpoints.map(({ merchantId }) => merchantId),
-    endpoints.map(({ id }) => id),
+  type Row = EndpointHealth & { readonly id: string };
+  const rows = await runTwins<Row, WebhookEndpoint>(runner, health, endpoints, (own) => [
+    own.map(({ id }) => id),
     now,
   ]);
   const byId = new Map(rows.map((row) => [row.id, row]));

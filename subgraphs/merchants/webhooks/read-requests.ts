@@ -1,5 +1,6 @@
 /** What deliveries post, for those who look at them: the event's frozen bytes and its headers. */
-import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import { runTwins, type Twins } from '../../kernel/database/spread.ts';
+import type { Runner } from '../../kernel/database/statement.ts';
 import type { WebhookDelivery } from '../entities.ts';
 import { joinSigning } from './message.ts';
 import { listHeaders, shownHeaders, type ListedHeader } from './message-headers.ts';
@@ -11,14 +12,29 @@ export interface WebhookRequest {
   readonly signature: SignatureFormat;
 }
 
-const requests: Statement = {
-  name: 'delivery.requests',
-  text: `select delivery.event_id as "eventId", delivery.endpoint_id as "endpointId", event.webhook_body as body, signing.signature
-    from (select distinct * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[])
-      as given (merchant_id, event_id, shop_id, endpoint_id, created_at)) as delivery
-    join event on event.merchant_id = delivery.merchant_id and event.id = delivery.event_id and event.created_at = delivery.created_at
-    ${joinSigning('delivery')}
-    where event.webhook_body is not null`,
+const requestsText = (given: string, merchant: string): string =>
+  `select delivery.event_id as "eventId", delivery.endpoint_id as "endpointId", event.webhook_body as body, signing.signature
+    from (select distinct * from ${given}) as delivery
+    join event on event.merchant_id = ${merchant} and event.id = delivery.event_id and event.created_at = delivery.created_at
+    ${joinSigning('delivery', merchant)}
+    where event.webhook_body is not null`;
+const requests: Twins = {
+  ofAll: {
+    name: 'delivery.requests',
+    text: requestsText(
+      `unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[])
+      as given (merchant_id, event_id, shop_id, endpoint_id, created_at)`,
+      'delivery.merchant_id',
+    ),
+  },
+  ofMerchant: {
+    name: 'delivery.requests_of_merchant',
+    text: requestsText(
+      `unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[])
+      as given (event_id, shop_id, endpoint_id, created_at)`,
+      '$1',
+    ),
+  },
 };
 
 interface Found {
@@ -33,12 +49,11 @@ export const findRequests = async (
   runner: Runner,
   deliveries: readonly WebhookDelivery[],
 ): Promise<(WebhookRequest | null)[]> => {
-  const found = await run<Found>(runner, requests, [
-    deliveries.map(({ merchantId }) => merchantId),
-    deliveries.map(({ eventId }) => eventId),
-    deliveries.map(({ shopId }) => shopId),
-    deliveries.map(({ endpointId }) => endpointId),
-    deliveries.map(({ createdAt }) => createdAt),
+  const found = await runTwins<Found, WebhookDelivery>(runner, requests, deliveries, (own) => [
+    own.map(({ eventId }) => eventId),
+    own.map(({ shopId }) => shopId),
+    own.map(({ endpointId }) => endpointId),
+    own.map(({ createdAt }) => createdAt),
   ]);
   const byDelivery = new Map(
     found.map((row) => [`${row.eventId} ${row.endpointId ?? ''}`, row] as const),

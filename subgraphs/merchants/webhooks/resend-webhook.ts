@@ -34,16 +34,16 @@ const makeBatchDue: Statement = {
   name: 'resend.make_batch_due',
   text: `
     with chosen as (
-      select merchant_id, id from webhook_delivery as delivery
+      select id from webhook_delivery as delivery
       where merchant_id = $1 and status = 'failed' and created_at >= $2 and ($3::uuid is null or endpoint_id = $3)
         and (created_at, id) > (coalesce($4::timestamptz, '-infinity'), coalesce($5::uuid, '00000000-0000-0000-0000-000000000000'))
-        and exists (select 1 from event where event.merchant_id = delivery.merchant_id and event.id = delivery.event_id)
+        and exists (select 1 from event where event.merchant_id = $1 and event.id = delivery.event_id)
         and (endpoint_id is null or exists (select 1 from webhook_endpoint as endpoint
-          where endpoint.merchant_id = delivery.merchant_id and endpoint.id = delivery.endpoint_id and endpoint.active))
+          where endpoint.merchant_id = $1 and endpoint.id = delivery.endpoint_id and endpoint.active))
       order by created_at, id limit $7 for update skip locked
     ), resent as (
       update webhook_delivery as delivery set status = 'pending', next_attempt_at = least($6, delivery.created_at), attempts_before = attempts
-      from chosen where delivery.merchant_id = chosen.merchant_id and delivery.id = chosen.id
+      from chosen where delivery.merchant_id = $1 and delivery.id = chosen.id
       returning delivery.created_at, delivery.id, delivery.lane
     )
     select created_at as "createdAt", id, lane from resent order by created_at, id`,

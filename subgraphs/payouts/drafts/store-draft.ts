@@ -48,13 +48,15 @@ export const draftLives = dueOn<PayoutDraft>({
 const insert: Statement = {
   name: 'payout_draft.create',
   text: `insert into payout_draft (${columnNames(draftNames)})
-    select ${columnNames(draftNames)} from jsonb_populate_record(null::payout_draft, $1::jsonb) as draft
-    where exists (select 1 from shop where shop.merchant_id = draft.merchant_id and shop.id = draft.shop_id) returning 1`,
+    select ${draftNames.map((name) => (name === 'merchantId' ? '$2::uuid' : columnNames([name]))).join(', ')} from jsonb_populate_record(null::payout_draft, $1::jsonb) as draft
+    where exists (select 1 from shop where shop.merchant_id = $2 and shop.id = $3) returning 1`,
 };
 
 /** Writes a new draft. False: the merchant has no such shop. */
-export const insertDraft = async (runner: Runner, draft: PayoutDraft): Promise<boolean> =>
-  (await run(runner, insert, [JSON.stringify(rowJson(draftNames, draft))])).length > 0;
+export const insertDraft = async (runner: Runner, draft: PayoutDraft): Promise<boolean> => {
+  const values = [JSON.stringify(rowJson(draftNames, draft)), draft.merchantId, draft.shopId];
+  return (await run(runner, insert, values)).length > 0;
+};
 
 const waiting: Statement = {
   name: 'payout_draft.waiting',

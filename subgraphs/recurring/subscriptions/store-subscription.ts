@@ -68,7 +68,7 @@ const store: Statement = {
       where subscription.merchant_id = $4 and subscription.id = given.id and subscription.version = given.version - 1
       returning subscription.merchant_id, subscription.id),
     charged as (insert into subscription_charge select charge.* from jsonb_populate_recordset(null::subscription_charge, $2::jsonb) as charge
-        join moved on moved.merchant_id = charge.merchant_id and moved.id = charge.subscription_id
+        where charge.subscription_id in (select id from moved)
       on conflict (merchant_id, subscription_id, period, attempt) do update set status = excluded.status, failure_code = excluded.failure_code,
         payment_id = excluded.payment_id, ask_at = excluded.ask_at, settled_at = excluded.settled_at),
     published as (${insertEvents('$3', 'select 1 from moved where moved.merchant_id = row.merchant_id and moved.id = row.subject_id')})
