@@ -227,6 +227,12 @@ const beginning = fc.constantFrom<readonly HoldStep[]>(
   held,
   [...held, { do: 'capture', share: 60, word: 'done' }],
   [...held, { do: 'wait', minutes: 40 }],
+  // The bank speaks of the hold while its word on an order is not known.
+  [
+    ...held,
+    { do: 'capture', share: null, word: 'silent' },
+    { do: 'bank', says: 'released', times: 1 },
+  ],
 );
 const history = fc.record({
   mode: fc.constantFrom('test', 'live'),
