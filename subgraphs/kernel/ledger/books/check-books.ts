@@ -13,6 +13,7 @@ import {
   type CheckName,
   type Difference,
   type Place,
+  type Range,
   type Walk,
 } from './check.ts';
 import { forgetCheckpoint, provedFrom } from './checkpoint.ts';
@@ -40,8 +41,7 @@ const ask = async (
   runner: Runner,
   check: CheckName,
   statement: Statement,
-  from: Place,
-  to: Place,
+  { from, to }: Range,
   ...more: readonly string[]
 ): Promise<Difference[]> => {
   const values = [from.merchantId, from.id, to.merchantId, to.id, differences_max, ...more];
@@ -56,7 +56,12 @@ const checkRange = (
   to: Place,
   limit: number | null,
 ): Promise<Difference[]> =>
-  ask(runner, name, { name: `books.${name}.${limit}`, text: text(rowsOf(walk, limit)) }, from, to);
+  ask(
+    runner,
+    name,
+    { name: `books.${name}.${limit}`, text: text(rowsOf(walk, limit)) },
+    { from, to },
+  );
 
 const reported: Statement = {
   name: 'books.reported',
@@ -72,13 +77,12 @@ const checkSince = async (
   pool: pg.Pool,
   { name, walk, text }: Check,
   quick: Statement,
-  from: Place,
-  to: Place,
+  { from, to }: Range,
 ): Promise<Difference[]> => {
   const found: Difference[] = [];
   const merchants = [from.merchantId, to.merchantId];
   const [since] = await run<{ id: string }>(pool, provedFrom, merchants);
-  const doubts = await ask(pool, name, quick, from, to, since?.id ?? from.id);
+  const doubts = await ask(pool, name, quick, { from, to }, since?.id ?? from.id);
   const rows = new Map<string, Difference>();
   for (const doubt of doubts) {
     const subjectId = `${name}:${doubt.subjectId}`;
@@ -88,7 +92,7 @@ const checkSince = async (
   const whole = { name: `books.${name}.whole`, text: text(oneRowOf(walk)) };
   for (const { merchantId, shopId } of rows.values()) {
     const row = { merchantId, id: shopId };
-    const differences = await ask(pool, name, whole, row, row);
+    const differences = await ask(pool, name, whole, { from: row, to: row });
     if (differences.length === 0) await forgetCheckpoint(pool, merchantId);
     found.push(...differences);
   }
@@ -114,7 +118,7 @@ export const checkRows = async (
     if (fromCheckpoint) {
       const text = fromCheckpoint(rowsOf(walk, limit));
       const quick = { name: `books.${name}.since.${limit}`, text };
-      found.push(...(await checkSince(pool, check, quick, from, to)));
+      found.push(...(await checkSince(pool, check, quick, { from, to })));
     } else found.push(...(await checkRange(pool, check, from, to, limit)));
   }
   return found;
