@@ -160,7 +160,7 @@ const isSynchronous = ({ healthPort }: Member): Promise<boolean> =>
     () => false,
   );
 
-/** Starts both, the database `payments` empty on them, and waits until the standby is synchronous. */
+/** Starts both, the database `payments` empty on them, and waits for the synchronous standby. */
 export const startPatroniPair = async (): Promise<PatroniPair> => {
   const house = openHouse();
   await using starting = new AsyncDisposableStack();

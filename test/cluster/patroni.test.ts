@@ -1,8 +1,8 @@
 /**
  * PostgreSQL's failover by Patroni, as OPERATIONS describes it: the samples of HAProxy, PgBouncer,
- * Patroni and etcd, and payments by REST all the while. The primary is killed with kill -9, and then
- * the other one with the Patroni beside it. Nothing that was answered may be lost, and how long
- * merchants felt it is printed and held. Of `npm run test:cluster` alone.
+ * Patroni and etcd, and payments by REST all the while. The primary is killed with kill -9, and
+ * then the other one with the Patroni beside it. Nothing that was answered may be lost, and how
+ * long merchants felt it is printed and held. Of `npm run test:cluster` alone.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

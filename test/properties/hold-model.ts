@@ -16,7 +16,7 @@ export type HoldStep =
       readonly says: 'holds' | 'declines' | 'released';
       readonly times: number;
     }
-  /** `share` of the amount in hundredths; null: all of it. `word`: what the bank answers at once. */
+  /** `share` of the amount in hundredths; null: all. `word`: what the bank answers at once. */
   | { readonly do: 'capture'; readonly share: number | null; readonly word: Word }
   | { readonly do: 'cancel'; readonly word: Word }
   /** The open order, if there is one, is asked about. */
@@ -161,7 +161,7 @@ export const holdAfter = (model: HoldModel, step: HoldStep): HoldModel => {
   }
 };
 
-/** What the books owe of it: the merchant its net, the acquirer what came in less what went back. */
+/** What is owed: to the merchant its net, by the acquirer what came in and did not go back. */
 export const moneyOf = (model: HoldModel): { merchant: bigint; acquirer: bigint } => {
   if (model.status !== 'succeeded' && model.status !== 'refunded')
     return { merchant: 0n, acquirer: 0n };

@@ -41,7 +41,7 @@ describe('a client of a Redis Cluster that loses a node', { skip: noRedis }, () 
     const client = await connect(t);
     await cluster.kill(0);
     const isDown = async (): Promise<boolean> =>
-      String(await client.cluster('INFO')).includes('cluster_state:fail');
+      (await client.cluster('INFO')).includes('cluster_state:fail');
     await eventually(() => isDown().catch(() => false), 'a cluster that is down', patience_ms);
     client.disconnect();
     const connecting = client.connect();

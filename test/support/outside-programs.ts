@@ -129,8 +129,9 @@ const install = (wanted: readonly OutsideProgram[]): void => {
 
 /**
  * Sets REDIS_SERVER, HAPROXY, PGBOUNCER, CHROMIUM, OLDER_POSTGRES, PATRONI and ETCD for the tests,
- * each to a path that exists, and gives what cannot be tested here. With `mayInstall`, root on a Debian installs
- * what is missing. A variable that is set already is left alone. `wholeFleet` needs them all.
+ * each to a path that exists, and gives what cannot be tested here. With `mayInstall`, root on a
+ * Debian installs what is missing. A variable that is set already is left alone. `wholeFleet` needs
+ * them all.
  */
 export const findOutsidePrograms = (mayInstall: boolean, wholeFleet = false): readonly string[] => {
   const needed = programs.filter(({ onlyOfFleet = false }) => wholeFleet || !onlyOfFleet);

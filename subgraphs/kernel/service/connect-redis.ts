@@ -38,10 +38,11 @@ const readyOrEnded = (client: Cluster): Promise<void> =>
   });
 
 /**
- * Has a cluster's client end when it is to end, and its `connect` settle. When a node is lost
- * meanwhile, ioredis may do neither, ever: a redirection adds a node after the last one was dropped,
- * a reconnection under way undoes the order to end, and a `connect` that finds the cluster down is
- * forgotten for the next one. BullMQ waits for both, and its worker takes no jobs until then.
+ * Has a cluster's client end when it is to end, and its `connect` settle (A-305). When a node is
+ * lost meanwhile, ioredis may do neither, ever: a redirection adds a node after the last one was
+ * dropped, a reconnection under way undoes the order to end, and a `connect` that finds the cluster
+ * down is forgotten for the next one. BullMQ waits for both, and its worker takes no jobs until
+ * then.
  */
 export const ensureSettled = (client: Cluster): Cluster => {
   const disconnect = client.disconnect.bind(client);
