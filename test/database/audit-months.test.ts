@@ -114,7 +114,7 @@ describe('the audit log by the month', () => {
         `select relid::regclass::text as name from pg_partition_tree('audit_entry')`,
       )
     ).map(({ name }) => name);
-    assert.ok(tables.length > 6, `saw only ${tables.length}`);
+    assert.ok(tables.length >= 6, `saw only ${tables.length}`);
     for (const table of tables)
       for (const statement of [
         `update ${table} set actor = 'nobody'`,
