@@ -9,6 +9,7 @@ import { kopecks } from '../acquirer/books.ts';
 import type { AcquirerBooks } from '../acquirer/start-acquirer.ts';
 import { registryOf } from '../crash/books.ts';
 import type { LiveMerchant } from '../live/harness.ts';
+import { compareLinks } from './pay-link.ts';
 
 type Row = Readonly<Record<string, any>>;
 
@@ -167,14 +168,22 @@ export const questionableOperations = async (pool: Pool): Promise<ReadonlySet<st
   return new Set(rows.map(({ id }) => id));
 };
 
+const readRegistries = async (merchant: LiveMerchant) => ({
+  payments: await registryOf(merchant, '/payments'),
+  refunds: await registryOf(merchant, '/refunds'),
+  payouts: await registryOf(merchant, '/payouts'),
+  ledger: await registryOf(merchant, '/ledger'),
+  receipts: await registryOf(merchant, '/receipts'),
+});
+
 /** Compares everything; gives the sums that agreed, in kopecks. */
-export const compareWithBank = async (pool: Pool, merchant: LiveMerchant, bank: AcquirerBooks) => {
-  const [payments, refunds, payouts, ledger, receipts] = await Promise.all(
-    ['/payments', '/refunds', '/payouts', '/ledger', '/receipts'].map((path) =>
-      registryOf(merchant, path),
-    ),
-  );
-  assert.ok(payments && refunds && payouts && ledger && receipts);
+export const compareWithBank = async (
+  pool: Pool,
+  merchant: LiveMerchant,
+  bank: AcquirerBooks,
+  links: readonly string[],
+) => {
+  const { payments, refunds, payouts, ledger, receipts } = await readRegistries(merchant);
   const idsOf = (rows: readonly Row[]): ReadonlySet<string> => new Set(rows.map(({ id }) => id));
   const isVoid = ({ verification }: Row): boolean => verification;
   const { rows: bindings } = await pool.query<Row>(
@@ -185,16 +194,14 @@ export const compareWithBank = async (pool: Pool, merchant: LiveMerchant, bank: 
   assert.deepEqual(given, [], 'payments that were given up because their order was lost');
   const late = payments.filter(({ metadata }) => metadata.late_success === 'true');
   const paidThere = onceEach('payments', bank.payments, idsOf(payments));
-  compareEach(
-    'payments',
-    payments.filter(({ id }) => !voided.has(id) && !idsOf(late).has(id)),
-    paidThere,
-  );
+  const inTime = payments.filter(({ id }) => !voided.has(id) && !idsOf(late).has(id));
+  compareEach('payments', inTime, paidThere);
   const ordinary = refunds.filter(({ payment_id: id }) => !voided.has(id));
   compareEach('refunds', ordinary, onceEach('refunds', bank.refunds, idsOf(refunds)));
   compareEach('payouts', payouts, onceEach('payouts', bank.payouts, idsOf(payouts)));
 
   compareReceipts({ payments, refunds, receipts }, bank);
+  const givenBack = await compareLinks(merchant, links, payments);
 
   const sums = {
     paid: sumOf(bank.payments.filter(succeeded)),
@@ -224,5 +231,7 @@ export const compareWithBank = async (pool: Pool, merchant: LiveMerchant, bank: 
     refunds: ordinary.length,
     payouts: payouts.length,
     receipts: receipts.length,
+    links: links.length,
+    givenBack,
   };
 };

@@ -1,16 +1,17 @@
 /**
- * What the merchant of a chaos run and its buyers do: payments, holds, refunds, charges of saved
- * cards and payouts, each with an idempotency key of its own and insisted on until it is answered,
- * as an honest client does whose connection breaks.
+ * What the merchant of a chaos run and its buyers do: payments, holds, links, refunds, charges of
+ * saved cards and payouts, each with an idempotency key of its own and insisted on until it is
+ * answered, as an honest client does whose connection breaks.
  */
-import { AssertionError } from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { seeded } from '../acquirer/faults.ts';
 import { cardOf, type LiveMerchant } from '../live/harness.ts';
 import { eventually, type Answer } from '../support/merchant.ts';
 import { receiptOf } from '../support/receipts.ts';
+import { goOn, insist } from './insist.ts';
+import { payLink } from './pay-link.ts';
 
-export type Kind = 'payment' | 'hold' | 'refund' | 'charge' | 'payout';
+export type Kind = 'payment' | 'hold' | 'link' | 'refund' | 'charge' | 'payout';
 const kinds: readonly Kind[] = [
   'payment',
   'hold',
@@ -20,7 +21,7 @@ const kinds: readonly Kind[] = [
   'charge',
   'payout',
   'refund',
-  'payment',
+  'link',
   'charge',
 ];
 
@@ -34,51 +35,13 @@ export interface Done {
   readonly pages: string[];
   /** Payments that were given with a receipt. */
   readonly receipted: Set<string>;
+  /** The links that were made, each for one use, and the two buyers of each. */
+  readonly links: string[];
 }
 
 type Random = () => number;
 const oneOf = <Item>(items: readonly Item[], random: Random): Item | undefined =>
   items[Math.floor(random() * items.length)];
-
-/** How long the client waits for an answer. */
-const patience_ms = 20_000;
-const inTime = <Answered>(call: Promise<Answered>): Promise<Answered | null> =>
-  Promise.race([call, delay(patience_ms, null, { ref: false })]);
-
-/** Asks again until there is an answer that is not about the service's own state. */
-const insist = async (call: () => Promise<Answer>): Promise<Answer> => {
-  for (;;) {
-    const answer = await inTime(call()).catch((error: unknown) => {
-      // An answer came, and is not what the description says.
-      if (error instanceof AssertionError) throw error;
-      return null;
-    });
-    const isBusy =
-      answer &&
-      (answer.status >= 500 ||
-        answer.status === 429 ||
-        answer.body?.error?.code === 'idempotent_in_progress');
-    // A payout that could not be routed is answered with 502: it is done.
-    if (answer && (!isBusy || answer.body?.error?.code === 'router_error')) return answer;
-    await delay(100);
-  }
-};
-
-/** What a buyer's browser sends; again until the page answers. */
-const goOn = async (paymentUrl: string, card: object | null): Promise<void> => {
-  for (;;) {
-    const answer = await fetch(`${paymentUrl}/pay`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', origin: new URL(paymentUrl).origin },
-      body: JSON.stringify(card ? { card } : {}),
-      signal: AbortSignal.timeout(patience_ms),
-    }).catch(() => null);
-    await answer?.arrayBuffer().catch(() => null);
-    // 409: an earlier request, whose answer was lost, has opened the session.
-    if (answer && (answer.ok || answer.status === 409)) return;
-    await delay(100);
-  }
-};
 
 /** The buyers look at their pages, and type their card again where it was lost. */
 export const typeAgain = async (pages: readonly string[]): Promise<void> => {
@@ -170,6 +133,19 @@ const hold = async (
   );
 };
 
+/** A link for one use, with a receipt or without, that two buyers pay. */
+const link = async (
+  merchant: LiveMerchant,
+  random: Random,
+  key: string,
+  { links }: Done,
+): Promise<Answer> => {
+  const amount = 100 * (100 + Math.floor(random() * 400));
+  const answer = await payLink(merchant, key, { amount, ...withReceipt(random, amount) });
+  if (answer.status < 300) links.push(answer.body.link.id);
+  return answer;
+};
+
 const giveBack = async (
   merchant: LiveMerchant,
   random: Random,
@@ -215,7 +191,7 @@ const charge = (
   );
 };
 
-const does = { payment: pay, hold, refund: giveBack, payout: payOut, charge } as const;
+const does = { payment: pay, hold, link, refund: giveBack, payout: payOut, charge } as const;
 
 /** Money to pay out, and cards that can be charged, before anything goes wrong. */
 export const prepare = async (merchant: LiveMerchant): Promise<readonly string[]> => {
@@ -256,11 +232,12 @@ export const doAll = async (
   tokens: readonly string[],
 ) => {
   const done: Done = {
-    counts: { payment: 0, hold: 0, refund: 0, charge: 0, payout: 0 },
+    counts: { payment: 0, hold: 0, link: 0, refund: 0, charge: 0, payout: 0 },
     refusals: new Map(),
     tokens,
     pages: [],
     receipted: new Set(),
+    links: [],
   };
   const indices = Array.from({ length: operations }, (_, index) => index).values();
   const work = async (): Promise<void> => {

@@ -1,8 +1,8 @@
 /**
- * A chaos run: live payments with and without receipts, refunds, charges and payouts through the
- * emulated acquirer, 10 % of the calls and notifications with each kind of fault, processes of the
- * service killed all the while. When it is over and everything has been settled by itself, the two
- * sets of books must agree to the kopeck.
+ * A chaos run: live payments with and without receipts, holds, links for one use that two buyers
+ * pay, refunds, charges and payouts through the emulated acquirer, 10 % of the calls and
+ * notifications with each kind of fault, processes of the service killed all the while. When it is
+ * over and everything has been settled by itself, the two sets of books must agree to the kopeck.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -23,7 +23,7 @@ import {
 } from './agree.ts';
 import { fastTime_ms, type Speed } from './fast-time.ts';
 import { askGraph } from '../support/merchant.ts';
-import { doAll, prepare, typeAgain } from './orders.ts';
+import { doAll, prepare, typeAgain, type Done } from './orders.ts';
 import { openFixture, parts, type Fixture } from './fixture.ts';
 
 export interface ChaosPlan {
@@ -136,7 +136,7 @@ const settle = async (
   fixture: Fixture,
   pool: pg.Pool,
   merchant: LiveMerchant,
-  { patience_ms, print, pages }: ChaosPlan & { readonly pages: readonly string[] },
+  { patience_ms, print, done: { pages, links } }: ChaosPlan & { readonly done: Done },
 ) => {
   const began_ms = performance.now();
   const isPatient = (): boolean => performance.now() - began_ms < patience_ms;
@@ -146,12 +146,15 @@ const settle = async (
     if (look % 20 === 15) await sendReceiptsAgain(fixture, pool);
     const open = await openOperations(pool);
     if (open.length === 0 || !isPatient()) {
-      const agreed = await compareWithBank(pool, merchant, await fixture.acquirer.books()).catch(
-        (error: unknown) => {
-          if (isPatient()) return null;
-          throw error;
-        },
-      );
+      const agreed = await compareWithBank(
+        pool,
+        merchant,
+        await fixture.acquirer.books(),
+        links,
+      ).catch((error: unknown) => {
+        if (isPatient()) return null;
+        throw error;
+      });
       if (agreed) {
         print(
           `settled ${((performance.now() - began_ms) / 1_000).toFixed(1)} s after the last fault`,
@@ -177,7 +180,7 @@ const live = async (plan: ChaosPlan, speed: Speed, fixture: Fixture, pool: pg.Po
   plan.print(
     `${plan.operations} operations and ${killed} kills in ${took_s} s: ${JSON.stringify({ ...done.counts, refused: Object.fromEntries(done.refusals) })}`,
   );
-  const agreed = await settle(fixture, pool, merchant, { ...plan, pages: done.pages });
+  const agreed = await settle(fixture, pool, merchant, { ...plan, done });
   const overdue = Temporal.Instant.fromEpochMilliseconds(fastTime_ms(speed)).subtract({
     seconds: 60,
   });

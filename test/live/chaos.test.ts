@@ -22,5 +22,6 @@ test('through faults of every kind and kills of every process nothing is paid, c
     Object.values(done.counts).reduce((sum, count) => sum + count, 0),
     150,
   );
+  assert.ok(agreed.givenBack > 0, `the last use was wanted twice; seed ${seed}`);
   assert.ok(agreed.paid > 0n && agreed.refunded > 0n && agreed.paidOut > 0n, `seed ${seed}`);
 });
