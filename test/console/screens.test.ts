@@ -114,7 +114,7 @@ const screens: readonly (readonly [path: string, ready: string])[] = [
   ['payments', 'tbody tr'],
   ['payments?status=expired', '.state'],
   ['refunds', '.state'],
-  ['receipts', '.state'],
+  ['receipts', 'tbody tr'],
   ['payouts', 'tbody tr'],
   ['payouts?tab=drafts', 'tbody tr'],
   ['paylinks', 'tbody tr'],
