@@ -62,9 +62,9 @@ const assigned = [...mutable, 'version'].map(
 const store: Statement = {
   name: 'subscription.store',
   text: `with given as (select * from jsonb_populate_recordset(null::subscription, $1::jsonb)),
-    locked as (select subscription.merchant_id, subscription.id from subscription join given on given.id = subscription.id and given.version = subscription.version + 1
-      where subscription.merchant_id = $4 order by subscription.id for update of subscription),
-    moved as (update subscription set ${assigned.join(', ')} from given join locked on locked.merchant_id = given.merchant_id and locked.id = given.id
+    moved as (update subscription set ${assigned.join(', ')} from given
+        join (select subscription.id from subscription join given on given.id = subscription.id and given.version = subscription.version + 1
+          where subscription.merchant_id = $4 order by subscription.id for update of subscription) as locked on locked.id = given.id
       where subscription.merchant_id = $4 and subscription.id = given.id and subscription.version = given.version - 1
       returning subscription.merchant_id, subscription.id),
     charged as (insert into subscription_charge select charge.* from jsonb_populate_recordset(null::subscription_charge, $2::jsonb) as charge
