@@ -35,7 +35,7 @@ export const payLink = async (
   if (answer.status >= 300) return answer;
   const { url } = answer.body.link;
   const pages = await Promise.all([begin(url), begin(url)]);
-  await Promise.all(pages.map((page) => page && goOn(page, null)));
+  await Promise.all(pages.flatMap((page) => (page === null ? [] : [goOn(page, null)])));
   return answer;
 };
 
