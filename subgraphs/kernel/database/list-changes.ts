@@ -5,18 +5,13 @@
  */
 import pg from 'pg';
 import type { Bus, ChangedList, ListChange } from '../service/bus.ts';
+import { poolOf } from './pool-of.ts';
 
 type Watcher = (changes: readonly ListChange[]) => void;
 
-const poolOf = new WeakMap<object, pg.Pool>();
 const watchers = new WeakMap<pg.Pool, Watcher>();
 /** Of transactions that are under way, by their clients. */
 const uncommitted = new WeakMap<object, ListChange[]>();
-
-/** Knows from now on which of the pool's clients are the pool's. */
-export const knowClients = (pool: pg.Pool): void => {
-  pool.on('connect', (client) => poolOf.set(client, pool));
-};
 
 /**
  * Notes that a list of a merchant has changed (null: of the platform). On a client it is passed on
@@ -27,7 +22,7 @@ export const noteListChange = (runner: pg.Pool | pg.PoolClient, change: ListChan
     watchers.get(runner)?.([change]);
     return;
   }
-  const pool = poolOf.get(runner);
+  const pool = poolOf(runner);
   if (!pool || !watchers.has(pool)) return;
   const noted = uncommitted.get(runner);
   if (noted) noted.push(change);
@@ -39,7 +34,7 @@ export const endListChanges = (client: pg.PoolClient, isCommitted: boolean): voi
   const noted = uncommitted.get(client);
   if (!noted) return;
   uncommitted.delete(client);
-  const pool = poolOf.get(client);
+  const pool = poolOf(client);
   if (isCommitted && pool) watchers.get(pool)?.(noted);
 };
 

@@ -12,11 +12,10 @@ import {
 import { Migrator } from '@mikro-orm/migrations';
 import { makePartitions } from './partitions.ts';
 import { refuseUnrecorded } from './audited.ts';
-import { knowClients } from './list-changes.ts';
 import { applyMigrations } from './migrate.ts';
 import { dialectOver } from './orm-connections.ts';
 import pg from 'pg';
-import { knowClients } from './spread.ts';
+import { knowClients } from './pool-of.ts';
 import { watchPool } from './watch-pool.ts';
 import { sendUnnamed } from './statement.ts';
 

@@ -3,8 +3,9 @@
  * takes in one statement what is due of all merchants; a spread one takes it merchant by merchant.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
+import pg from 'pg';
 import { eachMerchant } from './by-merchant.ts';
+import { poolOf } from './pool-of.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
 const ask: Statement = {
@@ -12,16 +13,11 @@ const ask: Statement = {
   text: `select exists (select 1 from pg_extension where extname = 'citus') as "isSpread"`,
 };
 
-const pools = new WeakMap<Runner, pg.Pool>();
 const known = new WeakMap<Runner, Promise<boolean>>();
-
-/** Has what is known of a pool hold for its clients, too. */
-export const knowClients = (pool: pg.Pool): void =>
-  void pool.on('connect', (client) => pools.set(client, pool));
 
 /** Whether the runner's database is spread; asked once for each pool. */
 export const isSpread = (runner: Runner): Promise<boolean> => {
-  const pool = pools.get(runner) ?? runner;
+  const pool = runner instanceof pg.Pool ? runner : (poolOf(runner) ?? runner);
   const found =
     known.get(pool) ??
     run<{ isSpread: boolean }>(runner, ask, []).then(([row]) => row?.isSpread === true);
