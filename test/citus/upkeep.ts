@@ -82,7 +82,8 @@ test('months are made and dropped, with what waited for them', async () => {
   const later = now.add({ hours: 24 * 150 });
   for (const merchantId of merchants) await addEvent(merchantId, later, 1);
   assert.equal(await countOf('partitions.event_default'), 8);
-  assert.equal(await makePartitions(database.pool, later), partitionedTables.length * 3);
+  // The audit log has months, too, and keeps them.
+  assert.equal(await makePartitions(database.pool, later), (partitionedTables.length + 1) * 3);
   assert.deepEqual([await countOf('partitions.event_default'), await countOf('event')], [0, 8]);
   const dropped: string[] = [];
   const end = later.add({ hours: 24 * 100 });

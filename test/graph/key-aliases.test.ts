@@ -33,7 +33,7 @@ before(async () => {
     pool,
     'other-shop',
     { merchant, shop: randomUUID() },
-    beside(['merchant']),
+    beside(['merchant', 'balance_proof']),
   );
   const ofOperations = [
     'payment',

@@ -1,10 +1,12 @@
 -- Spreads the migrated tables over the workers of a Citus cluster by merchant. Run it once, on the
--- coordinator, after `node main.ts migrate` and before the service starts:
+-- coordinator, as the service's role, after `node main.ts migrate` and before the service starts:
 --   psql "$DATABASE_URL" --set ON_ERROR_STOP=1 --file subgraphs/kernel/fleet/distribute.sql
 -- The tests read here which table is distributed by what (test/database/distribution.ts).
 
 -- The log's and the balances' triggers read and write the row's own shard alone.
 set citus.enable_unsafe_triggers = on;
+-- The months of the audit log that the service makes have such triggers, too.
+alter role current_user set citus.enable_unsafe_triggers = on;
 -- Each statement over all merchants asks every shard, and each month of a partitioned table is a
 -- shard of its own: few shards, no more than the cores that the workers will ever have.
 set citus.shard_count = 4;
