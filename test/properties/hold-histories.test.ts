@@ -26,6 +26,7 @@ import {
   captureRefusal,
   held_min,
   holdAfter,
+  isOpen,
   moneyOf,
   newHold,
   refundRefusal,
@@ -183,10 +184,8 @@ const refusalOf = (model: HoldModel, step: HoldStep): string | null => {
       return (
         captureRefusal(model, step.share) ?? (step.word === 'refused' ? 'capture_declined' : null)
       );
-    case 'cancel': {
-      const may = model.status === 'pending' || (model.status === 'authorized' && !model.order);
-      return may ? null : 'not_pending';
-    }
+    case 'cancel':
+      return model.status === 'pending' || isOpen(model) ? null : 'not_pending';
     case 'refund':
       return refundRefusal(model, step.share);
     case 'session':

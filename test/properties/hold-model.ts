@@ -80,6 +80,10 @@ const afterWord = (model: HoldModel, word: Word): HoldModel => {
 
 const isHeld = ({ status, order }: HoldModel): boolean => status === 'authorized' && order === null;
 
+/** Whether something may be ordered: not after its time, though no sweep has ended it yet. */
+export const isOpen = (model: HoldModel): boolean =>
+  isHeld(model) && (model.heldUntil_min === null || model.at_min < model.heldUntil_min);
+
 const afterBank = (model: HoldModel, says: 'holds' | 'declines' | 'released'): HoldModel => {
   const { status, at_min } = model;
   // Until its word on the hold is known, nothing else moves it.
@@ -107,7 +111,7 @@ const afterWait = (before: HoldModel, minutes: number): HoldModel => {
 
 /** The refusal of a capture before its bank is asked, or null. */
 export const captureRefusal = (model: HoldModel, share: number | null): string | null => {
-  if (!isHeld(model)) return 'payment_not_authorized';
+  if (!isOpen(model)) return 'payment_not_authorized';
   return (shareOf(model.amount, share) ?? 0n) > model.amount ? 'amount_exceeds_remainder' : null;
 };
 
@@ -133,7 +137,7 @@ const afterRefund = (model: HoldModel, share: number | null): HoldModel => {
 
 const afterCancel = (model: HoldModel, word: Word): HoldModel => {
   if (model.status === 'pending') return ended(model, 'cancelled');
-  return isHeld(model) ? afterWord({ ...model, order: 'cancel' }, word) : model;
+  return isOpen(model) ? afterWord({ ...model, order: 'cancel' }, word) : model;
 };
 
 /** The model after a step. */
