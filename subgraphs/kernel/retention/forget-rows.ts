@@ -66,7 +66,9 @@ const forgotten = (
   const removing = (whose: string, found: string): string =>
     `with forgotten as (delete from ${table} where ${whose}ctid = any (array(select old.ctid ${found} limit $2 for update of old skip locked)) returning 1)
         select count(*)::int as count from forgotten`;
-  const ofMerchant = `old.merchant_id = $3 and ${fitsApart ?? fits} and ${notSetAside(task, '$3', subject)}`;
+  // Within an `or` Citus does not find the merchant of one table by that of another.
+  const fitsMerchant = (fitsApart ?? fits).replaceAll('old.merchant_id', '$3');
+  const ofMerchant = `old.merchant_id = $3 and ${fitsMerchant} and ${notSetAside(task, '$3', subject)}`;
   const ofPlatform = `${fits} and not (array[${subject}, '*'] && $3::text[])`;
   return {
     task,
