@@ -208,7 +208,7 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
   if (!clean) print('\nFAILED: something private was logged, or nothing at all, see above');
   if (skips > 0) print('\nFAILED: something was not tested, and this run allows no skips');
   for (const file of outcome.passedAlone)
-    print(`\n${relative(root, file)} failed beside the others, see above, and passed alone`);
+    print(`\n${relative(root, file)} FAILED beside the others, see above, and passed alone`);
   print(`\n${files.length} test files`);
   printCounts(outcome);
   return checked && clean && outcome.passed && skips === 0 && !stopped.aborted ? 0 : 1;

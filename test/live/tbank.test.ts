@@ -228,7 +228,8 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
       const { payment, url } = await order(harness.merchant, 7_700, 'sbp');
       await onPage(url, 'pay');
       const before = await balance();
-      await harness.acquirer.faults({ next: [{ fault, method: 'POST', path: '/v2/CheckOrder' }] });
+      // Whoever asks: the notification, and the question that was due at the same moment.
+      await harness.acquirer.faults({ rates: { [fault]: 1 } });
       await paidAtBank(payment.id);
       const find = async (): Promise<any> => {
         const { alerts } = await askGraph(
@@ -247,6 +248,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
         ],
         ['processing', before],
       );
+      await harness.acquirer.faults({ rates: {} });
     }
   });
 
