@@ -225,14 +225,14 @@ describe('a bus whose server was killed', { concurrency: 3 }, () => {
           await bus.publish('streams', { keyId: 'dropped', streamId: 's1' });
         await delay(500);
         await store.revive();
-        await until('it is back', () => answered().length === 2);
+        // A cluster that comes back in parts may have been lost again by now.
+        await until('it is back', () => answered().length >= 2);
         await until('it receives again', async () => {
           await bus.publish('streams', { keyId: 'after', streamId: 's1' });
           await delay(100);
           return received.includes('after');
         });
-        // A cluster may come back in parts: what counts is a line for each loss, and none for each
-        // of the calls that failed.
+        // What counts is a line for each loss, and none for each of the calls that failed.
         const words = ['the bus is lost; trying until it is back', 'the bus is back'];
         await until('it is back for good', () => answered().at(-1) === words[1]);
         assert.deepEqual(
