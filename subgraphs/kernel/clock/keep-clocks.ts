@@ -240,6 +240,7 @@ export const clockJobs = (parts: ClockParts): readonly Job[] => {
       queue: 'schedules',
       every_ms: 1_000,
       due: [`exists (${found.text})`],
+      dueWhereSpread: 'exists (select 1 from test_clock)',
       run: async () => {
         await parts.wake(await run<Shop>(parts.pool, found, [parts.now()]));
         return done;

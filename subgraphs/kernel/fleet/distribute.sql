@@ -7,6 +7,9 @@
 set citus.enable_unsafe_triggers = on;
 -- The months of the audit log that the service makes have such triggers, too.
 alter role current_user set citus.enable_unsafe_triggers = on;
+-- One connection to each worker, and it is kept: by default a statement that asks several shards of
+-- a worker opens more, and closes them when it has ended. Each costs more than the statement.
+alter role current_user set citus.max_adaptive_executor_pool_size = 1;
 -- Each statement over all merchants asks every shard, and each month of a partitioned table is a
 -- shard of its own: few shards, no more than the cores that the workers will ever have.
 set citus.shard_count = 4;

@@ -35,6 +35,11 @@ export interface Job {
    * waits that is due by `$1`; a turn of the schedule that would find nothing is left out.
    */
   readonly due?: readonly string[];
+  /**
+   * The same where the tables are spread, when `due` costs too much there to be asked again and
+   * again: it may be true although nothing is due.
+   */
+  readonly dueWhereSpread?: string;
   /** A job whose rows state what is due takes no payload; see `jobWithPayload` for the others. */
   readonly run: (payload: unknown) => Promise<JobOutcome>;
 }

@@ -47,7 +47,7 @@ const lookFor = (name: string, sweeps: readonly Sweep[]): Look => ({
 const looksFor = (sweeps: readonly Sweep[]): Record<'together' | 'apart', readonly Look[]> => ({
   together: [lookFor('sweeps.due', sweeps)],
   apart: sweeps.flatMap((sweep) =>
-    sweep.due.map((due, place) =>
+    (sweep.dueWhereSpread === undefined ? sweep.due : [sweep.dueWhereSpread]).map((due, place) =>
       lookFor(`sweeps.due_${sweep.name}_${place}`, [{ ...sweep, due: [due] }]),
     ),
   ),
