@@ -8,8 +8,10 @@ import { gathered } from '../kernel/database/gather-calls.ts';
 import type { IdempotencyClaim } from '../kernel/database/idempotency.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { run } from '../kernel/database/statement.ts';
+import { isSpread } from '../kernel/database/spread.ts';
 import { rememberTrace } from '../kernel/database/subject-trace.ts';
 import type { Payment } from './entities.ts';
+import { insertOnShard } from './insert-on-shard.ts';
 import {
   merchantInsert,
   merchantInsertMany,
@@ -44,7 +46,13 @@ const parametersOf = ({ payment, claim }: Insertion): unknown[] => [
 ];
 const termsOf = ({ terms }: Insertion): unknown => terms && JSON.stringify(terms);
 
+/** Whether the merchant's machine writes them: receipts' terms are written by the statement alone. */
+const isForShard = async (pool: pg.Pool, insertions: readonly Insertion[]): Promise<boolean> =>
+  !insertions.some(({ terms }) => terms) && (await isSpread(pool));
+
 const insertAlone = async (pool: pg.Pool, insertion: Insertion): Promise<Payment | null> => {
+  if (await isForShard(pool, [insertion]))
+    return (await insertOnShard(pool, [insertion]))[0] ?? null;
   const values = parametersOf(insertion);
   const rows = insertion.terms
     ? run<Payment>(pool, merchantInsert.withTerms, [...values, termsOf(insertion)])
@@ -61,14 +69,22 @@ const columnsOf = (rows: readonly (readonly unknown[])[]): readonly unknown[] =>
   return [merchantId, ...others.map((_, column) => rows.map((row) => row[column + 1]))];
 };
 
+const createTogether = async (
+  pool: pg.Pool,
+  insertions: readonly Insertion[],
+): Promise<Payment[]> => {
+  if (await isForShard(pool, insertions)) return insertOnShard(pool, insertions);
+  const values = columnsOf(insertions.map(parametersOf));
+  return insertions.some(({ terms }) => terms)
+    ? run<Payment>(pool, merchantInsertMany.withTerms, [...values, insertions.map(termsOf)])
+    : run<Payment>(pool, merchantInsertMany.plain, values);
+};
+
 const insertTogether = async (
   pool: pg.Pool,
   insertions: readonly Insertion[],
 ): Promise<readonly (Payment | 'left' | null)[]> => {
-  const values = columnsOf(insertions.map(parametersOf));
-  const created = insertions.some(({ terms }) => terms)
-    ? await run<Payment>(pool, merchantInsertMany.withTerms, [...values, insertions.map(termsOf)])
-    : await run<Payment>(pool, merchantInsertMany.plain, values);
+  const created = await createTogether(pool, insertions);
   const found = new Map(created.map((payment) => [payment.id, payment]));
   return insertions.map(({ payment, claim }) => found.get(payment.id) ?? (claim && 'left'));
 };

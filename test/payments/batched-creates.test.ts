@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { claimPatience_ms, createOnce } from '../../subgraphs/kernel/database/idempotency.ts';
+import { isSpread } from '../../subgraphs/kernel/database/spread.ts';
 import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { isRefused, refused } from '../../subgraphs/kernel/rules/refusal.ts';
@@ -62,6 +63,8 @@ const writtenOf = async ({ merchantId }: KeyPrincipal): Promise<readonly number[
 
 test('a hundred calls of two merchants are a few statements, and each writes and returns what a single one does', async () => {
   const [one, other] = [await migrated.merchant(), await migrated.merchant()];
+  // Asked once for each pool.
+  await isSpread(migrated.database.pool);
   const counted = countStatements(migrated.database.pool);
   const made = await Promise.all(
     amounts(100).map((amount) =>

@@ -65,3 +65,6 @@ select create_distributed_table('token', 'merchant_id', colocate_with => 'mercha
 select create_distributed_table('webhook_attempt', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('webhook_delivery', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('webhook_endpoint', 'merchant_id', colocate_with => 'merchant');
+
+-- What writes the rows of one merchant in several inserts runs on that merchant's machine.
+select create_distributed_function('payment_create(uuid,boolean,json)', 'merchant', colocate_with => 'payment');
