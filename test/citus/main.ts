@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { pipeline } from 'node:stream/promises';
+import { findOutsidePrograms } from '../support/outside-programs.ts';
 
 const howTo = `CITUS_BIN is not set, or has no postgres in it: nothing was tested.
 
@@ -30,6 +31,7 @@ if (bin === undefined || !existsSync(join(bin, 'postgres'))) {
   process.stdout.write(howTo);
   process.exitCode = 1;
 } else {
+  findOutsidePrograms(false);
   const given = process.argv.slice(2);
   const names = given.length > 0 ? given : ['statements', 'upkeep', 'scenarios', 'rates'];
   const events = run({

@@ -7,6 +7,7 @@
 const byReason: Readonly<Record<string, readonly string[]>> = {
   "the test bank's own report of a day, as an acquirer would have it": [
     'simulator.settlement_report',
+    'simulator.settlement_report_spread',
   ],
   'finds the merchants that have something due': [
     'alert.owners_of_unpublished',
@@ -111,7 +112,10 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'reconciliation.probe_refund',
     'reconciliation.some_merchants',
   ],
-  'finds the shops that had anything in a span, a page at most': ['reconciliation.active_shops'],
+  'finds the shops that had anything in a span, a page at most': [
+    'reconciliation.active_shops',
+    'reconciliation.some_shops',
+  ],
   'finds the accounts with deltas, a page at most': ['balance.fold_accounts'],
   'finds who a key speaks for; each gateway keeps the answer': [
     'api_key.holder',

@@ -3,12 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { ReportLine } from '../../subgraphs/kernel/banks/settlement-bank.ts';
 import {
+  page,
+  pageWhereSpread,
   simulatorReport,
   type PlantedMistake,
 } from '../../subgraphs/kernel/banks/simulator/settlement-report.ts';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { run } from '../../subgraphs/kernel/database/statement.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { Acting } from '../../subgraphs/kernel/database/audit.ts';
 import { fetchRegistry } from '../../subgraphs/merchants/reconciliation/jobs.ts';
@@ -309,4 +312,18 @@ test('a registry has what was captured of a payment that was held, and nothing o
   assert.equal(Number(after.matched?.lines), Number(before.matched?.lines) + 1);
   assert.equal(Number(after.matched?.matched), Number(before.matched?.matched) + 1);
   assert.deepEqual(after.differences, before.differences);
+});
+
+test('the test bank reports the same where the tables are spread', async () => {
+  const nobody = '00000000-0000-0000-0000-000000000000';
+  const { pool } = migrated.database;
+  const linesOf = (statement: typeof page, most: number) =>
+    run<{ kind: string }>(pool, statement, [day.since, day.until, nobody, nobody, most]);
+  const lines = await linesOf(page, 100);
+  assert.deepEqual(
+    new Set(lines.map(({ kind }) => kind)),
+    new Set(['payment', 'refund', 'payout']),
+  );
+  assert.deepEqual(await linesOf(pageWhereSpread, 100), lines);
+  assert.deepEqual(await linesOf(pageWhereSpread, 3), lines.slice(0, 3));
 });

@@ -65,27 +65,25 @@ export const missingFrom = async (
   };
 };
 
-interface ActiveShop {
-  readonly merchantId: string;
-  readonly id: string;
-  /** Whether it had anything in the span. */
-  readonly active: boolean;
-}
+const someShops: Statement = {
+  name: 'reconciliation.some_shops',
+  text: `select merchant_id as "merchantId", id from shop where (merchant_id, id) > ($1::uuid, $2::uuid)
+    order by merchant_id, id limit $3`,
+};
 
 /** Each shop by its own index entry: of a huge one no more is read than of a small one. */
 const activeShops: Statement = {
   name: 'reconciliation.active_shops',
-  text: `select owner.merchant_id as "merchantId", owner.id,
-      ${reportedKinds
+  text: `select owner.id from shop as owner
+    where (owner.merchant_id, owner.id) > ($1::uuid, $2::uuid) and (owner.merchant_id, owner.id) <= ($3::uuid, $4::uuid)
+      and (${reportedKinds
         .map(
           (
             kind,
-          ) => `exists (select 1 from posting where posting.merchant_id = owner.merchant_id and posting.shop_id = owner.id and posting.mode = $3
-        and posting.type = '${kind}' and posting.created_at >= $4 and posting.created_at < $5)`,
+          ) => `exists (select 1 from posting where posting.merchant_id = owner.merchant_id and posting.shop_id = owner.id and posting.mode = $5
+        and posting.type = '${kind}' and posting.created_at >= $6 and posting.created_at < $7)`,
         )
-        .join(' or ')} as active
-    from (select merchant_id, id from shop where (merchant_id, id) > ($1::uuid, $2::uuid) order by merchant_id, id limit $6) as owner
-    order by owner.merchant_id, owner.id`,
+        .join(' or ')})`,
 };
 
 interface Succeeded {
@@ -230,16 +228,23 @@ export const findMissing = async (
     return stop(shop, await takeShop(shop, progress.operations));
   }
   const { merchantId, id } = progress.shop;
-  const page = [merchantId, id, ready.mode, gap.since, gap.until, shops_max];
-  const shops = await run<ActiveShop>(client, activeShops, page);
+  const shops = await run<Shop>(client, someShops, [merchantId, id, shops_max]);
+  const last = shops.at(-1);
+  const page = [merchantId, id, last?.merchantId ?? merchantId, last?.id ?? id];
+  const active = await run<{ id: string }>(client, activeShops, [
+    ...page,
+    ready.mode,
+    gap.since,
+    gap.until,
+  ]);
+  const isActive = new Set(active.map((shop) => shop.id));
   const [first] = reportedKinds;
-  for (const { active, ...shop } of shops) {
-    const left = active ? await takeShop(shop, { kind: first, at: gap.since, id: lowest }) : null;
+  for (const shop of shops) {
+    const from = { kind: first, at: gap.since, id: lowest };
+    const left = isActive.has(shop.id) ? await takeShop(shop, from) : null;
     if (left || rows >= step_rows) return stop(shop, left);
   }
-  const last = shops.at(-1);
-  if (last && shops.length === shops_max)
-    return stop({ merchantId: last.merchantId, id: last.id }, null);
+  if (last && shops.length === shops_max) return stop(last, null);
   const next = { ...progress, gaps: further, shop: { merchantId: lowest, id: lowest } };
   return { matched: 0, differences, next };
 };

@@ -79,29 +79,28 @@ const ofMerchant = `select 'merchant' as kind, 'id' as by, id as "merchantId", i
 
 const seen = 'merchant_id, id, created_at, customer_card_mask, customer_phone_mask';
 const inOrder = 'order by payment.created_at desc, payment.id desc limit';
-const modes = `(values ('live'), ('test')) as m(mode)`;
 
-/** SQL: the newest payments of all merchants, or of one, which has a range of an index a shop. */
-const newest = {
-  all: `select p.* from ${modes} cross join lateral (
-    select ${seen} from payment where payment.mode = m.mode ${inOrder} ${looked_max_payments}) p`,
-  one: `select p.* from shop cross join ${modes} cross join lateral (
+/** SQL: the newest payments of all merchants, as the part `looked` of a statement. */
+const newestOfAll = `live as materialized (select ${seen} from payment where payment.mode = 'live' ${inOrder} ${looked_max_payments}),
+    test as materialized (select ${seen} from payment where payment.mode = 'test' ${inOrder} ${looked_max_payments}),
+    looked as materialized (select * from live union all select * from test)`;
+/** SQL: those of one, which has a range of an index a shop. */
+const newestOfOne = `looked as materialized (select p.* from shop cross join (values ('live'), ('test')) as m(mode) cross join lateral (
     select ${seen} from payment where merchant_id = $1::uuid and shop_id = shop.id and payment.mode = m.mode
     ${inOrder} (select greatest(${ofOneKind_max}, ${looked_max_payments} / greatest(count(*), 1)) from shop where merchant_id = $1::uuid)) p
-    where shop.merchant_id = $1::uuid`,
-};
+    where shop.merchant_id = $1::uuid)`;
 
 const endingIn = (by: 'card_mask' | 'phone_mask', text: string) =>
   `select * from (select 'payment' as kind, '${by}' as by, merchant_id as "merchantId", id, id as "paymentId", created_at as at from looked
     where right(customer_${by}, 4) = ${text} order by created_at desc limit ${ofOneKind_max}) branch`;
 
-const digitsOf = (name: string, payments: string, text: string): Statement => ({
+const digitsOf = (name: string, looked: string, text: string): Statement => ({
   name,
-  text: `with looked as materialized (${payments})
+  text: `with ${looked}
     ${endingIn('card_mask', text)} union all ${endingIn('phone_mask', text)} order by at desc limit ${found_max}`,
 });
-const digitsOfAll = digitsOf('search.digits_of_all', newest.all, '$1');
-const digitsOfOne = digitsOf('search.digits_of_one', newest.one, '$2');
+const digitsOfAll = digitsOf('search.digits_of_all', newestOfAll, '$1');
+const digitsOfOne = digitsOf('search.digits_of_one', newestOfOne, '$2');
 
 const statements: Readonly<Record<Exclude<SearchWay, 'digits'>, Statement>> = {
   id: statement('id', [
