@@ -13,6 +13,7 @@ import type { Bench, BenchPlan } from './plan.ts';
 import { processRows } from './rows/process-rows.ts';
 import type { Row } from './report.ts';
 import { dueAtOnceRows } from './rows/due-at-once-rows.ts';
+import { reconciliationRows } from './rows/reconciliation-rows.ts';
 import { recurringRows } from './rows/recurring-row.ts';
 import { registryRows } from './rows/registry-rows.ts';
 import { sizeRows } from './rows/size-rows.ts';
@@ -114,6 +115,13 @@ const parts = {
     quick_min: 1,
     whole_min: ({ registryPayments }) => 1 + registryPayments / 600_000,
     alone: [registryRows],
+  },
+  reconciliation: {
+    says: ({ registryPayments }) =>
+      `a settlement report of 10,000 lines matched among ${n(registryPayments)} payments, their refunds and payouts, against among 83,340`,
+    quick_min: 0.7,
+    whole_min: ({ registryPayments }) => 1 + registryPayments / 400_000,
+    alone: [reconciliationRows],
   },
   payouts: {
     says: ({ merchants }) =>
