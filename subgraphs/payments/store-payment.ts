@@ -3,7 +3,7 @@
  * statement moves the payment, books its postings and publishes its events, or does nothing when
  * somebody else wrote the payment in between (its version has grown).
  */
-import { runTwins, twinsByKey } from '../kernel/database/spread.ts';
+import { isSpread, runTwins, twinsByKey } from '../kernel/database/spread.ts';
 import pg from 'pg';
 import { eachMerchant } from '../kernel/database/by-merchant.ts';
 import { gathered } from '../kernel/database/gather-calls.ts';
@@ -76,6 +76,7 @@ const findGathered = gathered<Finding, PaymentInHand | null>({
   callerOf: ({ key }) => key.merchantId,
   alone: findAlone,
   together: async (pool, findings) => {
+    if (await isSpread(pool)) return Promise.all(findings.map((one) => findAlone(pool, one)));
     const found = new Map<number, PaymentInHand>();
     const rows = await run<FoundRow & { readonly place: number }>(pool, findMany, [
       findings.map(({ key }) => key.merchantId),

@@ -151,6 +151,9 @@ export const inOneDatabase: Readonly<Record<string, string>> = {
   'retention.simulator_operation': 'retention.simulator_operation_apart',
   'retention.subject_trace': 'retention.subject_trace_apart',
   'relay.numberOldest': 'relay.number_shard',
+  'payment.find_many': 'payment.find',
+  'receipt_terms.read': 'receipt_terms.read_of_merchant',
+  'alert.payments': 'alert.payments_of_merchant',
   'payment_link.load': 'payment_link.load_of_merchant',
   'payment.refunds': 'payment.refunds_of_merchant',
   'receipt.of_payments': 'receipt.of_payments_of_merchant',
@@ -185,15 +188,4 @@ export const ofOneShard: Readonly<Record<string, string>> = {
 };
 
 /** Statements that still ask every shard, or that Citus refuses. */
-export const notYet: ReadonlySet<string> = new Set([
-  'test_clock.of_payment',
-  'test_clock.of_refund',
-  'test_clock.of_payout',
-  'test_clock.of_subscription',
-  'totals.count',
-  'webhook.leased_of_shop',
-  'payment.find_many',
-  'receipt_terms.read',
-  'alert.payments',
-  'webhook.failures',
-]);
+export const notYet: ReadonlySet<string> = new Set(['totals.count', 'webhook.failures']);

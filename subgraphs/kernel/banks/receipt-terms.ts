@@ -3,7 +3,8 @@
  * (decision D-98), and unsealed for as long as an order is under way.
  */
 import type { CustomerVault } from '../database/kept-keys.ts';
-import { run, type Runner, type Statement } from '../database/statement.ts';
+import { runTwins, twinsByKey } from '../database/spread.ts';
+import type { Runner } from '../database/statement.ts';
 import { minorUnits } from '../rules/money.ts';
 import type { KeptItem, ReceiptCustomer, ReceiptTerms } from '../rules/receipt.ts';
 import { nobody } from '../rules/receipt-customer.ts';
@@ -18,20 +19,20 @@ export interface TermsKey {
 /** Terms in the order of their keys. Rejects when there are none for a key. */
 export type ReadTerms = (keys: readonly TermsKey[]) => Promise<readonly ReceiptTerms[]>;
 
-interface Row {
-  readonly place: number;
+interface Row extends TermsKey {
   readonly taxSystem: number | null;
   readonly items: readonly KeptItem[];
   /** Null: it was erased. */
   readonly customer: string | null;
 }
 
-const read: Statement = {
-  name: 'receipt_terms.read',
-  text: `select asked.place::int as place, tax_system as "taxSystem", items, customer_sealed as customer
-    from unnest((select $1::uuid[]), (select $2::uuid[])) with ordinality as asked (merchant_id, id, place)
-    join receipt_terms as terms on terms.merchant_id = asked.merchant_id and terms.subject_id = asked.id`,
-};
+const read = twinsByKey(
+  'receipt_terms.read',
+  'subject_id',
+  (ofKeys) =>
+    `select merchant_id as "merchantId", subject_id as "termsId", tax_system as "taxSystem", items, customer_sealed as customer
+    from receipt_terms where ${ofKeys}`,
+);
 
 const customerSchema = object({
   email: nullable(string()),
@@ -50,13 +51,12 @@ export const sealedCustomer = (
 export const openReadTerms =
   (pool: Runner, customers: Pick<CustomerVault, 'open'>): ReadTerms =>
   async (keys) => {
-    const rows = await run<Row>(pool, read, [
-      keys.map(({ merchantId }) => merchantId),
-      keys.map(({ termsId }) => termsId),
+    const rows = await runTwins<Row, TermsKey>(pool, read, keys, (own) => [
+      own.map(({ termsId }) => termsId),
     ]);
-    const found = new Map(rows.map((row) => [row.place, row]));
-    const terms = keys.map(async ({ termsId }, index): Promise<ReceiptTerms> => {
-      const row = found.get(index + 1);
+    const found = new Map(rows.map((row) => [`${row.merchantId}/${row.termsId}`, row]));
+    const terms = keys.map(async ({ merchantId, termsId }): Promise<ReceiptTerms> => {
+      const row = found.get(`${merchantId}/${termsId}`);
       if (!row) throw new Error(`there are no receipt terms of ${termsId}`);
       const { taxSystem, items, customer } = row;
       return {

@@ -69,7 +69,8 @@ const ofShop: Statement = {
 };
 const ofRow = (table: string): Statement => ({
   name: `test_clock.of_${table}`,
-  text: `select ${shownAt('$3')} as at, ${standing} from ${table} as timed join test_clock using (merchant_id, shop_id)
+  text: `select ${shownAt('$3')} as at, ${standing} from ${table} as timed
+    join test_clock on test_clock.merchant_id = $1 and test_clock.shop_id = timed.shop_id
     where timed.merchant_id = $1 and timed.id = $2 and timed.mode = 'test'`,
 });
 const ofRows = {

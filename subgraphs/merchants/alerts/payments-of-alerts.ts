@@ -1,34 +1,51 @@
 /** The payments that alerts are about, or whose refunds or receipts they are about. */
 import type { Alert } from '../../kernel/alerts/entities.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
-import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import { runTwins, type Twins } from '../../kernel/database/spread.ts';
+import type { Runner } from '../../kernel/database/statement.ts';
 
 export interface PaymentKey {
   readonly merchantId: string;
   readonly id: string;
 }
 
-// By primary keys alone.
-const payments: Statement = {
-  name: 'alert.payments',
-  text: `select about.id as "subjectId", about.merchant_id as "merchantId", coalesce(payment.id, refund.payment_id, receipt.payment_id) as id
-    from unnest((select $1::uuid[]), (select $2::uuid[])) as about (merchant_id, id)
-    left join payment on payment.merchant_id = about.merchant_id and payment.id = about.id
-    left join refund on refund.merchant_id = about.merchant_id and refund.id = about.id
-    left join receipt on receipt.merchant_id = about.merchant_id and receipt.id = about.id
-    where coalesce(payment.id, refund.payment_id, receipt.payment_id) is not null`,
+type About = Pick<Alert, 'merchantId' | 'subjectId'>;
+
+/** SQL: by primary keys alone. `merchant` is whose the alert's subject is. */
+const paymentsOf = (about: string, merchant: string): string =>
+  `select about.id as "subjectId", ${merchant}::uuid as "merchantId", coalesce(payment.id, refund.payment_id, receipt.payment_id) as id
+    from ${about}
+    left join payment on payment.merchant_id = ${merchant} and payment.id = about.id
+    left join refund on refund.merchant_id = ${merchant} and refund.id = about.id
+    left join receipt on receipt.merchant_id = ${merchant} and receipt.id = about.id
+    where coalesce(payment.id, refund.payment_id, receipt.payment_id) is not null`;
+
+const payments: Twins = {
+  ofAll: {
+    name: 'alert.payments',
+    text: paymentsOf(
+      'unnest((select $1::uuid[]), (select $2::uuid[])) as about (merchant_id, id)',
+      'about.merchant_id',
+    ),
+  },
+  ofMerchant: {
+    name: 'alert.payments_of_merchant',
+    text: paymentsOf('unnest((select $2::uuid[])) as about (id)', '$1'),
+  },
 };
 
 /** The payment of each alert; null where there is none. */
 export const findPaymentsOf = async (
   runner: Runner,
-  alerts: readonly Pick<Alert, 'merchantId' | 'subjectId'>[],
+  alerts: readonly About[],
 ): Promise<(PaymentKey | null)[]> => {
   const sane = alerts.filter(({ subjectId }) => isUuid(subjectId));
-  const rows = await run<PaymentKey & { readonly subjectId: string }>(runner, payments, [
-    sane.map(({ merchantId }) => merchantId),
-    sane.map(({ subjectId }) => subjectId),
-  ]);
+  const rows = await runTwins<PaymentKey & { readonly subjectId: string }, About>(
+    runner,
+    payments,
+    sane,
+    (own) => [own.map(({ subjectId }) => subjectId)],
+  );
   const found = new Map(rows.map((row) => [`${row.merchantId}/${row.subjectId}`, row]));
   return alerts.map(({ merchantId, subjectId }) => {
     const row = found.get(`${merchantId}/${subjectId}`);

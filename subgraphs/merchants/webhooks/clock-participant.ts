@@ -11,7 +11,7 @@ import { attemptDelivery, deliveryLimits, type DeliveryParts } from './deliver-w
 import { openAttemptStore } from './store-attempts.ts';
 import { openTargets, type TargetSwitch } from './webhook-target.ts';
 
-const pendingOf = `from webhook_delivery as delivery join event on event.merchant_id = delivery.merchant_id and event.id = delivery.event_id and event.mode = 'test'
+const pendingOf = `from webhook_delivery as delivery join event on event.merchant_id = $1 and event.id = delivery.event_id and event.mode = 'test'
   where delivery.merchant_id = $1 and delivery.shop_id = $2 and delivery.status = 'pending'`;
 const next: Statement = {
   name: 'webhook.next_of_shop',
@@ -19,7 +19,7 @@ const next: Statement = {
 };
 const leased: Statement = {
   name: 'webhook.leased_of_shop',
-  text: `select exists (select ${pendingOf} and lease_until > now()) as found`,
+  text: `select exists (select 1 ${pendingOf} and lease_until > now()) as found`,
 };
 
 export interface ParticipantParts
