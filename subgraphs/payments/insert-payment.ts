@@ -46,7 +46,7 @@ const parametersOf = ({ payment, claim }: Insertion): unknown[] => [
 ];
 const termsOf = ({ terms }: Insertion): unknown => terms && JSON.stringify(terms);
 
-/** Whether the merchant's machine writes them: receipts' terms are written by the statement alone. */
+/** Whether the merchant's machine writes them; receipts' terms go with the statement alone. */
 const isForShard = async (pool: pg.Pool, insertions: readonly Insertion[]): Promise<boolean> =>
   !insertions.some(({ terms }) => terms) && (await isSpread(pool));
 

@@ -37,8 +37,7 @@ const given = [
 export class Migration20261124090000_payment_create extends Migration {
   override up(): void {
     // Columns by name: each that is written costs Citus a part of a millisecond.
-    this
-      .addSql(`create or replace function payment_create(merchant uuid, is_batch boolean, sent json) returns text language plpgsql volatile
+    this.addSql(`create or replace function payment_create(merchant uuid, is_batch boolean, sent json) returns text language plpgsql volatile
       set plan_cache_mode = force_generic_plan as $$
       declare
         one json;
