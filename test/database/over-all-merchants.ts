@@ -112,10 +112,7 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'reconciliation.probe_refund',
     'reconciliation.some_merchants',
   ],
-  'finds the shops that had anything in a span, a page at most': [
-    'reconciliation.active_shops',
-    'reconciliation.some_shops',
-  ],
+  'finds the shops of a report, a page at most': ['reconciliation.some_shops'],
   'finds the accounts with deltas, a page at most': ['balance.fold_accounts'],
   'finds who a key speaks for; each gateway keeps the answer': [
     'api_key.holder',
@@ -152,6 +149,7 @@ export const inOneDatabase: Readonly<Record<string, string>> = {
   'retention.subject_trace': 'retention.subject_trace_apart',
   'relay.numberOldest': 'relay.number_shard',
   'payment.find_many': 'payment.find',
+  'reconciliation.active_shops': 'reconciliation.is_active',
   'receipt_terms.read': 'receipt_terms.read_of_merchant',
   'alert.payments': 'alert.payments_of_merchant',
   'payment_link.load': 'payment_link.load_of_merchant',

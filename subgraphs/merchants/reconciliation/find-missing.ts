@@ -5,6 +5,7 @@
  */
 import type pg from 'pg';
 import { reportedKinds, type ReportedKind } from '../../kernel/banks/settlement-bank.ts';
+import { isSpread } from '../../kernel/database/spread.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import { addDifferences, type Step } from './compare-lines.ts';
 import type { MatchProgress, ReconciliationRun } from './entities.ts';
@@ -65,25 +66,41 @@ export const missingFrom = async (
   };
 };
 
+interface ActiveShop {
+  readonly merchantId: string;
+  readonly id: string;
+  /** Whether it had anything in the span. */
+  readonly active: boolean;
+}
+
+/** SQL: whether a shop had anything in a span; of a huge one no more is read than of another. */
+const hadAny = (merchant: string, shop: string, [mode, since, until]: readonly string[]): string =>
+  reportedKinds
+    .map(
+      (
+        kind,
+      ) => `exists (select 1 from posting where posting.merchant_id = ${merchant} and posting.shop_id = ${shop} and posting.mode = ${mode}
+        and posting.type = '${kind}' and posting.created_at >= ${since} and posting.created_at < ${until})`,
+    )
+    .join(' or ');
+
+const activeShops: Statement = {
+  name: 'reconciliation.active_shops',
+  text: `select owner.merchant_id as "merchantId", owner.id,
+      ${hadAny('owner.merchant_id', 'owner.id', ['$3', '$4', '$5'])} as active
+    from (select merchant_id, id from shop where (merchant_id, id) > ($1::uuid, $2::uuid) order by merchant_id, id limit $6) as owner
+    order by owner.merchant_id, owner.id`,
+};
+
+/** The same where the tables are spread: the shops, and each by itself. */
 const someShops: Statement = {
   name: 'reconciliation.some_shops',
   text: `select merchant_id as "merchantId", id from shop where (merchant_id, id) > ($1::uuid, $2::uuid)
     order by merchant_id, id limit $3`,
 };
-
-/** Each shop by its own index entry: of a huge one no more is read than of a small one. */
-const activeShops: Statement = {
-  name: 'reconciliation.active_shops',
-  text: `select owner.id from shop as owner
-    where (owner.merchant_id, owner.id) > ($1::uuid, $2::uuid) and (owner.merchant_id, owner.id) <= ($3::uuid, $4::uuid)
-      and (${reportedKinds
-        .map(
-          (
-            kind,
-          ) => `exists (select 1 from posting where posting.merchant_id = owner.merchant_id and posting.shop_id = owner.id and posting.mode = $5
-        and posting.type = '${kind}' and posting.created_at >= $6 and posting.created_at < $7)`,
-        )
-        .join(' or ')})`,
+const isActive: Statement = {
+  name: 'reconciliation.is_active',
+  text: `select ${hadAny('$1', '$2', ['$3', '$4', '$5'])} as active`,
 };
 
 interface Succeeded {
@@ -201,6 +218,23 @@ const lookThrough = async (look: Look, shop: Shop, from: Operations, most: numbe
   return { rows, differences, operations };
 };
 
+/** The next page of shops. */
+const findShops = async (
+  { client, ready: { mode }, gap: { since, until } }: Look,
+  { merchantId, id }: Shop,
+): Promise<readonly ActiveShop[]> => {
+  const span = [mode, since, until];
+  if (!(await isSpread(client)))
+    return run<ActiveShop>(client, activeShops, [merchantId, id, ...span, shops_max]);
+  const shops: ActiveShop[] = [];
+  for (const shop of await run<Shop>(client, someShops, [merchantId, id, shops_max])) {
+    const values = [shop.merchantId, shop.id, ...span];
+    const [row] = await run<{ active: boolean }>(client, isActive, values);
+    shops.push({ ...shop, active: row?.active === true });
+  }
+  return shops;
+};
+
 /** Looks on for what is missing at the bank: at most a page of shops, or so many operations. */
 export const findMissing = async (
   client: pg.PoolClient,
@@ -227,24 +261,15 @@ export const findMissing = async (
     const { shop } = progress;
     return stop(shop, await takeShop(shop, progress.operations));
   }
-  const { merchantId, id } = progress.shop;
-  const shops = await run<Shop>(client, someShops, [merchantId, id, shops_max]);
-  const last = shops.at(-1);
-  const page = [merchantId, id, last?.merchantId ?? merchantId, last?.id ?? id];
-  const active = await run<{ id: string }>(client, activeShops, [
-    ...page,
-    ready.mode,
-    gap.since,
-    gap.until,
-  ]);
-  const isActive = new Set(active.map((shop) => shop.id));
+  const shops = await findShops(look, progress.shop);
   const [first] = reportedKinds;
-  for (const shop of shops) {
-    const from = { kind: first, at: gap.since, id: lowest };
-    const left = isActive.has(shop.id) ? await takeShop(shop, from) : null;
+  for (const { active, ...shop } of shops) {
+    const left = active ? await takeShop(shop, { kind: first, at: gap.since, id: lowest }) : null;
     if (left || rows >= step_rows) return stop(shop, left);
   }
-  if (last && shops.length === shops_max) return stop(last, null);
+  const last = shops.at(-1);
+  if (last && shops.length === shops_max)
+    return stop({ merchantId: last.merchantId, id: last.id }, null);
   const next = { ...progress, gaps: further, shop: { merchantId: lowest, id: lowest } };
   return { matched: 0, differences, next };
 };

@@ -13,7 +13,7 @@ import { median } from '../rounds.ts';
 const dailyPayments = 8_334;
 const operationsOf = (payments: number): number => Math.round(payments * 1.2);
 const smallDays = 10;
-/** The limit of ten million operations. */
+/** What a match among ten million operations may take. */
 const seconds_max = 5;
 /** As much as it may take longer among the many. */
 const slower_max = 1.3;
