@@ -40,10 +40,10 @@ const edgeCall = (): Call => ({
 const openReceiptRecord = (
   supergraph: Pick<Supergraph, 'operation'>,
   log: Logger,
-): ((receipt: NotifiedReceipt) => Promise<boolean>) => {
+): ((connector: string, receipt: NotifiedReceipt) => Promise<boolean>) => {
   const askOfPayment = supergraph.operation('AskBankOfPayment');
   const recordReceipt = supergraph.operation('RecordBankReceipt');
-  const record = async (receipt: NotifiedReceipt): Promise<boolean> => {
+  const record = async (connector: string, receipt: NotifiedReceipt): Promise<boolean> => {
     const { merchantId, paymentId, type, amount, fiscal, failureReason } = receipt;
     const call = edgeCall();
     const input = {
@@ -63,13 +63,13 @@ const openReceiptRecord = (
       return !errors?.length && data?.['bankReceiptRecord'] !== 'early';
     };
     if (await recorded()) return true;
-    await askOfPayment.run({ merchantId, id: paymentId }, call);
+    await askOfPayment.run({ merchantId, id: paymentId, connector }, call);
     return recorded();
   };
-  return async (receipt) => {
+  return async (connector, receipt) => {
     // What names nothing of ours never will.
     if (!isCanonicalUuid(receipt.merchantId) || !isCanonicalUuid(receipt.paymentId)) return true;
-    return record(receipt).catch((error: unknown) => {
+    return record(connector, receipt).catch((error: unknown) => {
       log.warn({ err: error }, unrecorded);
       return false;
     });
@@ -87,18 +87,19 @@ export const takeBankCallbacks = async (
 ): Promise<void> => {
   const askOfPayment = supergraph.operation('AskBankOfPayment');
   const askOfPayout = supergraph.operation('AskBankOfPayout');
-  const call = async ({
-    merchantId,
-    operationId: id,
-    isPayout,
-  }: NotifiedOperation): Promise<void> => {
+  const call = async (
+    connector: string,
+    { merchantId, operationId: id, isPayout }: NotifiedOperation,
+  ): Promise<void> => {
     const edge = edgeCall();
-    const { errors } = await (isPayout ? askOfPayout : askOfPayment).run({ merchantId, id }, edge);
+    const { errors } = isPayout
+      ? await askOfPayout.run({ merchantId, id }, edge)
+      : await askOfPayment.run({ merchantId, id, connector }, edge);
     if (errors?.length) log.warn({ operationId: id, requestId: edge.requestId }, unasked);
   };
   const takeReceipt = openReceiptRecord(supergraph, log);
-  const ask = (operation: NotifiedOperation): void =>
-    void call(operation).catch((error: unknown) => log.warn({ err: error }, unasked));
+  const ask = (connector: string, operation: NotifiedOperation): void =>
+    void call(connector, operation).catch((error: unknown) => log.warn({ err: error }, unasked));
   for (const route of routes) {
     app.post<{ Params: Record<string, string> }>(
       route.path,
@@ -108,14 +109,15 @@ export const takeBankCallbacks = async (
         const notification = { address: addressOf(request.raw), parameters, body };
         if (!route.verify(notification)) return reply.code(403).send();
         const receipt = route.readReceipt?.(notification) ?? null;
-        if (receipt && !(await takeReceipt(receipt))) return reply.code(503).send();
+        if (receipt && !(await takeReceipt(route.connector, receipt)))
+          return reply.code(503).send();
         const operation = receipt ? null : route.read(notification);
         if (
           operation &&
           isCanonicalUuid(operation.merchantId) &&
           isCanonicalUuid(operation.operationId)
         )
-          ask(operation);
+          ask(route.connector, operation);
         const { acknowledgement } = route;
         return acknowledgement === null
           ? reply.code(200).send()

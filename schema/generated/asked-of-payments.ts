@@ -217,6 +217,7 @@ export type ReadRecurringPaymentsQuery = { recurringPayments: Array<{ merchantId
 export type AskBankOfPaymentMutationVariables = Exact<{
   merchantId: string | number;
   id: string | number;
+  connector: string;
 }>;
 
 

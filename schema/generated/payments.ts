@@ -1232,7 +1232,8 @@ export type QuerylinkPageArgs = {
 export type Mutation = {
   /**
    * Asks the bank what became of a live payment, and of its refunds that are pending, and applies its answers. What made the service ask is not believed and
-   * may be repeated. False when there is no such payment. For the service itself alone.
+   * may be repeated. `connector`: the bank that notified; it is asked about a payment whose order was lost before we learned who has it. False when there is
+   * no such payment. For the service itself alone.
    */
   bankPaymentAsk: Scalars['Boolean']['output'];
   /** Records what an acquirer has notified of a live payment's receipt; the same again changes nothing. For the service itself alone. */
@@ -1291,6 +1292,7 @@ export type Mutation = {
 export type MutationbankPaymentAskArgs = {
   merchantId: Scalars['ID']['input'];
   id: Scalars['ID']['input'];
+  connector: InputMaybe<Scalars['String']['input']>;
 };
 
 

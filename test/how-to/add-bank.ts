@@ -57,6 +57,7 @@ export class NorthbankConnector implements Connector {
   get notifications(): NotificationRoute {
     const { secret } = this.config;
     return {
+      connector: 'northbank',
       path: '/callbacks/northbank',
       verify: ({ body }) => textIn(body, 'secret') === secret,
       read: ({ body }) => {

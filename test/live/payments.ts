@@ -237,6 +237,29 @@ export const paymentFacts: Facts = {
     await untilStatus(harness().merchant, payment.id, 'succeeded');
   },
 
+  'an order whose answer was lost is found when the bank notifies that it is paid, though its buyer never went on from the page':
+    async () => {
+      const { merchant, acquirer } = harness();
+      const lost = { fault: 'timeout_after', method: 'POST', path: '/payments' } as const;
+      const orderLost = async (amount: number) => {
+        await acquirer.faults({ next: [lost, lost] });
+        const { payment, answer } = await order(merchant, amount);
+        assert.deepEqual([payment.status, answer.bank, answer.bank_ref], ['pending', null, null]);
+        return payment.id;
+      };
+      const id = await orderLost(4_300);
+      await confirmed(harness(), id, 'pay');
+      const paid = await untilStatus(merchant, id, 'succeeded');
+      const there = await atBank(harness(), 'payments', id);
+      assert.equal(paid.metadata.bank_ref, there.id);
+      assert.equal((await merchant.call('POST', `/payments/${id}/refund`, {})).status, 201);
+      await untilStatus(merchant, id, 'refunded');
+      const cancelled = await orderLost(32_000);
+      assert.equal((await merchant.call('POST', `/payments/${cancelled}/cancel`)).status, 200);
+      await confirmed(harness(), cancelled, 'pay');
+      await goesBack(cancelled, 'cancelled', 32_000);
+    },
+
   'an order that comes back under another id is believed by nobody: the operators are notified, and the buyer pays the one that is ours':
     async () => {
       const { merchant, acquirer } = harness();

@@ -138,7 +138,7 @@ test('a live payment that its bank had not seen until it expired is asked about 
     }),
   );
   const after = async (seconds: number, occasion: Occasion) =>
-    granted(await askBank(database, banks, paymentKey, at(seconds), occasion));
+    granted(await askBank(database, banks, paymentKey, at(seconds), { occasion }));
   const unseen = await after(700, 'planned');
   assert.deepEqual(
     [unseen.status, unseen.step, unseen.askAt?.toString()],

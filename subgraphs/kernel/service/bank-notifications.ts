@@ -41,6 +41,8 @@ export interface NotifiedReceipt {
  * asked about the operation that it names. A receipt is believed where the notification is signed.
  */
 export interface NotificationRoute {
+  /** The acquirer's connector. */
+  readonly connector: string;
   /** A path of the public side; `:name` is a parameter. */
   readonly path: string;
   /** Whether a notification is the acquirer's, by its address or its signature. */

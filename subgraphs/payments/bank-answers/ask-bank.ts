@@ -11,7 +11,8 @@ import { inTraceOf } from '../../kernel/database/subject-trace.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
 import { isBinding, isCharge } from '../../kernel/rules/recurring.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { applyAnswerTo } from './apply-bank-answer.ts';
+import { applyAnswerTo, applyBankAnswer } from './apply-bank-answer.ts';
+import { recordEarlyOrder } from './create-early-order.ts';
 import type { Payment } from '../entities.ts';
 import { sendHoldOrder } from '../holds/send-hold-order.ts';
 import { orderCharge } from '../recurring/charge.ts';
@@ -26,6 +27,13 @@ import { findPayment, type PaymentInHand, type PaymentKey } from '../store-payme
  * has come that was planned earlier.
  */
 export type Occasion = 'notified' | 'planned';
+
+/** What a payment is asked about for. */
+interface Asking {
+  readonly occasion?: Occasion;
+  /** The connector of the bank that notified of it. */
+  readonly notifiedBy?: string | null;
+}
 
 /**
  * Whether the bank may know more of a payment than we do: a session that is open, an order that was
@@ -47,6 +55,13 @@ const isOpenQuestion = (
     (askAt !== null || (mode === 'live' && occasion === 'notified' && bankRef === null))
   );
 };
+
+/**
+ * A live payment without a bank: if an order of it was given, its answer was lost (decision D-31).
+ * Only the notification of the bank that has it says which one that is.
+ */
+const isWithoutBank = ({ mode, connector, capturedAt }: Payment): boolean =>
+  mode === 'live' && connector === null && capturedAt === null;
 
 /**
  * A charge of a saved method is ordered again until its time is over, and only asked about from
@@ -137,7 +152,7 @@ export const askBank = (
   banks: Banks,
   key: PaymentKey,
   now: Temporal.Instant,
-  occasion: Occasion = 'notified',
+  asking: Asking = {},
 ): Promise<Payment | Refused> =>
   inTraceOf(
     database.pool,
@@ -146,7 +161,7 @@ export const askBank = (
     async () => {
       const found = await findPayment(database.pool, key, now);
       if (!found) return refused('not_found', 'there is no such payment');
-      return askAbout(database, banks, found, now, { occasion });
+      return askAbout(database, banks, found, now, asking);
     },
   );
 
@@ -156,7 +171,7 @@ export const askAbout = async (
   banks: Banks,
   known: PaymentInHand,
   now: Temporal.Instant,
-  { occasion = 'notified', ask }: { readonly occasion?: Occasion; readonly ask?: Ask } = {},
+  { occasion = 'notified', notifiedBy = null, ask }: Asking & { readonly ask?: Ask } = {},
 ): Promise<Payment | Refused> => {
   const { payment } = known;
   if (payment.holdOrder !== null) {
@@ -164,15 +179,25 @@ export const askAbout = async (
     const sent = await sendHoldOrder(database, banks, { merchantId, paymentId }, now);
     return isRefused(sent) ? sent : sent.payment;
   }
-  if (!isOpenQuestion(payment, occasion) || (occasion === 'planned' && isStopped(payment)))
-    return payment;
-  const bank = banks.bankOf(payment);
+  const isFound = notifiedBy !== null && isWithoutBank(payment);
+  const isOpen = isFound || isOpenQuestion(payment, occasion);
+  if (!isOpen || (occasion === 'planned' && isStopped(payment))) return payment;
+  const bank = banks.bankOf({ ...payment, connector: payment.connector ?? notifiedBy });
   if (isRefused(bank)) return bank;
   const answer = await answerOf(bank, payment, now, ask ?? ((question) => bank.ask(question)));
+  if (payment.status !== 'pending')
+    return applyAnswerTo(database, known, bank.connector, answer, now);
   // An order whose buyer has not gone on yet may end at the bank, which says nothing of the link
   // here; that it is paid counts.
-  const isAccepted = answer.kind === 'approved' || answer.kind === 'authorized';
-  if (payment.status === 'pending' && !isAccepted) return payment;
+  if (answer.kind !== 'approved' && answer.kind !== 'authorized') return payment;
+  if (isFound) {
+    const { merchantId, id: paymentId } = payment;
+    const recorded = await recordEarlyOrder(database, bank, payment, answer.reference, now);
+    if (isRefused(recorded)) return recorded;
+    // The buyer has gone on to another bank meanwhile.
+    if (recorded.connector !== null && recorded.connector !== bank.connector) return recorded;
+    return applyBankAnswer(database, { merchantId, paymentId }, bank.connector, answer, now);
+  }
   return applyAnswerTo(database, known, bank.connector, answer, now);
 };
 

@@ -9,7 +9,7 @@ import type { Bank, SessionOrder } from '../../kernel/banks/bank.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import type { BuyerMethod } from '../../kernel/rules/buyer.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
-import { isRefused } from '../../kernel/rules/refusal.ts';
+import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import { decline } from './apply-bank-answer.ts';
 import { bankRefMetadata } from './approval.ts';
 import { changePayment } from '../change-payment.ts';
@@ -42,6 +42,24 @@ const earlyOrder = (
   callbacks: null,
 });
 
+/** Writes which bank has the order of a payment, and under which reference; once. */
+export const recordEarlyOrder = (
+  database: Database,
+  { bankName, connector }: Bank,
+  { merchantId, id: paymentId }: Pick<Payment, 'merchantId' | 'id'>,
+  reference: string,
+  now: Temporal.Instant,
+): Promise<Payment | Refused> =>
+  changePayment(database, { merchantId, paymentId }, now, ({ payment }) => {
+    if (payment.status !== 'pending' || payment.bankRef !== null) return 'unchanged';
+    const metadata = { ...payment.metadata, ...bankRefMetadata(payment, reference) };
+    return {
+      patch: { bankName, connector, bankRef: reference, metadata },
+      postings: [],
+      events: () => [],
+    };
+  });
+
 /**
  * The payment with its bank and its reference there, `failed` when the bank declines it, and as it
  * was when the bank did not answer.
@@ -59,20 +77,7 @@ export const createEarlyOrder = async (
   const answer = await bank.openSession(earlyOrder(bank, payment, method, pageUrl, now));
   switch (answer.kind) {
     case 'opened': {
-      const { bankName, connector } = bank;
-      const created = await changePayment(database, key, now, (inHand) => {
-        if (inHand.payment.status !== 'pending' || inHand.payment.bankRef !== null)
-          return 'unchanged';
-        const metadata = {
-          ...inHand.payment.metadata,
-          ...bankRefMetadata(payment, answer.reference),
-        };
-        return {
-          patch: { bankName, connector, bankRef: answer.reference, metadata },
-          postings: [],
-          events: () => [],
-        };
-      });
+      const created = await recordEarlyOrder(database, bank, payment, answer.reference, now);
       return isRefused(created) ? payment : created;
     }
     case 'declined': {

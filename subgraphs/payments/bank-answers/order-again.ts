@@ -211,7 +211,7 @@ export const askOrOrder = async (
   now: Temporal.Instant,
   occasion: Occasion = 'notified',
 ): Promise<Payment | Refused> => {
-  const payment = await askBank(database, banks, key, now, occasion);
+  const payment = await askBank(database, banks, key, now, { occasion });
   if (isRefused(payment) || orderState(payment) !== 'absent') return payment;
   const served = await servedBy(banks, payment, now);
   if (isRefused(served) || cardFlaw(served.bank, served.method, null, now)) return payment;

@@ -37,10 +37,12 @@ export const bankMutations = ({
     wakeRelay();
     return recorded;
   },
-  bankPaymentAsk: async (_, { merchantId, id }, { now }) => {
+  bankPaymentAsk: async (_, { merchantId, id, connector }, { now }) => {
     const [payment] = await loadPayments(database.pool, [{ merchantId, id }]);
     if (payment?.mode !== 'live') return false;
-    const asked = await askBank(database, banks, { merchantId, paymentId: id }, now());
+    const asked = await askBank(database, banks, { merchantId, paymentId: id }, now(), {
+      notifiedBy: connector ?? null,
+    });
     const pending = (await findRefunds(database.pool, [payment])).filter(
       ({ status, bankRef }) => status === 'pending' && bankRef !== null,
     );

@@ -39,6 +39,7 @@ export class TBankConnector implements Connector {
   get notifications(): NotificationRoute {
     const { config } = this;
     return {
+      connector: 'tbank',
       path: '/callbacks/tbank/:merchantId',
       verify: ({ body }) => operationIn(config, body) !== null,
       // The path is not signed, the operation is: a wrong merchant has no such operation.

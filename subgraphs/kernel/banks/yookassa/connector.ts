@@ -45,6 +45,7 @@ export class YooKassaConnector implements Connector {
   get notifications(): NotificationRoute {
     const isItsAddress = openAddressList(this.config.networks);
     return {
+      connector: 'yookassa',
       path: '/callbacks/yookassa',
       verify: ({ address }) => isItsAddress(address),
       read: ({ body }) => operationIn(body),
