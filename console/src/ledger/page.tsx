@@ -34,21 +34,19 @@ const BalanceStrip = ({ merchantId }: { readonly merchantId: string }) => {
   const [{ data, error }, ask] = useQuery({ query: Balance, variables: { merchantId, mode } });
   if (error && !data)
     return <Failure error={error} again={() => ask({ requestPolicy: 'network-only' })} />;
-  if (!data) return <Skeleton />;
-  const { balance, available, currency, shops } = data.balance;
+  // As high before its amounts are there: what is below must not move away from a finger.
+  const { balance = null, available = null, currency = '', shops = [] } = data?.balance ?? {};
+  const shown = (amount: number | null) =>
+    amount === null ? '\u00a0' : <Money amount={amount} currency={currency} />;
   return (
-    <dl className="strip">
+    <dl className="strip" aria-busy={!data}>
       <div>
         <dt>{ledger.balance}</dt>
-        <dd>
-          <Money amount={balance} currency={currency} />
-        </dd>
+        <dd>{shown(balance)}</dd>
       </div>
       <div>
         <dt>{ledger.available}</dt>
-        <dd>
-          <Money amount={available} currency={currency} />
-        </dd>
+        <dd>{shown(available)}</dd>
       </div>
       {shops.map(({ shopId, shopName, balance: part }) => (
         <div key={shopId}>
