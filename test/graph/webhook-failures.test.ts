@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'graphql';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { walkFailures } from '../../subgraphs/merchants/webhooks/walk-failures.ts';
 import { openGraphHarness } from './harness.ts';
 import { plant, type Planted } from './planted-rows.ts';
 
@@ -69,6 +70,25 @@ const ask = async (variables: Record<string, unknown> = {}, principal = operator
 const of = (plot: Planted, found: any): any[] =>
   found.nodes.filter(({ merchantId }: any) => merchantId === plot.id('merchant'));
 
+/** What the walk finds that is taken where the tables are spread, as the graph would show it. */
+const walked = async (merchantId: string | null): Promise<unknown> => {
+  const since = started.subtract({ hours: 7 * 24 });
+  const { listed, hasMore } = await walkFailures(harness.database.pool, {
+    from: since.toZonedDateTimeISO('UTC').with({ day: 1 }).startOfDay().toInstant(),
+    since,
+    merchantId,
+    shopId: null,
+    merchants_max: 500,
+    listed_max: 100,
+    addresses_max: merchantId === null ? 5 : 200,
+  });
+  const nodes = listed.map(({ counted, ...address }) => ({
+    ...address,
+    count: { count: Math.min(counted, 1_000), isExact: counted <= 1_000 },
+  }));
+  return JSON.parse(JSON.stringify({ hasMore, nodes }));
+};
+
 describe('failed webhooks by address', () => {
   test('of one merchant with thousands do not hide the one of another', async () => {
     const found = await ask();
@@ -94,6 +114,7 @@ describe('failed webhooks by address', () => {
     const moments = found.nodes.map(({ oldestAt }: any) => oldestAt);
     assert.deepEqual(moments, moments.toSorted());
     assert.ok(found.nodes.every((node: any) => node.merchantId === loud.id('merchant')));
+    assert.deepEqual(await walked(loud.id('merchant')), found);
   });
 
   test('are those since a moment, of a shop, and within the reach of who asks', async () => {
@@ -119,6 +140,12 @@ describe('failed webhooks by address', () => {
 
   test('of more merchants than are looked at say that there are more', async () => {
     await harness.database.pool.query(
+      `insert into merchant select changed.* from merchant as original, generate_series(1, $2::int) as copy(number),
+         lateral jsonb_populate_record(original, jsonb_build_object('id', md5('other' || copy.number)::uuid)) as changed
+       where original.id = $1`,
+      [quiet.id('merchant'), merchants],
+    );
+    await harness.database.pool.query(
       `insert into webhook_delivery select changed.* from webhook_delivery as original, generate_series(1, $2::int) as copy(number),
          lateral jsonb_populate_record(original, jsonb_build_object('merchant_id', md5('other' || copy.number)::uuid)) as changed
        where original.merchant_id = $1 and original.id = $3`,
@@ -127,6 +154,7 @@ describe('failed webhooks by address', () => {
     const found = await ask();
     assert.equal(found.nodes.length, 100);
     assert.equal(found.hasMore, true);
+    assert.deepEqual(await walked(null), found);
     // It still knows a merchant's own.
     const own = await ask({ merchantId: quiet.id('merchant') });
     assert.deepEqual([own.nodes.length, own.hasMore], [1, false]);

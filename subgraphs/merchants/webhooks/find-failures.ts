@@ -5,7 +5,15 @@
  */
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isSpread } from '../../kernel/database/spread.ts';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import {
+  counted_max,
+  walkFailures,
+  type FailingAddress,
+  type FailuresWalk,
+  type FoundFailures,
+} from './walk-failures.ts';
 
 /** Merchants that are looked at when none is named, and addresses of each. */
 const merchants_max = 500;
@@ -14,20 +22,13 @@ const addressesOfEach_max = 5;
 const addresses_max = 200;
 /** Addresses that are listed: those with the oldest failures. */
 const listed_max = 100;
-/** Failed deliveries that are counted at each. */
-const counted_max = 1_000;
 /** How far back it may be asked for, and how far when nothing is asked. */
 const since_max_days = 31;
 const since_days = 7;
 
-interface Failure {
-  readonly merchantId: string;
-  readonly shopId: string;
-  readonly endpointId: string | null;
-  readonly url: string;
-  readonly oldestAt: Temporal.Instant;
+type Failure = Omit<FailingAddress, 'counted'> & {
   readonly count: { readonly count: number; readonly isExact: boolean };
-}
+};
 
 export interface Failures {
   readonly nodes: readonly Failure[];
@@ -43,7 +44,7 @@ export interface FailuresQuery {
 
 /** One of what was found; without any there is one row, of nulls, that says how far was looked. */
 type Row = { readonly isCut: boolean } & (
-  | (Omit<Failure, 'count'> & { readonly found: number; readonly counted: number })
+  | (FailingAddress & { readonly found: number })
   | { readonly merchantId: null }
 );
 
@@ -92,6 +93,16 @@ const failures: Statement = {
 const startOfMonth = (at: Temporal.Instant): Temporal.Instant =>
   at.toZonedDateTimeISO('UTC').with({ day: 1 }).startOfDay().toInstant();
 
+/** The addresses with the oldest failures, and whether there are others. */
+const readFailures = async (runner: Runner, walk: FailuresWalk): Promise<FoundFailures> => {
+  if (await isSpread(runner)) return walkFailures(runner, walk);
+  const { from, since, merchantId, shopId, addresses_max: ofEach } = walk;
+  const rows = await run<Row>(runner, failures, [from, since, merchantId, ofEach, shopId]);
+  const listed = rows.flatMap((row) => (row.merchantId === null ? [] : [row]));
+  const isMore = listed.some(({ found }) => found > listed.length);
+  return { listed, hasMore: isMore || rows.some(({ isCut }) => isCut) };
+};
+
 /**
  * Failed deliveries by shop and address, the oldest failure first. `bad_request` for a wrong id and
  * for a moment too long ago.
@@ -106,23 +117,21 @@ export const findFailures = async (
   const since = asked ?? now.subtract({ hours: since_days * day_h });
   if (Temporal.Instant.compare(since, now.subtract({ hours: since_max_days * day_h })) < 0)
     return refused('bad_request', `since: at most ${since_max_days} days ago`);
-  const rows = await run<Row>(runner, failures, [
-    startOfMonth(since),
+  const isOfAll = merchantId === null;
+  const { listed, hasMore } = await readFailures(runner, {
+    from: startOfMonth(since),
     since,
     merchantId,
-    merchantId === null ? addressesOfEach_max : addresses_max,
     shopId,
-  ]);
-  const listed = rows.flatMap((row) => (row.merchantId === null ? [] : [row]));
+    merchants_max,
+    listed_max,
+    addresses_max: isOfAll ? addressesOfEach_max : addresses_max,
+  });
   return {
-    nodes: listed.map(({ merchantId: of, shopId: shop, endpointId, url, oldestAt, counted }) => ({
-      merchantId: of,
-      shopId: shop,
-      endpointId,
-      url,
-      oldestAt,
+    nodes: listed.map(({ counted, ...address }) => ({
+      ...address,
       count: { count: Math.min(counted, counted_max), isExact: counted <= counted_max },
     })),
-    hasMore: rows.some(({ isCut }) => isCut) || listed.some(({ found }) => found > listed.length),
+    hasMore,
   };
 };
