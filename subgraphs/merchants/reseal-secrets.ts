@@ -31,15 +31,30 @@ const sealedSecrets = new Gauge({
   registers: [metrics],
 });
 
+/** Finds what is sealed with other keys, and changes that of one merchant, or of none. */
+interface ColumnStatements {
+  readonly find: Statement;
+  readonly change: Statement;
+}
+
 // A sealed text is `v1.<key id>.<...>`, and no two are the same: it names its row.
-const findOf = ([table, column]: (typeof sealedColumns)[number]): Statement => ({
-  name: `reseal.find_${table}_${column}`,
-  text: `select ${column} as sealed from ${table} where split_part(${column}, '.', 2) = any ($1::text[]) and ${column} > $2 order by 1 limit $3`,
-});
-const changeOf = ([table, column]: (typeof sealedColumns)[number]): Statement => ({
-  name: `reseal.change_${table}_${column}`,
-  text: `update ${table} t set ${column} = r.fresh from unnest($1::text[], $2::text[]) as r(old, fresh) where t.${column} = r.old`,
-});
+const statementsOf = ([table, column]: (typeof sealedColumns)[number]): ColumnStatements => {
+  const isOfMerchants = table !== 'kept_key';
+  const [owner, owned] = isOfMerchants
+    ? ['merchant_id', 't.merchant_id = $3 and ']
+    : ['null::uuid', '$3::uuid is null and '];
+  return {
+    find: {
+      name: `reseal.find_${table}_${column}`,
+      text: `select ${owner} as "merchantId", ${column} as sealed from ${table} where split_part(${column}, '.', 2) = any ($1::text[]) and ${column} > $2 order by ${column} limit $3`,
+    },
+    change: {
+      name: `reseal.change_${table}_${column}`,
+      text: `update ${table} t set ${column} = r.fresh from unnest($1::text[], $2::text[]) as r(old, fresh) where ${owned}t.${column} = r.old`,
+    },
+  };
+};
+const statements = sealedColumns.map(statementsOf);
 
 const count: Statement = {
   name: 'reseal.count',
@@ -79,24 +94,31 @@ interface Resealed {
   readonly damaged: number;
 }
 
+interface SealedRow {
+  /** Null: the platform's own. */
+  readonly merchantId: string | null;
+  readonly sealed: string;
+}
+
 const resealColumn = async (
   { pool, vaultKey, formerIds, stopping }: Omit<ResealParts, 'log'>,
-  column: (typeof sealedColumns)[number],
+  { find, change }: ColumnStatements,
 ): Promise<Resealed> => {
   const sum = { changed: 0, damaged: 0 };
   let after: string | undefined = '';
   while (after !== undefined && !stopping.aborted) {
-    const rows: readonly { readonly sealed: string }[] = await run<{ sealed: string }>(
-      pool,
-      findOf(column),
-      [formerIds, after, batch_max_rows],
-    );
-    const pairs = rows.map(({ sealed }) => ({ old: sealed, fresh: resealed(vaultKey, sealed) }));
+    const rows: readonly SealedRow[] = await run<SealedRow>(pool, find, [
+      formerIds,
+      after,
+      batch_max_rows,
+    ]);
+    const pairs = rows.map((row) => ({ ...row, fresh: resealed(vaultKey, row.sealed) }));
     const whole = pairs.filter(({ fresh }) => fresh !== null);
-    if (whole.length > 0)
-      await run(pool, changeOf(column), [
-        whole.map(({ old }) => old),
-        whole.map(({ fresh }) => fresh),
+    for (const [merchantId, own] of Map.groupBy(whole, (row) => row.merchantId))
+      await run(pool, change, [
+        own.map(({ sealed }) => sealed),
+        own.map(({ fresh }) => fresh),
+        merchantId,
       ]);
     sum.changed += whole.length;
     sum.damaged += pairs.length - whole.length;
@@ -111,7 +133,7 @@ const resealColumn = async (
  */
 const resealSecrets = async (parts: Omit<ResealParts, 'log'>): Promise<Resealed> => {
   const sum = { changed: 0, damaged: 0 };
-  for (const column of sealedColumns) {
+  for (const column of statements) {
     const { changed, damaged } = await resealColumn(parts, column);
     sum.changed += changed;
     sum.damaged += damaged;

@@ -4,6 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type pg from 'pg';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
+import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
+import { countFactsApart } from '../../subgraphs/kernel/ledger/totals/count-facts.ts';
 import { followEvents, walkOlder } from '../../subgraphs/kernel/ledger/totals/keep-totals.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import {
@@ -145,6 +147,24 @@ const backendOf = async (client: pg.PoolClient): Promise<{ readonly pid: number 
   assert.ok(row);
   return row;
 };
+
+test('counted merchant by merchant, as where the tables are spread, the totals are the same', async () => {
+  await countAll();
+  const before = await everything();
+  const { rows } = await pool().query<{ merchantId: string; subjectId: string }>(
+    `select merchant_id as "merchantId", id as "subjectId" from payment union all select merchant_id, id from payout`,
+  );
+  const counted = await inTransaction(pool(), async (client) => {
+    await client.query('delete from counted_fact');
+    await client.query('delete from hourly_total');
+    // Some twice, and all of it in two halves.
+    const half = rows.slice(0, Math.ceil(rows.length / 2));
+    return (await countFactsApart(client, half)) + (await countFactsApart(client, rows));
+  });
+  assert.ok(counted >= rows.length, `counted ${counted}`);
+  assert.equal(await everything(), before);
+  assert.deepEqual(await checkBooks(migrated.database), []);
+});
 
 describe('nothing is counted twice', () => {
   test('when the follower is killed while it counts, and begins again', async () => {

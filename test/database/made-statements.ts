@@ -1,19 +1,203 @@
 /**
  * Makes statements that the program makes only by a call: of a filter, of a table, of what others
- * give it. Their texts are what counts here, so nothing runs: whoever would send one gets no rows.
+ * give it. Their texts are what counts here, so nothing runs: whoever would send one gets no rows,
+ * or those that lead to the next statement.
  */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
+import type { ListRequest } from '../../subgraphs/kernel/database/open-list.ts';
+import type { FoundPage } from '../../subgraphs/kernel/database/filtered-list.ts';
+import type { Reach } from '../../subgraphs/kernel/database/reach.ts';
+import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
+import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { OperatorPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { PaymentSearch } from '../../subgraphs/payments/rules/search.ts';
 
-const nobody: Pick<pg.PoolClient, 'query'> = {
-  query: () => Promise.resolve({ rows: [] }) as never,
+const merchantId = '11111111-1111-4111-8111-111111111111';
+const id = '22222222-2222-4222-8222-222222222222';
+
+/** A pool without a server: gives rows by the statement's name, and keeps the texts without one. */
+const openNobody = (rows: Readonly<Record<string, readonly object[]>> = {}) => {
+  const unnamed: string[] = [];
+  const query = ({ name, text = '' }: { readonly name?: string; readonly text?: string }) => {
+    if (name === '') unnamed.push(text);
+    return Promise.resolve({ rows: rows[name ?? 'command'] ?? [] });
+  };
+  const client = { query, release: () => {} };
+  const pool: unknown = { ...client, connect: () => Promise.resolve(client) };
+  return { pool: pool as pg.Pool & pg.PoolClient, unnamed };
 };
 
-/** Makes them; `statements.ts` is imported before, as it watches what is imported here. */
-export const makeStatements = async (): Promise<void> => {
+/** Is whatever is asked of it: who takes it only keeps it for later. */
+const anything: any = new Proxy(() => {}, { get: () => anything, apply: () => anything });
+const parts: any = {
+  publicUrl: 'https://pay.example',
+  eventsKept_days: 30,
+  payments: anything,
+  clocks: anything,
+  queues: anything,
+  bus: anything,
+  log: anything,
+  customers: anything,
+};
+
+const makeNumbering = async (): Promise<void> => {
   const { numberAtOnce } = await import('../../subgraphs/kernel/events/number-events.ts');
   const { numberByShard } = await import('../../subgraphs/kernel/events/number-by-shard.ts');
   const { deliveriesOf } = await import('../../subgraphs/merchants/webhooks/make-deliveries.ts');
-  const client = nobody as pg.PoolClient;
-  numberAtOnce(client, deliveriesOf);
-  numberByShard(client, deliveriesOf);
+  numberAtOnce(openNobody().pool, deliveriesOf);
+  numberByShard(openNobody().pool, deliveriesOf);
+};
+
+/** The checks of the books: whole, over a range, and of one row that is in doubt. */
+const makeChecks = async (): Promise<void> => {
+  const { checkBooks, checkRows } =
+    await import('../../subgraphs/kernel/ledger/books/check-books.ts');
+  const { checkNames, walks } = await import('../../subgraphs/kernel/ledger/books/check.ts');
+  const { countRows, rangeEnd } =
+    await import('../../subgraphs/kernel/ledger/books/check-range.ts');
+  const doubt = { merchantId, shopId: id, subjectId: id };
+  const doubts = checkNames.map((name) => [`books.${name}.since.100`, [doubt]]);
+  const { pool } = openNobody(Object.fromEntries(doubts));
+  await checkBooks({ pool });
+  for (const walk of walks) {
+    rangeEnd(walk);
+    countRows(walk);
+    await checkRows(pool, walk, { merchantId, id }, { merchantId, id }, 100);
+  }
+};
+
+const makeTotals = async (): Promise<void> => {
+  const { walkOlder } = await import('../../subgraphs/kernel/ledger/totals/keep-totals.ts');
+  for (const name of ['payment', 'payout']) {
+    const walk = { name, atMerchantId: merchantId, atId: id };
+    await walkOlder(openNobody({ 'totals.walk': [walk] }).pool);
+  }
+};
+
+/** The looks of all sweeps, and the clocks that have work. */
+const makeJobs = async (): Promise<void> => {
+  const { backgroundJobs } = await import('../../subgraphs/background-jobs.ts');
+  const { openSimulator } = await import('../../subgraphs/kernel/banks/simulator/simulator.ts');
+  const [{ pool }, vault] = [openNobody(), randomBytes(32)];
+  const banks = { simulator: openSimulator({ pool }) };
+  const database = { pool, sessions: pool };
+  const secrets = { vault, formerVault: null, page: vault };
+  const end = { stopping: new AbortController().signal, attempts: new Set<Promise<void>>() };
+  assert.ok(backgroundJobs({ ...parts, banks, database, secrets }, end, anything).length > 20);
+};
+
+const everybody: OperatorPrincipal = {
+  kind: 'operator',
+  subject: 'anna',
+  role: 'viewer',
+  merchantId: null,
+};
+const created = { id, merchantId, createdAt: Temporal.Instant.from('2026-11-01T12:00Z') };
+const counted = { count: 1, looked: 1 };
+const filters = [
+  {},
+  { mode: ['live'] },
+  { shopId: [id], amountFrom: 1n, amountTo: 2n },
+  { since: created.createdAt, until: created.createdAt.add({ hours: 1 }) },
+] as const;
+
+type List = (
+  runner: Runner,
+  principal: OperatorPrincipal,
+  request: ListRequest,
+) => Promise<FoundPage<object> | Refused>;
+
+/** Turns the first two pages of a list, forwards and backwards, and counts it. */
+const turnPages = async (
+  runner: Runner,
+  list: List,
+  given: Pick<ListRequest, 'merchantId' | 'filter' | 'columns'>,
+): Promise<void> => {
+  for (const [size, place, cursor] of [
+    ['first', 'after', 'endCursor'],
+    ['last', 'before', 'startCursor'],
+  ] as const) {
+    const request = { ...given, [size]: 1 };
+    const page = await list(runner, everybody, request);
+    assert.ok(!isRefused(page), JSON.stringify(page));
+    await page.total?.();
+    const from = page.pageInfo[cursor];
+    assert.ok(from, 'there is no second page');
+    await list(runner, everybody, { ...request, [place]: from });
+  }
+};
+
+/** The lists that people narrow; gives the texts that are of one merchant, and those of all. */
+const makeLists = async () => {
+  const payments = await import('../../subgraphs/payments/find-payments.ts');
+  const { pageOfReceipts } = await import('../../subgraphs/payments/receipts/store-receipts.ts');
+  const { pageOfPayouts } = await import('../../subgraphs/payouts/find-payouts.ts');
+  const { pageOfDrafts } = await import('../../subgraphs/payouts/drafts/store-draft.ts');
+  const { pageOfLedger } = await import('../../subgraphs/merchants/ledger/read-ledger.ts');
+  const { listSubscriptions } =
+    await import('../../subgraphs/recurring/subscriptions/find-subscriptions.ts');
+  const { listDeliveries } = await import('../../subgraphs/merchants/list-cabinet.ts');
+  const lists: readonly List[] = [
+    payments.pageOfPayments,
+    payments.pageOfRefunds,
+    pageOfPayouts,
+    pageOfDrafts,
+    pageOfLedger,
+    listSubscriptions,
+    (runner, principal, request) =>
+      pageOfReceipts(runner, principal, { ...request, paymentId: id }),
+  ];
+  // A merchant's own deliveries are read by the ORM.
+  const deliveries: List = (runner, _, { merchantId: __, columns: ___, ...page }) =>
+    listDeliveries(anything, runner, { ...page, merchantId: null, shopId: id, subjectId: id });
+  const rows = [created, created].map((row) => ({ ...row, ...counted }));
+  const [ofMerchant, ofAll] = [openNobody({ '': rows }), openNobody({ '': rows })];
+  await turnPages(ofAll.pool, deliveries, { columns: {} });
+  for (const list of lists) {
+    for (const filter of filters) {
+      for (const columns of [{}, { status: ['pending'] }]) {
+        await turnPages(ofMerchant.pool, list, { merchantId, filter, columns });
+        await turnPages(ofAll.pool, list, { filter, columns });
+      }
+    }
+  }
+  return [ofMerchant, ofAll] as const;
+};
+
+/** Searches of payments, likewise. */
+const makeSearches = async (ofMerchant: Runner, ofAll: Runner): Promise<void> => {
+  const { searchPayments } = await import('../../subgraphs/payments/search-payments.ts');
+  const reach = { merchantId, shopIds: [id], modes: ['live'] } as const;
+  const days = { from: '2026-11-01', to: '2026-11-02' };
+  const search =
+    (found: PaymentSearch, within: Reach | null): List =>
+    (runner, _, { first, after, last, before }) =>
+      searchPayments(runner, within, found, { first, after, last, before });
+  for (const found of [{ id }, { publicId: 'P-1' }])
+    await turnPages(ofAll, search(found, null), { columns: {} });
+  for (const found of [{ id }, { orderId: 'A-1', amount: 1n }, { cardMask: '0004', ...days }])
+    await turnPages(ofMerchant, search(found, reach), { columns: {} });
+};
+
+/** Texts of statements without a name. */
+export interface Unnamed {
+  /** Of lists and searches of one merchant. */
+  readonly ofMerchant: readonly string[];
+  readonly ofAll: readonly string[];
+}
+
+/**
+ * Makes them all, and gives those without a name; `statements.ts` is imported before, as it watches
+ * what is imported here.
+ */
+export const makeStatements = async (): Promise<Unnamed> => {
+  await makeNumbering();
+  await makeChecks();
+  await makeTotals();
+  await makeJobs();
+  const [ofMerchant, ofAll] = await makeLists();
+  await makeSearches(ofMerchant.pool, ofAll.pool);
+  return { ofMerchant: ofMerchant.unnamed, ofAll: ofAll.unnamed };
 };

@@ -20,10 +20,13 @@ export interface Seen {
 
 const seen = new Map<string, Seen>();
 const sites = new Set<string>();
+const makers = new Set<string>();
 
 const keep = (made: { readonly name: string; readonly text: unknown }, site: string): object => {
   const { name, text } = made;
   if (typeof text === 'string') seen.set(`${site} ${text}`, { name, text, site });
+  // What makes a text is no statement: what is made with it is one, elsewhere.
+  if (typeof text === 'function') makers.add(site);
   return made;
 };
 Object.assign(globalThis, { keepStatement: keep });
@@ -87,6 +90,6 @@ export const statementsSeen = (): {
   readonly unseen: readonly string[];
 } => {
   const statements = [...seen.values()];
-  const reached = new Set(statements.map(({ site }) => site));
+  const reached = new Set([...statements.map(({ site }) => site), ...makers]);
   return { statements, unseen: [...sites].filter((site) => !reached.has(site)) };
 };

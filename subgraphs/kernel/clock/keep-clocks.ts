@@ -181,27 +181,24 @@ const keep = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => {
   }
 };
 
+const lockClock: Statement = {
+  name: 'test_clock.lock',
+  text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as held',
+};
+const unlockClock: Statement = {
+  name: 'test_clock.unlock',
+  text: 'select pg_advisory_unlock(hashtextextended($1, 0))',
+};
+
 /** Keeps a clock unless another process does. */
 const keepAlone = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => {
   const client = await parts.sessions.connect();
   let broken = true;
   try {
     const name = `test-clock/${shop.merchantId}/${shop.shopId}`;
-    const [lock] = await run<{ held: boolean }>(
-      client,
-      {
-        name: 'test_clock.lock',
-        text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as held',
-      },
-      [name],
-    );
+    const [lock] = await run<{ held: boolean }>(client, lockClock, [name]);
     const outcome = lock?.held ? await keep(parts, shop) : done;
-    if (lock?.held)
-      await run(
-        client,
-        { name: 'test_clock.unlock', text: 'select pg_advisory_unlock(hashtextextended($1, 0))' },
-        [name],
-      );
+    if (lock?.held) await run(client, unlockClock, [name]);
     broken = false;
     return outcome;
   } finally {

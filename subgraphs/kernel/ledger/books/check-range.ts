@@ -38,7 +38,8 @@ const reportDifferences = async (
   return fresh;
 };
 
-const countRows = (walk: Walk): Statement => ({
+/** How many rows of a table a range has. */
+export const countRows = (walk: Walk): Statement => ({
   name: `books.count_${walk}`,
   text: `select count(*)::int as count from ${walk} where (merchant_id, id) > ($1::uuid, $2::uuid) and (merchant_id, id) <= ($3::uuid, $4::uuid)`,
 });

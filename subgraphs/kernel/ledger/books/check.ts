@@ -4,7 +4,7 @@
  */
 
 /** The tables that are walked, each in the order of its key (merchant_id, id). */
-const walks = ['payment', 'refund', 'payout', 'posting', 'event', 'shop'] as const;
+export const walks = ['payment', 'refund', 'payout', 'posting', 'event', 'shop'] as const;
 export type Walk = (typeof walks)[number];
 
 /** A place in the order of a table's keys. */

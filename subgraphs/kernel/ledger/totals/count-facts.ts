@@ -4,6 +4,7 @@
  * same. Whoever counts holds the row of the consumer, so that one transaction counts at a time.
  */
 import { platformMerchantId } from '../../rules/platform.ts';
+import { isSpread } from '../../database/spread.ts';
 import { run, type Runner, type Statement } from '../../database/statement.ts';
 import { countedKinds, countedStatuses } from './entities.ts';
 
@@ -35,24 +36,27 @@ export const factColumns = {
     payout.status, payout.amount`,
 } as const;
 
-const present = `
+/** SQL around a row's merchant: that it is the one that a statement names, or nothing. */
+type OfMerchant = (row: string) => string;
+
+const presentOf = (ofMerchant: OfMerchant): string => `
   select ${factColumns.payment},
     case when ${hasMoney} then coalesce(payment.amount_captured, payment.amount) else 0 end as moved,
     case when ${hasMoney} then coalesce(payment.fee, 0) else 0 end as fee
   from touched join payment
-    on payment.merchant_id = touched.merchant_id and payment.id = touched.payment_id
+    on payment.merchant_id = touched.merchant_id and payment.id = touched.payment_id${ofMerchant('payment')}
   union all
   select ${factColumns.refund},
     case when refund.status = 'succeeded' and not ${isVoided} then refund.amount else 0 end, 0
   from touched join refund
-    on refund.merchant_id = touched.merchant_id and refund.payment_id = touched.payment_id
+    on refund.merchant_id = touched.merchant_id and refund.payment_id = touched.payment_id${ofMerchant('refund')}
     join payment on payment.merchant_id = refund.merchant_id and payment.id = refund.payment_id
   union all
   select ${factColumns.payout},
     case when payout.status = 'succeeded' then payout.amount else 0 end,
     case when payout.status = 'succeeded' then payout.fee else 0 end
   from named join payout
-    on payout.merchant_id = named.merchant_id and payout.id = named.subject_id`;
+    on payout.merchant_id = named.merchant_id and payout.id = named.subject_id${ofMerchant('payout')}`;
 
 const key = ['merchant_id', 'shop_id', 'kind', 'id'];
 const rest = ['mode', 'currency', 'hour', 'method', 'bank', 'failure_code', 'status', 'amount'];
@@ -77,19 +81,30 @@ const place = ['mode', 'currency', 'kind', 'hour', 'method', 'bank', 'failure_co
 const nobody = `'${platformMerchantId}'::uuid`;
 const kinds = countedKinds.map((kind) => `'${kind}'`).join(', ');
 
-// As subqueries the arrays say nothing to the planner, so that the plan is made once.
-const countNamed: Statement = {
-  name: 'totals.count',
-  text: `with named as materialized (
-      select distinct merchant_id, subject_id
-      from unnest((select $1::uuid[]), (select $2::uuid[])) as each (merchant_id, subject_id)),
+const totalColumns = ['merchant_id', 'shop_id', ...place, ...added.map(({ column }) => column)];
+/** SQL: adds rows with a total's columns to what the totals are. */
+const addTotals = (rows: string): string =>
+  `insert into hourly_total as total (${totalColumns.join(', ')}) ${rows}
+      on conflict (merchant_id, shop_id, ${place.join(', ')}) do update set
+        ${added.map(({ column }) => `${column} = total.${column} + excluded.${column}`).join(', ')}`;
+
+/**
+ * SQL: counts what `named` gives. It adds those of the totals that `isAdded` says, and answers with
+ * `answer`, where `summed` has all.
+ */
+const countText = (
+  named: string,
+  ofMerchant: OfMerchant,
+  { isAdded, answer }: { readonly isAdded: string; readonly answer: string },
+): string =>
+  `with named as materialized (${named}),
     touched as materialized (
       select merchant_id, subject_id as payment_id from named
       union select refund.merchant_id, refund.payment_id from named join refund
-        on refund.merchant_id = named.merchant_id and refund.id = named.subject_id),
-    present as materialized (${present}),
+        on refund.merchant_id = named.merchant_id and refund.id = named.subject_id${ofMerchant('refund')}),
+    present as materialized (${presentOf(ofMerchant)}),
     former as materialized (select counted_fact.* from present join counted_fact
-      on ${same('counted_fact', 'present')} where counted_fact.kind in (${kinds})),
+      on ${same('counted_fact', 'present')} where counted_fact.kind in (${kinds})${ofMerchant('counted_fact')}),
     changed as materialized (select present.* from present left join former
       on ${same('former', 'present')}
       where former.id is null
@@ -115,12 +130,38 @@ const countNamed: Statement = {
       from parts cross join lateral (values (parts.merchant_id, parts.shop_id),
         (parts.merchant_id, ${nobody}), (${nobody}, ${nobody})) as whose (merchant_id, shop_id)
       group by whose.merchant_id, whose.shop_id, ${place.join(', ')}),
-    totalled as (insert into hourly_total as total (merchant_id, shop_id, ${place.join(', ')},
-        ${added.map(({ column }) => column).join(', ')})
-      select * from summed
-      on conflict (merchant_id, shop_id, ${place.join(', ')}) do update set
-        ${added.map(({ column }) => `${column} = total.${column} + excluded.${column}`).join(', ')})
-    select count(*)::int as count from changed`,
+    totalled as (${addTotals(`select * from summed where ${isAdded}`)})
+    select ${answer} from changed`;
+
+// As subqueries the arrays say nothing to the planner, so that the plan is made once.
+const countNamed: Statement = {
+  name: 'totals.count',
+  text: countText(
+    `select distinct merchant_id, subject_id
+      from unnest((select $1::uuid[]), (select $2::uuid[])) as each (merchant_id, subject_id)`,
+    () => '',
+    { isAdded: 'true', answer: 'count(*)::int as count' },
+  ),
+};
+const countOfMerchant: Statement = {
+  name: 'totals.count_of_merchant',
+  text: countText(
+    `select distinct $1::uuid as merchant_id, subject_id
+      from unnest((select $2::uuid[])) as each (subject_id)`,
+    (row) => ` and ${row}.merchant_id = $1`,
+    {
+      isAdded: `merchant_id <> ${nobody}`,
+      answer: `count(*)::int as count,
+      (select coalesce(jsonb_agg(to_jsonb(summed)), '[]') from summed where merchant_id = ${nobody}) as "ofAll"`,
+    },
+  ),
+};
+const addOfAll: Statement = {
+  name: 'totals.add_of_all',
+  text: addTotals(
+    `select ${totalColumns.map((name) => (name === 'merchant_id' ? nobody : name)).join(', ')}
+      from jsonb_populate_recordset(null::hourly_total, $1::jsonb)`,
+  ),
 };
 
 /**
@@ -128,9 +169,25 @@ const countNamed: Statement = {
  * facts were counted anew or as something else than before.
  */
 export const countFacts = async (runner: Runner, named: readonly Named[]): Promise<number> => {
+  if (await isSpread(runner)) return countFactsApart(runner, named);
   const [row] = await run<{ count: number }>(runner, countNamed, [
     named.map(({ merchantId }) => merchantId),
     named.map(({ subjectId }) => subjectId),
   ]);
   return row?.count ?? 0;
+};
+
+/** The same where the tables are spread: merchant by merchant, each one's sums added to all. */
+export const countFactsApart = async (runner: Runner, named: readonly Named[]): Promise<number> => {
+  let count = 0;
+  for (const [merchantId, own] of Map.groupBy(named, (one) => one.merchantId)) {
+    const subjects = own.map(({ subjectId }) => subjectId);
+    const [row] = await run<{ count: number; ofAll: readonly object[] }>(runner, countOfMerchant, [
+      merchantId,
+      subjects,
+    ]);
+    count += row?.count ?? 0;
+    if (row && row.ofAll.length > 0) await run(runner, addOfAll, [JSON.stringify(row.ofAll)]);
+  }
+  return count;
 };
