@@ -6,13 +6,8 @@ import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isUuid } from '../kernel/rules/uuid.ts';
 import { findPage, given } from '../kernel/database/find-page.ts';
-import {
-  listTotal,
-  readList,
-  type ListedPage,
-  type ListedTable,
-  type ListQuery,
-} from '../kernel/database/filtered-list.ts';
+import { listTotal, readList, type ListedPage } from '../kernel/database/filtered-list.ts';
+import type { ListedTable, ListQuery } from '../kernel/database/list-statements.ts';
 import { earlier, later, oneOf } from '../kernel/database/open-list.ts';
 import { spanOf, type Span } from '../kernel/database/keyset.ts';
 import type { Page, PageQuery } from '../kernel/database/page.ts';

@@ -3,7 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
-import { checkNames, type CheckName } from '../../subgraphs/kernel/ledger/books/check.ts';
+import {
+  checkNames,
+  type CheckName,
+  type Difference,
+} from '../../subgraphs/kernel/ledger/books/check.ts';
 import { walkOn } from '../../subgraphs/kernel/ledger/books/walk-books.ts';
 import { countDifferences } from '../../subgraphs/kernel/ledger/books/watch-books.ts';
 import { followEvents, walkOlder } from '../../subgraphs/kernel/ledger/totals/keep-totals.ts';
@@ -45,6 +49,9 @@ before(async () => {
 });
 after(() => migrated.close());
 
+const inWords = ({ check, subjectId, detail }: Difference): string =>
+  `${check} ${subjectId}: ${detail}`;
+
 /**
  * What the checks find after the statements, which are undone afterwards. Checks and triggers of
  * the tables are out of the way, as for a broken program.
@@ -60,6 +67,9 @@ const foundAfter = async (...statements: readonly string[]): Promise<readonly Ch
     const found = await checkBooks({ pool: client });
     for (const { detail, merchantId } of found)
       assert.ok(detail.length > 20 && merchantId === key.merchantId, detail);
+    // The same merchant by merchant, as where the tables are spread.
+    const apart = await checkBooks({ pool: client }, null, true);
+    assert.deepEqual(new Set(apart.map(inWords)), new Set(found.map(inWords)));
     return [...new Set(found.map(({ check }) => check))].toSorted();
   } finally {
     await client.query('rollback');

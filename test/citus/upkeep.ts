@@ -1,17 +1,24 @@
 /**
  * What keeps tables that are spread over two workers: months are made and dropped, and what has
- * reached its age is removed, of every merchant and nothing else.
+ * reached its age is removed, of every merchant and nothing else; and the books are proved.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { makePartitions, partitionedTables } from '../../subgraphs/kernel/database/partitions.ts';
-import { openDatabase, type Database } from '../../subgraphs/kernel/database/orm.ts';
+import type { Database } from '../../subgraphs/kernel/database/orm.ts';
+import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
+import { walkOn } from '../../subgraphs/kernel/ledger/books/walk-books.ts';
 import { dropPartitions } from '../../subgraphs/kernel/retention/drop-partitions.ts';
 import { forgetBatch } from '../../subgraphs/kernel/retention/forget-batches.ts';
 import * as rows from '../../subgraphs/kernel/retention/forget-rows.ts';
-import { entities } from '../../subgraphs/entities.ts';
-import { migrateTemplate } from '../support/migrated.ts';
+import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { openHistory } from '../books/history.ts';
+import {
+  migrateTemplate,
+  openMigratedDatabase,
+  type MigratedDatabase,
+} from '../support/migrated.ts';
 import { distribute, startCitus, type Servers } from './servers.ts';
 
 const now = Temporal.Now.instant();
@@ -19,15 +26,17 @@ const long = now.subtract({ hours: 24 * 100 });
 const merchants = Array.from({ length: 8 }, () => randomUUID());
 
 let servers: Servers;
+let migrated: MigratedDatabase;
 let database: Database;
 before(async () => {
   servers = await startCitus(process.env['CITUS_BIN'] ?? '');
   await migrateTemplate(servers.url);
   await distribute(servers.url);
-  database = await openDatabase({ url: servers.url, entities, pool: 4 });
+  migrated = await openMigratedDatabase(servers.url);
+  ({ database } = migrated);
 });
 after(async () => {
-  await database?.close();
+  await migrated?.close();
   await servers?.stop();
 });
 
@@ -90,4 +99,42 @@ test('months are made and dropped, with what waited for them', async () => {
   await dropPartitions(database.pool, end, (table) => dropped.push(table));
   assert.deepEqual(new Set(dropped), new Set(partitionedTables));
   assert.equal(await countOf('event'), 0);
+});
+
+test('the books are proved merchant by merchant, and the walk raises an alert for what differs', async () => {
+  const { pool } = database;
+  const history = openHistory(migrated);
+  const keys = [];
+  for (let count = 0; count < 4; count += 1) {
+    const key = await migrated.merchant();
+    const { id } = await history.pay(key, 10_000n);
+    await history.refund(key, id, 4_000n);
+    await history.payOut(key, 1_000n, 'succeeded');
+    keys.push({ ...key, paymentId: id });
+  }
+  assert.deepEqual(await checkBooks({ pool }), []);
+  const [wronged] = keys;
+  assert.ok(wronged);
+  const { merchantId, paymentId } = wronged;
+  const change = `update posting set amount = amount + 1 where merchant_id = $1 and source_id = $2 and type = 'payment'`;
+  await pool.query(change, [merchantId, paymentId]);
+  const found = await checkBooks({ pool });
+  assert.deepEqual(
+    new Set(found.map((difference) => `${difference.check} ${difference.merchantId}`)),
+    new Set([`payment_booked ${merchantId}`, `balance_adds_up ${merchantId}`]),
+  );
+  const walking = {
+    pool,
+    now: () => Temporal.Now.instant(),
+    log: openLog({ logLevel: 'silent' }, 'test'),
+    stopping: new AbortController().signal,
+  };
+  for (let ranges = 0; await walkOn(walking); ranges += 1) assert.ok(ranges < 100);
+  const { rows: alerts } = await pool.query(
+    `select merchant_id from alert where kind = 'books_differ'`,
+  );
+  assert.deepEqual(
+    alerts.map((alert) => alert.merchant_id),
+    [merchantId, merchantId],
+  );
 });

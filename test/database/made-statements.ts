@@ -59,12 +59,17 @@ const makeChecks = async (): Promise<void> => {
     await import('../../subgraphs/kernel/ledger/books/check-range.ts');
   const doubt = { merchantId, shopId: id, subjectId: id };
   const doubts = checkNames.map((name) => [`books.${name}.since.100`, [doubt]]);
-  const { pool } = openNobody(Object.fromEntries(doubts));
+  const apart = checkNames.map((name) => [`books.${name}.since.100.of_merchant`, [doubt]]);
+  const merchants = walks.map((walk) => [`books.merchants_${walk}`, [{ merchantId }]]);
+  const { pool } = openNobody(Object.fromEntries([...doubts, ...apart, ...merchants]));
+  const place = { merchantId, id };
   await checkBooks({ pool });
+  await checkBooks({ pool }, null, true);
   for (const walk of walks) {
     rangeEnd(walk);
     countRows(walk);
-    await checkRows(pool, walk, { merchantId, id }, { merchantId, id }, 100);
+    await checkRows(pool, walk, { from: place, to: place }, 100);
+    await checkRows(pool, walk, { from: place, to: place }, 100, true);
   }
 };
 
@@ -154,16 +159,19 @@ const makeLists = async () => {
     listDeliveries(anything, runner, { ...page, merchantId: null, shopId: id, subjectId: id });
   const rows = [created, created].map((row) => ({ ...row, ...counted }));
   const [ofMerchant, ofAll] = [openNobody({ '': rows }), openNobody({ '': rows })];
+  const spread = openNobody({ '': rows, 'database.is_spread': [{ isSpread: true }] });
   await turnPages(ofAll.pool, deliveries, { columns: {} });
+  await turnPages(spread.pool, deliveries, { columns: {} });
   for (const list of lists) {
     for (const filter of filters) {
       for (const columns of [{}, { status: ['pending'] }]) {
         await turnPages(ofMerchant.pool, list, { merchantId, filter, columns });
         await turnPages(ofAll.pool, list, { filter, columns });
+        await turnPages(spread.pool, list, { filter, columns });
       }
     }
   }
-  return [ofMerchant, ofAll] as const;
+  return [ofMerchant, ofAll, spread] as const;
 };
 
 /** Searches of payments, likewise. */
@@ -186,6 +194,8 @@ export interface Unnamed {
   /** Of lists and searches of one merchant. */
   readonly ofMerchant: readonly string[];
   readonly ofAll: readonly string[];
+  /** Of all merchants, where the tables are not spread. */
+  readonly inOneDatabase: readonly string[];
 }
 
 /**
@@ -197,7 +207,12 @@ export const makeStatements = async (): Promise<Unnamed> => {
   await makeChecks();
   await makeTotals();
   await makeJobs();
-  const [ofMerchant, ofAll] = await makeLists();
-  await makeSearches(ofMerchant.pool, ofAll.pool);
-  return { ofMerchant: ofMerchant.unnamed, ofAll: ofAll.unnamed };
+  const [ofMerchant, inOneDatabase, spread] = await makeLists();
+  await makeSearches(ofMerchant.pool, spread.pool);
+  const texts = new Set(spread.unnamed);
+  return {
+    ofMerchant: ofMerchant.unnamed,
+    ofAll: spread.unnamed,
+    inOneDatabase: inOneDatabase.unnamed.filter((text) => !texts.has(text)),
+  };
 };

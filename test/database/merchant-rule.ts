@@ -188,7 +188,12 @@ class Reader {
     ]);
     if (clause['recursive'] === true && this.#isTouching(statement))
       this.#breach(null, 'a recursive query');
-    for (const part of parts) this.#inner(part['ctequery'], new Scope(around, hidden));
+    // A part sees those before it, and itself when it is recursive.
+    const seen = new Set(clause['recursive'] === true ? hidden : (around?.hidden ?? []));
+    for (const part of parts) {
+      this.#inner(part['ctequery'], new Scope(around, new Set(seen)));
+      seen.add(String(part['ctename']));
+    }
     const scope = new Scope(around, hidden);
     const joins: unknown[] = [];
     if (isObject(statement['relation'])) this.#addSource(statement['relation'], scope);

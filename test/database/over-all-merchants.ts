@@ -7,7 +7,9 @@ import { checkNames, walks } from '../../subgraphs/kernel/ledger/books/check.ts'
 /** The checks of the books, over all of them and over a range; balances from checkpoints. */
 const checks = checkNames.flatMap((name) => [
   `books.${name}.null`,
-  name === 'balance_adds_up' ? 'books.balance_adds_up.since.100' : `books.${name}.100`,
+  ...(name === 'balance_adds_up'
+    ? ['books.balance_adds_up.since.100', 'books.balance_adds_up.whole']
+    : [`books.${name}.100`]),
 ]);
 
 /** Statements by why they read over all merchants. */
@@ -60,11 +62,11 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'webhook.due_owners',
     'webhook.failing_owners',
   ],
-  'proves the books, a range of a table at most': [
-    ...checks,
-    'books.balance_adds_up.whole',
-    ...walks.flatMap((walk) => [`books.range_${walk}`, `books.count_${walk}`]),
-  ],
+  'finds the range of a table that is checked, and its merchants': walks.flatMap((walk) => [
+    `books.range_${walk}`,
+    `books.count_${walk}`,
+    `books.merchants_${walk}`,
+  ]),
   'finds what is sealed with a former key, a page at most': [
     'reseal.find_bank_account_secret_sealed',
     'reseal.find_shop_previous_webhook_secret_sealed',
@@ -177,6 +179,7 @@ export const overAll: Readonly<Record<string, string>> = Object.fromEntries(
  * the one that runs instead where the tables are spread.
  */
 export const inOneDatabase: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(checks.map((name) => [name, `${name}.of_merchant`])),
   'sweeps.due': 'sweeps.due_check-books_0',
   'balance.fold': 'balance.fold_merchant',
   'totals.count': 'totals.count_of_merchant',

@@ -39,8 +39,20 @@ export const migrateTemplate = async (url: string): Promise<string> => {
 /** Starts a database without rows that has every migration. */
 export const startMigratedDatabase = async (): Promise<MigratedDatabase> => {
   const test = await startTestDatabase({ migrated: true });
-  const database = await openDatabase({ url: test.url, entities, pool: 16 });
-  await migrate(database);
+  const opened = await openMigratedDatabase(test.url);
+  await migrate(opened.database);
+  return {
+    ...opened,
+    close: async () => {
+      await opened.close();
+      await test.stop();
+    },
+  };
+};
+
+/** Opens a database that has every migration. */
+export const openMigratedDatabase = async (url: string): Promise<MigratedDatabase> => {
+  const database = await openDatabase({ url, entities, pool: 16 });
   const vaultKey = randomBytes(32);
   return {
     database,
@@ -63,9 +75,6 @@ export const startMigratedDatabase = async (): Promise<MigratedDatabase> => {
       if (isRefused(shop)) throw new Error(shop.message);
       return { kind: 'key', keyId: shop.id, merchantId, shopId: shop.id, mode, scopes };
     },
-    close: async () => {
-      await database.close();
-      await test.stop();
-    },
+    close: () => database.close(),
   };
 };

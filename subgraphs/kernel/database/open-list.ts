@@ -6,15 +6,8 @@ import { modes as allModes, type Mode } from '../rules/mode.ts';
 import { isRefused, refused, type Refused } from '../rules/refusal.ts';
 import { isUuid } from '../rules/uuid.ts';
 import type { Principal } from '../service/access/principal.ts';
-import {
-  listTotal,
-  readList,
-  type ListedPage,
-  type ListedTable,
-  type ListQuery,
-  type RowFilter,
-  type WideReach,
-} from './filtered-list.ts';
+import { listTotal, readList, type ListedPage } from './filtered-list.ts';
+import type { ListedTable, ListQuery, RowFilter, WideReach } from './list-statements.ts';
 import { spanOf, type Page, type PageQuery, type Position, type Span } from './keyset.ts';
 import { reachOf } from './reach.ts';
 import type { RegistryQuery } from './registry.ts';

@@ -2,7 +2,8 @@
 import { runTwins, twinsByKey } from '../../kernel/database/spread.ts';
 import { dueOn } from '../../kernel/clock/due.ts';
 import { eachMerchant } from '../../kernel/database/by-merchant.ts';
-import type { ListedPage, ListedTable, RowFilter } from '../../kernel/database/filtered-list.ts';
+import type { ListedPage } from '../../kernel/database/filtered-list.ts';
+import type { ListedTable, RowFilter } from '../../kernel/database/list-statements.ts';
 import { pageOf, type Page } from '../../kernel/database/keyset.ts';
 import { loadByKey } from '../../kernel/database/load-by-key.ts';
 import { openList, type ListRequest } from '../../kernel/database/open-list.ts';

@@ -4,7 +4,7 @@ import type {
   PayoutDraftResolvers,
   QueryResolvers,
 } from '../../../schema/generated/payouts.ts';
-import type { RowFilter } from '../../kernel/database/filtered-list.ts';
+import type { RowFilter } from '../../kernel/database/list-statements.ts';
 import { oneOf } from '../../kernel/database/open-list.ts';
 import type { Policies } from '../../kernel/policies/policies.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';

@@ -3,7 +3,9 @@
  * table, for the walk in the background.
  */
 import type pg from 'pg';
+import { isSpread } from '../../database/spread.ts';
 import { run, type Runner, type Statement } from '../../database/statement.ts';
+import { isOfTotals, ofMerchant, partsOf, readTotalsPlace, type Part } from './apart.ts';
 import { balancedChecks } from './balanced.ts';
 import { bookedChecks } from './booked.ts';
 import {
@@ -41,27 +43,27 @@ const ask = async (
   runner: Runner,
   check: CheckName,
   statement: Statement,
-  { from, to }: Range,
-  ...more: readonly string[]
+  { from, to, isApart }: Part,
+  ...more: readonly unknown[]
 ): Promise<Difference[]> => {
-  const values = [from.merchantId, from.id, to.merchantId, to.id, differences_max, ...more];
-  const found = await run<Omit<Difference, 'check'>>(runner, statement, values);
+  const counted = isApart && isOfTotals(statement.text) ? await readTotalsPlace(runner) : [];
+  const values = [from.merchantId, from.id, to.merchantId, to.id, differences_max];
+  const asked = isApart ? ofMerchant(statement) : statement;
+  const found = await run<Omit<Difference, 'check'>>(runner, asked, [
+    ...values,
+    ...more,
+    ...counted,
+  ]);
   return found.map((difference) => ({ check, ...difference }));
 };
 
-const checkRange = (
+const checkWhole = (
   runner: Runner,
   { name, walk, text }: Check,
-  from: Place,
-  to: Place,
+  part: Part,
   limit: number | null,
 ): Promise<Difference[]> =>
-  ask(
-    runner,
-    name,
-    { name: `books.${name}.${limit}`, text: text(rowsOf(walk, limit)) },
-    { from, to },
-  );
+  ask(runner, name, { name: `books.${name}.${limit}`, text: text(rowsOf(walk, limit)) }, part);
 
 const reported: Statement = {
   name: 'books.reported',
@@ -77,12 +79,13 @@ const checkSince = async (
   pool: pg.Pool,
   { name, walk, text }: Check,
   quick: Statement,
-  { from, to }: Range,
+  part: Part,
 ): Promise<Difference[]> => {
+  const { from, to, isApart } = part;
   const found: Difference[] = [];
   const merchants = [from.merchantId, to.merchantId];
   const [since] = await run<{ id: string }>(pool, provedFrom, merchants);
-  const doubts = await ask(pool, name, quick, { from, to }, since?.id ?? from.id);
+  const doubts = await ask(pool, name, quick, part, since?.id ?? from.id);
   const rows = new Map<string, Difference>();
   for (const doubt of doubts) {
     const subjectId = `${name}:${doubt.subjectId}`;
@@ -92,23 +95,17 @@ const checkSince = async (
   const whole = { name: `books.${name}.whole`, text: text(oneRowOf(walk)) };
   for (const { merchantId, shopId } of rows.values()) {
     const row = { merchantId, id: shopId };
-    const differences = await ask(pool, name, whole, { from: row, to: row });
+    const differences = await ask(pool, name, whole, { from: row, to: row, isApart });
     if (differences.length === 0) await forgetCheckpoint(pool, merchantId);
     found.push(...differences);
   }
   return found;
 };
 
-/**
- * What is wrong with the rows of a table behind `from`, up to and with `to`, of which there are at
- * most `limit`; at most `differences_max` for each check. Each check sees one snapshot. Balances
- * are proved from their checkpoints.
- */
-export const checkRows = async (
+const checkPartOf = async (
   pool: pg.Pool,
   walk: Walk,
-  from: Place,
-  to: Place,
+  part: Part,
   limit: number,
 ): Promise<Difference[]> => {
   const found: Difference[] = [];
@@ -118,9 +115,28 @@ export const checkRows = async (
     if (fromCheckpoint) {
       const text = fromCheckpoint(rowsOf(walk, limit));
       const quick = { name: `books.${name}.since.${limit}`, text };
-      found.push(...(await checkSince(pool, check, quick, { from, to })));
-    } else found.push(...(await checkRange(pool, check, from, to, limit)));
+      found.push(...(await checkSince(pool, check, quick, part)));
+    } else found.push(...(await checkWhole(pool, check, part, limit)));
   }
+  return found;
+};
+
+/**
+ * What is wrong with the rows of a table behind `from`, up to and with `to`, of which there are at
+ * most `limit`; at most `differences_max` for each check. Each check sees one snapshot. Balances
+ * are proved from their checkpoints. `isApart`: merchant by merchant, as where tables are spread.
+ */
+export const checkRows = async (
+  pool: pg.Pool,
+  walk: Walk,
+  range: Range,
+  limit: number,
+  isApart?: boolean,
+): Promise<Difference[]> => {
+  const found: Difference[] = [];
+  const part = { ...range, isApart: isApart ?? (await isSpread(pool)) };
+  for (const one of await partsOf(pool, walk, part))
+    found.push(...(await checkPartOf(pool, walk, one, limit)));
   return found;
 };
 
@@ -133,15 +149,16 @@ export const checkRows = async (
 export const checkBooks = async (
   { pool }: { readonly pool: Runner },
   merchantId: string | null = null,
+  isApart?: boolean,
 ): Promise<Difference[]> => {
-  const [from, to] =
+  const range =
     merchantId === null
-      ? [beginning, end]
-      : [
-          { merchantId, id: lowest },
-          { merchantId, id: highest },
-        ];
+      ? { from: beginning, to: end }
+      : { from: { merchantId, id: lowest }, to: { merchantId, id: highest } };
+  const part = { ...range, isApart: isApart ?? (await isSpread(pool)) };
   const found: Difference[] = [];
-  for (const check of checks) found.push(...(await checkRange(pool, check, from, to, null)));
+  for (const check of checks)
+    for (const one of await partsOf(pool, check.walk, part))
+      found.push(...(await checkWhole(pool, check, one, null)));
   return found;
 };

@@ -56,7 +56,7 @@ export const checkRange = async (
   { limit, at }: { limit: number; at: Temporal.Instant },
 ): Promise<number> => {
   try {
-    return await reportDifferences(pool, await checkRows(pool, walk, from, to, limit), at);
+    return await reportDifferences(pool, await checkRows(pool, walk, { from, to }, limit), at);
   } catch (error) {
     if (isPassing(error)) throw error;
     const [row] = await run<{ count: number }>(pool, countRows(walk), [

@@ -1,0 +1,262 @@
+/**
+ * The statements of lists that people narrow: a page, where looking ends, and how many there are.
+ * What an index has in its order is a range of it; the rest is looked for row by row. Over all
+ * merchants of spread tables a shard takes no ranges of another query: their rows are read in their
+ * order, and looking ends where `edgeText` says.
+ */
+import type { Mode } from '../rules/mode.ts';
+import type { PageQuery, PageRange, Position, Span } from './keyset.ts';
+import type { RegistryTable } from './registry.ts';
+
+/** Whose rows: a merchant's in these shops, or everybody's. */
+export interface WideReach {
+  readonly merchantId: string | null;
+  readonly shopIds: readonly string[];
+  readonly modes: readonly Mode[];
+}
+
+/** A condition on a row: SQL around the value's `$n`, and the value. */
+export interface RowFilter {
+  readonly sql: (parameter: string) => string;
+  readonly value: unknown;
+}
+
+/** What is listed: a registry's table. All merchants' rows of it have an index by mode and time. */
+export interface ListedTable {
+  readonly table: RegistryTable;
+  /** What `columns()` of statement.ts makes; `createdAt` and `id` are two of them. */
+  readonly columns: string;
+  /** SQL that holds for what is listed of all merchants, where that is less. */
+  readonly ofAll?: string;
+  /** SQL of a row's amount; absent: its column. */
+  readonly amount?: string;
+  /** What the index of one merchant's rows has before their time; absent: shop and mode. */
+  readonly by?: readonly ('shop' | 'mode')[];
+  /** Whether all merchants' index has the filter columns, too. */
+  readonly isByColumnsOfAll?: boolean;
+}
+
+export interface ListQuery {
+  readonly page: PageQuery;
+  readonly reach: WideReach;
+  readonly span: Span;
+  /** Values of the table's filter columns; null or absent: any. */
+  readonly columns: Readonly<Record<string, readonly string[] | null | undefined>>;
+  /** What no index helps with. */
+  readonly rows: readonly RowFilter[];
+  /** Everything that was asked for, as JSON: what a cursor belongs to. */
+  readonly asked: unknown;
+}
+
+/** A text, and its values. */
+interface ListText {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+class Parameters {
+  readonly values: unknown[] = [];
+  add(value: unknown): string {
+    return `$${this.values.push(value)}`;
+  }
+}
+
+/** Values of the index's columns between mode and time, where they are asked for. */
+const armColumns = (
+  { table, isByColumnsOfAll = false }: ListedTable,
+  { reach, columns }: ListQuery,
+) => {
+  const isAsked = Object.values(columns).some((values) => values !== null && values !== undefined);
+  const isInIndex = reach.merchantId === null ? isByColumnsOfAll : isAsked;
+  return isInIndex ? Object.entries(table.filters) : [];
+};
+
+const isBy = ({ by }: ListedTable, what: 'shop' | 'mode', { merchantId }: WideReach): boolean =>
+  (by === undefined || by.includes(what)) && (what === 'mode' || merchantId !== null);
+
+/** How many ranges of the index a query reads. */
+export const armsOf = (listed: ListedTable, query: ListQuery): number => {
+  const { reach } = query;
+  const sizes = [
+    ...(isBy(listed, 'shop', reach) ? [reach.shopIds.length] : []),
+    ...(isBy(listed, 'mode', reach) ? [reach.modes.length] : []),
+    ...armColumns(listed, query).map(([column, all]) => new Set(query.columns[column] ?? all).size),
+  ];
+  return sizes.reduce((product, size) => product * size, 1);
+};
+
+/** SQL of the ranges: where they come from, and what holds in each. */
+const ranges = (listed: ListedTable, query: ListQuery, parameters: Parameters) => {
+  const { table, ofAll } = listed;
+  const { merchantId, shopIds, modes } = query.reach;
+  const from = ['(values (true)) as one(holds)'];
+  const where = ['one.holds'];
+  const always = merchantId === null ? (ofAll ?? table.always) : table.always;
+  if (always !== undefined) where.push(always);
+  if (merchantId !== null)
+    where.push(`${table.name}.merchant_id = ${parameters.add(merchantId)}::uuid`);
+  if (isBy(listed, 'shop', query.reach)) {
+    from.push(`unnest(${parameters.add(shopIds)}::uuid[]) as s(shop_id)`);
+    where.push(`${table.name}.shop_id = s.shop_id`);
+  }
+  if (isBy(listed, 'mode', query.reach)) {
+    from.push(`unnest(${parameters.add(modes)}::text[]) as m(mode)`);
+    where.push(`${table.name}.mode = m.mode`);
+  }
+  for (const [column, all] of armColumns(listed, query)) {
+    const values = [...new Set(query.columns[column] ?? all)];
+    from.push(`unnest(${parameters.add(values)}::text[]) as wanted_${column}(value)`);
+    where.push(`${table.name}.${column} = wanted_${column}.value`);
+  }
+  return { from: from.join(' cross join '), where };
+};
+
+/** SQL: the same rows of all merchants where the tables are spread, in one range. */
+const allMerchants = (listed: ListedTable, query: ListQuery, parameters: Parameters): string[] => {
+  const { table, ofAll = table.always } = listed;
+  const { modes } = query.reach;
+  return [
+    ...(ofAll === undefined ? [] : [ofAll]),
+    ...(isBy(listed, 'mode', query.reach)
+      ? [`${table.name}.mode = any (${parameters.add(modes)}::text[])`]
+      : []),
+    ...armColumns(listed, query).map(([column, all]) => {
+      const values = [...new Set(query.columns[column] ?? all)];
+      return `${table.name}.${column} = any (${parameters.add(values)}::text[])`;
+    }),
+  ];
+};
+
+/** Conditions that no range of the index has. */
+const restOf = (listed: ListedTable, query: ListQuery, parameters: Parameters): string[] => {
+  const { table } = listed;
+  const isInArms = armColumns(listed, query).length > 0;
+  const byColumn = Object.entries(isInArms ? {} : query.columns).flatMap(([column, values]) =>
+    values ? [`${table.name}.${column} = any (${parameters.add(values)}::text[])`] : [],
+  );
+  return [...byColumn, ...query.rows.map(({ sql, value }) => sql(parameters.add(value)))];
+};
+
+/**
+ * SQL: the moments that a page reads. One end to read from: beside another PostgreSQL walks from
+ * the outer to the inner. A cursor lies within the span, which it is bound to.
+ */
+const withinSpan = (
+  { name }: RegistryTable,
+  { since, until }: Span,
+  range: Pick<PageRange, 'backwards' | 'position'> | null,
+  parameters: Parameters,
+): string[] => {
+  const position = range?.position ?? null;
+  const backwards = range?.backwards === true;
+  const at = `${name}.created_at`;
+  const where: string[] = [];
+  if (since && (!position || !backwards))
+    where.push(`${at} >= ${parameters.add(since)}::timestamptz`);
+  if (until && (!position || backwards))
+    where.push(`${at} < ${parameters.add(until)}::timestamptz`);
+  if (position)
+    where.push(
+      `(${at}, ${name}.id) ${backwards ? '>' : '<'} (${parameters.add(position.createdAt)}::timestamptz, ${parameters.add(position.id)}::uuid)`,
+    );
+  return where;
+};
+
+/** What a page is read by. */
+export interface PageToRead {
+  readonly range: PageRange;
+  /** How many rows of each range are looked at. */
+  readonly walk: number;
+  /** Whether it is of all merchants of spread tables. */
+  readonly isApart: boolean;
+}
+
+/** Whether a page looks for what no index helps with. */
+export const hasRest = (listed: ListedTable, query: ListQuery): boolean =>
+  restOf(listed, query, new Parameters()).length > 0;
+
+const inOrderOf = (name: string, order: 'asc' | 'desc'): string =>
+  `order by ${name}.created_at ${order}, ${name}.id ${order}`;
+const orderOf = ({ backwards }: PageRange) => (backwards ? 'asc' : 'desc');
+
+/**
+ * The rows of a page, one more than asked for when there are others. `edge`, where tables are
+ * spread: where looking ends.
+ */
+export const pageText = (
+  listed: ListedTable,
+  query: ListQuery,
+  { range, walk, isApart }: PageToRead,
+  edge?: Position,
+): ListText => {
+  const { name } = listed.table;
+  const parameters = new Parameters();
+  const { from, where } = isApart
+    ? { from: '', where: allMerchants(listed, query, parameters) }
+    : ranges(listed, query, parameters);
+  const within = [...where, ...withinSpan(listed.table, query.span, range, parameters)];
+  const rest = restOf(listed, query, parameters);
+  const order = orderOf(range);
+  const size = `limit ${parameters.add(range.size + 1)}::int`;
+  const inOrder = inOrderOf(name, order);
+  if (isApart) {
+    const all = [...within, ...rest];
+    if (edge)
+      all.push(
+        `(${name}.created_at, ${name}.id) ${range.backwards ? '<=' : '>='} (${parameters.add(edge.createdAt)}::timestamptz, ${parameters.add(edge.id)}::uuid)`,
+      );
+    const text = `select ${listed.columns} from ${name} where ${all.join(' and ') || 'true'} ${inOrder} ${size}`;
+    return { text, values: parameters.values };
+  }
+  const walked =
+    rest.length === 0
+      ? `${name} where ${within.join(' and ')}`
+      : `(select * from ${name} where ${within.join(' and ')} ${inOrder} limit ${parameters.add(walk)}::int) ${name} where ${rest.join(' and ')}`;
+  const text = `select page.* from ${from} cross join lateral (select ${listed.columns} from ${walked} ${inOrder} ${size}) page
+    order by page."createdAt" ${order}, page.id ${order} ${size}`;
+  return { text, values: parameters.values };
+};
+
+/** Where the first range ends that a page does not look through; no row: it looks at all. */
+export const edgeText = (
+  listed: ListedTable,
+  query: ListQuery,
+  { range, walk, isApart }: PageToRead,
+): ListText => {
+  const { name } = listed.table;
+  const parameters = new Parameters();
+  const { from, where } = isApart
+    ? { from: '', where: allMerchants(listed, query, parameters) }
+    : ranges(listed, query, parameters);
+  const within = [...where, ...withinSpan(listed.table, query.span, range, parameters)];
+  const order = orderOf(range);
+  const last = `select ${name}.created_at as "createdAt", ${name}.id from ${name}
+      where ${within.join(' and ') || 'true'} ${inOrderOf(name, order)} offset ${parameters.add(walk - 1)}::int limit 1`;
+  const text = isApart
+    ? last
+    : `select edge.* from ${from} cross join lateral (${last}) edge
+    order by edge."createdAt" ${order}, edge.id ${order} limit 1`;
+  return { text, values: parameters.values };
+};
+
+/** How many of the rows that are looked at fit, and how many were looked at. */
+export const totalText = (
+  listed: ListedTable,
+  query: ListQuery,
+  walk: number,
+  isApart: boolean,
+): ListText => {
+  const { name } = listed.table;
+  const parameters = new Parameters();
+  const { from, where } = isApart
+    ? { from: '', where: allMerchants(listed, query, parameters) }
+    : ranges(listed, query, parameters);
+  const within = [...where, ...withinSpan(listed.table, query.span, null, parameters)];
+  const rest = restOf(listed, query, parameters);
+  const fits = `select ${rest.length === 0 ? 'true' : rest.join(' and ')} as fits`;
+  const most = `limit ${parameters.add(walk)}::int`;
+  const looked = `from ${name} where ${within.join(' and ') || 'true'} ${inOrderOf(name, 'desc')} ${most}`;
+  const text = `select count(*) filter (where seen.fits)::int as count, count(*)::int as looked from (
+      ${isApart ? `${fits} ${looked}` : `${fits} from ${from} cross join lateral (select * ${looked}) ${name} ${most}`}) seen`;
+  return { text, values: parameters.values };
+};
