@@ -124,7 +124,9 @@ class KnownClocks implements TestClocks {
     if (timed.kind === 'shop' && timed.mode === 'live') return this.#now();
     const age_ms = performance.now() - this.#askedAt_ms;
     if (age_ms > kept_max_ms) this.#ask();
-    if (age_ms > stale_max_ms || !this.#owners) return this.#asking.then(() => this.#timeOf(timed));
+    if (age_ms > stale_max_ms || !this.#owners)
+      // What was being read when a clock was made counts for nobody: it is read once more.
+      return this.#asking.then(() => (this.#owners ? this.#timeOf(timed) : this.timeOf(timed)));
     return this.#timeOf(timed);
   }
 
@@ -140,8 +142,11 @@ class KnownClocks implements TestClocks {
     return this.#bus.publish('clocks', null);
   }
 
+  /** Until the list is read anew nobody is answered by the one of before. */
   #forget(): void {
     this.#askedAt_ms = -Infinity;
+    this.#asked += 1;
+    this.#owners = null;
   }
 
   #ask(): void {
