@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'graphql';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { rfc3339 } from '../../schema/rfc3339.ts';
 import { walkFailures } from '../../subgraphs/merchants/webhooks/walk-failures.ts';
 import { openGraphHarness } from './harness.ts';
 import { plant, type Planted } from './planted-rows.ts';
@@ -82,8 +83,9 @@ const walked = async (merchantId: string | null): Promise<unknown> => {
     listed_max: 100,
     addresses_max: merchantId === null ? 5 : 200,
   });
-  const nodes = listed.map(({ counted, ...address }) => ({
+  const nodes = listed.map(({ counted, oldestAt, ...address }) => ({
     ...address,
+    oldestAt: rfc3339(oldestAt),
     count: { count: Math.min(counted, 1_000), isExact: counted <= 1_000 },
   }));
   return JSON.parse(JSON.stringify({ hasMore, nodes }));

@@ -16,6 +16,7 @@ import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { findPayment } from '../../subgraphs/payments/store-payment.ts';
 import { countStatements } from '../support/count-statements.ts';
+import { eventually } from '../support/merchant.ts';
 import { granted } from '../support/granted.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
@@ -62,6 +63,15 @@ const atBank = async (key: KeyPrincipal, count: number) => {
   return { payments, confirm };
 };
 
+/** How many calls of banks are on record for a payment. */
+const callsOf = async ({ merchantId, id }: Payment): Promise<number> => {
+  const { rows } = await migrated.database.pool.query<{ count: number }>(
+    'select count(*)::int as count from bank_call where merchant_id = $1 and subject_id = $2',
+    [merchantId, id],
+  );
+  return rows[0]?.count ?? 0;
+};
+
 const setRate = async ({ merchantId }: KeyPrincipal, rateBps: number): Promise<unknown> =>
   migrated.database.pool.query(
     `insert into rate (id, method, rate_bps, since, merchant_id) values (gen_random_uuid(), 'sbp', $1, $2, $3)`,
@@ -85,6 +95,8 @@ test('a confirmation of a payment that is remembered reads nothing and is two st
   const { payments, confirm } = await atBank(await migrated.merchant(), 1);
   const [payment] = payments;
   assert.ok(payment);
+  // The calls of the opening are written beside the work, some moments later.
+  await eventually(async () => (await callsOf(payment)) > 0, 'the record of the opening');
   const counted = countStatements(migrated.database.pool);
   assert.equal((await confirm(payment, true, 2)).status, 'succeeded');
   assert.equal(counted.texts.length, 2, counted.texts.join('\n'));
