@@ -33,7 +33,8 @@ if (bin === undefined || !existsSync(join(bin, 'postgres'))) {
 } else {
   findOutsidePrograms(false);
   const given = process.argv.slice(2);
-  const names = given.length > 0 ? given : ['statements', 'upkeep', 'scenarios', 'rates'];
+  const names =
+    given.length > 0 ? given : ['statements', 'upkeep', 'scenarios', 'console', 'rates'];
   const events = run({
     files: names.map((name) => join(import.meta.dirname, `${name}.ts`)),
     // What is measured has the machine to itself.

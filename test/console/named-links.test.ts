@@ -4,24 +4,11 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  buildSchema,
-  getNamedType,
-  isEnumType,
-  isInputObjectType,
-  isListType,
-  isNonNullType,
-  Kind,
-  parse,
-  typeFromAST,
-  type GraphQLInputType,
-  type OperationDefinitionNode,
-} from 'graphql';
 import type { Browser } from 'playwright-core';
 import { noChromium, startChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
+import { consoleOperations, someVariables } from '../support/console-operations.ts';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { operatorToken } from '../support/service.ts';
@@ -142,50 +129,16 @@ describe('npm run console:link for a person', () => {
   });
 });
 
-const schema = buildSchema(readFileSync(join(root, 'schema/generated/api.graphql'), 'utf8'), {
-  assumeValidSDL: true,
-});
-const scalars: Readonly<Record<string, unknown>> = {
-  Int: 1,
-  Boolean: true,
-  MinorUnits: 100,
-  SignedMinorUnits: 100,
-  DateTime: '2026-01-01T00:00:00.000Z',
-};
-
-/** Some value of the type; of an object what must be given. */
-const valueOf = (type: GraphQLInputType): unknown => {
-  const bare = isNonNullType(type) ? type.ofType : type;
-  if (isListType(bare)) return [valueOf(bare.ofType)];
-  if (isEnumType(bare)) return bare.getValues()[0]?.name;
-  if (!isInputObjectType(bare)) return scalars[getNamedType(bare).name] ?? merchant.id;
-  const fields = Object.values(bare.getFields()).filter((one) => isNonNullType(one.type));
-  return Object.fromEntries(fields.map((one) => [one.name, valueOf(one.type)]));
-};
-
-const mutations = (): OperationDefinitionNode[] => {
-  const manifest = join(root, 'schema/generated/console-operations.json');
-  const { operations } = JSON.parse(readFileSync(manifest, 'utf8'));
-  return Object.values<string>(operations)
-    .flatMap((text) => parse(text).definitions)
-    .filter((one) => one.kind === Kind.OPERATION_DEFINITION)
-    .filter(({ operation }) => operation === 'mutation');
-};
-
 test('a viewer by a link is refused all that changes anything; kept views are the person alone', async () => {
   const visitor = openVisitor(service.rest);
   assert.equal(await visitor.enter(await linkFor('vera', 'viewer')), 201);
-  const sent = mutations();
+  const sent = consoleOperations().filter(({ kind }) => kind === 'mutation');
   assert.ok(sent.length > 40, `${sent.length} mutations`);
   const allowed: string[] = [];
-  for (const { name, variableDefinitions = [] } of sent) {
-    const variables = variableDefinitions.map(({ variable, type }) => {
-      const known = typeFromAST(schema, type as never) as GraphQLInputType;
-      return [variable.name.value, valueOf(known)] as const;
-    });
-    const answer = await visitor.ask(String(name?.value), Object.fromEntries(variables));
+  for (const operation of sent) {
+    const answer = await visitor.ask(operation.name, someVariables(operation, merchant.id));
     const code = answer.errors?.[0]?.extensions?.code;
-    if (code !== 'forbidden') allowed.push(`${name?.value} ${code ?? ''}`.trim());
+    if (code !== 'forbidden') allowed.push(`${operation.name} ${code ?? ''}`.trim());
   }
   assert.deepEqual(allowed.toSorted(), ['DeleteView', 'SaveView']);
 });

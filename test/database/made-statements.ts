@@ -141,11 +141,14 @@ const makeLists = async () => {
   const { pageOfPayouts } = await import('../../subgraphs/payouts/find-payouts.ts');
   const { pageOfDrafts } = await import('../../subgraphs/payouts/drafts/store-draft.ts');
   const { pageOfLedger } = await import('../../subgraphs/merchants/ledger/read-ledger.ts');
+  const { madeThrough } = await import('../../subgraphs/payments/links/made-through.ts');
   const { listSubscriptions } =
     await import('../../subgraphs/recurring/subscriptions/find-subscriptions.ts');
   const { listDeliveries } = await import('../../subgraphs/merchants/list-cabinet.ts');
   const lists: readonly List[] = [
     payments.pageOfPayments,
+    (runner, principal, request) =>
+      payments.pageOfPayments(runner, principal, { ...request, rows: [madeThrough(id)] }),
     payments.pageOfRefunds,
     pageOfPayouts,
     pageOfDrafts,

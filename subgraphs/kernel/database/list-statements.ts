@@ -15,9 +15,12 @@ export interface WideReach {
   readonly modes: readonly Mode[];
 }
 
-/** A condition on a row: SQL around the value's `$n`, and the value. */
+/**
+ * A condition on a row: SQL around the value's `$n`, and the value. `merchant` gives the SQL of the
+ * merchant whose rows are listed, null for those of all: a table beside the listed one names it.
+ */
 export interface RowFilter {
-  readonly sql: (parameter: string) => string;
+  readonly sql: (parameter: string, merchant: () => string | null) => string;
   readonly value: unknown;
 }
 
@@ -134,7 +137,10 @@ const restOf = (listed: ListedTable, query: ListQuery, parameters: Parameters): 
   const byColumn = Object.entries(isInArms ? {} : query.columns).flatMap(([column, values]) =>
     values ? [`${table.name}.${column} = any (${parameters.add(values)}::text[])`] : [],
   );
-  return [...byColumn, ...query.rows.map(({ sql, value }) => sql(parameters.add(value)))];
+  const { merchantId } = query.reach;
+  const merchant = (): string | null =>
+    merchantId === null ? null : `${parameters.add(merchantId)}::uuid`;
+  return [...byColumn, ...query.rows.map(({ sql, value }) => sql(parameters.add(value), merchant))];
 };
 
 /**

@@ -122,7 +122,7 @@ const queryOf = async (
   const reach = await reachWithin(runner, principal, request);
   const rows = rowsOf(listed, reach, request);
   const values = rows.map(({ sql, value }) => [
-    sql(''),
+    sql('', () => null),
     typeof value === 'bigint' ? String(value) : value,
   ]);
   const asked = [span.since, span.until, columns, values].map((part) => part ?? null);
