@@ -107,10 +107,13 @@ class KnownClocks implements TestClocks {
   readonly #bus: Bus;
   readonly #now: () => Temporal.Instant;
   readonly close: () => void;
-  #owners: ReadonlySet<string> | null = null;
+  #owners: ReadonlySet<string> = new Set();
   /** When the list was last asked for, by performance.now(), which asking that was, and its end. */
   #askedAt_ms = -Infinity;
   #asked = 0;
+  /** Which asking the list is of, and of which it must be since a clock was made or removed. */
+  #ownersOf = 0;
+  #neededOf = 1;
   #asking: Promise<void> = Promise.resolve();
 
   constructor({ pool, bus, now }: TestClocksParts) {
@@ -124,15 +127,15 @@ class KnownClocks implements TestClocks {
     if (timed.kind === 'shop' && timed.mode === 'live') return this.#now();
     const age_ms = performance.now() - this.#askedAt_ms;
     if (age_ms > kept_max_ms) this.#ask();
-    if (age_ms > stale_max_ms || !this.#owners)
-      // What was being read when a clock was made counts for nobody: it is read once more.
-      return this.#asking.then(() => (this.#owners ? this.#timeOf(timed) : this.timeOf(timed)));
+    // Each call waits for one reading at most, however often clocks are made meanwhile.
+    if (age_ms > stale_max_ms || this.#isOutdated)
+      return this.#asking.then(() => this.#timeOf(timed));
     return this.#timeOf(timed);
   }
 
   async stands(timed: Timed): Promise<boolean> {
-    if (!this.#owners) await this.timeOf(timed);
-    if (!this.#owners?.has(timed.merchantId)) return false;
+    if (this.#isOutdated) await this.timeOf(timed);
+    if (!this.#owners.has(timed.merchantId)) return false;
     return (await this.#find(timed, this.#now()))?.stands ?? false;
   }
 
@@ -145,8 +148,11 @@ class KnownClocks implements TestClocks {
   /** Until the list is read anew nobody is answered by the one of before. */
   #forget(): void {
     this.#askedAt_ms = -Infinity;
-    this.#asked += 1;
-    this.#owners = null;
+    this.#neededOf = this.#asked + 1;
+  }
+
+  get #isOutdated(): boolean {
+    return this.#ownersOf < this.#neededOf;
   }
 
   #ask(): void {
@@ -159,12 +165,14 @@ class KnownClocks implements TestClocks {
 
   async #read(asked: number): Promise<void> {
     const rows = await run<{ merchantId: string }>(this.#pool, owners, []);
-    // Only the newest query may set the list.
-    if (asked === this.#asked) this.#owners = new Set(rows.map(({ merchantId }) => merchantId));
+    // An older query that ends later sets nothing.
+    if (asked < this.#ownersOf) return;
+    this.#owners = new Set(rows.map(({ merchantId }) => merchantId));
+    this.#ownersOf = asked;
   }
 
   #timeOf(timed: Timed): Temporal.Instant | Promise<Temporal.Instant> {
-    return this.#owners?.has(timed.merchantId) ? this.#shown(timed) : this.#now();
+    return this.#owners.has(timed.merchantId) ? this.#shown(timed) : this.#now();
   }
 
   async #shown(timed: Timed): Promise<Temporal.Instant> {
