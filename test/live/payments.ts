@@ -16,6 +16,15 @@ import {
   untilStatus,
 } from './harness.ts';
 
+/** What the ledger has of a payment, sorted. */
+const movementsOf = async (id: string): Promise<readonly string[]> => {
+  const { items } = (await harness().merchant.call('GET', '/ledger?limit=200')).body;
+  return items
+    .filter(({ payment_id: of }: any) => of === id)
+    .map((entry: any) => `${entry.type} ${entry.amount}`)
+    .toSorted();
+};
+
 /** The money of a late success is on its way back, here and at the bank. */
 const goesBack = async (id: string, status: string, amount: number): Promise<void> => {
   const { merchant } = harness();
@@ -32,11 +41,7 @@ const goesBack = async (id: string, status: string, amount: number): Promise<voi
     [late.status, late.metadata.late_success, late.fee, late.refunds.length],
     [status, 'true', undefined, 1],
   );
-  const { items } = (await merchant.call('GET', '/ledger?limit=200')).body;
-  const moved = items
-    .filter(({ payment_id: of }: any) => of === id)
-    .map((entry: any) => `${entry.type} ${entry.amount}`);
-  assert.deepEqual(moved.toSorted(), [`payment ${amount}`, `refund -${amount}`]);
+  assert.deepEqual(await movementsOf(id), [`payment ${amount}`, `refund -${amount}`]);
   const given = (await harness().acquirer.books()).refunds.filter(
     ({ payment_id: of }) => of === late.metadata.bank_ref,
   );
@@ -248,10 +253,27 @@ export const paymentFacts: Facts = {
         return payment.id;
       };
       const id = await orderLost(4_300);
-      await confirmed(harness(), id, 'pay');
+      const [there] = (await acquirer.books()).payments.filter(
+        ({ metadata }) => metadata.operation_id === id,
+      );
+      // The bank's word comes many times at once.
+      const notify = (): Promise<Response> =>
+        fetch(`${harness().service.rest}/callbacks/yookassa`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({
+            type: 'notification',
+            event: 'payment.succeeded',
+            object: { ...there, status: 'succeeded' },
+          }),
+        });
+      const once = confirmed(harness(), id, 'pay');
+      await Promise.all([once, ...Array.from({ length: 12 }, notify)]);
+      await Promise.all(Array.from({ length: 12 }, notify));
       const paid = await untilStatus(merchant, id, 'succeeded');
-      const there = await atBank(harness(), 'payments', id);
-      assert.equal(paid.metadata.bank_ref, there.id);
+      assert.equal(paid.metadata.bank_ref, there?.id);
+      const fees = paid.fee > 0 ? [`fee -${paid.fee}`] : [];
+      assert.deepEqual(await movementsOf(id), [...fees, 'payment 4300'], 'booked once');
       assert.equal((await merchant.call('POST', `/payments/${id}/refund`, {})).status, 201);
       await untilStatus(merchant, id, 'refunded');
       const cancelled = await orderLost(32_000);

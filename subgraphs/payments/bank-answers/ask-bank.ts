@@ -12,7 +12,7 @@ import { minorUnits } from '../../kernel/rules/money.ts';
 import { isBinding, isCharge } from '../../kernel/rules/recurring.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { applyAnswerTo, applyBankAnswer } from './apply-bank-answer.ts';
-import { recordEarlyOrder } from './create-early-order.ts';
+import { earlyMethod, recordEarlyOrder } from './create-early-order.ts';
 import type { Payment } from '../entities.ts';
 import { sendHoldOrder } from '../holds/send-hold-order.ts';
 import { orderCharge } from '../recurring/charge.ts';
@@ -184,6 +184,8 @@ export const askAbout = async (
   if (!isOpen || (occasion === 'planned' && isStopped(payment))) return payment;
   const bank = banks.bankOf({ ...payment, connector: payment.connector ?? notifiedBy });
   if (isRefused(bank)) return bank;
+  // A bank that waits for the buyer has no order of it: whoever notifies, it is not asked.
+  if (isFound && !earlyMethod(bank, payment)) return payment;
   const answer = await answerOf(bank, payment, now, ask ?? ((question) => bank.ask(question)));
   if (payment.status !== 'pending')
     return applyAnswerTo(database, known, bank.connector, answer, now);

@@ -42,6 +42,15 @@ const earlyOrder = (
   callbacks: null,
 });
 
+/** The method by which a bank takes a payment's order early; null: it waits for the buyer. */
+export const earlyMethod = (
+  { createsOrderEarly = [] }: Pick<Bank, 'createsOrderEarly'>,
+  payment: Pick<Payment, 'method'>,
+): BuyerMethod | null => {
+  const method = buyerMethod(payment.method);
+  return method && createsOrderEarly.includes(method) ? method : null;
+};
+
 /** Writes which bank has the order of a payment, and under which reference; once. */
 export const recordEarlyOrder = (
   database: Database,
@@ -71,8 +80,8 @@ export const createEarlyOrder = async (
   pageUrl: string,
   now: Temporal.Instant,
 ): Promise<Payment> => {
-  const method = buyerMethod(payment.method);
-  if (!method || !bank.createsOrderEarly?.includes(method)) return payment;
+  const method = earlyMethod(bank, payment);
+  if (!method) return payment;
   const key = { merchantId: payment.merchantId, paymentId: payment.id };
   const answer = await bank.openSession(earlyOrder(bank, payment, method, pageUrl, now));
   switch (answer.kind) {
