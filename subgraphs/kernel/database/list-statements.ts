@@ -177,6 +177,20 @@ export interface PageToRead {
   readonly isApart: boolean;
 }
 
+/** SQL of the rows that are looked at: the ranges they come from, and what holds in each. */
+const looked = (
+  listed: ListedTable,
+  query: ListQuery,
+  { range, isApart }: { readonly range: PageRange | null; readonly isApart: boolean },
+  parameters: Parameters,
+) => {
+  const { from, where } = isApart
+    ? { from: '', where: allMerchants(listed, query, parameters) }
+    : ranges(listed, query, parameters);
+  const within = [...where, ...withinSpan(listed.table, query.span, range, parameters)];
+  return { from, within: within.join(' and ') || 'true' };
+};
+
 /** Whether a page looks for what no index helps with. */
 export const hasRest = (listed: ListedTable, query: ListQuery): boolean =>
   restOf(listed, query, new Parameters()).length > 0;
@@ -197,27 +211,24 @@ export const pageText = (
 ): ListText => {
   const { name } = listed.table;
   const parameters = new Parameters();
-  const { from, where } = isApart
-    ? { from: '', where: allMerchants(listed, query, parameters) }
-    : ranges(listed, query, parameters);
-  const within = [...where, ...withinSpan(listed.table, query.span, range, parameters)];
+  const { from, within } = looked(listed, query, { range, isApart }, parameters);
   const rest = restOf(listed, query, parameters);
   const order = orderOf(range);
   const size = `limit ${parameters.add(range.size + 1)}::int`;
   const inOrder = inOrderOf(name, order);
   if (isApart) {
-    const all = [...within, ...rest];
+    const all = [within, ...rest];
     if (edge)
       all.push(
         `(${name}.created_at, ${name}.id) ${range.backwards ? '<=' : '>='} (${parameters.add(edge.createdAt)}::timestamptz, ${parameters.add(edge.id)}::uuid)`,
       );
-    const text = `select ${listed.columns} from ${name} where ${all.join(' and ') || 'true'} ${inOrder} ${size}`;
+    const text = `select ${listed.columns} from ${name} where ${all.join(' and ')} ${inOrder} ${size}`;
     return { text, values: parameters.values };
   }
   const walked =
     rest.length === 0
-      ? `${name} where ${within.join(' and ')}`
-      : `(select * from ${name} where ${within.join(' and ')} ${inOrder} limit ${parameters.add(walk)}::int) ${name} where ${rest.join(' and ')}`;
+      ? `${name} where ${within}`
+      : `(select * from ${name} where ${within} ${inOrder} limit ${parameters.add(walk)}::int) ${name} where ${rest.join(' and ')}`;
   const text = `select page.* from ${from} cross join lateral (select ${listed.columns} from ${walked} ${inOrder} ${size}) page
     order by page."createdAt" ${order}, page.id ${order} ${size}`;
   return { text, values: parameters.values };
@@ -231,13 +242,10 @@ export const edgeText = (
 ): ListText => {
   const { name } = listed.table;
   const parameters = new Parameters();
-  const { from, where } = isApart
-    ? { from: '', where: allMerchants(listed, query, parameters) }
-    : ranges(listed, query, parameters);
-  const within = [...where, ...withinSpan(listed.table, query.span, range, parameters)];
+  const { from, within } = looked(listed, query, { range, isApart }, parameters);
   const order = orderOf(range);
   const last = `select ${name}.created_at as "createdAt", ${name}.id from ${name}
-      where ${within.join(' and ') || 'true'} ${inOrderOf(name, order)} offset ${parameters.add(walk - 1)}::int limit 1`;
+      where ${within} ${inOrderOf(name, order)} offset ${parameters.add(walk - 1)}::int limit 1`;
   const text = isApart
     ? last
     : `select edge.* from ${from} cross join lateral (${last}) edge
@@ -254,15 +262,12 @@ export const totalText = (
 ): ListText => {
   const { name } = listed.table;
   const parameters = new Parameters();
-  const { from, where } = isApart
-    ? { from: '', where: allMerchants(listed, query, parameters) }
-    : ranges(listed, query, parameters);
-  const within = [...where, ...withinSpan(listed.table, query.span, null, parameters)];
+  const { from, within } = looked(listed, query, { range: null, isApart }, parameters);
   const rest = restOf(listed, query, parameters);
   const fits = `select ${rest.length === 0 ? 'true' : rest.join(' and ')} as fits`;
   const most = `limit ${parameters.add(walk)}::int`;
-  const looked = `from ${name} where ${within.join(' and ') || 'true'} ${inOrderOf(name, 'desc')} ${most}`;
+  const rows = `from ${name} where ${within} ${inOrderOf(name, 'desc')} ${most}`;
   const text = `select count(*) filter (where seen.fits)::int as count, count(*)::int as looked from (
-      ${isApart ? `${fits} ${looked}` : `${fits} from ${from} cross join lateral (select * ${looked}) ${name} ${most}`}) seen`;
+      ${isApart ? `${fits} ${rows}` : `${fits} from ${from} cross join lateral (select * ${rows}) ${name} ${most}`}) seen`;
   return { text, values: parameters.values };
 };

@@ -40,7 +40,7 @@ export interface FoundFailures {
 /** Failed deliveries that are counted at each address. */
 export const counted_max = 1_000;
 /** Merchants whose addresses are looked for at the same time. */
-const walkers = 8;
+const walkers = 4;
 const beforeAll = { shopId: '00000000-0000-0000-0000-000000000000', lane: '' };
 
 const owners: Statement = {

@@ -5,7 +5,7 @@
  * out, as one whose event waits.
  */
 import { run, type Runner, type Statement } from '../../database/statement.ts';
-import { walks, type Range, type Walk } from './check.ts';
+import { highestId, lowestId, walks, type Range, type Walk } from './check.ts';
 
 /** The tables with rows of merchants that checks read. */
 const tables = [
@@ -69,9 +69,6 @@ const merchantsOf = new Map<Walk, Statement>(
   ]),
 );
 
-const lowest = '00000000-0000-0000-0000-000000000000';
-const highest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-
 /** What is checked at once: a range, or the part of it that is one merchant's. */
 export interface Part extends Range {
   /** Whether the tables are spread, so that all of it is one merchant's. */
@@ -89,8 +86,8 @@ export const partsOf = async (
   const values = [from.merchantId, from.id, to.merchantId, to.id];
   const rows = await run<{ merchantId: string }>(runner, statement, values);
   return rows.map(({ merchantId }) => ({
-    from: { merchantId, id: merchantId === from.merchantId ? from.id : lowest },
-    to: { merchantId, id: merchantId === to.merchantId ? to.id : highest },
+    from: { merchantId, id: merchantId === from.merchantId ? from.id : lowestId },
+    to: { merchantId, id: merchantId === to.merchantId ? to.id : highestId },
     isApart,
   }));
 };

@@ -9,6 +9,8 @@ import { isOfTotals, ofMerchant, partsOf, readTotalsPlace, type Part } from './a
 import { balancedChecks } from './balanced.ts';
 import { bookedChecks } from './booked.ts';
 import {
+  highestId,
+  lowestId,
   oneRowOf,
   rowsOf,
   type Check,
@@ -30,11 +32,9 @@ const checks: readonly Check[] = [
   ...countedChecks,
 ];
 
-const lowest = '00000000-0000-0000-0000-000000000000';
-const highest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 /** Before the first row of any table. */
-export const beginning: Place = { merchantId: lowest, id: lowest };
-const end: Place = { merchantId: highest, id: highest };
+export const beginning: Place = { merchantId: lowestId, id: lowestId };
+const end: Place = { merchantId: highestId, id: highestId };
 
 /** So many differences of one kind in one range are enough to show that something is wrong. */
 const differences_max = 100;
@@ -154,7 +154,7 @@ export const checkBooks = async (
   const range =
     merchantId === null
       ? { from: beginning, to: end }
-      : { from: { merchantId, id: lowest }, to: { merchantId, id: highest } };
+      : { from: { merchantId, id: lowestId }, to: { merchantId, id: highestId } };
   const part = { ...range, isApart: isApart ?? (await isSpread(pool)) };
   const found: Difference[] = [];
   for (const check of checks)

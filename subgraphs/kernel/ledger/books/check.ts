@@ -7,6 +7,10 @@
 export const walks = ['payment', 'refund', 'payout', 'posting', 'event', 'shop'] as const;
 export type Walk = (typeof walks)[number];
 
+/** No id is below or above these. */
+export const lowestId = '00000000-0000-0000-0000-000000000000';
+export const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
 /** A place in the order of a table's keys. */
 export interface Place {
   readonly merchantId: string;

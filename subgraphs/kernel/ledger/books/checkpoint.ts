@@ -10,7 +10,7 @@ import { Counter } from 'prom-client';
 import { inTransaction, run, type Statement } from '../../database/statement.ts';
 import { newRowId } from '../../database/new-id.ts';
 import { metrics } from '../../service/tracing/telemetry.ts';
-import type { Range } from './check.ts';
+import { highestId, lowestId, type Range } from './check.ts';
 
 /** SQL: the sides of `entry` that a balance is made of, as `side`. */
 const sides = `cross join lateral (values (entry.to_account, entry.amount), (entry.from_account, -entry.amount)) as side(account, amount)`;
@@ -21,8 +21,6 @@ const isKept = `side.account in ('merchant', 'merchant_reserved')`;
  * with the time.
  */
 const random = '04000000-0000-0000-0000-000000000000';
-const lowest = '00000000-0000-0000-0000-000000000000';
-const highest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** A checkpoint is at least so old before the next one is counted. */
 const age_min_h = 1;
@@ -67,7 +65,7 @@ export const enteredEver = `moved as (
 
 const begin: Statement = {
   name: 'books.begin_count',
-  text: `insert into balance_proof (merchant_id, generation, counted_to) values ($1, 0, '${lowest}')
+  text: `insert into balance_proof (merchant_id, generation, counted_to) values ($1, 0, '${lowestId}')
     on conflict (merchant_id) do update set counted_to = excluded.counted_to, counts_up_to = null
     where balance_proof.counted_to is null and (balance_proof.proved_at is null or balance_proof.proved_at <= $2)`,
 };
@@ -159,9 +157,9 @@ export const countPostings = async (
 ): Promise<void> => {
   const { merchantId } = from;
   const isLast = to.merchantId !== merchantId;
-  if (isLast && (from.id === highest || merchantId === lowest)) return;
+  if (isLast && (from.id === highestId || merchantId === lowestId)) return;
   if (isFirst) await run(pool, begin, [merchantId, now.subtract({ hours: age_min_h })]);
-  const end = isLast ? highest : to.id;
+  const end = isLast ? highestId : to.id;
   await inTransaction(pool, async (client) => {
     const [count] = await run<Count>(client, hold, [merchantId]);
     if (!count || count.countedTo >= end) return;

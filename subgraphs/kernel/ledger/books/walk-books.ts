@@ -10,7 +10,7 @@ import { run, type Statement } from '../../database/statement.ts';
 import { isPassing } from '../../alerts/set-aside.ts';
 import { done, type Job } from '../../queue/run-job.ts';
 import type { Logger } from '../../service/tracing/telemetry.ts';
-import type { Place, Range, Walk } from './check.ts';
+import { highestId, type Place, type Range, type Walk } from './check.ts';
 import { beginning } from './check-books.ts';
 import { checkRange, rangeEnd } from './check-range.ts';
 import { countPostings } from './checkpoint.ts';
@@ -98,8 +98,7 @@ const move: Statement = {
       pass_rows = $7, merchant_ranges = $8, rows = coalesce($9, rows), pass_s = $10 where name = $1`,
 };
 
-const highest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-const last: Place = { merchantId: highest, id: highest };
+const last: Place = { merchantId: highestId, id: highestId };
 
 const rowsOf = async (pool: pg.Pool, { name, rows, passRows }: TakenWalk): Promise<number> => {
   const [guess] = await run<{ rows: number }>(pool, estimated, [name]);
@@ -133,7 +132,7 @@ const after = async (
 ): Promise<{ readonly at: Place; readonly ranges: number }> => {
   const { merchantId } = to;
   if (from.merchantId !== merchantId) return { at: to, ranges: 0 };
-  const behind = { at: { merchantId, id: highest }, ranges: 0 };
+  const behind = { at: { merchantId, id: highestId }, ranges: 0 };
   if ((await run(pool, isAside, [name, merchantId])).length > 0) return behind;
   const ranges = (merchantRanges ?? 0) + 1;
   if (ranges < ofMerchant_max_ranges) return { at: to, ranges };
@@ -207,7 +206,7 @@ const walkAside = async (parts: BooksParts, rows?: number): Promise<boolean> => 
   const size = rows ?? range_rows[name];
   const [end] = await run<Place>(pool, rangeEnd(name), [merchantId, from.id, size - 1]);
   const isLast = end?.merchantId !== merchantId;
-  const to = isLast ? { merchantId, id: highest } : end;
+  const to = isLast ? { merchantId, id: highestId } : end;
   const took_ms = await check(parts, name, { from, to }, size);
   const range = { rows: await rowsOf(pool, walk), size, took_ms };
   await count(parts, name, { from, to: end ?? last }, false);
