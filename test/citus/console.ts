@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import type { GraphQLFormattedError } from 'graphql';
 import { payByCard } from '../support/buyer.ts';
 import {
   consoleOperations,
@@ -56,9 +57,11 @@ const mistakeOf = async (
     headers: { 'content-type': 'application/json', authorization: `Bearer ${operatorToken}` },
     body: JSON.stringify({ query: text, operationName: name, variables }),
   });
-  const { errors = [] }: any = await answer.json();
+  const { errors = [] } = (await answer.json()) as {
+    readonly errors?: readonly GraphQLFormattedError[];
+  };
   const wrong = errors.filter(
-    ({ extensions }: any) => !['bad_request', 'not_found'].includes(extensions?.code),
+    ({ extensions }) => !['bad_request', 'not_found'].includes(String(extensions?.['code'])),
   );
   return wrong.length === 0
     ? null

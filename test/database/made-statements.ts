@@ -6,6 +6,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
+import type { Banks } from '../../subgraphs/kernel/banks/route.ts';
+import type { Database } from '../../subgraphs/kernel/database/orm.ts';
+import type { Secrets } from '../../subgraphs/kernel/service/config/config.ts';
 import type { ListRequest } from '../../subgraphs/kernel/database/open-list.ts';
 import type { FoundPage } from '../../subgraphs/kernel/database/filtered-list.ts';
 import type { Reach } from '../../subgraphs/kernel/database/reach.ts';
@@ -30,16 +33,22 @@ const openNobody = (rows: Readonly<Record<string, readonly object[]>> = {}) => {
 };
 
 /** Is whatever is asked of it: who takes it only keeps it for later. */
-const anything: any = new Proxy(() => {}, { get: () => anything, apply: () => anything });
-const parts: any = {
+const anything: object = new Proxy(() => {}, { get: () => anything, apply: () => anything });
+/** It stands for a part of any type. */
+const anyPart = anything as never;
+const parts = {
   publicUrl: 'https://pay.example',
   eventsKept_days: 30,
-  payments: anything,
-  clocks: anything,
-  queues: anything,
-  bus: anything,
-  log: anything,
-  customers: anything,
+  privateTargets: () => false,
+  now: () => Temporal.Now.instant(),
+  payments: anyPart,
+  policies: anyPart,
+  clocks: anyPart,
+  queues: anyPart,
+  bus: anyPart,
+  log: anyPart,
+  customers: anyPart,
+  openings: anyPart,
 };
 
 const makeNumbering = async (): Promise<void> => {
@@ -86,11 +95,14 @@ const makeJobs = async (): Promise<void> => {
   const { backgroundJobs } = await import('../../subgraphs/background-jobs.ts');
   const { openSimulator } = await import('../../subgraphs/kernel/banks/simulator/simulator.ts');
   const [{ pool }, vault] = [openNobody(), randomBytes(32)];
-  const banks = { simulator: openSimulator({ pool }) };
-  const database = { pool, sessions: pool };
-  const secrets = { vault, formerVault: null, page: vault };
+  const banks = { simulator: openSimulator({ pool }) } as Banks;
+  const database: Pick<Database, 'pool' | 'sessions'> = { pool, sessions: pool };
+  const secrets = { vault, page: vault } as Secrets;
   const end = { stopping: new AbortController().signal, attempts: new Set<Promise<void>>() };
-  assert.ok(backgroundJobs({ ...parts, banks, database, secrets }, end, anything).length > 20);
+  assert.ok(
+    backgroundJobs({ ...parts, banks, database: database as Database, secrets }, end, anyPart)
+      .length > 20,
+  );
 };
 
 const everybody: OperatorPrincipal = {
@@ -159,7 +171,7 @@ const makeLists = async () => {
   ];
   // A merchant's own deliveries are read by the ORM.
   const deliveries: List = (runner, _, { merchantId: __, columns: ___, ...page }) =>
-    listDeliveries(anything, runner, { ...page, merchantId: null, shopId: id, subjectId: id });
+    listDeliveries(anyPart, runner, { ...page, merchantId: null, shopId: id, subjectId: id });
   const rows = [created, created].map((row) => ({ ...row, ...counted }));
   const [ofMerchant, ofAll] = [openNobody({ '': rows }), openNobody({ '': rows })];
   const spread = openNobody({ '': rows, 'database.is_spread': [{ isSpread: true }] });
