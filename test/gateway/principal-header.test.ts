@@ -75,6 +75,22 @@ describe('the principal header', () => {
     assert.deepEqual(await read(second), someone);
   });
 
+  test('is made once for all who ask at one moment, and anew when it could not be made', async () => {
+    const sign = principalSigner(keys);
+    assert.equal(sign(someone), sign(someone), 'the same promise');
+    let asked = 0;
+    const own = async () => {
+      asked += 1;
+      if (asked === 1) throw new Error('the database is away');
+      return service.own();
+    };
+    const worker: Principal = { kind: 'service', name: 'worker' };
+    const signLater = principalSigner({ shared: secret, service: { ...service, own } });
+    const [first, second] = await Promise.allSettled([signLater(worker), signLater(worker)]);
+    assert.deepEqual([first.status, second.status, asked], ['rejected', 'rejected', 1]);
+    assert.deepEqual(await principalReader(keys)(await signLater(worker)), worker);
+  });
+
   test('of one principal is not that of another', async () => {
     const sign = principalSigner(keys);
     const headers = await Promise.all(everyone.map(sign));

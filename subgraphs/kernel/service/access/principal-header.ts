@@ -51,13 +51,13 @@ export interface PrincipalKeys {
 }
 
 interface Token {
-  readonly text: string;
+  readonly text: Promise<string>;
   readonly reusableUntil_ms: number;
 }
 
 /**
- * Makes principal headers. A principal's header is made once and used again for half of its life.
- * Rejects for a service on the edge.
+ * Makes principal headers. A principal's header is made once, however many ask at one moment, and
+ * used again for half of its life. Rejects for a service on the edge.
  */
 export const principalSigner = (
   keys: PrincipalKeys,
@@ -71,13 +71,15 @@ export const principalSigner = (
     const { id, key } = await keys.service.own();
     return signPrincipal(createSecretKey(key), principal, issued_s, `${serviceKid}${id}`);
   };
-  return async (principal) => {
+  return (principal) => {
     const identity = JSON.stringify(principal);
     const known = tokens.get(identity);
     if (known && known.reusableUntil_ms > now_ms()) return known.text;
     const issued_s = Math.floor(now_ms() / 1_000);
-    const text = await sign(principal, issued_s);
+    const text = sign(principal, issued_s);
     tokens.set(identity, { text, reusableUntil_ms: (issued_s + life_s / 2) * 1_000 });
+    // What failed is tried anew by the next.
+    text.catch(() => tokens.delete(identity));
     return text;
   };
 };
