@@ -159,9 +159,10 @@ for (const kind of storeKinds) {
 
     test('wakes that come while their job runs make it run once more, not beside itself', async (t) => {
       let running = 0;
+      const woken = Promise.withResolvers<void>();
       const { job, runs } = recorded('lane', async () => {
         assert.equal(++running, 1);
-        await delay(1_500);
+        await woken.promise;
         running -= 1;
         return done;
       });
@@ -170,6 +171,9 @@ for (const kind of storeKinds) {
       await queues.addMany('lane', [{ lane: 'l1' }]);
       await until('it runs', () => runs.length === 1);
       for (let wakes = 0; wakes < 3; wakes += 1) await queues.addMany('lane', [{ lane: 'l1' }]);
+      // Long enough for a second run beside the first.
+      await delay(1_500);
+      woken.resolve();
       await until('it runs again', () => runs.length === 2);
       await delay(2_000);
       assert.equal(runs.length, 2);
