@@ -16,12 +16,19 @@ import {
   untilStatus,
 } from './harness.ts';
 
+interface LedgerEntry {
+  readonly payment_id: string | null;
+  readonly type: string;
+  readonly amount: number;
+}
+
 /** What the ledger has of a payment, sorted. */
 const movementsOf = async (id: string): Promise<readonly string[]> => {
-  const { items } = (await harness().merchant.call('GET', '/ledger?limit=200')).body;
+  const { body } = await harness().merchant.call('GET', '/ledger?limit=200');
+  const items: readonly LedgerEntry[] = body.items;
   return items
-    .filter(({ payment_id: of }: any) => of === id)
-    .map((entry: any) => `${entry.type} ${entry.amount}`)
+    .filter(({ payment_id: of }) => of === id)
+    .map(({ type, amount }) => `${type} ${amount}`)
     .toSorted();
 };
 

@@ -16,11 +16,10 @@ import { openStatementProxy, type StatementProxy } from '../support/statement-pr
 const most_each = { own: 8, relay: 3, others: 2 } as const;
 type Side = keyof typeof most_each;
 /**
- * What comes beside it each second, whoever pays. The relay looks again 25 ms after an event;
- * others count totals, renew caches and balances. A slow machine takes a third of a second for a
- * payment.
+ * What comes beside it each second, whoever pays. The relay looks again 25 ms after an event, where
+ * no other came; others count totals, renew caches and balances.
  */
-const beside_perSecond: Readonly<Record<Side, number>> = { own: 0, relay: 40, others: 30 };
+const beside_perSecond: Readonly<Record<Side, number>> = { own: 0, relay: 15, others: 20 };
 /** The same by step, of what the step alone causes. */
 const steps_max = { create: 1, read: 1, page: 1, pay: 3, approval: 2 } as const;
 type Step = keyof typeof steps_max;
