@@ -103,7 +103,7 @@ const signalGroup = (child, signal) => {
 
 /**
  * Calls `first` when a stop is asked for by a signal or by `ask`, and `again` when Ctrl-C is
- * pressed after that.
+ * pressed after that. It comes before a program is started: Ctrl-C in between would end us alone.
  */
 const onStop = (first, again) => {
   let asked_ms = null;
@@ -168,11 +168,6 @@ const install = async (runtimeOnly) => {
   const npm = process.env.npm_execpath?.endsWith('.js')
     ? [process.execPath, process.env.npm_execpath]
     : ['npm'];
-  const child = spawn(npm[0], [...npm.slice(1), ...args], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: hasGroups,
-  });
   let stopped = false;
   const stopping = onStop(
     () => {
@@ -182,6 +177,11 @@ const install = async (runtimeOnly) => {
     },
     () => signalGroup(child, 'SIGKILL'),
   );
+  const child = spawn(npm[0], [...npm.slice(1), ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: hasGroups,
+  });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
   const ticking = setInterval(() => say(`  ... ${seconds()}`), 5_000);
@@ -266,13 +266,6 @@ const run = (node, { program, drains }, args) => {
   // What Node has compiled once: it is kept with the packages, and halves what a later start costs.
   const compiled =
     process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'compiled');
-  const child = spawn(node, [...program, ...args], {
-    cwd: root,
-    // The C library keeps the memory of a burst in each of its arenas: two are enough.
-    env: { MALLOC_ARENA_MAX: '2', ...process.env, PATH: path, NODE_COMPILE_CACHE: compiled },
-    detached: hasGroups,
-    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-  });
   const stopping = onStop(
     (signal) => {
       if (!drains) signalGroup(child, signal);
@@ -285,6 +278,13 @@ const run = (node, { program, drains }, args) => {
       setTimeout(() => signalGroup(child, 'SIGKILL'), atOnce_ms).unref();
     },
   );
+  const child = spawn(node, [...program, ...args], {
+    cwd: root,
+    // The C library keeps the memory of a burst in each of its arenas: two are enough.
+    env: { MALLOC_ARENA_MAX: '2', ...process.env, PATH: path, NODE_COMPILE_CACHE: compiled },
+    detached: hasGroups,
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
   watchNpm(() => stopping.ask('SIGTERM'));
   child.once('error', (error) => fail(`${node} cannot be started: ${error.message}`));
   child.once('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

@@ -61,14 +61,14 @@ const says =
   ({ shown }) =>
     shown().includes(words);
 
+const runsMain: IsThere = (_, dataDir) =>
+  processesAt(dataDir).some((command) => command.includes('main.ts'));
+
 /**
  * The moments of a start, in their order: each start goes on with what the one before it has left.
  */
 const moments: readonly (readonly [string, IsThere])[] = [
-  [
-    'main.ts has begun to load',
-    (_, dataDir) => processesAt(dataDir).some((command) => command.includes('main.ts')),
-  ],
+  ['main.ts has begun to load', runsMain],
   ['PostgreSQL is being looked for', says('PostgreSQL ...')],
   ['initdb runs', says('making a new PostgreSQL cluster')],
   ['PostgreSQL starts', (_, dataDir) => existsSync(join(dataDir, 'postgres', 'postmaster.pid'))],
@@ -99,6 +99,16 @@ describe('Ctrl-C in the terminal of a start', { skip }, () => {
       assert.equal(existsSync(join(dataDir, 'postgres', 'postmaster.pid')), false);
     });
   }
+
+  test('before the start has seen that main.ts runs: it ends with 0 and leaves nothing', async () => {
+    const terminal = startIn(dataDir, launcher, await freePort(), {
+      NODE_OPTIONS: `--import=${join(import.meta.dirname, 'stall-after-spawn.ts')}`,
+    });
+    await until('main.ts', () => runsMain(terminal, dataDir), terminal.shown);
+    terminal.interrupt();
+    assert.equal(await terminal.ended(), 0, terminal.shown());
+    await nothingRuns(dataDir, terminal);
+  });
 
   test('through npm, which passes it on a second time, the service still drains', async () => {
     const terminal = startIn(dataDir, 'npm start', await freePort(), {
