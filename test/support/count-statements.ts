@@ -3,7 +3,7 @@ import type pg from 'pg';
 
 interface Counted {
   readonly texts: string[];
-  /** Rows of the statements that the pool sent by itself, on no connection that was taken out. */
+  /** Rows that were answered. */
   rows: number;
 }
 
@@ -22,14 +22,18 @@ export const countStatements = (pool: pg.Pool): Counted => {
       counted.texts.push(
         typeof first === 'string' ? first : String((first as { text?: string }).text),
       );
-      const answered: unknown = given.at(-1);
-      if (typeof answered !== 'function') return send(...given);
       // Of a text with several statements the package gives a list of results.
-      const counting = (
-        error: Error | undefined,
-        result?: pg.QueryResult | pg.QueryResult[],
-      ): void => {
+      const count = (result?: pg.QueryResult | pg.QueryResult[]): void => {
         for (const { rows } of result ? [result].flat() : []) counted.rows += rows.length;
+      };
+      const answered: unknown = given.at(-1);
+      if (typeof answered !== 'function') {
+        const sent = send(...given) as unknown as Promise<pg.QueryResult>;
+        sent.then(count, () => {});
+        return sent;
+      }
+      const counting = (error: Error | undefined, result?: pg.QueryResult): void => {
+        count(result);
         answered(error, result);
       };
       return Reflect.apply(send, client, [...given.slice(0, -1), counting]);

@@ -212,9 +212,7 @@ export interface Batch<Result> {
   readonly limit: number;
   /**
    * Works so many rows at most, the oldest first, passing over what was set aside. All of it
-   * happens or nothing, in a transaction that is over when the work rejects. A statement by itself
-   * is not: PostgreSQL reports its error before it releases its locks, so that the next try, on
-   * another connection, could pass over all of its rows.
+   * happens or nothing, and its locks are released when the work rejects.
    */
   readonly work: (limit: number) => Promise<Result>;
   /** The row that `work(1)` would work; null when there is none. */

@@ -81,18 +81,61 @@ export const spanOf = ({ name }: Pick<Statement, 'name'>): SpanStart => ({
 
 const send = async <Found extends object>(
   runner: Runner,
-  statement: Statement,
+  { name, text }: Statement,
   values: readonly unknown[],
 ): Promise<Found[]> => {
-  const { name, text } = statement;
-  const { rows } = await runner.query<Found>({
+  const query: pg.QueryConfig = {
     ...(unnamed.has(runner) ? {} : { name }),
     text,
     values: values.map(parameter),
     types,
-  });
+  };
+  const { rows } = await (runner instanceof pg.Pool
+    ? queryPool<Found>(runner, query)
+    : runner.query<Found>(query));
   return rows;
 };
+
+/**
+ * Sends a query on a connection of the pool. When PostgreSQL refuses it, its transaction is over
+ * and its locks are released before this rejects: PostgreSQL reports the error earlier. The
+ * connection is kept, which the pool's own `query` would end.
+ */
+const queryPool = async <Found extends object>(
+  pool: pg.Pool,
+  query: pg.QueryConfig,
+): Promise<pg.QueryResult<Found>> => {
+  const client = await pool.connect();
+  try {
+    const result = await client.query<Found>(query);
+    client.release();
+    return result;
+  } catch (error) {
+    const over = error instanceof pg.DatabaseError ? client.query('') : Promise.reject(error);
+    await releaseFailed(client, error, over);
+    throw error;
+  }
+};
+
+/**
+ * PostgreSQL's states of a statement that this connection cannot run any more: its plan is older
+ * than a table, or a pooler has not got it. A new connection plans it anew.
+ */
+const staleStates: ReadonlySet<string> = new Set(['0A000', '26000']);
+
+/**
+ * Releases a client on which something failed, when that is over; one on which the end fails, too,
+ * is in an unknown state and is thrown away.
+ */
+const releaseFailed = (
+  client: pg.PoolClient,
+  error: unknown,
+  over: Promise<unknown>,
+): Promise<void> =>
+  over.then(
+    () => client.release(staleStates.has(errorCode(error))),
+    () => client.release(true),
+  );
 
 /**
  * Begins or ends a transaction: a commit may take longer than all that it commits. Whoever watches
@@ -126,11 +169,7 @@ export const inTransaction = async <Result>(
     client.release();
     return result;
   } catch (error) {
-    // A client whose rollback fails is in an unknown state: it is thrown away.
-    await sendCommand(client, 'rollback').then(
-      () => client.release(),
-      (broken: unknown) => client.release(broken instanceof Error ? broken : true),
-    );
+    await releaseFailed(client, error, sendCommand(client, 'rollback'));
     throw error;
   }
 };
