@@ -7,6 +7,7 @@ import { openEventStream, streamPing_ms } from '../../rest-facade/event-stream.t
 import { registerRestFacade } from '../../rest-facade/server.ts';
 import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
 import { liveSubscribers } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { endsBefore } from '../support/ends-before.ts';
 import { openParts, until } from '../gateway/serve-graph.ts';
 import { liveKey, operatorToken, otherShopKey, silent, testKey } from '../gateway/small-graph.ts';
 import { liveKinds } from '../../subgraphs/kernel/rules/event.ts';
@@ -256,7 +257,7 @@ describe('a stream ends', () => {
     assert.equal(reader.text, ': connected\n: revoked\n');
   });
 
-  test('with ": closing" within a second when the service drains, even when a reader does not read', async (t) => {
+  test('with ": closing" when the service drains, even when a reader does not read', async (t) => {
     const { app, fixture, url } = await open(t);
     const reader = await follow(t, url);
     const deaf = await follow(t, url, { authorization: `Bearer ${otherShopKey}` });
@@ -264,10 +265,8 @@ describe('a stream ends', () => {
     for (let i = 0; i < 50; i += 1)
       await fixture.happen({ shopId: 's2', payload: { large: 'x'.repeat(200_000) } });
     await wait(100);
-    const began = performance.now();
-    await app.close();
-    // The cut comes after 0.8 seconds; the rest is for a busy machine.
-    assert(performance.now() - began < 1_500);
+    // The cut comes after 0.8 seconds; without it a reader that does not read holds up the close.
+    assert(await endsBefore(10_000, app.close()));
     await until(() => reader.ended);
     assert.equal(reader.text, ': connected\n: closing\n');
   });

@@ -52,14 +52,14 @@ const watchQuestions = (page: Page): string[] => {
   return names;
 };
 
-/** A busy machine is given two seconds: by polls it came after five, and counts after thirty. */
-const soon = async (shown: Locator): Promise<void> => shown.waitFor({ timeout: 2_000 });
+/** While its connection is open a page looks by itself only once a minute. */
+const soon = async (shown: Locator): Promise<void> => shown.waitFor({ timeout: 20_000 });
 
 /** Longer than the first questions of a page, and than the rest of its subscription. */
 const calm_ms = 1_500;
 
 describe('what people do elsewhere', { skip: noChromium }, () => {
-  test('is in the list of drafts, its count, home and the audit log within a second', async () => {
+  test('is in the list of drafts, its count, home and the audit log without their being looked at', async () => {
     const merchant = await makeMerchant(service);
     const paths = ['payouts?mode=test&tab=drafts', '?mode=test', 'audit?mode=test'];
     const [drafts, home, audit] = await Promise.all(paths.map((path) => openAt(merchant, path)));
@@ -82,7 +82,7 @@ describe('what people do elsewhere', { skip: noChromium }, () => {
     const names = watchQuestions(page);
     const began_ms = performance.now();
     let changes = 0;
-    while (performance.now() - began_ms < 4_000) {
+    while (performance.now() - began_ms < 4_000 || changes < 12) {
       await askGraph(
         service,
         `mutation ($m: ID!, $s: ID!, $name: String!) { shopRename(merchantId: $m, shopId: $s, name: $name) { __typename } }`,
@@ -93,7 +93,6 @@ describe('what people do elsewhere', { skip: noChromium }, () => {
     await page.waitForTimeout(calm_ms);
     const lasted_s = (performance.now() - began_ms) / 1_000;
     const questions = names.filter((name) => name === 'Audit').length;
-    assert.ok(changes > 10, `${changes} changes`);
     assert.ok(questions > 1 && questions <= Math.ceil(lasted_s), `${questions} in ${lasted_s} s`);
     assert.equal(names.includes('Counts'), false, 'nothing that is counted has changed');
     await context.close();
@@ -101,7 +100,7 @@ describe('what people do elsewhere', { skip: noChromium }, () => {
 });
 
 describe('a webhook', { skip: noChromium }, () => {
-  test('has its attempt in the list within a second of it', async () => {
+  test('has its attempt in the list without its being looked at', async () => {
     const merchant = await makeMerchant(service);
     const receiver = await openReceiver(() => 500);
     await merchant.endpoint(receiver.url);

@@ -124,11 +124,11 @@ test('while the first call runs an equal one waits five seconds and is then refu
       now,
     );
   const results = await Promise.all([create('held', 'fingerprint'), pay()]);
-  const took_ms = performance.now() - began;
+  const waited_ms = performance.now() - began;
   await holder.query('rollback');
   holder.release();
   assert.deepEqual(results.map(codeOf), ['idempotent_in_progress', 'idempotent_in_progress']);
-  assert.ok(took_ms >= claimPatience_ms && took_ms < claimPatience_ms + 2_000, `${took_ms} ms`);
+  assert.ok(waited_ms >= claimPatience_ms, `${waited_ms} ms`);
   const paid = await pay();
   assert.ok(!isRefused(paid) && !paid.replayed, 'the first call came to nothing: its key is free');
 });

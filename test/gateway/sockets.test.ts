@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
+import { endsBefore } from '../support/ends-before.ts';
 import { bearer, closingOf, receive, receiveAll, letIn, openSocket, say } from './raw-socket.ts';
 import { connect, serveGraph, until } from './serve-graph.ts';
 import { liveKey, operatorToken, otherShopKey, testKey } from './small-graph.ts';
@@ -210,16 +211,14 @@ describe('a socket', () => {
     assert.match(String(error), /404/);
   });
 
-  test('ends with 1001 within a second when the service drains, even when its client does not answer', async (t) => {
+  test('ends with 1001 when the service drains, even when its client does not answer', async (t) => {
     const { app, socketUrl } = await serveGraph(t);
     const socket = await letIn(t, socketUrl);
     const deaf = await letIn(t, socketUrl);
     deaf.pause();
     const closing = closingOf(socket);
-    const began = performance.now();
-    await app.close();
+    // The cut comes after 0.8 seconds, the library's own after 30.
+    assert(await endsBefore(10_000, app.close()));
     assert.deepEqual(await closing, { code: 1001, reason: 'Going away' });
-    // The cut comes after 0.8 seconds; the rest is for a busy machine.
-    assert(performance.now() - began < 1_500);
   });
 });

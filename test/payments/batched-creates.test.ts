@@ -140,18 +140,19 @@ test('a key that another operation holds is waited for alone: the calls beside i
   });
   await held.promise;
   const began = performance.now();
-  const waiting = create(key, 1n, 'held');
+  let refusedAfter_ms: number | null = null;
+  const waiting = create(key, 1n, 'held').finally(
+    () => (refusedAfter_ms = performance.now() - began),
+  );
   const beside = await Promise.all(
     [key, ...others].flatMap((caller) =>
       amounts(10).map((amount) => create(caller, amount, `${amount}`)),
     ),
   );
-  const besideTook_ms = performance.now() - began;
+  assert.equal(refusedAfter_ms, null, 'they are done while it still waits');
   assert.ok(beside.every((created) => !isRefused(created) && !created.replayed));
-  assert.ok(besideTook_ms < claimPatience_ms / 5, `${besideTook_ms} ms`);
   assert.equal(codeOf(await waiting), 'idempotent_in_progress');
-  const took_ms = performance.now() - began;
-  assert.ok(took_ms >= claimPatience_ms && took_ms < claimPatience_ms + 2_000, `${took_ms} ms`);
+  assert.ok((refusedAfter_ms ?? 0) >= claimPatience_ms, `${refusedAfter_ms} ms`);
   holding.resolve();
   assert.equal(codeOf(await holder), 'insufficient_balance');
   const free = granted(await create(key, 1n, 'held'));
