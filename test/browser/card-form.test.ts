@@ -8,7 +8,6 @@ import type { Page } from 'playwright-core';
 import { noChromium } from './chromium.ts';
 import { openBrowserHarness, type BrowserHarness } from './harness.ts';
 
-const patience = { timeout: 60_000 };
 const focused = (page: Page): Promise<string | null> => page.locator(':focus').getAttribute('id');
 const outlined = (page: Page): Promise<string> =>
   page.evaluate('getComputedStyle(document.activeElement).outlineStyle');
@@ -52,7 +51,7 @@ describe('the card’s form', { skip: noChromium }, () => {
     await page.getByRole('link', { name: 'English' }).click();
     await problem
       .getByText('Diners Club is not accepted. Use Mir, Visa, Mastercard or UnionPay.')
-      .waitFor(patience);
+      .waitFor();
     await page.locator('#card-number').fill('4111');
     assert.equal(await problem.innerText(), '', 'another number takes the word back');
   });
@@ -74,14 +73,11 @@ describe('the card’s form', { skip: noChromium }, () => {
     await page
       .getByRole('alert')
       .filter({ hasText: 'Этот способ оплаты сейчас недоступен.' })
-      .waitFor(patience);
+      .waitFor();
     await page.locator('#card-expiry').fill('13/30');
     await page.locator('#card-cvc').focus();
     await page.getByRole('link', { name: 'English' }).click();
-    await page
-      .locator('#card-expiry-problem')
-      .getByText('Month and year, such as 09/28')
-      .waitFor(patience);
+    await page.locator('#card-expiry-problem').getByText('Month and year, such as 09/28').waitFor();
     assert.ok(await page.locator('[data-brand=mir]').isVisible());
     assert.ok(
       await page
@@ -130,7 +126,7 @@ describe('the card’s form', { skip: noChromium }, () => {
     await heading
       .filter({ hasText: 'The bank is processing the payment' })
       .or(heading.filter({ hasText: 'Paid' }))
-      .waitFor(patience);
+      .waitFor();
     assert.equal(await outlined(page), 'solid', 'the new heading has the focus, and shows it');
   });
 

@@ -52,6 +52,9 @@ export const startChromium = (fontSize_px = 16): Promise<Browser> =>
     args: [...programArguments, `--blink-settings=defaultFontSize=${fontSize_px}`],
   });
 
+/** How long a window waits for what is to come: a busy machine takes its time. */
+export const windowPatience_ms = 60_000;
+
 export interface Visitor {
   readonly language?: 'ru-RU' | 'en-GB' | 'de-DE';
   readonly phone?: boolean;
@@ -73,6 +76,7 @@ export const openWindow = async (
     hasTouch: phone,
     isMobile: phone,
   });
+  context.setDefaultTimeout(windowPatience_ms);
   await context.route('https://shop.example/**', (route) => route.fulfill(shopPage));
   return context;
 };

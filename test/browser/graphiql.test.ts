@@ -5,7 +5,7 @@ import { registerGateway } from '../../gateway/graphql/server.ts';
 import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
 import { openParts } from '../gateway/serve-graph.ts';
 import { operatorToken, silent } from '../gateway/small-graph.ts';
-import { noChromium, startChromium } from './chromium.ts';
+import { noChromium, startChromium, windowPatience_ms } from './chromium.ts';
 
 /** GraphiQL over a small fixture, in a browser that reaches nothing else. */
 const openPage = async (t: TestContext) => {
@@ -19,6 +19,7 @@ const openPage = async (t: TestContext) => {
     await app.close();
   });
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  page.setDefaultTimeout(windowPatience_ms);
   const elsewhere: string[] = [];
   const complaints: string[] = [];
   await page.route(
@@ -49,7 +50,7 @@ const run = (page: Page): Promise<void> => page.getByRole('button', { name: /^ex
 
 /** Waits until the answer holds the text. */
 const answered = (page: Page, text: string): Promise<void> =>
-  page.locator('.graphiql-response').getByText(text).first().waitFor({ timeout: 25_000 });
+  page.locator('.graphiql-response').getByText(text).first().waitFor();
 
 describe('GraphiQL', { skip: noChromium }, () => {
   test('comes from the service alone, and runs a query and a subscription with the key of the headers editor', async (t) => {

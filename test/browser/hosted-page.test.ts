@@ -13,7 +13,7 @@ const button = (page: Page) => page.locator('#pay .primary');
 
 /** Waits until the panel's heading says so. */
 const says = (page: Page, text: string): Promise<void> =>
-  title(page).filter({ hasText: text }).waitFor({ timeout: 25_000 });
+  title(page).filter({ hasText: text }).waitFor();
 
 const typeCard = async (page: Page, number = '2200000000000004'): Promise<void> => {
   await page.getByLabel('Номер карты').pressSequentially(number);
@@ -72,7 +72,7 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
     const payment = await harness.create({ method: 'cards' });
     const { page, complaints } = await harness.open(payment);
     await harness.loseOrder(payment);
-    await page.getByText('банк не получил карту').waitFor({ timeout: 25_000 });
+    await page.getByText('банк не получил карту').waitFor();
     await page.getByRole('link', { name: 'English' }).click();
     await page.getByText('the bank did not get your card').waitFor();
     await page.getByRole('link', { name: 'Русский' }).click();

@@ -5,9 +5,8 @@ import type { Page } from 'playwright-core';
 import { noChromium } from './chromium.ts';
 import { openBrowserHarness, type BrowserHarness } from './harness.ts';
 
-const patience = { timeout: 60_000 };
 const says = (page: Page, text: string): Promise<void> =>
-  page.locator('#panel .panel-title').filter({ hasText: text }).waitFor(patience);
+  page.locator('#panel .panel-title').filter({ hasText: text }).waitFor();
 const button = (page: Page) => page.locator('#pay .primary');
 const waiting = { metadata: { simulator_outcome: 'requires_action' } };
 
@@ -60,7 +59,7 @@ describe('lost answers', { skip: noChromium, concurrency: 2 }, () => {
     const { page } = await harness.open(payment);
     const paid = await lose(page, '**/pay?*', 'after');
     await button(page).click();
-    await page.waitForURL(`${payment.url}/bank`, patience);
+    await page.waitForURL(`${payment.url}/bank`);
     assert.equal(paid(), 1);
   });
 
@@ -71,7 +70,7 @@ describe('lost answers', { skip: noChromium, concurrency: 2 }, () => {
     await button(page).click();
     await page
       .getByText('The connection broke before the payment began. Press the button again')
-      .waitFor(patience);
+      .waitFor();
     assert.equal(paid(), 1, 'it was not sent again behind the buyer’s back');
     await button(page).click();
     await says(page, 'Pay with SBP');
@@ -83,11 +82,11 @@ describe('lost answers', { skip: noChromium, concurrency: 2 }, () => {
     const { page, window } = await harness.open(payment);
     await window.setOffline(true);
     await button(page).click();
-    await page.locator('#notice').waitFor(patience);
+    await page.locator('#notice').waitFor();
     await page.waitForTimeout(5_000);
     assert.equal(await button(page).getAttribute('aria-busy'), 'true', 'it is still finding out');
     await window.setOffline(false);
-    await page.getByText('Связь прервалась до начала платежа').waitFor(patience);
+    await page.getByText('Связь прервалась до начала платежа').waitFor();
     await button(page).click();
     await says(page, 'Оплатите через СБП');
   });
@@ -101,13 +100,13 @@ describe('lost answers', { skip: noChromium, concurrency: 2 }, () => {
       await page.emulateMedia({ reducedMotion });
       await page.goto(payment.url);
       assert.ok(await button(page).isDisabled());
-      await page.getByText('The page has not loaded completely.').waitFor(patience);
-      await page.getByText('Paying has not loaded yet').waitFor(patience);
+      await page.getByText('The page has not loaded completely.').waitFor();
+      await page.getByText('Paying has not loaded yet').waitFor();
       assert.equal(await button(page).getByText('Pay ₽1,250').isVisible(), false);
       await window.unrouteAll();
       await page.getByRole('link', { name: 'reload the page' }).click();
-      await page.locator('#pay .primary:enabled').waitFor(patience);
-      await button(page).getByText('Pay ₽1,250').waitFor(patience);
+      await page.locator('#pay .primary:enabled').waitFor();
+      await button(page).getByText('Pay ₽1,250').waitFor();
       await page.waitForTimeout(6_000);
       assert.equal(await page.getByText('The page has not loaded completely.').isVisible(), false);
       assert.equal(await page.getByText('Paying has not loaded yet').isVisible(), false);

@@ -97,8 +97,7 @@ const states: Readonly<Record<string, (harness: Harness) => Promise<Shown>>> = {
     await harness.loseOrder(payment);
     return {
       ...payment,
-      act: (page) =>
-        page.getByText(/банк не получил карту|did not get your card/).waitFor({ timeout: 60_000 }),
+      act: (page) => page.getByText(/банк не получил карту|did not get your card/).waitFor(),
     };
   },
   'money that came too late': async (harness) => {

@@ -9,8 +9,6 @@ import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { noChromium, openWindow, startChromium } from './chromium.ts';
 
-const patience = { timeout: 60_000 };
-
 /** Everything that the page's clock shows within four seconds. A script of the page's. */
 const shownMeanwhile = `new Promise((resolve) => {
   const seen = new Set();
@@ -53,16 +51,16 @@ describe('a page of a shop with a test clock', { skip: noChromium }, () => {
     const page = await (await openWindow(browser, { language: 'en-GB' })).newPage();
     await page.goto(created.body.payment_url);
     const shown = page.locator('[data-deadline]');
-    await shown.filter({ hasText: /^45:00$/ }).waitFor(patience);
+    await shown.filter({ hasText: /^45:00$/ }).waitFor();
     assert.deepEqual(await page.evaluate(shownMeanwhile), ['45:00'], 'the clock stands');
     // The card is compared with that clock, too.
     await page.locator('#card-expiry').fill('02/31');
     await page.locator('#card-cvc').focus();
     assert.equal(await page.locator('#card-expiry-problem').innerText(), 'The card has expired');
     await clock('Advance', ', to: "2031-03-01T12:15:00.000Z"');
-    await shown.filter({ hasText: /^30:00$/ }).waitFor(patience);
+    await shown.filter({ hasText: /^30:00$/ }).waitFor();
     await clock('Resume');
-    await shown.filter({ hasText: /^2[5-9]:\d\d$/ }).waitFor(patience);
+    await shown.filter({ hasText: /^2[5-9]:\d\d$/ }).waitFor();
   });
 
   test('the state tells the time also to who has seen the rest', async () => {

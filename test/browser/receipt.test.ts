@@ -13,7 +13,7 @@ import { openBrowserHarness, type BrowserHarness } from './harness.ts';
 const atShop = 'https://shop.example/**';
 const returnUrl = 'https://shop.example/done';
 const says = (page: Page, text: string): Promise<void> =>
-  page.locator('#panel .panel-title').filter({ hasText: text }).waitFor({ timeout: 25_000 });
+  page.locator('#panel .panel-title').filter({ hasText: text }).waitFor();
 const button = (page: Page) => page.locator('#pay .primary');
 
 /**
@@ -182,7 +182,7 @@ describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
     await harness.refund(payment, { amount: 40_000, reason: 'One parcel was damaged' });
     assert.equal(await page.locator('.refunds').count(), 0);
     await page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
-    await page.locator('.refunds').getByText('One parcel was damaged').waitFor({ timeout: 60_000 });
+    await page.locator('.refunds').getByText('One parcel was damaged').waitFor();
   });
 
   test('on paper it keeps what was paid and that it was a test, and loses what can only be pressed', async () => {

@@ -31,7 +31,7 @@ describe('the terms of a subscription', { skip: noChromium, concurrency: 2 }, ()
   const bind = async (page: Page, { url }: { readonly url: string }): Promise<void> => {
     await payByCard(url);
     await confirmAtBank(url);
-    await page.locator('.outcome .terms').waitFor({ timeout: 25_000 });
+    await page.locator('.outcome .terms').waitFor();
   };
 
   test('a trial: until when it is free and when the first charge comes, then the same as a receipt', async () => {

@@ -2,7 +2,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import pg from 'pg';
-import { watchComplaints } from '../browser/chromium.ts';
+import { watchComplaints, windowPatience_ms } from '../browser/chromium.ts';
 import type { ServiceInUse } from '../support/plain-service.ts';
 
 export interface Look {
@@ -52,6 +52,7 @@ export const openConsole = async (
     viewport: { width, height: 900 },
     reducedMotion: 'reduce',
   });
+  context.setDefaultTimeout(windowPatience_ms);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   if (cookie !== null) await context.addCookies([{ name: 'console', value: cookie, url: rest }]);
   const page = await context.newPage();

@@ -142,7 +142,7 @@ describe('developers', { skip: noChromium }, () => {
     const cookie = await makeSession(service, 'support', merchant.id);
     const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/subscriptions?mode=test`);
-    await page.getByRole('cell', { name: 'Active' }).waitFor({ timeout: 30_000 });
+    await page.getByRole('cell', { name: 'Active' }).waitFor();
 
     await page.goto(`${service.rest}/console/developers?mode=test&tab=clock`);
     await press(page.getByRole('button', { name: 'Add a test clock' }));

@@ -65,8 +65,8 @@ describe('a payout by two people', { skip: noChromium }, () => {
 
     // Nobody has loaded this page again.
     const made = anna.page.getByRole('row', { name: /Petrov I\./ });
-    await made.waitFor({ timeout: 30_000 });
-    await made.getByText('Paid out').waitFor({ timeout: 30_000 });
+    await made.waitFor();
+    await made.getByText('Paid out').waitFor();
 
     await late.getByRole('button', { name: 'Reject' }).click();
     await late.getByText('It was decided meanwhile: Approved.').waitFor();

@@ -61,7 +61,7 @@ describe('live mode', { skip: noChromium }, () => {
     await dialog.getByText('The bank is being asked.').waitFor();
     await page.keyboard.press('Escape');
     const lines = page.locator('.timeline li');
-    await lines.getByText('Paid: the bank confirmed').waitFor({ timeout: 60_000 });
+    await lines.getByText('Paid: the bank confirmed').waitFor();
     await lines.getByText('yookassa: asked for the state, approved').first().waitFor();
     await lines.getByText(/^console-link: bank\./).waitFor();
     assert.deepEqual(complaints, []);

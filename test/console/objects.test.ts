@@ -95,14 +95,14 @@ describe('one object', { skip: noChromium }, () => {
     assert.equal(approved.errors, undefined, JSON.stringify(approved));
     const { page, context, complaints } = await openAt('payouts?mode=test');
     const row = page.getByRole('row', { name: /Petrov I\./ });
-    await row.getByText('Paid out').waitFor({ timeout: 30_000 });
+    await row.getByText('Paid out').waitFor();
     await row.getByText('Petrov I.').click();
     await page.waitForURL(new RegExp(`open=${merchant.id}%2F${id}|open=${merchant.id}/${id}`));
     const drawer = page.getByRole('dialog', { name: 'Payout' });
     await drawer.getByText('₽1,200.50').first().waitFor();
     await drawer.getByText(/Proposed by .*: For September/).waitFor();
     await drawer.getByText('Approved by a admin').waitFor();
-    await drawer.getByText(/payout\.succeeded/).waitFor({ timeout: 30_000 });
+    await drawer.getByText(/payout\.succeeded/).waitFor();
     await drawer.getByText('-₽1,200.50').or(drawer.getByText('−₽1,200.50')).first().waitFor();
     await drawer.getByRole('link', { name: 'http://127.0.0.1:1/hook' }).click();
     await page.getByRole('dialog', { name: /payout\.succeeded|Webhook/ }).waitFor();

@@ -32,7 +32,6 @@ const openAt = async (
   whose: string | null = merchant.id,
 ) => {
   const opened = await openConsole(browser, service.rest, await makeSession(service, role, whose));
-  opened.page.setDefaultTimeout(30_000);
   await opened.page.goto(`${service.rest}/console/${path}`);
   return opened;
 };

@@ -66,7 +66,7 @@ describe('an operator', { skip: noChromium }, () => {
 
     // The service fetches registries of its own, too: this one has two lines.
     const row = page.getByRole('row', { name: /Compared.*simulator.* 2 0 2 / });
-    await row.waitFor({ timeout: 60_000 });
+    await row.waitFor();
     await row.click();
     await page.getByRole('cell', { name: 'Unknown here' }).nth(1).waitFor();
     await page.reload();

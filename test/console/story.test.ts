@@ -57,9 +57,9 @@ describe('a newcomer', { skip: noChromium }, () => {
     await page.getByRole('heading', { name: 'No payments yet' }).waitFor();
     const payment = await createPayment(key, 'order-of-the-story');
     const row = page.getByRole('row', { name: /order-of-the-story/ });
-    await row.waitFor({ timeout: 10_000 });
+    await row.waitFor();
     await payByCard(payment.url);
-    await row.getByText('Paid').waitFor({ timeout: 20_000 });
+    await row.getByText('Paid').waitFor();
 
     await row.click();
     await page.getByRole('button', { name: 'Refund', exact: true }).click();

@@ -96,7 +96,7 @@ describe("a payment's timeline", { skip: noChromium }, () => {
     const looking = await openConsole(browser, service.rest, support);
     await looking.page.goto(place);
     const refused = 'Receipt of the payment was refused by the cash register';
-    await looking.page.locator('.timeline li').getByText(refused).waitFor({ timeout: 60_000 });
+    await looking.page.locator('.timeline li').getByText(refused).waitFor();
     const notTheirs = looking.page.getByRole('button', { name: /Resend receipt/ });
     assert.equal(await notTheirs.getAttribute('title'), 'Needs the role Finance');
     await looking.context.close();
@@ -115,7 +115,7 @@ describe("a payment's timeline", { skip: noChromium }, () => {
     await dialog.getByText('The receipt is being resent.').waitFor();
     await page.keyboard.press('Escape');
     const lines = page.locator('.timeline li');
-    await lines.getByText('Receipt of the payment is registered').waitFor({ timeout: 60_000 });
+    await lines.getByText('Receipt of the payment is registered').waitFor();
     await button.waitFor({ state: 'detached' });
     const { auditLog } = await askGraph(
       service,

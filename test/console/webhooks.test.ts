@@ -111,7 +111,7 @@ describe('webhooks', { skip: noChromium }, () => {
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
     await page.getByText(`${failed} are being resent.`).waitFor();
     await page.getByRole('button', { name: 'Close' }).last().click();
-    await page.getByText('100% delivered in 24 hours').waitFor({ timeout: 60_000 });
+    await page.getByText('100% delivered in 24 hours').waitFor();
     const { rows } = await database.query(
       'select status from webhook_delivery where merchant_id = $1',
       [stranger.id],

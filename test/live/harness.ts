@@ -205,7 +205,7 @@ export const untilStatus = (
   merchant: Pick<Merchant, 'call'>,
   id: string,
   status: string,
-  patience_ms = 30_000,
+  patience_ms = 60_000,
 ): Promise<any> =>
   eventually(
     async () => {

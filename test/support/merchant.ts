@@ -195,7 +195,7 @@ const restOfWait = 1 / 4;
 export const eventually = async <Found>(
   look: () => Found | null | undefined | false | Promise<Found | null | undefined | false>,
   what: string,
-  patience_ms = 30_000,
+  patience_ms = 60_000,
 ): Promise<Found> => {
   const [least_ms, most_ms] = rest_ms;
   const began_ms = performance.now();
