@@ -48,7 +48,7 @@ after(() => {
 const written = (): string => (existsSync(diary) ? readFileSync(diary, 'utf8') : '');
 
 const until = async (pattern: RegExp): Promise<RegExpExecArray> => {
-  for (const deadline = Date.now() + 15_000; ; await delay(20)) {
+  for (const deadline = Date.now() + 120_000; ; await delay(20)) {
     const found = pattern.exec(written());
     if (found) return found;
     assert.ok(Date.now() < deadline, `never saw ${String(pattern)} in:\n${written()}`);
