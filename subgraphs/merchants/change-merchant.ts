@@ -4,7 +4,7 @@ import { forUpdate } from '../kernel/database/orm-connections.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import type { Bus } from '../kernel/service/bus.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
-import { changeEntities, type Acting } from './audit.ts';
+import { changeEntities, type Acting, type AuditedAction } from './audit.ts';
 import { MerchantEntity, type Merchant } from './entities.ts';
 import { nameMistake } from './rules/cabinet.ts';
 import { rateLimitMistake, type StoredRateLimit } from './rules/rate-limit.ts';
@@ -51,11 +51,11 @@ export const createMerchant = async (
 const changeMerchant = (
   database: Entities,
   acting: Acting,
-  action: { readonly action: string; readonly merchantId: string; readonly view?: string },
+  action: Pick<AuditedAction, 'action' | 'view'> & { readonly merchantId: string },
   changed: Partial<Merchant>,
 ): Promise<Merchant | Refused> => {
   const { merchantId: id } = action;
-  const audited = { ...action, subject: { kind: 'merchant', id } };
+  const audited: AuditedAction = { ...action, subject: { kind: 'merchant', id } };
   return changeEntities(database, acting, audited, async (em) => {
     const merchant = await em.findOne(MerchantEntity, { id }, forUpdate);
     return merchant ? em.assign(merchant, changed) : noMerchant();
@@ -103,7 +103,7 @@ export const limitMerchant = async (
 ): Promise<Merchant | Refused> => {
   const mistake = rateLimitMistake(limit);
   if (mistake) return refused('bad_request', mistake);
-  const action = { action: 'merchant.rate_limit_set', merchantId, view: 'rateLimit' };
+  const action = { action: 'merchant.rate_limit_set', merchantId, view: 'rateLimit' } as const;
   const changed = await changeMerchant(database, acting, action, limit);
   if (!isRefused(changed)) await bus.publish('keys', { merchantId });
   return changed;

@@ -1,6 +1,6 @@
 /** Who cancels: a key of the merchant, or a person for it, with a reason (decision A-246). */
 import type pg from 'pg';
-import { writeEntries, type Acting } from '../kernel/database/audit.ts';
+import { writeEntries, type Acting, type AuditedAction } from '../kernel/database/audit.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
 import { refused, type Refused } from '../kernel/rules/refusal.ts';
 import { textMistake } from '../kernel/rules/text-mistake.ts';
@@ -66,6 +66,6 @@ export const recordCancellation = async (
 ): Promise<void> => {
   if (acting.principal.kind !== 'operator') return;
   const states = { before: { status: before }, after: { status: 'cancelled', reason } };
-  const action = { action: `${subject.kind}.cancel`, merchantId, subject };
+  const action: AuditedAction = { action: `${subject.kind}.cancel`, merchantId, subject };
   await writeEntries(client, [{ acting, action, ...states }]);
 };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { clientOf } from '../../subgraphs/kernel/database/orm-connections.ts';
 import { access } from '../../subgraphs/kernel/service/access/access.ts';
-import { changeEntities } from '../../subgraphs/merchants/audit.ts';
+import { changeEntities, type AuditedAction } from '../../subgraphs/merchants/audit.ts';
 import {
   cabinetUser,
   keyOf,
@@ -147,7 +147,7 @@ describe('the log', () => {
   test('has no entry of a change that failed, and the change none of its own', async () => {
     const fixture = await makeFixture(cabinet);
     const count = (await entries()).length;
-    const action = {
+    const action: AuditedAction = {
       action: 'merchant.rename',
       merchantId: fixture.merchantId,
       subject: { kind: 'merchant', id: fixture.merchantId },
@@ -174,8 +174,8 @@ describe('the log', () => {
       'sk_live_ABCDEF_0123456789abcdef',
       'ab'.repeat(32),
     ];
-    const action = {
-      action: 'merchant.note',
+    const action: AuditedAction = {
+      action: 'merchant.rename',
       merchantId,
       subject: { kind: 'merchant', id: merchantId },
     };

@@ -70,7 +70,7 @@ describe('what people do elsewhere', { skip: noChromium }, () => {
       soon(drafts.page.getByRole('row', { name: /Petrov I\./ })),
       soon(drafts.page.getByRole('link', { name: /1 Payouts to approve/ })),
       soon(home.page.getByRole('listitem').filter({ hasText: 'Petrov I.' })),
-      soon(audit.page.getByRole('row', { name: /payout_draft\.create/ })),
+      soon(audit.page.getByRole('row', { name: /Payout proposed/ })),
     ]);
     for (const { context } of [drafts, home, audit]) await context.close();
   });

@@ -86,7 +86,7 @@ describe('a newcomer', { skip: noChromium }, () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
 
     await page.getByRole('link', { name: 'Audit' }).click();
-    await page.getByRole('cell', { name: 'refund.create' }).first().waitFor();
+    await page.getByRole('cell', { name: 'Refund created' }).first().waitFor();
     assert.deepEqual(complaints, []);
     await context.close();
   });

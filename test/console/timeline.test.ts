@@ -75,7 +75,7 @@ describe("a payment's timeline", { skip: noChromium }, () => {
     const [first] = receiver.received;
     await receiver.until((one) => one !== first && one.raw === first?.raw);
     await page.keyboard.press('Escape');
-    await lines.getByText('webhook_delivery.resend').waitFor();
+    await lines.getByText('a admin: Webhook sent again').waitFor();
     assert.deepEqual(complaints, []);
     await context.close();
     await receiver.close();

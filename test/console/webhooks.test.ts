@@ -181,9 +181,14 @@ describe('who is logged in', { skip: noChromium }, () => {
     await dialog.getByRole('button', { name: 'Close' }).last().click();
     await row.waitFor({ state: 'detached' });
     await page.goto(`${service.rest}/console/audit`);
-    await page.getByLabel('Action, such as refund.create').fill('console_session.end');
-    await page.getByLabel('Action, such as refund.create').press('Enter');
-    await page.getByRole('cell', { name: 'console_session.end' }).waitFor();
-    assert.equal(await page.getByRole('cell', { name: 'console_session.end' }).count(), 1);
+    const ended = page.getByRole('cell', { name: 'Logged out of the console' });
+    await ended.waitFor();
+    assert.ok((await page.locator('tbody tr').count()) > 1, 'there are others beside it');
+    await page.getByLabel('Action', { exact: true }).selectOption('Logged out of the console');
+    await page.waitForURL(/action=console_session\.end/);
+    await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' });
+    assert.equal(await ended.count(), 1);
+    await ended.click();
+    await page.getByRole('dialog').getByText('console_session.end').waitFor();
   });
 });

@@ -12,7 +12,11 @@ import {
   type Span,
   type Tracing,
 } from '../../subgraphs/kernel/service/tracing/tracing.ts';
-import { changeEntities, type Acting } from '../../subgraphs/merchants/audit.ts';
+import {
+  changeEntities,
+  type Acting,
+  type AuditedAction,
+} from '../../subgraphs/merchants/audit.ts';
 import { createMerchant } from '../../subgraphs/merchants/change-merchant.ts';
 import { AuditEntryEntity, MerchantEntity } from '../../subgraphs/merchants/entities.ts';
 import { sealedColumns } from '../../subgraphs/merchants/reseal-secrets.ts';
@@ -32,8 +36,8 @@ const nameOf = async (id: string): Promise<unknown> =>
   (await migrated.database.pool.query('select name from merchant where id = $1', [id])).rows[0]
     ?.name;
 
-const audited = (id: string) => ({
-  action: 'merchant.test',
+const audited = (id: string): AuditedAction => ({
+  action: 'merchant.rename',
   merchantId: id,
   subject: { kind: 'merchant', id },
 });

@@ -14,6 +14,7 @@ import { useViewer } from '../viewer.tsx';
 import { useAlertWords } from '../words/alerts.ts';
 import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
+import { useActionName, useActionNames } from './action-name.ts';
 
 type Row = AuditQuery['auditLog']['nodes'][number];
 
@@ -25,7 +26,13 @@ const useRoles = () => {
   return (role: string): string => names[role] ?? role;
 };
 
-const columnsOf = (words: Words, roleOf: ReturnType<typeof useRoles>): readonly Column<Row>[] => [
+interface Speech {
+  readonly words: Words;
+  readonly roleOf: ReturnType<typeof useRoles>;
+  readonly actionName: ReturnType<typeof useActionName>;
+}
+
+const columnsOf = ({ words, roleOf, actionName }: Speech): readonly Column<Row>[] => [
   { name: words.columns.at, cell: ({ at }) => <Moment at={at} /> },
   {
     name: words.columns.actor,
@@ -36,7 +43,7 @@ const columnsOf = (words: Words, roleOf: ReturnType<typeof useRoles>): readonly 
       </span>
     ),
   },
-  { name: words.columns.action, cell: ({ action }) => action },
+  { name: words.columns.action, cell: ({ action }) => actionName(action) },
   {
     name: words.columns.subject,
     isWide: true,
@@ -56,9 +63,10 @@ const State = ({ title, state }: { readonly title: string; readonly state: objec
 
 const Entry = ({ entry, close }: { readonly entry: Row; readonly close: () => void }) => {
   const roleOf = useRoles();
+  const actionName = useActionName();
   const { auditLog, columns } = useWords();
   return (
-    <Modal side title={entry.action} isOpen onClose={close}>
+    <Modal side title={actionName(entry.action)} isOpen onClose={close}>
       <div className="payment">
         <dl className="facts">
           <div>
@@ -71,6 +79,12 @@ const Entry = ({ entry, close }: { readonly entry: Row; readonly close: () => vo
             <dt>{columns.actor}</dt>
             <dd>
               {entry.actor} ({roleOf(entry.role)})
+            </dd>
+          </div>
+          <div>
+            <dt>{columns.action}</dt>
+            <dd>
+              <code>{entry.action}</code>
             </dd>
           </div>
           <div>
@@ -93,17 +107,36 @@ const Entry = ({ entry, close }: { readonly entry: Row; readonly close: () => vo
   );
 };
 
-/** Who, what and of what; each counts when Enter is pressed or the field is left. */
+/** Who, what and of what; a typed one counts when Enter is pressed or the field is left. */
 const AuditFilters = ({ hasSubject }: { readonly hasSubject: boolean }) => {
   const words = useAlertWords();
   const { search, set } = useAddress();
-  const fields = ['actor', 'action', ...(hasSubject ? (['subject'] as const) : [])] as const;
-  const apply = (field: (typeof fields)[number], text: string): void => {
+  const filters = useWords().filters;
+  const actionName = useActionName();
+  // One that is asked for by its code alone is shown, too.
+  const actions = [...new Set([...Object.keys(useActionNames()), search.action ?? ''])]
+    .filter((action) => action !== '')
+    .toSorted((a, b) => actionName(a).localeCompare(actionName(b)));
+  const fields = ['actor', ...(hasSubject ? (['subject'] as const) : [])] as const;
+  const apply = (field: (typeof fields)[number] | 'action', text: string): void => {
     if (text === (search[field] ?? '')) return;
     set({ [field]: text === '' ? undefined : text, after: undefined, before: undefined });
   };
   return (
     <div className="chips">
+      <select
+        className="chip-field"
+        aria-label={words.action}
+        value={search.action ?? ''}
+        onChange={({ target }) => apply('action', target.value)}
+      >
+        <option value="">{`${words.action}: ${filters.all}`}</option>
+        {actions.map((action) => (
+          <option key={action} value={action}>
+            {actionName(action)}
+          </option>
+        ))}
+      </select>
       {fields.map((field) => (
         <input
           key={`${field} ${search[field] ?? ''}`}
@@ -127,6 +160,7 @@ export const AuditPage = () => {
   const words = useWords();
   const viewer = useViewer();
   const roleOf = useRoles();
+  const actionName = useActionName();
   const { search, merchantId, set } = useAddress();
   const { actor = null, action = null, since = null, until = null } = search;
   // Of all merchants nothing is found by its id: the log has an index of it for each.
@@ -160,7 +194,7 @@ export const AuditPage = () => {
       {rows.length > 0 && (
         <Table
           label={words.sections.audit}
-          columns={columnsOf(words, roleOf)}
+          columns={columnsOf({ words, roleOf, actionName })}
           rows={rows}
           keyOf={({ id }) => id}
           openKey={search.open ?? null}

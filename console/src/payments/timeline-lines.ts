@@ -31,6 +31,8 @@ export interface Line {
 interface Speech {
   readonly words: Words;
   readonly line: TimelineWords;
+  /** What a person did, in words. */
+  readonly actionName: (action: string) => string;
 }
 
 type Entry = Whole['timeline'][number];
@@ -94,7 +96,7 @@ const webhookLine = (entry: Of<'TimelineWebhookAttempt'>, { words, line }: Speec
 };
 
 const lineOf = (entry: Entry, speech: Speech, currency: string): Line => {
-  const { words, line } = speech;
+  const { words, line, actionName } = speech;
   const { at } = entry;
   switch (entry.__typename) {
     case 'TimelineCreated': {
@@ -129,7 +131,7 @@ const lineOf = (entry: Entry, speech: Speech, currency: string): Line => {
     }
     case 'TimelineAudit': {
       const { actor, action } = entry.audit;
-      const text = `${actor}: ${action}`;
+      const text = `${actor}: ${actionName(action)}`;
       return { kind: 'person', at, tone: 'over', text, aside: '', records: [entry.audit] };
     }
   }

@@ -1,5 +1,6 @@
 /** Everything that happened to a payment, in order of time; each line opens to its record. */
 import { listOf, useAddress } from '../address.ts';
+import { useActionName } from '../audit/action-name.ts';
 import { Raw } from '../parts/raw.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { useTimelineWords } from '../words/timeline.ts';
@@ -72,7 +73,8 @@ export const Timeline = ({ payment }: { readonly payment: Whole }) => {
   const words = useWords();
   const line = useTimelineWords();
   const { search } = useAddress();
-  const lines = linesOf(payment, { words, line });
+  const actionName = useActionName();
+  const lines = linesOf(payment, { words, line, actionName });
   const chosen = listOf(search.kinds, lineKinds);
   const shown = chosen.length === 0 ? lines : lines.filter(({ kind }) => chosen.includes(kind));
   return (

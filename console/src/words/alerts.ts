@@ -15,7 +15,7 @@ const en = {
   subject: 'Id of what was changed',
   subjectHint: 'With a merchant chosen above',
   actor: 'Who',
-  action: 'Action, such as refund.create',
+  action: 'Action',
 };
 
 const ru: typeof en = {
@@ -32,7 +32,7 @@ const ru: typeof en = {
   subject: 'Id изменённого',
   subjectHint: 'Когда выше выбран мерчант',
   actor: 'Кто',
-  action: 'Действие, например refund.create',
+  action: 'Действие',
 };
 
 /** The words. */

@@ -27,6 +27,7 @@ import type { Database } from './orm.ts';
 import { listsOfEntry, noteListChange } from './list-changes.ts';
 import { newRowId } from './new-id.ts';
 import { run, type Statement } from './statement.ts';
+import type { AuditAction } from '../rules/audit-action.ts';
 import { maskCardNumbers } from '../rules/card-in-text.ts';
 import { platformMerchantId } from '../rules/platform.ts';
 import { isRefused, refused, type Refused } from '../rules/refusal.ts';
@@ -39,8 +40,7 @@ export type Acting = Pick<SubgraphContext, 'principal' | 'requestId' | 'now'>;
 
 /** What is done to what. */
 export interface AuditedAction {
-  /** `<object>.<verb>`, lower case, such as `api_key.revoke`. */
-  readonly action: string;
+  readonly action: AuditAction;
   /** Whose log it goes to; null for what concerns no single merchant. */
   readonly merchantId: string | null;
   /** The thing that is changed. What is created gets its id before the change. */

@@ -12,7 +12,7 @@ import type { Database } from '../../kernel/database/orm.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { changeEntities, type Acting, type EntryNotes } from '../audit.ts';
+import { changeEntities, type Acting, type EntryNotes, type AuditedAction } from '../audit.ts';
 
 /** What is asked about, as it stands. */
 interface Asked {
@@ -108,7 +108,11 @@ export const askBankAgain = async (
 ): Promise<BankAskedAgain | Refused> => {
   if (!isUuid(id))
     return refused('not_found', 'the merchant has no payment, refund or payout with this id');
-  const action = { action: 'bank.ask_again', merchantId, subject: { kind: 'bank_operation', id } };
+  const action: AuditedAction = {
+    action: 'bank.ask_again',
+    merchantId,
+    subject: { kind: 'bank_operation', id },
+  };
   return changeEntities<BankAskedAgain>(database, acting, action, (em, notes) =>
     askAgain(em, notes, { merchantId, id }, acting.now()),
   );

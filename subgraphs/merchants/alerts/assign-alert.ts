@@ -6,7 +6,7 @@ import { run, type Runner, type Statement } from '../../kernel/database/statemen
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
-import { actorOf, changeEntities, type Acting } from '../audit.ts';
+import { actorOf, changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { sessionKept_days } from '../sessions/rules.ts';
 
 const assignees_max = 200;
@@ -51,7 +51,11 @@ export const assignAlert = async (
   if (!isUuid(id)) return none;
   if (assignee !== null && !(await findAssignees(database.pool, acting)).includes(assignee))
     return refused('bad_request', 'assignee: no person of the platform has this name');
-  const action = { action: 'alert.assign', merchantId, subject: { kind: 'alert', id } };
+  const action: AuditedAction = {
+    action: 'alert.assign',
+    merchantId,
+    subject: { kind: 'alert', id },
+  };
   return changeEntities(database, acting, action, async (em) => {
     const key = { merchantId: merchantId ?? platformMerchantId, id };
     const alert = await em.findOne(AlertEntity, key, forUpdate);

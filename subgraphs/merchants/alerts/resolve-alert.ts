@@ -5,7 +5,7 @@ import { forUpdate } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { actorOf, changeEntities, type Acting } from '../audit.ts';
+import { actorOf, changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
 
 /**
@@ -26,7 +26,11 @@ export const resolveAlert = async (
   if (!isUuid(id)) return none;
   const mistake = reasonMistake(note);
   if (mistake) return mistake;
-  const action = { action: 'alert.resolve', merchantId, subject: { kind: 'alert', id } };
+  const action: AuditedAction = {
+    action: 'alert.resolve',
+    merchantId,
+    subject: { kind: 'alert', id },
+  };
   return changeEntities(database, acting, action, async (em) => {
     const key = { merchantId: merchantId ?? platformMerchantId, id };
     const alert = await em.findOne(AlertEntity, key, forUpdate);

@@ -3,6 +3,7 @@
  * Links expire, sessions lapse, subscriptions are charged and webhooks retried by it
  * (`kernel/clock/keep-clocks`). Live mode never sees a clock.
  */
+import type { AuditVerb } from '../../kernel/rules/audit-action.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { TestClockEntity, type TestClock } from '../../kernel/clock/entities.ts';
 import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
@@ -100,7 +101,10 @@ export const createClock = async (
 const change = async <Result extends object>(
   { database }: ClockVerbs,
   acting: Acting,
-  { shop: { merchantId, shopId }, verb }: { readonly shop: ShopKey; readonly verb: string },
+  {
+    shop: { merchantId, shopId },
+    verb,
+  }: { readonly shop: ShopKey; readonly verb: AuditVerb<'test_clock'> },
   work: (em: EntityManager, notes: EntryNotes) => Promise<Result | Refused>,
 ): Promise<Result | Refused> =>
   isUuid(shopId)
@@ -132,7 +136,7 @@ const lockClock = async (
 const set = async (
   verbs: ClockVerbs,
   acting: Acting,
-  { shop, verb }: { readonly shop: ShopKey; readonly verb: string },
+  { shop, verb }: { readonly shop: ShopKey; readonly verb: AuditVerb<'test_clock'> },
   decide: (clock: ShownClock) => Partial<Pick<TestClock, 'frozen' | 'targetAt'>> | Refused,
 ): Promise<ShownClock | Refused> => {
   const real = inMilliseconds(verbs.realNow());

@@ -11,7 +11,7 @@ import type { Database } from '../../kernel/database/orm.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { changeEntities, type Acting } from '../audit.ts';
+import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
 
 /** So many rows of each kind lose their data in one call. */
@@ -160,7 +160,7 @@ export const erasePersonalData = async (
   if (mistake) return mistake;
   const none = refused('not_found', `there is no such ${subject}`);
   if (subject !== 'customer' && !isUuid(id)) return none;
-  const action = {
+  const action: AuditedAction = {
     action: 'personal_data.erase',
     merchantId,
     subject: { kind: subject, id: inLog(subject, id) },

@@ -16,7 +16,7 @@ import type { Bus } from '../../kernel/service/bus.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { scopes } from '../../kernel/service/access/principal.ts';
-import { changeEntities, type Acting } from '../audit.ts';
+import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { ApiKeyEntity, type ApiKey } from '../entities.ts';
 import { digestOf, keyRandom_bytes, makeKey } from './rules.ts';
 
@@ -65,7 +65,11 @@ export const issueApiKey = async (
     );
   if (!isUuid(shopId)) return noShop;
   const id = randomUUID();
-  const action = { action: 'api_key.issue', merchantId, subject: { kind: 'api_key', id } };
+  const action: AuditedAction = {
+    action: 'api_key.issue',
+    merchantId,
+    subject: { kind: 'api_key', id },
+  };
   return changeEntities(database, acting, action, async (em) => {
     if ((await em.count(ShopEntity, { merchantId, id: shopId })) === 0) return noShop;
     const { key: secret, prefix } = makeKey(mode, randomBytes(keyRandom_bytes));
@@ -95,7 +99,11 @@ export const revokeApiKey = async (
   { merchantId, apiKeyId: id }: { readonly merchantId: string; readonly apiKeyId: string },
 ): Promise<ApiKey | Refused> => {
   if (!isUuid(id)) return noKey;
-  const action = { action: 'api_key.revoke', merchantId, subject: { kind: 'api_key', id } };
+  const action: AuditedAction = {
+    action: 'api_key.revoke',
+    merchantId,
+    subject: { kind: 'api_key', id },
+  };
   const revoked = await changeEntities(database, acting, action, async (em) => {
     const key = await em.findOne(ApiKeyEntity, { merchantId, id }, forUpdate);
     return key ? em.assign(key, { revokedAt: key.revokedAt ?? acting.now() }) : noKey;

@@ -7,7 +7,12 @@ import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { actorOf, changeEntities, type Acting } from '../../kernel/database/audit.ts';
+import {
+  actorOf,
+  changeEntities,
+  type Acting,
+  type AuditedAction,
+} from '../../kernel/database/audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
 import {
   ReconciliationDifferenceEntity,
@@ -69,7 +74,7 @@ export const resolveDifference = async (
   if (!isUuid(id)) return none;
   const mistake = reasonMistake(note);
   if (mistake) return mistake;
-  const action = {
+  const action: AuditedAction = {
     action: 'reconciliation_difference.resolve',
     merchantId,
     subject: { kind: 'reconciliation_difference', id },

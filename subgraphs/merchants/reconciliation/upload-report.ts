@@ -2,6 +2,7 @@
  * Bringing in an acquirer's registry: a run is opened, takes the lines part by part, and is given
  * to the job that matches. Each step may be repeated.
  */
+import type { AuditAction } from '../../kernel/rules/audit-action.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ReportLine } from '../../kernel/banks/settlement-bank.ts';
@@ -12,7 +13,12 @@ import { run, type Statement } from '../../kernel/database/statement.ts';
 import { isPlainText } from '../../kernel/rules/block.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { actorOf, changeEntities, type Acting } from '../../kernel/database/audit.ts';
+import {
+  actorOf,
+  changeEntities,
+  type Acting,
+  type AuditedAction,
+} from '../../kernel/database/audit.ts';
 import {
   ReconciliationPartEntity,
   ReconciliationRunEntity,
@@ -116,7 +122,7 @@ export const openReconciliation = (
   acting: Acting,
   name: RegistryName,
 ): Promise<ReconciliationRun | Refused> => {
-  const action = {
+  const action: AuditedAction = {
     action: 'reconciliation.open',
     merchantId: null,
     subject: { kind: 'registry', id: `${name.connector}/${name.reference}` },
@@ -144,7 +150,7 @@ const none = refused('not_found', 'there is no such reconciliation');
 const changeRun = async (
   database: Uploading,
   acting: Acting,
-  { action, id }: { readonly action: string; readonly id: string },
+  { action, id }: { readonly action: AuditAction; readonly id: string },
   change: (em: EntityManager, opened: ReconciliationRun) => Promise<ReconciliationRun | Refused>,
 ): Promise<ReconciliationRun | Refused> => {
   if (!isUuid(id)) return none;

@@ -1,5 +1,5 @@
 /** Who is logged in to the console, and ending another person's session. */
-import { writeEntry } from '../../kernel/database/audit.ts';
+import { writeEntry, type AuditedAction } from '../../kernel/database/audit.ts';
 import { inTransaction, run, type Statement } from '../../kernel/database/statement.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
@@ -61,7 +61,7 @@ export const endPersonSession = async (
     const [session] = await run<PersonSession>(client, endById, values);
     if (!session) return null;
     const { subject, role, merchantId } = session;
-    const action = {
+    const action: AuditedAction = {
       action: 'console_session.end',
       merchantId,
       subject: { kind: 'console_session', id },

@@ -4,7 +4,7 @@
  * after the commit.
  */
 import { randomUUID } from 'node:crypto';
-import { writeEntry } from '../../kernel/database/audit.ts';
+import { writeEntry, type AuditedAction } from '../../kernel/database/audit.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { openKnownMerchants } from '../../kernel/database/known-merchants.ts';
 import {
@@ -128,7 +128,11 @@ const open = (
     const principal: OperatorPrincipal = { kind: 'operator', ...person };
     const acting = { principal, requestId, now };
     const subjectOf = { kind: 'console_session', id: session.id };
-    const action = { action: 'console_session.open', merchantId, subject: subjectOf };
+    const action: AuditedAction = {
+      action: 'console_session.open',
+      merchantId,
+      subject: subjectOf,
+    };
     await writeEntry(client, acting, action, {
       before: null,
       after: { by: 'person' in by ? 'issuer' : 'link' },

@@ -11,7 +11,7 @@ import type { Database } from '../../kernel/database/orm.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { seal } from '../../kernel/service/access/vault.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
-import { changeEntities, type Acting } from '../audit.ts';
+import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { MerchantEntity } from '../entities.ts';
 import { makeWebhookSecret } from '../keys/rules.ts';
 import { nameMistake, overlapEnd, overlapMistake, shopsPerMerchant_max } from '../rules/cabinet.ts';
@@ -55,7 +55,11 @@ export const createShop = async (
   const mistake = nameMistake('name', name) ?? nameMistake('terminalName', terminalName);
   if (mistake) return refused('bad_request', mistake);
   const id = randomUUID();
-  const action = { action: 'shop.create', merchantId, subject: { kind: 'shop', id } };
+  const action: AuditedAction = {
+    action: 'shop.create',
+    merchantId,
+    subject: { kind: 'shop', id },
+  };
   return changeEntities(database, acting, action, async (em) => {
     // The merchant is locked before its shops are counted: those created meanwhile count.
     const merchant = await em.findOne(MerchantEntity, { id: merchantId }, forUpdate);
@@ -98,7 +102,11 @@ export const renameShop = async (
     nameMistake('name', name) ??
     (terminalName === null ? null : nameMistake('terminalName', terminalName));
   if (mistake) return refused('bad_request', mistake);
-  const action = { action: 'shop.rename', merchantId, subject: { kind: 'shop', id: shopId } };
+  const action: AuditedAction = {
+    action: 'shop.rename',
+    merchantId,
+    subject: { kind: 'shop', id: shopId },
+  };
   return changeEntities(database, acting, action, async (em) => {
     const shop = await lockShop(em, { merchantId, shopId });
     if (!shop) return noShop();
@@ -119,7 +127,7 @@ export const rotateShopSecret = async (
 ): Promise<Rotated | Refused> => {
   const mistake = overlapMistake(overlapHours, 'v2');
   if (mistake) return refused('bad_request', mistake);
-  const action = {
+  const action: AuditedAction = {
     action: 'shop.webhook_secret_rotate',
     merchantId,
     subject: { kind: 'shop', id: shopId },

@@ -4,13 +4,14 @@
  * which has nothing to do with those of webhooks. Changes hold in every process at once: bus topic
  * `keys`.
  */
+import type { AuditVerb } from '../../kernel/rules/audit-action.ts';
 import { randomBytes } from 'node:crypto';
 import type { Shop } from '../../kernel/database/entities.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { readAddressEntry } from '../../kernel/service/access/address-list.ts';
 import { seal } from '../../kernel/service/access/vault.ts';
 import type { KeyParts, ShopKey } from '../keys/api-keys.ts';
-import { changeEntities, type Acting } from '../audit.ts';
+import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { lockShop } from './change-shop.ts';
 import { makeSigningSecret } from '../keys/rules.ts';
 import type { Keys } from '../../kernel/service/access/keys.ts';
@@ -32,10 +33,13 @@ const noShop = refused('not_found', 'there is no such shop');
 const changeProtection = async (
   { database, bus }: KeyParts,
   acting: Acting,
-  { shop: { merchantId, shopId }, verb }: { readonly shop: ShopKey; readonly verb: string },
+  {
+    shop: { merchantId, shopId },
+    verb,
+  }: { readonly shop: ShopKey; readonly verb: AuditVerb<'shop'> },
   decide: (shop: Shop) => Partial<Protection> | Refused,
 ): Promise<Shop | Refused> => {
-  const action = {
+  const action: AuditedAction = {
     action: `shop.${verb}`,
     merchantId,
     subject: { kind: 'shop', id: shopId },

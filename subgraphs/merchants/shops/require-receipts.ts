@@ -4,7 +4,7 @@
  */
 import type { Shop } from '../../kernel/database/entities.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { changeEntities, type Acting } from '../audit.ts';
+import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import type { KeyParts, ShopKey } from '../keys/api-keys.ts';
 import { lockShop } from './change-shop.ts';
 
@@ -18,7 +18,7 @@ export const requireReceipts = async (
   { merchantId, shopId }: ShopKey,
   required: boolean,
 ): Promise<Shop | Refused> => {
-  const action = {
+  const action: AuditedAction = {
     action: 'shop.receipts_require',
     merchantId,
     subject: { kind: 'shop', id: shopId },

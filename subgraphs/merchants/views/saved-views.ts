@@ -8,7 +8,7 @@ import { platformMerchantId } from '../../kernel/rules/platform.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { merchantOf } from '../../kernel/service/access/reach.ts';
-import { actorOf, changeEntities, type Acting } from '../audit.ts';
+import { actorOf, changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { SavedViewEntity, type SavedView } from './entities.ts';
 import { viewMistake, viewsPerPerson_max, type NamedView } from './rules.ts';
 
@@ -57,7 +57,7 @@ export const saveView = async (
   const owner = ownerOf(acting);
   const id = randomUUID();
   const { section, name, search } = view;
-  const action = {
+  const action: AuditedAction = {
     action: 'saved_view.save',
     merchantId: owner.merchantId,
     subject: { kind: 'saved_view', id },
@@ -81,7 +81,7 @@ export const deleteView = async (
   const none = refused('not_found', 'there is no such view');
   if (!isUuid(id)) return none;
   const owner = ownerOf(acting);
-  const action = {
+  const action: AuditedAction = {
     action: 'saved_view.delete',
     merchantId: owner.merchantId,
     subject: { kind: 'saved_view', id },

@@ -13,7 +13,7 @@ import { run, type Statement } from '../../kernel/database/statement.ts';
 import type { WebhookEvent } from '../../kernel/rules/event.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { seal } from '../../kernel/service/access/vault.ts';
-import { changeEntities, type Acting, type EntryNotes } from '../audit.ts';
+import { changeEntities, type Acting, type EntryNotes, type AuditedAction } from '../audit.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
 import { lockShop, type Rotated, type ShopParts } from '../shops/change-shop.ts';
 import { notSent } from './deliver-webhook.ts';
@@ -70,7 +70,7 @@ export const createEndpoint = async (
   const mistake = checkWebhookUrl(url, { privateTargets: privateTargets(), mode: 'test' });
   if (mistake) return refused('bad_request', `url: ${mistake}`);
   const id = randomUUID();
-  const action = {
+  const action: AuditedAction = {
     action: 'webhook_endpoint.create',
     merchantId,
     subject: { kind: 'webhook_endpoint', id },
@@ -104,7 +104,7 @@ export const createEndpoint = async (
 const changeEndpoint = async <Result extends object>(
   database: Pick<Database, 'emOf'>,
   acting: Acting,
-  { id, ...action }: EndpointKey & { readonly action: string; readonly view?: string },
+  { id, ...action }: EndpointKey & Pick<AuditedAction, 'action' | 'view'>,
   change: (
     endpoint: WebhookEndpoint,
     em: EntityManager,
@@ -134,7 +134,7 @@ export const updateEndpoint = async (
     ? checkWebhookUrl(wanted.url, { privateTargets: privateTargets(), mode: 'test' })
     : null;
   if (mistake) return refused('bad_request', `url: ${mistake}`);
-  const action = { action: 'webhook_endpoint.update', ...key };
+  const action = { action: 'webhook_endpoint.update', ...key } as const;
   return changeEndpoint(database, acting, action, async (endpoint) => {
     const { url, signature, previousUntil } = endpoint;
     const signed = wanted.signature ?? signature;

@@ -10,7 +10,7 @@ import { clientOf, forUpdate } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { changeEntities, type Acting } from '../audit.ts';
+import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import {
   MerchantEntity,
   WebhookDeliveryEntity,
@@ -80,7 +80,7 @@ export const resendDelivery = async (
 ): Promise<WebhookDelivery | Refused> => {
   const none = refused('not_found', 'there is no such webhook delivery');
   if (!isUuid(id)) return none;
-  const action = {
+  const action: AuditedAction = {
     action: 'webhook_delivery.resend',
     merchantId,
     subject: { kind: 'webhook_delivery', id },
@@ -135,7 +135,7 @@ export const resendFailed = async (
     return refused('not_found', 'there is no such webhook endpoint');
   if (limit < 1 || limit > resendOfCall_max)
     return refused('bad_request', `limit: expected 1 to ${resendOfCall_max}, got ${limit}`);
-  const action = {
+  const action: AuditedAction = {
     action: 'webhook_deliveries.resend_failed',
     merchantId,
     subject: { kind: 'merchant', id: merchantId },

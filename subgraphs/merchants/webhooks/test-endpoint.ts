@@ -7,7 +7,7 @@ import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { forUpdate } from '../../kernel/database/orm-connections.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
-import { changeEntities, type Acting } from '../audit.ts';
+import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import {
   AuditEntryEntity,
   MerchantEntity,
@@ -40,7 +40,7 @@ const takeSample = (
   { merchantId, id }: EndpointKey,
 ): Promise<{ readonly endpoint: WebhookEndpoint } | Refused> => {
   const subject = { kind: 'webhook_endpoint', id };
-  const action = { action: 'webhook_endpoint.test', merchantId, subject };
+  const action: AuditedAction = { action: 'webhook_endpoint.test', merchantId, subject };
   return changeEntities(database, acting, action, async (em, notes) => {
     // Whoever comes at the same moment waits here, and counts this one.
     const merchant = await em.findOne(MerchantEntity, { id: merchantId }, forUpdate);

@@ -1,4 +1,5 @@
 /** Reading and writing drafts of payouts. */
+import type { AuditVerb } from '../../kernel/rules/audit-action.ts';
 import type pg from 'pg';
 import { dueOn } from '../../kernel/clock/due.ts';
 import { writeEntries, type Acting } from '../../kernel/database/audit.ts';
@@ -110,11 +111,11 @@ const shown = (draft: PayoutDraft) => ({
 export const recordDraft = (
   client: pg.PoolClient,
   acting: Acting,
-  action: 'create' | 'approve' | 'refuse' | 'reject' | 'expire',
+  action: AuditVerb<'payout_draft'>,
   { before, after }: { readonly before: PayoutDraft | null; readonly after: PayoutDraft },
 ): Promise<void> => {
   const { merchantId, id } = after;
-  const done = `payout_draft.${action}`;
+  const done = `payout_draft.${action}` as const;
   const subject = { kind: 'payout_draft', id };
   return writeEntries(client, [
     {
