@@ -274,30 +274,37 @@ test('connections that are lost in the middle of batches lose no payment and mak
   const { pool } = migrated.database;
   const over = new AbortController();
   const killing = (async () => {
-    let killed = 0;
     while (!over.signal.aborted) {
-      const { rows } = await pool.query(
+      await pool.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
           where datname = current_database() and pid <> pg_backend_pid() and query like 'with sent%' and state = 'active'`,
       );
-      killed += rows.length;
       await sleep(5);
     }
-    return killed;
   })();
   // Each caller repeats under the same key until it is answered, as the contract has it.
-  const repeat = async (key: KeyPrincipal, amount: bigint): Promise<[lost: number, id: string]> => {
+  const repeat = async (
+    key: KeyPrincipal,
+    amount: bigint,
+    round: number,
+  ): Promise<[lost: number, id: string]> => {
     for (let lost = 0; ; lost += 1) {
-      const made = await create(key, amount, `key ${amount}`).catch(() => null);
+      const made = await create(key, amount, `key ${round} ${amount}`).catch(() => null);
       if (made) return [lost, granted(made).payment.id];
     }
   };
-  const answered = await Promise.all(
-    keys.flatMap((key) => amounts(250).map((amount) => repeat(key, amount))),
-  );
+  const answered: [lost: number, id: string][] = [];
+  let rounds = 0;
+  // A statement is over in milliseconds: on a busy machine none may be met for a while.
+  for (; answered.every(([lost]) => lost === 0); rounds += 1)
+    answered.push(
+      ...(await Promise.all(
+        keys.flatMap((key) => amounts(250).map((amount) => repeat(key, amount, rounds))),
+      )),
+    );
   over.abort();
-  const killed = await killing;
-  assert.ok(killed > 0 && answered.some(([lost]) => lost > 0), `${killed} connections were lost`);
-  assert.equal(new Set(answered.map(([, id]) => id)).size, 1_000);
-  for (const key of keys) assert.deepEqual(await writtenOf(key), [250, 250, 250]);
+  await killing;
+  assert.equal(new Set(answered.map(([, id]) => id)).size, 1_000 * rounds);
+  const each = 250 * rounds;
+  for (const key of keys) assert.deepEqual(await writtenOf(key), [each, each, each]);
 });
