@@ -1,8 +1,8 @@
 /**
  * `npm run test:citus`: the tables spread over a real Citus; on them every statement of the
- * program, their upkeep, every scenario, and what spreading costs. Names of files after it run
- * these alone. CITUS_BIN is the folder of a PostgreSQL's programs that has Citus among its
- * libraries.
+ * program, their upkeep, relays that are killed, every scenario, and what spreading costs. Names of
+ * files after it run these alone. CITUS_BIN is the folder of a PostgreSQL's programs that has Citus
+ * among its libraries.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ if (bin === undefined || !existsSync(join(bin, 'postgres'))) {
   findOutsidePrograms(false);
   const given = process.argv.slice(2);
   const names =
-    given.length > 0 ? given : ['statements', 'upkeep', 'scenarios', 'console', 'rates'];
+    given.length > 0 ? given : ['statements', 'upkeep', 'relay', 'scenarios', 'console', 'rates'];
   const events = run({
     files: names.map((name) => join(import.meta.dirname, `${name}.ts`)),
     // What is measured has the machine to itself.

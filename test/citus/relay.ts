@@ -1,0 +1,115 @@
+/**
+ * The relay on spread tables, whose processes are killed again and again while they number: each
+ * event gets one number and its delivery once, and whoever has read a merchant's numbers never sees
+ * a smaller one appear.
+ */
+import assert from 'node:assert/strict';
+import { fork, type ChildProcess } from 'node:child_process';
+import { randomInt, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startRelay } from '../../subgraphs/kernel/events/relay.ts';
+import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
+import { eventually } from '../support/merchant.ts';
+import {
+  migrateTemplate,
+  openMigratedDatabase,
+  type MigratedDatabase,
+} from '../support/migrated.ts';
+import { log, writeEvent } from '../webhooks/harness.ts';
+import { distribute, startCitus, type Servers } from './servers.ts';
+
+const kills = 15;
+const merchants = 8;
+const eventsAtOnce = 5;
+/** Several statements of the relay: what is killed has numbered some events and numbers others. */
+const life_ms = 1_500;
+const patience_ms = 120_000;
+
+let servers: Servers;
+let migrated: MigratedDatabase;
+before(async () => {
+  servers = await startCitus(process.env['CITUS_BIN'] ?? '');
+  await migrateTemplate(servers.url);
+  await distribute(servers.url);
+  migrated = await openMigratedDatabase(servers.url);
+});
+after(async () => {
+  await migrated?.close();
+  await servers?.stop();
+});
+
+/** Starts a relay and kills it at a random moment behind a numbering; gives its last message. */
+const relayAndDie = async (): Promise<string> => {
+  const relay: ChildProcess = fork(new URL('relay-process.ts', import.meta.url), [servers.url]);
+  let message = '';
+  relay.on('message', (word: string) => (message = word));
+  await once(relay, 'message');
+  await sleep(randomInt(life_ms));
+  const ended = once(relay, 'exit');
+  relay.kill('SIGKILL');
+  await ended;
+  return message;
+};
+
+test('a relay that is killed while it numbers loses no event and doubles none', async () => {
+  const { pool } = migrated.database;
+  const shops = await Promise.all(Array.from({ length: merchants }, () => migrated.merchant()));
+  const over = new AbortController();
+  let written = 0;
+  const write = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      const url = `https://shop.example/${randomUUID()}`;
+      const writing = shops.flatMap((shop) =>
+        Array.from({ length: eventsAtOnce }, () =>
+          writeEvent(pool, { ...shop, secret: '' }, { url }),
+        ),
+      );
+      written += (await Promise.all(writing)).length;
+    }
+  };
+  const watch = async (merchantId: string): Promise<void> => {
+    for (let known = new Set<string>(); !over.signal.aborted;) {
+      const { rows } = await pool.query<{ sequence: string }>(
+        'select sequence::text from event where merchant_id = $1 and sequence is not null',
+        [merchantId],
+      );
+      const newest = [...known].reduce(
+        (most, each) => (BigInt(each) > most ? BigInt(each) : most),
+        0n,
+      );
+      const late = rows.filter(
+        ({ sequence }) => !known.has(sequence) && BigInt(sequence) <= newest,
+      );
+      assert.deepEqual(late, [], `behind ${newest}`);
+      known = new Set(rows.map(({ sequence }) => sequence));
+    }
+  };
+  const beside = Promise.all([write(), ...shops.map(({ merchantId }) => watch(merchantId))]);
+  let within = 0;
+  for (let killed = 0; killed < kills; killed += 1)
+    if ((await relayAndDie()) === 'numbering') within += 1;
+  over.abort();
+  await beside;
+  assert.ok(within > 0, 'none was killed while it numbered');
+
+  const bus = { publish: async () => {}, subscribe: () => () => {} };
+  const heir = startRelay({ pool, bus, log, deliveriesOf, wake: async () => {} });
+  const unnumbered = async (): Promise<boolean> =>
+    (await pool.query('select 1 from event where sequence is null limit 1')).rows.length > 0;
+  await eventually(async () => !(await unnumbered()), 'the last number', patience_ms);
+  await heir.stop();
+  const count = async (text: string): Promise<number> =>
+    (await pool.query<{ count: number }>(`select count(${text}`)).rows[0]?.count ?? 0;
+  assert.deepEqual(
+    {
+      events: await count('*)::int from event'),
+      numbers: await count('distinct sequence)::int from event'),
+      deliveries: await count('*)::int from webhook_delivery'),
+      delivered: await count('distinct event_id)::int from webhook_delivery'),
+    },
+    { events: written, numbers: written, deliveries: written, delivered: written },
+  );
+  console.log(`${written} events, ${kills} kills, ${within} of them while events were numbered`);
+});
