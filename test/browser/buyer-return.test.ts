@@ -4,7 +4,7 @@
  */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import type { Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { noChromium } from './chromium.ts';
 import { openBrowserHarness, type BrowserHarness } from './harness.ts';
 
@@ -29,6 +29,20 @@ const measureStay = async (
     addEventListener('beforeunload', () => console.log('stayed ' + (performance.now() - shown_ms)));
   }`);
   return async () => Number((await left).text().slice('stayed '.length));
+};
+
+/** A window's page learns nothing until it pays, and then loses its next `lost` looks. */
+const receiveNothingUntilPaid = async (window: BrowserContext, lost = 0): Promise<void> => {
+  let left: number | null = null;
+  await window.route(/\/pay\?/, (route) => {
+    left = lost;
+    return route.continue();
+  });
+  await window.route(/\/(state|events)\?/, (route) => {
+    if (left === null) return route.fulfill({ status: 204 });
+    left -= 1;
+    return left >= 0 ? route.abort() : route.continue();
+  });
 };
 
 describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3 }, () => {
@@ -133,20 +147,34 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
       metadata: { simulator_outcome: 'requires_action' },
     });
     const first = await harness.open(payment);
-    // The second tab receives nothing until it acts.
     const deaf = await harness.openWindow();
-    await deaf.route(/\/(state|events)\?/, (route) => route.fulfill({ status: 204 }));
+    await receiveNothingUntilPaid(deaf);
     const second = await harness.open(payment, deaf);
     await button(first.page).click();
     await says(first.page, 'Оплатите через СБП');
     const refused = second.page.waitForResponse(/\/pay\?lang/);
     await button(second.page).click();
     assert.equal((await refused).status(), 409);
-    await deaf.unrouteAll();
     await second.page.getByRole('alert').filter({ hasText: 'Платёж уже изменился' }).waitFor();
     await says(second.page, 'Оплатите через СБП');
     assert.equal((await payment.read()).status, 'processing');
     assert.deepEqual(second.complaints, []);
+  });
+
+  test('a refusal stays in words when the look behind it is lost', async () => {
+    const payment = await harness.create({
+      method: 'sbp',
+      metadata: { simulator_outcome: 'requires_action' },
+    });
+    const first = await harness.open(payment);
+    const deaf = await harness.openWindow();
+    await receiveNothingUntilPaid(deaf, 1);
+    const second = await harness.open(payment, deaf);
+    await button(first.page).click();
+    await says(first.page, 'Оплатите через СБП');
+    await button(second.page).click();
+    await says(second.page, 'Оплатите через СБП');
+    await second.page.getByRole('alert').filter({ hasText: 'Платёж уже изменился' }).waitFor();
   });
 
   test('a lost network is said calmly and forgotten when it is back', async () => {

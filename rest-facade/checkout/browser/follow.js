@@ -3,7 +3,7 @@
  * came for a while.
  */
 import { setClock } from './clock.js';
-import { notice, showRegions, words } from './regions.js';
+import { notice, showRegions, withdraw, words } from './regions.js';
 import { returnWhenOver } from './return.js';
 
 /**
@@ -49,6 +49,8 @@ let busyUntil_ms = 0;
  * @type {ReturnType<typeof setTimeout> | undefined}
  */
 let timer;
+
+const sayOffline = () => words().offline;
 
 const isFinal = () => status !== 'pending' && status !== 'processing';
 
@@ -106,12 +108,12 @@ export const ask = async () => {
     isTooOften(answer);
     const state = answer.status === 200 ? await answer.json() : null;
     if (state && shown === before) show(state);
-    if (offline) notice(null);
+    withdraw(sayOffline);
     offline = false;
     return answer.ok || answer.status === 304;
   } catch {
     offline = true;
-    notice(() => words().offline, true);
+    notice(sayOffline, true);
     return false;
   }
 };

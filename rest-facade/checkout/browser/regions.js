@@ -60,6 +60,14 @@ export const notice = (say, calm = false) => {
 };
 
 /**
+ * Takes a message away if it is the one that is shown.
+ * @param {() => string} say
+ */
+export const withdraw = (say) => {
+  if (said === say) notice(null);
+};
+
+/**
  * A refusal's words by its code.
  * @param {string} code
  */
