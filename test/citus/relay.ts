@@ -53,7 +53,7 @@ const relayAndDie = async (): Promise<string> => {
   return message;
 };
 
-test('a relay that is killed while it numbers loses no event and doubles none', async () => {
+test('a relay that is killed while it numbers loses no event and doubles none', async (t) => {
   const { pool } = migrated.database;
   const shops = await Promise.all(Array.from({ length: merchants }, () => migrated.merchant()));
   const over = new AbortController();
@@ -111,5 +111,5 @@ test('a relay that is killed while it numbers loses no event and doubles none', 
     },
     { events: written, numbers: written, deliveries: written, delivered: written },
   );
-  console.log(`${written} events, ${kills} kills, ${within} of them while events were numbered`);
+  t.diagnostic(`${written} events, ${kills} kills, ${within} of them while events were numbered`);
 });

@@ -60,9 +60,16 @@ for (const [how, work] of [
     await codeOf(work());
   });
 
+test('one that its connection has lost, as behind a pooler, fails once, too', async () => {
+  await run(pool, count, []);
+  await pool.query('deallocate all');
+  assert.equal(await codeOf(run(pool, count, [])), '26000');
+  assert.deepEqual(await run(pool, count, []), [{ cups: 0 }]);
+});
+
 test('one whose session PostgreSQL ends takes its connection with it, and the next has another', async () => {
   const before = await connection(pool);
-  const suicide = { name: 'test.end', text: 'select pg_terminate_backend(pg_backend_pid())' };
-  assert.equal(await codeOf(run(pool, suicide, [])), '57P01');
+  const end = { name: 'test.end', text: 'select pg_terminate_backend(pg_backend_pid())' };
+  assert.equal(await codeOf(run(pool, end, [])), '57P01');
   assert.notEqual(await connection(pool), before);
 });
