@@ -3,9 +3,9 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { looked_max_events } from '../../subgraphs/merchants/event-log/read-event-log.ts';
-import { startTestDatabase, type TestDatabase } from '../support/database.ts';
+import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
   askGraph,
   callRest,
@@ -26,7 +26,7 @@ before(async () => {
     SECRET_KEY: randomBytes(32).toString('base64'),
     WEBHOOK_PRIVATE_TARGETS: 'allow',
   });
-  pool = new pg.Pool({ connectionString: database.url, max: 2 });
+  pool = openPool(database.url, 2);
 });
 after(async () => {
   await pool?.end();

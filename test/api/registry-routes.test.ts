@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { readContract } from '../../rest-facade/read-contract.ts';
 import { residentMemory_MiB } from '../bench/cpu.ts';
-import { startTestDatabase, type TestDatabase } from '../support/database.ts';
+import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { askGraph, callRest, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { startService, type Service } from '../support/service.ts';
 import { plantPayments, plantPostings } from './planted-registry.ts';
@@ -23,7 +23,7 @@ before(async () => {
     DATABASE_URL: database.url,
     SECRET_KEY: randomBytes(32).toString('base64'),
   });
-  pool = new pg.Pool({ connectionString: database.url, max: 2 });
+  pool = openPool(database.url, 2);
   merchant = await makeMerchant(service);
   const names = { m: merchant.id, s: merchant.shopId };
   await askGraph(

@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { seeded, type FaultSettings } from '../acquirer/faults.ts';
 import {
   enableLive,
@@ -25,6 +25,7 @@ import { fastTime_ms, type Speed } from './fast-time.ts';
 import { askGraph } from '../support/merchant.ts';
 import { doAll, prepare, typeAgain, type Done } from './orders.ts';
 import { openFixture, parts, type Fixture } from './fixture.ts';
+import { openPool } from '../support/database.ts';
 
 export interface ChaosPlan {
   readonly operations: number;
@@ -201,7 +202,7 @@ export const runChaos = async (plan: ChaosPlan) => {
   plan.print(`chaos with the seed ${plan.seed}`);
   const speed = { began_ms: Date.now(), times: plan.times };
   const fixture = await openFixture(speed, plan.seed);
-  const pool = new pg.Pool({ connectionString: fixture.databaseUrl, max: 4 });
+  const pool = openPool(fixture.databaseUrl, 4);
   try {
     return await live(plan, speed, fixture, pool);
   } catch (error) {

@@ -8,7 +8,6 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import pg from 'pg';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { registryOf } from '../crash/books.ts';
 import { onePayment } from '../scenarios/one-payment.ts';
@@ -26,6 +25,7 @@ import {
   type Bought,
   type Buyers,
 } from './buyers.ts';
+import { openPool } from '../support/database.ts';
 
 const isWhole = process.env['FLEET'] === 'whole';
 const buyers = 3;
@@ -251,7 +251,7 @@ describe(
         patience_ms,
       );
 
-      const pool = new pg.Pool({ connectionString: fleet.databaseUrl, max: 1 });
+      const pool = openPool(fleet.databaseUrl, 1);
       await eventually(
         async () => (await checkBooks({ pool })).length === 0,
         'right books',

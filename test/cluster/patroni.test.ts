@@ -6,7 +6,6 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import pg from 'pg';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { registryOf } from '../crash/books.ts';
 import { eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
@@ -15,6 +14,7 @@ import { startCalling, type SteadyCaller } from './felt-loss.ts';
 import { startFleetOn, type Fleet } from './fleet.ts';
 import { noFleet } from './outside.ts';
 import { noPatroni, startPatroniPair, type PatroniPair } from './patroni-pair.ts';
+import { openPool } from '../support/database.ts';
 
 /** What merchants may feel of a PostgreSQL that died, on a machine that other work shares. */
 const lostServer_max_ms = 10_000;
@@ -100,7 +100,7 @@ if (process.env['FLEET'] === 'whole')
       assert.equal(payments.length, ids.size);
       const paid = payments.filter(({ status }) => status === 'succeeded').length;
       assert.equal((await merchant.call('GET', '/balance')).body.balance, 1_000 * paid);
-      const pool = new pg.Pool({ connectionString: fleet.databaseUrl, max: 1 });
+      const pool = openPool(fleet.databaseUrl, 1);
       const isRight = async (): Promise<boolean> => (await checkBooks({ pool })).length === 0;
       await eventually(isRight, 'right books', patience_ms).finally(() => pool.end());
       process.stdout.write(`    ${payments.length} payments, ${load.tally.calls} calls\n`);

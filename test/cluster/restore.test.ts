@@ -10,7 +10,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { payByCard } from '../support/buyer.ts';
@@ -26,6 +25,7 @@ import {
   startRestored,
   takeBackup,
 } from './postgres-server.ts';
+import { openPool } from '../support/database.ts';
 
 const secretKey = randomBytes(32).toString('base64');
 const house = openHouse();
@@ -94,7 +94,7 @@ test('a base backup and the archived log bring back everything up to a moment, a
     Temporal.Instant.fromEpochMilliseconds(moment.at.getTime() + 10),
   );
   stack.defer(() => endServer(restored, 'SIGKILL'));
-  const pool = new pg.Pool({ connectionString: restored.url, max: 1 });
+  const pool = openPool(restored.url, 1);
   const differences = await checkBooks({ pool }).finally(() => pool.end());
   assert.deepEqual(
     differences.filter(({ check }) => check !== 'event_relayed'),

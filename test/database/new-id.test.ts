@@ -1,18 +1,15 @@
 /** Ids that grow with time: their form, their order, and what of them is random. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import pg from 'pg';
+import type pg from 'pg';
 import { newRowId, newRowIdInSql } from '../../subgraphs/kernel/database/new-id.ts';
-import { startTestDatabase, type TestDatabase } from '../support/database.ts';
+import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;
 before(async () => {
   database = await startTestDatabase();
-  pool = new pg.Pool({ connectionString: database.url, max: 8 });
-  // The server may end before a connection that was let go of has closed.
-  pool.on('connect', (client) => client.on('error', () => {}));
-  pool.on('error', () => {});
+  pool = openPool(database.url, 8);
 });
 after(async () => {
   await pool.end();

@@ -8,14 +8,13 @@ import pg from 'pg';
 import { inTransaction, run, type Runner } from '../../subgraphs/kernel/database/statement.ts';
 import { errorCode } from '../../subgraphs/kernel/service/error-code.ts';
 import { poisonRow } from '../support/poison.ts';
-import { startTestDatabase, type TestDatabase } from '../support/database.ts';
+import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;
 before(async () => {
   database = await startTestDatabase();
-  pool = new pg.Pool({ connectionString: database.url, max: 1 });
-  pool.on('connect', (client) => client.on('error', () => {}));
+  pool = openPool(database.url, 1);
   await pool.query('create table tea (id int primary key, cups int not null)');
   await pool.query('insert into tea values (1, 0)');
   await poisonRow(pool, 'tea', 'update', { id: 1 });

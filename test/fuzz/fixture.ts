@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { pay, payByCard, confirmAtBank } from '../support/buyer.ts';
 import { issueKey, rotateSigningSecret } from '../support/cabinet.ts';
-import { startTestDatabase } from '../support/database.ts';
+import { openPool, startTestDatabase } from '../support/database.ts';
 import {
   askGraph,
   callRest,
@@ -231,7 +231,7 @@ export const openFixture = async () => {
     TRUSTED_PROXIES: '127.0.0.1',
   });
   opening.defer(() => service.stop());
-  const pool = new pg.Pool({ connectionString: database.url, max: 2 });
+  const pool = openPool(database.url, 2);
   opening.defer(() => pool.end());
   const { exchange, close } = openExchange(service.rest);
   opening.defer(close);

@@ -8,14 +8,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'graphql-ws';
 import { createClient } from 'graphql-ws';
-import pg from 'pg';
+import type pg from 'pg';
 import { WebSocket } from 'ws';
 import { operationsVersion } from '../../schema/generated/console.ts';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { raiseAlert } from '../../subgraphs/kernel/alerts/raise-alert.ts';
 import { makeSession } from '../console/console-window.ts';
 import { openVisitor } from '../console/visitor.ts';
-import { startTestDatabase, type TestDatabase } from '../support/database.ts';
+import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
   askGraph,
   eventually,
@@ -41,7 +41,7 @@ const graph = () => ({ rest: acting.url, graph: acting.url });
 before(async () => {
   database = await startTestDatabase({ migrated: true });
   await ensureMigrated(database.url);
-  pool = new pg.Pool({ connectionString: database.url });
+  pool = openPool(database.url);
   const environment = {
     DATABASE_URL: database.url,
     SECRET_KEY: randomBytes(32).toString('base64'),

@@ -6,7 +6,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { claimPatience_ms, createOnce } from '../../subgraphs/kernel/database/idempotency.ts';
 import { isSpread } from '../../subgraphs/kernel/database/spread.ts';
 import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
@@ -21,6 +20,7 @@ import { codeOf, granted } from '../support/granted.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { eventually } from '../support/merchant.ts';
 import { poison } from '../support/poison.ts';
+import { openPool } from '../support/database.ts';
 
 let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
@@ -245,7 +245,7 @@ test('a process that is killed in the middle of batches leaves each payment whol
 
 test('PostgreSQL keeps one plan for batches of every size', async () => {
   const key = await migrated.merchant();
-  const pool = new pg.Pool({ connectionString: migrated.database.url, max: 1 });
+  const pool = openPool(migrated.database.url, 1);
   const database = { ...migrated.database, pool };
   for (let size = 2; size < 18; size += 1) {
     const made = await Promise.all(

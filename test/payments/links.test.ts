@@ -5,8 +5,8 @@
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import pg from 'pg';
-import { startTestDatabase, type TestDatabase } from '../support/database.ts';
+import type pg from 'pg';
+import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
   askGraph,
   eventually,
@@ -27,7 +27,7 @@ before(async () => {
     SECRET_KEY: randomBytes(32).toString('base64'),
     WEBHOOK_PRIVATE_TARGETS: 'allow',
   });
-  pool = new pg.Pool({ connectionString: database.url, max: 2 });
+  pool = openPool(database.url, 2);
 });
 after(async () => {
   await pool?.end();

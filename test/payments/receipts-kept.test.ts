@@ -5,18 +5,19 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import pg from 'pg';
+import type pg from 'pg';
 import { confirmAtBank, pay, payByCard } from '../support/buyer.ts';
 import { askGraph, eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { receiptOf } from '../support/receipts.ts';
 import { advanceClock, setClock } from '../support/test-clock.ts';
+import { openPool } from '../support/database.ts';
 
 let service: ServiceInUse;
 let pool: pg.Pool;
 before(async () => {
   service = await openPlainService();
-  pool = new pg.Pool({ connectionString: service.databaseUrl, max: 2 });
+  pool = openPool(service.databaseUrl, 2);
 });
 after(async () => {
   await pool?.end();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import pg from 'pg';
+import type pg from 'pg';
 import { pay, payByCard } from '../support/buyer.ts';
 import {
   askGraph,
@@ -13,6 +13,7 @@ import {
 } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { itemOf, receiptOf } from '../support/receipts.ts';
+import { openPool } from '../support/database.ts';
 
 let service: ServiceInUse;
 let merchant: Merchant;
@@ -21,7 +22,7 @@ let receiver: Awaited<ReturnType<typeof openReceiver>>;
 before(async () => {
   service = await openPlainService();
   merchant = await makeMerchant(service);
-  pool = new pg.Pool({ connectionString: service.databaseUrl, max: 2 });
+  pool = openPool(service.databaseUrl, 2);
   receiver = await openReceiver();
 });
 after(async () => {

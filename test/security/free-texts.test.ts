@@ -8,14 +8,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { Kind, type TypeNode } from 'graphql';
-import pg from 'pg';
+import type pg from 'pg';
 import { readSubgraphSdl, subgraphNames } from '../../schema/sources.ts';
 import { raiseAlert } from '../../subgraphs/kernel/alerts/raise-alert.ts';
 import { freeTexts } from '../../subgraphs/kernel/service/free-texts.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { startCollector, type Collector } from '../observability/collector.ts';
 import { payByCard } from '../support/buyer.ts';
-import { startTestDatabase } from '../support/database.ts';
+import { openPool, startTestDatabase } from '../support/database.ts';
 import { leaksIn } from '../support/log-leaks.ts';
 import {
   askGraph,
@@ -207,7 +207,7 @@ describe('a merchant puts card numbers into every free text', () => {
       startCollector(),
       startTestDatabase({ migrated: true }),
     ]);
-    pool = new pg.Pool({ connectionString: database.url, max: 2 });
+    pool = openPool(database.url, 2);
     service = await startService('one', {
       DATABASE_URL: database.url,
       SECRET_KEY: randomBytes(32).toString('base64'),

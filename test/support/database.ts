@@ -91,3 +91,14 @@ const administer = async (url: string, statement: string): Promise<void> => {
     await client.end();
   }
 };
+
+/**
+ * A pool of a test's own. A session that it has let go of may still be there when the test's
+ * database is removed: that it is ended then is nobody's error.
+ */
+export const openPool = (connectionString: string, max = 10): pg.Pool => {
+  const pool = new pg.Pool({ connectionString, max });
+  pool.on('connect', (client) => client.on('error', () => {}));
+  pool.on('error', () => {});
+  return pool;
+};
