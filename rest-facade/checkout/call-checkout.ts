@@ -57,11 +57,12 @@ export interface CheckoutCalls {
   readonly confirm: (call: Call, answer: BankFormAnswer) => Promise<CheckoutAnswer>;
   /** The link at an address; null when there is none. */
   readonly readLink: (call: Call, address: string) => Promise<LinkPage | null>;
-  /** Makes a payment through a link, of `amount` minor units where it is open. */
+  /** Makes a payment through a link, of `amount` minor units where it is open; once for a key. */
   readonly payLink: (
     call: Call,
     address: string,
     amount: number | null,
+    idempotencyKey: string | null,
   ) => Promise<{ readonly paymentUrl: string } | Refused>;
 }
 
@@ -95,7 +96,7 @@ export const prepareCheckoutCalls = (graph: Pick<Supergraph, 'operation'>): Chec
       answered(confirm.name, await confirm.run(answer, call)).checkoutSimulatorConfirm,
     readLink: async (call, address) =>
       answered(readLink.name, await readLink.run({ address }, call)).linkPage,
-    payLink: async (call, address, amount) =>
-      answered(payLink.name, await payLink.run({ address, amount }, call)).linkPay,
+    payLink: async (call, address, amount, idempotencyKey) =>
+      answered(payLink.name, await payLink.run({ address, amount, idempotencyKey }, call)).linkPay,
   };
 };

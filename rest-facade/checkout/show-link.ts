@@ -19,6 +19,9 @@ import { wordsOf } from './words/words-of.ts';
 
 const bodyLimit_bytes = 1_024;
 
+/** A key as the page's form carries it; a form without one makes a payment each time. */
+const idempotencyKey = /^[\w-]{22}$/;
+
 interface LinkRoute {
   Params: { address: string };
 }
@@ -86,11 +89,17 @@ export const showLink = (
       return reply.code(404).send(unknownPage(words, context.assets));
     const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
     const typed = (form.get('amount') ?? '').slice(0, 20);
+    const key = form.get('idempotency_key') ?? '';
     const again = (problem: string): FastifyReply =>
       reply.code(422).send(linkPage(link, words, context.assets, { typed, problem }));
     const amount = link.amount === null ? readAmount(typed, link.currency) : null;
     if (link.amount === null && amount === null) return again(amountMistake(link, words));
-    const begun = await context.calls.payLink(callOf(request), request.params.address, amount);
+    const begun = await context.calls.payLink(
+      callOf(request),
+      request.params.address,
+      amount,
+      idempotencyKey.test(key) ? key : null,
+    );
     if (!isRefused(begun)) return reply.redirect(pathOf(begun.paymentUrl), 303);
     if (begun.code === 'bad_request') return again(amountMistake(link, words));
     const refusals: Readonly<Record<string, string>> = words.refusals;

@@ -240,6 +240,7 @@ export type GetLinkPageQuery = { linkPage: { shopName: string, mode: Mode, isOpe
 export type PayLinkMutationVariables = Exact<{
   address: string;
   amount?: number | null | undefined;
+  idempotencyKey?: string | null | undefined;
 }>;
 
 

@@ -1271,8 +1271,9 @@ export type Mutation = {
    */
   linkDeactivate: PaymentLinkDeactivateResult;
   /**
-   * A buyer goes on from a link's page: makes a payment, of `amount` minor units where the link's is open. Refuses with not_found, not_pending when the link
-   * has ended, bad_request for the amount, and as a payment is refused. For the edge alone (D-102).
+   * A buyer goes on from a link's page: makes a payment, of `amount` minor units where the link's is open; the same page and amount again give the same
+   * payment, unless it has ended unpaid. Refuses with not_found, not_pending when the link has ended, bad_request for the amount, and as a payment is
+   * refused. For the edge alone (D-102).
    */
   linkPay: LinkPayResult;
   /** The buyer picks a method on the hosted page; possible while the payment is pending with method any. */
@@ -1371,6 +1372,7 @@ export type MutationlinkDeactivateArgs = {
 export type MutationlinkPayArgs = {
   address: Scalars['String']['input'];
   amount: InputMaybe<Scalars['MinorUnits']['input']>;
+  idempotencyKey: InputMaybe<Scalars['String']['input']>;
 };
 
 

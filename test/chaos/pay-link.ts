@@ -5,13 +5,26 @@ import type { LiveMerchant } from '../live/harness.ts';
 import type { Answer } from '../support/merchant.ts';
 import { goOn, insist, patience_ms } from './insist.ts';
 
+/** The key of a link's page, which is asked for until it comes. */
+const keyOf = async (url: string): Promise<string> => {
+  for (;;) {
+    const text = await fetch(url, { signal: AbortSignal.timeout(patience_ms) })
+      .then((shown) => shown.text())
+      .catch(() => '');
+    const key = /name="idempotency_key"\s+value="([^"]+)"/.exec(text)?.[1];
+    if (key) return key;
+    await delay(100);
+  }
+};
+
 /** Presses the button on a link's page until its payment's page comes; null: it is used up. */
 const begin = async (url: string): Promise<string | null> => {
+  const key = await keyOf(url);
   for (;;) {
     const pressed = await fetch(url, {
       method: 'POST',
       redirect: 'manual',
-      body: new URLSearchParams(),
+      body: new URLSearchParams({ idempotency_key: key }),
       signal: AbortSignal.timeout(patience_ms),
     }).catch(() => null);
     await pressed?.arrayBuffer().catch(() => null);

@@ -56,15 +56,24 @@ const read = async (merchant: Merchant, { id }: Pick<Link, 'id'>): Promise<Link>
 /**
  * Sends the form of a link's page; the path of the payment's page, or the page that came instead.
  */
-const goOn = async ({ url }: Link, amount?: string) => {
+const goOn = async ({ url }: Link, amount?: string, key?: string) => {
   const response = await fetch(url, {
     method: 'POST',
     redirect: 'manual',
     headers: { 'content-type': 'application/x-www-form-urlencoded', 'accept-language': 'en' },
-    body: new URLSearchParams(amount === undefined ? {} : { amount }).toString(),
+    body: new URLSearchParams({
+      ...(amount === undefined ? {} : { amount }),
+      ...(key === undefined ? {} : { idempotency_key: key }),
+    }).toString(),
   });
   const { status, headers } = response;
   return { status, page: headers.get('location') ?? '', text: await response.text() };
+};
+
+/** The key that a link's page carries in its form. */
+const keyOf = async ({ url }: Link): Promise<string> => {
+  const text = await fetch(url).then((shown) => shown.text());
+  return /name="idempotency_key"\s+value="([\w-]{22})"/.exec(text)?.[1] ?? assert.fail(text);
 };
 
 const post = (path: string, body: object): Promise<Response> =>
@@ -220,6 +229,28 @@ describe('a payment link', () => {
     }
     const hostile = await goOn(link, '"><script>alert(1)</script>');
     assert.ok(!hostile.text.includes('<script>alert'));
+  });
+
+  test('makes one payment of a page whose button is pressed again, until that ends unpaid', async () => {
+    const merchant = await makeMerchant(service);
+    const link = await create(merchant, { amount_min: 500, uses: null });
+    const [key, other] = await Promise.all([keyOf(link), keyOf(link)]);
+    const pressed = await Promise.all(Array.from({ length: 8 }, () => goOn(link, '5', key)));
+    const [{ page } = assert.fail()] = pressed;
+    assert.ok(pressed.every(({ status, page: also }) => status === 303 && also === page));
+    const { page: ofOther } = await goOn(link, '5', other);
+    const { page: ofMore } = await goOn(link, '6', key);
+    const cancelled = await merchant.call('POST', `/payments/${paymentOf(page)}/cancel`);
+    assert.equal(cancelled.status, 200);
+    const { page: anew } = await goOn(link, '5', key);
+    const pages = [page, ofOther, ofMore, anew];
+    const { rows } = await pool.query<{ id: string }>(
+      'select payment_id as id from link_payment where merchant_id = $1 order by id',
+      [merchant.id],
+    );
+    const { items } = (await merchant.call('GET', '/payments')).body;
+    assert.deepEqual(new Set(pages.map(paymentOf)), new Set(items.map(({ id }: Link) => id)));
+    assert.deepEqual([items.length, rows.length], [4, 4]);
   });
 
   test('of two buyers at its last use one is paid, the other gets the money back in full', async () => {

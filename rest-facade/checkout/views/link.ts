@@ -1,4 +1,5 @@
 /** The page of a payment link: what is paid for, and the way on to its payment (D-102). */
+import { randomBytes } from 'node:crypto';
 import type { LinkPage } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';
 import { html, type Html, type Piece } from '../html.ts';
@@ -60,8 +61,10 @@ const amountField = (link: LinkPage, words: Words, mistake: LinkMistake | null):
   </div>`;
 };
 
+/** The form's key makes one payment of a button that is pressed twice, or whose answer is lost. */
 const form = (link: LinkPage, words: Words, mistake: LinkMistake | null): Html =>
   html`<form class="link-form" method="post" novalidate>
+    <input type="hidden" name="idempotency_key" value="${randomBytes(16).toString('base64url')}" />
     ${
       link.amount === null
         ? amountField(link, words, mistake)

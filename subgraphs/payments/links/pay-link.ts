@@ -1,10 +1,11 @@
 /** The page of a link: what it shows, and the payment that a buyer begins there (D-102). */
 import { newRowId } from '../../kernel/database/new-id.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { createPayment, type CreatingParts } from '../create-payment.ts';
+import { createPayment, type CreatingParts, type PaymentRequest } from '../create-payment.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentsParts } from '../parts.ts';
 import type { PaymentLink } from './entities.ts';
+import { endedUnpaid } from '../rules/payment.ts';
 import { idOfAddress, isOpen, paymentMetadata } from './rules.ts';
 import {
   findLinkByAddress,
@@ -43,14 +44,16 @@ const amountFor = (
 };
 
 /**
- * Makes a payment through the link, of `typed` minor units where the amount is open. Refuses with
- * `not_found`, with `not_pending` when the link has ended, `bad_request` for the amount, and as a
- * payment is refused.
+ * Makes a payment through the link, of `typed` minor units where the amount is open; or finds the
+ * one that the same idempotency key and amount made before, unless that has ended unpaid. Refuses
+ * with `not_found`, with `not_pending` when the link has ended, `bad_request` for the amount, and
+ * as a payment is refused.
  */
 export const payLink = async (
   parts: CreatingParts & Pick<PaymentsParts, 'clocks'>,
   address: string,
   typed: bigint | null,
+  idempotencyKey: string | null,
 ): Promise<Payment | Refused> => {
   const link = await findLinkPage(parts, address);
   if (!link) return refused('not_found', 'there is no such link');
@@ -65,13 +68,19 @@ export const payLink = async (
   await noteLinkPayment(parts.database.pool, link, id);
   const metadata = paymentMetadata(link.metadata, link.id);
   const input = { amount, currency, method, capture, orderId, description, returnUrl, metadata };
-  const created = await createPayment(
-    parts,
-    { merchantId, shopId, mode },
-    { id, input, receiptTermsId: link.receipt && link.id },
-    () => now,
+  const create = (idempotency: PaymentRequest['idempotency']) =>
+    createPayment(
+      parts,
+      { merchantId, shopId, mode },
+      { id, input, receiptTermsId: link.receipt && link.id, idempotency },
+      () => now,
+    );
+  let created = await create(
+    idempotencyKey === null ? null : { key: `link ${idempotencyKey} ${amount}` },
   );
-  if (!isRefused(created)) return created.payment;
-  await forgetLinkPayment(parts.database.pool, link, id);
-  return created;
+  if (!isRefused(created) && created.replayed && endedUnpaid(created.payment.status))
+    created = await create(null);
+  const isNew = !isRefused(created) && !created.replayed;
+  if (!isNew) await forgetLinkPayment(parts.database.pool, link, id);
+  return isRefused(created) ? created : created.payment;
 };

@@ -72,8 +72,8 @@ export const linkMutations = (
     const link = await deactivateLink(parts.database, context, key, { mayChange, at });
     return isRefused(link) ? link : { __typename: 'PaymentLinkDeactivated', link };
   },
-  linkPay: async (_, { address, amount }) => {
-    const payment = await payLink(parts, address, amount ?? null);
+  linkPay: async (_, { address, amount, idempotencyKey }) => {
+    const payment = await payLink(parts, address, amount ?? null, idempotencyKey ?? null);
     if (isRefused(payment)) return payment;
     parts.wakeRelay();
     const { merchantId, id: paymentId } = payment;
