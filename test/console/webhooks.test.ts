@@ -124,25 +124,34 @@ describe('webhooks', { skip: noChromium }, () => {
 describe('an alert', { skip: noChromium }, () => {
   test('is narrowed by urgency, given to oneself, and found among one’s own', async () => {
     const merchant = await makeMerchant(service);
-    for (const kind of ['books_differ', 'late_success'])
+    for (const [kind, detail] of [
+      ['books_differ', 'Detail of mine'],
+      ['books_differ', 'Detail of another'],
+      ['late_success', 'Detail of what can wait'],
+    ])
       await database.query(
         `insert into alert (merchant_id, id, kind, mode, subject_id, detail, raised_at)
           values ($1, gen_random_uuid(), $2, 'test', $3, $4, now())`,
-        [merchant.id, kind, randomUUID(), `Detail of ${kind}`],
+        [merchant.id, kind, randomUUID(), detail],
       );
     const page = await openAt(`alerts?merchant=${merchant.id}`);
-    await page.getByText('Detail of late_success').waitFor();
+    await page.getByText('Detail of what can wait').waitFor();
     await page.getByRole('button', { name: 'Critical', exact: true }).click();
-    await page.getByText('Detail of late_success').waitFor({ state: 'detached' });
-    await page.getByLabel('Assignee').selectOption('a admin');
+    await page.getByText('Detail of what can wait').waitFor({ state: 'detached' });
+    const mine = page.locator('.card', { hasText: 'Detail of mine' });
+    await mine.getByLabel('Assignee').selectOption('a admin');
+    const assigned = await eventually(async () => {
+      const { rows } = await database.query(
+        `select actor, after ->> 'assignee' as assignee from audit_entry where merchant_id = $1 and action = 'alert.assign'`,
+        [merchant.id],
+      );
+      return rows.length > 0 && rows;
+    }, 'the entry of the audit log');
+    assert.deepEqual(assigned, [{ actor: 'a admin', assignee: 'a admin' }]);
     await page.getByRole('button', { name: 'Mine' }).click();
     await page.waitForURL(/assignee=a(\+|%20)admin/);
-    await page.getByText('Detail of books_differ').waitFor();
-    const { rows } = await database.query(
-      `select actor, after ->> 'assignee' as assignee from audit_entry where merchant_id = $1 and action = 'alert.assign'`,
-      [merchant.id],
-    );
-    assert.deepEqual(rows, [{ actor: 'a admin', assignee: 'a admin' }]);
+    await page.getByText('Detail of another').waitFor({ state: 'detached' });
+    await mine.waitFor();
   });
 });
 
