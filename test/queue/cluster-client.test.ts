@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { Cluster } from 'ioredis';
 import { patient } from '../../subgraphs/kernel/queue/backend-redis.ts';
-import { connectRedis } from '../../subgraphs/kernel/service/connect-redis.ts';
+import { connectRedis, slots_ms } from '../../subgraphs/kernel/service/connect-redis.ts';
 import { eventually } from '../support/merchant.ts';
 import { noRedis } from '../support/redis.ts';
 import { startRedisCluster, type TestRedisCluster } from '../support/redis-cluster.ts';
@@ -67,5 +67,21 @@ describe('a client of a Redis Cluster that loses a node', { skip: noRedis }, () 
     client.disconnect();
     await inTime('connecting at once', client.connect());
     assert.equal(await client.set('a', '1'), 'OK');
+  });
+
+  test('one that ends while it asks for the slots asks no more', async (t) => {
+    const client = await connect(t);
+    const ended = next(client, 'end');
+    const refresh = client.refreshSlotsCache.bind(client);
+    let rounds = 0;
+    client.refreshSlotsCache = (answer) => {
+      rounds += 1;
+      refresh(answer);
+      client.disconnect();
+    };
+    await inTime('the end', ended);
+    const atEnd = rounds;
+    await delay(2.5 * slots_ms);
+    assert.deepEqual([atEnd, rounds], [1, 1]);
   });
 });

@@ -19,7 +19,7 @@ export interface RedisManners extends Pick<
 }
 
 /** How long a node may take to answer which node has which keys. */
-const slots_ms = 2_000;
+export const slots_ms = 2_000;
 /**
  * How often a command is tried while the node of its keys is looked for, or is away: then with
  * pauses of 100 ms.
@@ -37,16 +37,24 @@ const readyOrEnded = (client: Cluster): Promise<void> =>
     client.once('ready', isReady).once('end', isEnded);
   });
 
+/** What ioredis keeps private. */
+interface ClusterInternals {
+  setStatus(status: 'end'): void;
+  clearNodesRefreshInterval(): void;
+}
+
 /**
  * Has a cluster's client end when it is to end, and its `connect` settle (A-305). When a node is
  * lost meanwhile, ioredis may do neither, ever: a redirection adds a node after the last one was
  * dropped, a reconnection under way undoes the order to end, and a `connect` that finds the cluster
  * down is forgotten for the next one. BullMQ waits for both, and its worker takes no jobs until
- * then.
+ * then. One that ended while it was asking for the slots would go on asking, and look as if it had
+ * not ended; its process would not end.
  */
 export const ensureSettled = (client: Cluster): Cluster => {
   const disconnect = client.disconnect.bind(client);
   const connect = client.connect.bind(client);
+  const refresh = client.refreshSlotsCache.bind(client);
   let ending: Promise<void> | null = null;
   let settling: Promise<void> | null = null;
   const settled = (): Promise<void> => {
@@ -61,8 +69,22 @@ export const ensureSettled = (client: Cluster): Cluster => {
       if (client.nodes().length > 0) disconnect();
       else void connect().catch(() => {});
   };
+  const internals = client as unknown as ClusterInternals;
+  let hasEnded = false;
+  client.on('connecting', () => (hasEnded = false));
+  client.on('end', () => (hasEnded = true));
+  client.on('close', () => {
+    // Of a node that closed after the last one.
+    if (hasEnded) internals.setStatus('end');
+  });
+  client.refreshSlotsCache = (answer) =>
+    refresh((error) => {
+      answer?.(error);
+      // What was answered has set the timer of the next round.
+      if (hasEnded) internals.clearNodesRefreshInterval();
+    });
   client.disconnect = (reconnect = false) => {
-    if (client.status === 'end') return;
+    if (hasEnded) return;
     if (!reconnect) ending ??= untilEnded().finally(() => (ending = null));
     disconnect(reconnect);
   };
