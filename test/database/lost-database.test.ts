@@ -3,7 +3,6 @@ import { after, before, test } from 'node:test';
 import { GraphQLError } from 'graphql';
 import pg from 'pg';
 import { pino } from 'pino';
-import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { isDatabaseLost } from '../../subgraphs/kernel/service/database-lost.ts';
 import { presentErrors } from '../../subgraphs/kernel/service/graph/present-errors.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -25,7 +24,7 @@ const codeOf = (error: Error): unknown => {
 };
 
 test('a call whose database refuses, ends the session or hangs up is answered "try again"; a mistake in a statement is ours', async () => {
-  const refused = new pg.Client({ host: '127.0.0.1', port: await freePort() });
+  const refused = new pg.Client({ host: '127.0.0.1', port: 1 });
   const ended = new pg.Client({ connectionString: database.url });
   ended.on('error', () => {});
   await ended.connect();

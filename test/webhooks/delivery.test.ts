@@ -328,11 +328,10 @@ describe('a bad receiver', () => {
     assert.equal(hanging.atOnce_max, 10, 'ten at once and no more');
   });
 
-  test('that nobody listens at is tried again', async (context) => {
-    const gone = await startReceiver(context, () => {});
-    gone.close();
+  test('that nobody listens at is tried again', async () => {
     const shop = await harness.addShop();
-    await harness.addEndpoint(shop, gone.url);
+    // A port that was let go of is soon somebody else's.
+    await harness.addEndpoint(shop, 'http://127.0.0.1:1/');
     const { eventId } = await writeEvent(harness.pool, shop);
     await untilAttempted(eventId, 1);
     assert.match((await attemptsOf(harness, eventId))[0]?.error ?? '', /ECONNREFUSED/);
