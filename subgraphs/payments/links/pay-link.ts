@@ -4,8 +4,8 @@ import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts'
 import { createPayment, type CreatingParts, type PaymentRequest } from '../create-payment.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentsParts } from '../parts.ts';
-import type { PaymentLink } from './entities.ts';
 import { endedUnpaid } from '../rules/payment.ts';
+import type { PaymentLink } from './entities.ts';
 import { idOfAddress, isOpen, paymentMetadata } from './rules.ts';
 import {
   findLinkByAddress,
