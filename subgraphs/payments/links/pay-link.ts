@@ -80,7 +80,7 @@ export const payLink = async (
   );
   if (!isRefused(created) && created.replayed && endedUnpaid(created.payment.status))
     created = await create(null);
-  const isNew = !isRefused(created) && !created.replayed;
-  if (!isNew) await forgetLinkPayment(parts.database.pool, link, id);
+  const isMade = !isRefused(created) && created.payment.id === id;
+  if (!isMade) await forgetLinkPayment(parts.database.pool, link, id);
   return isRefused(created) ? created : created.payment;
 };
