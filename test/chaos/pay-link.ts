@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LiveMerchant } from '../live/harness.ts';
+import { linkKeyIn } from '../support/buyer.ts';
 import type { Answer } from '../support/merchant.ts';
 import { goOn, insist, patience_ms } from './insist.ts';
 
@@ -11,7 +12,7 @@ const keyOf = async (url: string): Promise<string> => {
     const text = await fetch(url, { signal: AbortSignal.timeout(patience_ms) })
       .then((shown) => shown.text())
       .catch(() => '');
-    const key = /name="idempotency_key"\s+value="([^"]+)"/.exec(text)?.[1];
+    const key = linkKeyIn(text);
     if (key) return key;
     await delay(100);
   }

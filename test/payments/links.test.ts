@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { linkKeyIn } from '../support/buyer.ts';
 import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
   askGraph,
@@ -73,7 +74,7 @@ const goOn = async ({ url }: Link, amount?: string, key?: string) => {
 /** The key that a link's page carries in its form. */
 const keyOf = async ({ url }: Link): Promise<string> => {
   const text = await fetch(url).then((shown) => shown.text());
-  return /name="idempotency_key"\s+value="([\w-]{22})"/.exec(text)?.[1] ?? assert.fail(text);
+  return linkKeyIn(text) ?? assert.fail(text);
 };
 
 const post = (path: string, body: object): Promise<Response> =>

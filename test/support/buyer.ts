@@ -35,3 +35,7 @@ export const confirmAtBank = async (paymentUrl: string, code = '123456'): Promis
   });
   assert.equal(response.status, 303, await response.text());
 };
+
+/** The idempotency key in the form of a link's page; undefined when the text is no such page. */
+export const linkKeyIn = (page: string): string | undefined =>
+  /name="idempotency_key"\s+value="([\w-]{22})"/.exec(page)?.[1];
