@@ -244,6 +244,11 @@ describe('a payment link', () => {
     const cancelled = await merchant.call('POST', `/payments/${paymentOf(page)}/cancel`);
     assert.equal(cancelled.status, 200);
     const { page: anew } = await goOn(link, '5', key);
+    assert.equal(
+      (await goOn(link, '5', key)).page,
+      anew,
+      'what came after it is pressed twice, too',
+    );
     const pages = [page, ofOther, ofMore, anew];
     const { rows } = await pool.query<{ id: string }>(
       'select payment_id as id from link_payment where merchant_id = $1 order by id',

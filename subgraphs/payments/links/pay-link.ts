@@ -14,6 +14,9 @@ import {
   type LinkOfShop,
 } from './store-link.ts';
 
+/** The payments of one page that are looked through for one that has not ended unpaid. */
+const pagePayments_max = 20;
+
 /** The link of an address; null when there is none. */
 export const findLinkPage = async (
   { database: { pool } }: Pick<CreatingParts, 'database'>,
@@ -45,7 +48,7 @@ const amountFor = (
 
 /**
  * Makes a payment through the link, of `typed` minor units where the amount is open; or finds the
- * one that the same idempotency key and amount made before, unless that has ended unpaid. Refuses
+ * one that the same idempotency key and amount made before and that has not ended unpaid. Refuses
  * with `not_found`, with `not_pending` when the link has ended, `bad_request` for the amount, and
  * as a payment is refused.
  */
@@ -75,11 +78,16 @@ export const payLink = async (
       { id, input, receiptTermsId: link.receipt && link.id, idempotency },
       () => now,
     );
-  let created = await create(
-    idempotencyKey === null ? null : { key: `link ${idempotencyKey} ${amount}` },
-  );
-  if (!isRefused(created) && created.replayed && endedUnpaid(created.payment.status))
-    created = await create(null);
+  const keyOf = (nth: number) =>
+    idempotencyKey === null || nth > pagePayments_max
+      ? null
+      : { key: `link ${idempotencyKey} ${amount}${nth > 1 ? ` ${nth}` : ''}` };
+  let nth = 0;
+  let created;
+  do {
+    nth += 1;
+    created = await create(keyOf(nth));
+  } while (!isRefused(created) && created.replayed && endedUnpaid(created.payment.status));
   const isMade = !isRefused(created) && created.payment.id === id;
   if (!isMade) await forgetLinkPayment(parts.database.pool, link, id);
   return isRefused(created) ? created : created.payment;
