@@ -14,6 +14,7 @@ const fillers = 2;
 
 /** The days over which they are spread evenly. */
 export const firstDay = '2026-01-01';
+export const lastDay = '2026-10-27';
 const spread_s = 300 * 86_400;
 
 // The n-th of $4 payments. One in twenty fails, and 500 are cancelled; the others succeed with a

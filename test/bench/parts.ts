@@ -4,6 +4,7 @@ import { csvRows } from './rows/csv-row.ts';
 import { createRows, readRows } from './rows/database-rows.ts';
 import { webhooksOnPostgres, webhooksOnRedis } from './rows/event-rows.ts';
 import { socketRows, streamRows } from './rows/fan-out-rows.ts';
+import { homeRows } from './rows/home-rows.ts';
 import { idleFleetRows, idleRows } from './rows/idle-rows.ts';
 import { installRows } from './rows/install-row.ts';
 import { memoryRows } from './rows/memory-row.ts';
@@ -115,6 +116,13 @@ const parts = {
     quick_min: 1,
     whole_min: ({ registryPayments }) => 1 + registryPayments / 600_000,
     alone: [registryRows],
+  },
+  home: {
+    says: ({ registryPayments }) =>
+      `the first screen of the console's home among ${n(registryPayments)} payments`,
+    quick_min: 0.7,
+    whole_min: ({ registryPayments }) => 1 + registryPayments / 400_000,
+    alone: [homeRows],
   },
   reconciliation: {
     says: ({ registryPayments }) =>
