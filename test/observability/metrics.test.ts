@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { GraphQLError } from 'graphql';
 import { parse } from 'yaml';
 import { presentErrors } from '../../subgraphs/kernel/service/graph/present-errors.ts';
@@ -127,6 +128,27 @@ describe('metrics', () => {
     assert.ok(asked.length >= 4);
     for (const { metric, label, value } of asked)
       assert.ok(exposed.get(metric)?.values.get(label)?.has(value), `${metric} ${label}=${value}`);
+  });
+
+  test('the job by which WorkersGone sees a worker runs although nothing is due', async () => {
+    const [{ expr } = assert.fail()] = rules.filter(({ alert }) => alert === 'WorkersGone');
+    const wanted = namesIn(expr).wanted.filter(({ metric }) => metric === 'job_runs_total');
+    assert.deepEqual(
+      wanted.map(({ label }) => label),
+      ['job'],
+    );
+    const runs = async (): Promise<number> => {
+      const text = await (await fetch(`${service.processes[0]?.url}/metrics`)).text();
+      const line = `job_runs_total{job="${wanted[0]?.value}",outcome="done"} `;
+      const found = text.split('\n').find((one) => one.startsWith(line));
+      return Number(found?.slice(line.length) ?? 0);
+    };
+    const before = await runs();
+    const deadline = performance.now() + 30_000;
+    while ((await runs()) < before + 3) {
+      assert.ok(performance.now() < deadline, 'it runs again and again');
+      await sleep(200);
+    }
   });
 
   test('a payout that its bank has not answered is money without an end, with its amount', () => {
