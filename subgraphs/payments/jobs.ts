@@ -31,10 +31,9 @@ export interface PaymentJobs extends PageParts {
 export const askBanksJob = 'sweep-bank-answers';
 
 /** Work that finds by itself what is due; `due` is SQL, each of which asks whether anything is. */
-const everySecond = (name: string, due: readonly string[], work: () => Promise<unknown>): Job => ({
+const sweep = (name: string, due: readonly string[], work: () => Promise<unknown>): Job => ({
   name,
   queue: 'schedules',
-  every_ms: 1_000,
   due,
   run: async () => {
     await work();
@@ -58,18 +57,18 @@ export const paymentJobs = ({
   stopping,
   ...page
 }: Omit<PaymentJobs, 'clocks'>): readonly Job[] => [
-  everySecond(askBanksJob, [paymentAsks.isDue], () =>
+  sweep(askBanksJob, [paymentAsks.isDue], () =>
     askDue(orderingOf({ database, banks, ...page }), now),
   ),
-  everySecond('hear-simulator-callbacks', [banks.simulator.callbacks.isDue], () =>
+  sweep('receive-simulator-callbacks', [banks.simulator.callbacks.isDue], () =>
     receiveCallbacks(database, banks, now()),
   ),
-  everySecond('expire-payments', [linkEnds.isDue, sessionEnds.isDue], () =>
+  sweep('expire-payments', [linkEnds.isDue, sessionEnds.isDue], () =>
     expirePayments(database, banks, now),
   ),
-  everySecond('end-holds', [holdEnds.isDue], () => endHolds(database, banks, now)),
-  everySecond('expire-links', [linkLives.isDue], () => expireLinks(database, now)),
-  everySecond('fold-balances', [isFoldDue], () => foldBacklog(database.pool, stopping)),
+  sweep('end-holds', [holdEnds.isDue], () => endHolds(database, banks, now)),
+  sweep('expire-links', [linkLives.isDue], () => expireLinks(database, now)),
+  sweep('fold-balances', [isFoldDue], () => foldBacklog(database.pool, stopping)),
 ];
 
 /** How payments follow a shop's test clock. */

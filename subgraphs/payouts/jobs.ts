@@ -28,7 +28,6 @@ export const payoutJobs = ({ now, stopping, ...parts }: PayoutJobs): readonly Jo
   {
     name: sendPayoutsJob,
     queue: 'bank',
-    every_ms: 1_000,
     due: [payoutAsks.isDue],
     run: async () => {
       while (!stopping.aborted && (await sendDuePayouts(parts, now)) > 0);
@@ -38,7 +37,6 @@ export const payoutJobs = ({ now, stopping, ...parts }: PayoutJobs): readonly Jo
   {
     name: 'expire-payout-drafts',
     queue: 'schedules',
-    every_ms: 1_000,
     due: [draftLives.isDue],
     run: async () => {
       await expireDrafts(parts.database, now);

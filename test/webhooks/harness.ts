@@ -7,6 +7,7 @@ import { migrate, openDatabase } from '../../subgraphs/kernel/database/orm.ts';
 import { eventRow, insertEvents, type OutboxEvent } from '../../subgraphs/kernel/events/outbox.ts';
 import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
 import { migrateQueues, openQueues } from '../../subgraphs/kernel/queue/queues.ts';
+import { gatherSweeps } from '../../subgraphs/kernel/queue/sweeps.ts';
 import type { Handover } from '../../subgraphs/kernel/events/number-events.ts';
 import { type Relay, startRelay } from '../../subgraphs/kernel/events/relay.ts';
 import type { StreamedEvent, WebhookEvent } from '../../subgraphs/kernel/rules/event.ts';
@@ -170,18 +171,17 @@ export const startWorker = async (
     stopping: stopping.signal,
     ...(limits ? { limits } : {}),
   });
-  await queues.work(
-    webhookJobs({
-      lanes,
-      pool,
-      now: clock.now,
-      wake: (due) =>
-        queues.addMany(
-          deliverJob,
-          due.map((lane) => ({ lane })),
-        ),
-    }),
-  );
+  const own = webhookJobs({
+    lanes,
+    pool,
+    now: clock.now,
+    wake: (due) =>
+      queues.addMany(
+        deliverJob,
+        due.map((lane) => ({ lane })),
+      ),
+  });
+  await queues.work(gatherSweeps({ pool, now: clock.now, log, queues }, own));
   const close = async (): Promise<void> => {
     stopping.abort();
     await queues.close();

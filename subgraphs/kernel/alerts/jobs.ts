@@ -16,11 +16,9 @@ export interface AlertJobs {
 }
 
 const publish_max_rows = 100;
-/** An operator's console may be a second late. */
-const publishEvery_ms = 1_000;
 
 /** The task under which alerts are set aside that cannot be marked as published. */
-const task = 'tell-alerts';
+const task = 'publish-alerts';
 const notAside = notSetAside(task, 'alert.merchant_id', 'alert.id::text');
 
 const oldest: Statement = {
@@ -92,9 +90,8 @@ export const publishAlerts = async ({ pool, bus, now }: AlertJobs): Promise<numb
 /** The background's part of alerts. */
 export const alertJobs = (parts: AlertJobs): readonly Job[] => [
   {
-    name: 'tell-alerts',
+    name: 'publish-alerts',
     queue: 'schedules',
-    every_ms: publishEvery_ms,
     due: [`exists (select 1 from alert where told_at is null and ${notAside})`],
     run: async () => {
       while ((await publishAlerts(parts)) > 0);

@@ -235,7 +235,6 @@ export const clockJobs = (parts: ClockParts): readonly Job[] => {
     {
       name: 'sweep-test-clocks',
       queue: 'schedules',
-      every_ms: 1_000,
       due: [`exists (${found.text})`],
       dueWhereSpread: 'exists (select 1 from test_clock)',
       run: async () => {

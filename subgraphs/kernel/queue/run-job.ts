@@ -24,27 +24,36 @@ export const giveUp = (why: string): JobOutcome => ({ outcome: 'give_up', why })
 export const queueNames = ['webhooks', 'bank', 'schedules'] as const;
 export type QueueName = (typeof queueNames)[number];
 
-/** A kind of job: its name, where it runs, and what it does. */
-export interface Job {
+interface AnyJob {
   readonly name: string;
   readonly queue: QueueName;
-  /** Present: it is also run on this schedule, with the payload `null`. */
+  /** A job whose rows state what is due takes no payload; see `jobWithPayload` for the others. */
+  readonly run: (payload: unknown) => Promise<JobOutcome>;
+}
+
+/** A job that is run when somebody adds it, or on a schedule. */
+interface PlainJob extends AnyJob {
+  /** Present: it is run on this schedule, with the payload `null`. */
   readonly every_ms?: number;
-  /**
-   * Present: the job is a sweep (`sweeps.ts`). SQL, of each kind of its rows: whether something
-   * waits that is due by `$1`; a turn of the schedule that would find nothing is left out.
-   */
-  readonly due?: readonly string[];
+  readonly due?: never;
+}
+
+/** A job whose tables state what is due (`sweeps.ts`): it is run when something is. */
+export interface Sweep extends AnyJob {
+  readonly every_ms?: never;
+  /** SQL, of each kind of its rows: whether something waits that is due by `$1`. */
+  readonly due: readonly string[];
   /**
    * The same where the tables are spread, when `due` costs too much there to be asked again and
    * again: it may be true although nothing is due.
    */
   readonly dueWhereSpread?: string;
-  /** A job whose rows state what is due takes no payload; see `jobWithPayload` for the others. */
-  readonly run: (payload: unknown) => Promise<JobOutcome>;
 }
 
-interface JobWithPayload<Schema extends GenericSchema> extends Omit<Job, 'run'> {
+/** A kind of job: its name, where it runs, and what it does. */
+export type Job = PlainJob | Sweep;
+
+interface JobWithPayload<Schema extends GenericSchema> extends Pick<AnyJob, 'name' | 'queue'> {
   readonly payload: Schema;
   readonly run: (payload: InferOutput<Schema>) => Promise<JobOutcome>;
 }

@@ -9,17 +9,13 @@ import { run, type Statement } from '../database/statement.ts';
 import { isDatabaseLost } from '../service/database-lost.ts';
 import type { Logger } from '../service/tracing/telemetry.ts';
 import type { Queues } from './queues.ts';
-import { done, type Job } from './run-job.ts';
+import { done, type Job, type Sweep } from './run-job.ts';
 
 export interface SweepParts {
   readonly pool: pg.Pool;
   readonly now: () => Temporal.Instant;
   readonly log: Logger;
   readonly queues: Pick<Queues, 'addMany'>;
-}
-
-interface Sweep extends Job {
-  readonly due: readonly string[];
 }
 
 /** What is due is found within a second. */
@@ -85,11 +81,7 @@ export const gatherSweeps = (
     return [...due];
   };
   return [
-    ...jobs.map((job) => {
-      if (!isSweep(job)) return job;
-      const { every_ms: _, ...woken } = job;
-      return woken;
-    }),
+    ...jobs,
     {
       name: 'find-due',
       queue: 'schedules',

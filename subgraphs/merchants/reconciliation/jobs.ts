@@ -20,7 +20,6 @@ export interface ReconciliationParts {
   readonly registries: readonly SettlementBank[];
 }
 
-const matchEvery_ms = 2_000;
 /** Fetching a registry that is there already costs one statement. */
 const fetchEvery_ms = 600_000;
 
@@ -83,7 +82,6 @@ export const reconciliationJobs = ({
   {
     name: 'match-registries',
     queue: 'schedules',
-    every_ms: matchEvery_ms,
     due: [isMatchDue],
     run: async () => {
       for (;;) {

@@ -9,7 +9,6 @@ import { done, type Job, jobWithPayload } from '../../kernel/queue/run-job.ts';
 import { type ClaimParts, findDueLanes } from './claim-deliveries.ts';
 import { isAnyLaneDue } from './claim-statements.ts';
 import type { Lanes } from './lanes.ts';
-import { webhookSweep_ms } from './rules.ts';
 
 export const deliverJob = 'deliver-webhooks';
 export const sweepJob = 'sweep-webhooks';
@@ -43,7 +42,6 @@ export const webhookJobs = ({ lanes, wake, ...parts }: WebhookJobsParts): Job[] 
   const sweep: Job = {
     name: sweepJob,
     queue: 'webhooks',
-    every_ms: webhookSweep_ms,
     due: [isAnyLaneDue],
     run: async () => {
       const due = await findDueLanes(parts);

@@ -12,7 +12,6 @@ export const receiptJobs = ({
   {
     name: 'ask-receipts',
     queue: 'schedules',
-    every_ms: 1_000,
     due: [receiptAsks.isDue],
     run: async () => {
       await askReceipts(parts, now);

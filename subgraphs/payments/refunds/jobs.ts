@@ -44,7 +44,6 @@ export const refundJobs = ({
   {
     name: 'sweep-refunds',
     queue: 'schedules',
-    every_ms: 1_000,
     due: [refundAsks.isDue],
     run: async () => {
       await sendDueRefunds(database, banks, now);

@@ -19,7 +19,6 @@ export const subscriptionJobs = ({ now, stopping, ...parts }: SubscriptionJobs):
   {
     name: 'charge-subscriptions',
     queue: 'schedules',
-    every_ms: 1_000,
     due: [dueSubscriptions.isDue, dueAsks.isDue],
     run: async () => {
       await chargeDue(parts, now, { stopping });

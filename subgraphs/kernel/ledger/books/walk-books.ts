@@ -26,7 +26,6 @@ const range_rows: Record<Walk, number> = {
   shop: 20,
 };
 const lease_ms = 600_000;
-const every_ms = 2_000;
 /** So many ranges of one merchant are taken in a row; what it has more is walked beside. */
 const ofMerchant_max_ranges = 25;
 /** Walks at the same time in one process, and how long one run of the job goes on. */
@@ -241,7 +240,6 @@ export const booksJobs = (parts: BooksParts): readonly Job[] => [
   {
     name: 'check-books',
     queue: 'schedules',
-    every_ms,
     due: [
       'exists (select 1 from books_walk where due_at <= $1)',
       'exists (select 1 from books_aside where due_at <= $1)',

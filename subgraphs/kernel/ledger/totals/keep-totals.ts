@@ -162,7 +162,6 @@ export const totalsJobs = ({ pool, stopping }: TotalsParts): readonly Job[] => [
   {
     name: 'count-totals',
     queue: 'schedules',
-    every_ms: 1_000,
     due,
     run: async () => {
       await countAgain(pool);
