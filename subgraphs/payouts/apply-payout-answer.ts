@@ -5,7 +5,7 @@
  * bank was given.
  */
 import type pg from 'pg';
-import { raiseAlert } from '../kernel/alerts/raise-alert.ts';
+import { noteAnswerToFinal } from './answer-to-final.ts';
 import type { PayoutAnswer } from '../kernel/banks/payout-bank.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { eventRow, insertEvents } from '../kernel/events/outbox.ts';
@@ -20,7 +20,7 @@ import type { Payout } from './entities.ts';
 import { loadPayouts, payoutNames } from './find-payouts.ts';
 import { sourceOf } from './open-payouts.ts';
 import { statusEvent } from './payout-view.ts';
-import { nextTry, payoutMove } from './rules/payout.ts';
+import { lostCardAt, nextQuestionAfterLoss, nextTry, payoutMove } from './rules/payout.ts';
 import { payoutFailed, payoutSucceeded } from './rules/postings.ts';
 
 /** SQL: a list of the rows that come with the payouts which were moved, as one JSON array. */
@@ -175,7 +175,8 @@ const decline = (
     failReason,
     bankRef: reference ?? before.bankRef,
     completedAt: now,
-    askAt: null,
+    // Its money is the merchant's again: should the bank pay after all, the operators learn of it.
+    askAt: failReason === 'recipient_data_lost' ? nextQuestionAfterLoss(now, now) : null,
   };
   return { after, postings: payoutFailed(amountsOf(before)) };
 };
@@ -210,47 +211,22 @@ const decide = (payout: Payout, answer: PayoutAnswer, now: Temporal.Instant): Ch
     case 'unseen':
       // The number of a card is gone with the call that had it. Whoever else is asked about has a
       // reference: a bank that does not know its own is asked again.
-      if (payout.method === 'payouts_card')
-        return decline(payout, 'recipient_data_lost', null, now);
-      return wait(payout, null, nextTry(payout.createdAt, now));
+      return isLostCard(payout, now)
+        ? decline(payout, 'recipient_data_lost', null, now)
+        : wait(payout, null, nextQuestion(payout, now));
     case 'unknown':
-      return wait(payout, null, nextTry(payout.createdAt, now));
+      return wait(payout, null, nextQuestion(payout, now));
   }
 };
 
-/**
- * What a final answer that says the opposite of what the payout already is means; null when it does
- * not.
- */
-const contradiction = ({ status, failReason }: Payout, { kind }: PayoutAnswer): string | null => {
-  if (status === 'failed' && kind === 'approved')
-    return `The bank says that it paid this payout, which is failed (${failReason}) and was given back to the merchant.`;
-  if (status !== 'succeeded' || (kind !== 'declined' && kind !== 'misrouted')) return null;
-  return 'The bank says that it did not pay this payout, which is booked as paid.';
-};
+/** Whether a card payout that its bank does not know can be on its way there no more. */
+const isLostCard = (payout: Payout, now: Temporal.Instant): boolean =>
+  payout.method === 'payouts_card' && Temporal.Instant.compare(lostCardAt(payout), now) <= 0;
 
-/**
- * Nothing is left to do with a final payout; but money that moved otherwise than the books say is
- * an alert for the operators.
- */
-const reportContradiction = async (
-  database: Database,
-  payout: Payout,
-  answer: PayoutAnswer,
-  at: Temporal.Instant,
-): Promise<void> => {
-  const detail = contradiction(payout, answer);
-  if (detail === null) return;
-  const { merchantId, shopId, mode, id: subjectId } = payout;
-  await raiseAlert(database.pool, {
-    kind: 'bank_answer_contradicts',
-    merchantId,
-    shopId,
-    mode,
-    subjectId,
-    detail,
-    at,
-  });
+/** When a bank without an answer is asked again: of a card not before it would be believed. */
+const nextQuestion = (payout: Payout, now: Temporal.Instant): Temporal.Instant => {
+  const next = nextTry(payout.createdAt, now);
+  return payout.method === 'payouts_card' ? laterOf(next, lostCardAt(payout)) : next;
 };
 
 const races_max = 20;
@@ -269,7 +245,7 @@ export const applyPayoutAnswer = async (
   for (let race = 0; race < races_max; race++) {
     const change = decide(payout, answer, now);
     if (!change) {
-      await reportContradiction(database, payout, answer, now);
+      await noteAnswerToFinal(database, payout, answer, now);
       return payout;
     }
     const stored = await storePayout(database, payout, change, now);

@@ -5,11 +5,13 @@
 import type { Database } from '../kernel/database/orm.ts';
 import { run, type Statement } from '../kernel/database/statement.ts';
 
-// Only what the bank has accepted, so that a notification never makes an order; what a worker holds
-// just now is asked about again, and so is what was stopped.
+// Only what the bank has accepted, and cards, which are never ordered again, so that a notification
+// never makes an order. What a worker holds just now is asked about again, and so is what was
+// stopped, and a card payout that was given up.
 const hurry: Statement = {
   name: 'payout.hurry',
-  text: `update payout set ask_at = $3 where merchant_id = $1 and id = $2 and mode = 'live' and status = 'pending' and bank_ref is not null and (ask_at is null or ask_at > $3) returning 1`,
+  text: `update payout set ask_at = $3 where merchant_id = $1 and id = $2 and mode = 'live' and (ask_at is null or ask_at > $3)
+    and (status = 'pending' and (bank_ref is not null or method = 'payouts_card') or fail_reason = 'recipient_data_lost') returning 1`,
 };
 
 /** Whether there is something to ask. */

@@ -17,7 +17,7 @@ import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import { callForPayout } from './call-bank.ts';
 import type { Payout } from './entities.ts';
 import { payoutNames } from './find-payouts.ts';
-import { lease_s, lostCard_s, nextTry, wayOf } from './rules/payout.ts';
+import { lease_s, lostCard_s, nextTry, unseenFor_h, wayOf } from './rules/payout.ts';
 
 export interface OrderingParts {
   readonly database: Database;
@@ -44,7 +44,7 @@ const unknown = { kind: 'unknown' } as const;
 const callBank = (
   { log }: OrderingParts,
   bank: Bank,
-  { payout, recipient, now }: Order,
+  { payout, recipient, isFirst, now }: Order,
 ): Promise<PayoutOrderAnswer> =>
   callForPayout(log, payout.id, (signal) =>
     bank.pay({
@@ -54,7 +54,8 @@ const callBank = (
       currency: payout.currency,
       recipient,
       planned: payout.mode === 'test' ? timedPlanOfAmount(payout.amount) : null,
-      madeAt: payout.createdAt,
+      sentAt: payout.sentAt ?? payout.createdAt,
+      isFirst,
       now: now(),
       signal,
     }),
@@ -121,6 +122,10 @@ const giveUp = async (
   };
 };
 
+/** Whether what the bank does not know cannot be on its way there any more. */
+const isLongUnseen = ({ sentAt }: Payout, now: Temporal.Instant): boolean =>
+  sentAt !== null && Temporal.Instant.compare(sentAt.add({ hours: unseenFor_h }), now) <= 0;
+
 /**
  * Gives the order to the payout's bank, or to the first of the others that may have accepted it.
  * Nothing of the answer is applied.
@@ -136,6 +141,8 @@ export const orderPayout = async (
   let [at, { payout }] = [bank, order];
   for (;;) {
     const answer = await callBank(parts, at, { ...order, payout });
+    if (answer.kind === 'unseen' && isLongUnseen(payout, now()))
+      return giveUp(parts, { ...order, payout });
     if (answer.kind !== 'unaccepted') return { payout, answer };
     if (!isFirst) return { payout, answer: unknown };
     tried.add(at.connector);

@@ -69,6 +69,7 @@ const askOrOrder = async (
     reference,
     amount: minorUnits(payout.amount),
     currency: payout.currency,
+    sentAt: payout.sentAt ?? payout.createdAt,
     now: now(),
   };
   return {

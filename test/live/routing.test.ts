@@ -307,6 +307,32 @@ describe('two acquirers behind the routes of one shop', () => {
     );
   });
 
+  for (const isLost of [false, true])
+    test(`a payout that no bank has ${isLost ? 'seen' : 'accepted'} for a day is paid, once, when its bank is back`, async () => {
+      const down = banksOf(gone(), { ...gone(), connector: 'second' });
+      const made = await payOut(await merchant(), down, sbp);
+      if (isLost) await send(banksOf({ ...gone(), pay: async () => ({ kind: 'unknown' }) }));
+      for (const hours of [1, 6, 12, 22, 30]) await send(down, start.add({ hours }));
+      assert.equal((await again(made)).status, 'pending');
+      for (const hours of [31, 32, 33]) await send(banksOf(first()), start.add({ hours }));
+      assert.equal((await again(made)).status, 'succeeded');
+      assert.deepEqual(await orders('payouts', made.id), [1, 0]);
+    });
+
+  test('a payout is paid though the gateway that its merchant had before was closed', async () => {
+    const closed = { id: '999999', secret: 'of a gateway that was closed' };
+    const retired = { ...closed, retiredAt: start.subtract({ hours: 1 }) };
+    for (const other of [closed, retired]) {
+      const accounts = async () => ({ current: gatewayAccount, all: [gatewayAccount, other] });
+      const banks = banksOf(connect('first', acquirers[0].api, accounts));
+      const made = await payOut(await merchant(), banks, sbp);
+      // The order of a process that died is repeated where the retired one cannot have it.
+      if (other === retired) await send(banksOf({ ...gone(), pay: () => Promise.reject() }));
+      await sendUntilPaid(banks, made);
+      assert.deepEqual(await orders('payouts', made.id), [1, 0]);
+    }
+  });
+
   test('a payout of a merchant who has an account for payments alone is refused at once, and nothing is set aside; the payments go there', async () => {
     const [key, vaultKey, { pool }] = [await merchant(), randomBytes(32), migrated.database];
     const own = `insert into bank_account (merchant_id, connector, purpose, account, secret_sealed, active, created_at, changed_at)

@@ -4,7 +4,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { createPayout } from '../../subgraphs/payouts/create-payout.ts';
 import type { Payout } from '../../subgraphs/payouts/entities.ts';
+import { granted } from '../support/granted.ts';
 import { at, card, openHarness, sbp, start, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -163,6 +166,54 @@ describe('a bank that does not answer', () => {
       [(await harness.find(found)).status, (await harness.find(lost)).failReason],
       ['succeeded', 'recipient_data_lost'],
     );
+    assert.deepEqual(await harness.books(key), {
+      available: 900n,
+      reserved: 0n,
+      paid: 100n,
+      fees: 0n,
+    });
+  });
+
+  test('is believed about a card payout a minute after it was ordered, not sooner; what it pays later is an alert', async () => {
+    const key = await harness.funded(1_000n);
+    let now = at(0);
+    /** From when on the bank knows the order, which arrived late. */
+    let knownFrom = at(40);
+    const parts = harness.withBank({
+      pay: async () => {
+        now = at(10);
+        return { kind: 'unknown' };
+      },
+      askPayout: async (question) =>
+        Temporal.Instant.compare(question.now, knownFrom) < 0
+          ? { kind: 'unseen' }
+          : { kind: 'approved', reference: 'po-1' },
+    });
+    const order = async (): Promise<Payout> => {
+      now = at(0);
+      const creating = { key, policies: noPolicies, now: () => now };
+      return granted(await createPayout(parts, creating, { amount: 100n, ...card }, null)).payout;
+    };
+    const slow = await order();
+    for (const second of [20, 30, 50]) await harness.send(at(second), parts.banks);
+    assert.equal((await harness.find(slow)).status, 'pending');
+    await harness.send(at(65), parts.banks);
+    assert.equal((await harness.find(slow)).status, 'succeeded');
+
+    knownFrom = at(3_000);
+    const lost = await order();
+    await harness.send(at(65), parts.banks);
+    const failed = await harness.find(lost);
+    assert.deepEqual([failed.status, failed.failReason], ['failed', 'recipient_data_lost']);
+    const alerts = async (): Promise<number> => {
+      const text = 'select 1 from alert where merchant_id = $1 and subject_id = $2';
+      return (await harness.pool.query(text, [key.merchantId, lost.id])).rows.length;
+    };
+    await harness.send(at(200), parts.banks);
+    assert.equal(await alerts(), 0);
+    await harness.send(at(3_700), parts.banks);
+    const ended = await harness.find(lost);
+    assert.deepEqual([ended.status, ended.askAt, await alerts()], ['failed', null, 1]);
     assert.deepEqual(await harness.books(key), {
       available: 900n,
       reserved: 0n,

@@ -17,6 +17,8 @@ export type AccountPurpose = (typeof accountPurposes)[number];
 export interface Account {
   readonly id: string;
   readonly secret: string;
+  /** When it was taken out of use; absent: it is in use. */
+  readonly retiredAt?: Temporal.Instant | null;
 }
 
 /**
@@ -32,9 +34,15 @@ export type AccountsOf = (merchantId: string, purpose: AccountPurpose) => Promis
 
 const read: Statement = {
   name: 'bank_account.of_merchant',
-  text: `select account, secret_sealed as sealed, active from bank_account where merchant_id = $1 and connector = $2 and purpose = $3
+  text: `select account, secret_sealed as sealed, case when active then null else changed_at end as "retiredAt" from bank_account where merchant_id = $1 and connector = $2 and purpose = $3
     order by active desc, changed_at desc`,
 };
+
+interface Found {
+  readonly account: string;
+  readonly sealed: string;
+  readonly retiredAt: Temporal.Instant | null;
+}
 
 /** Opens the look-up for one connector; `platform` is the account that the configuration names. */
 export const openAccounts =
@@ -45,19 +53,15 @@ export const openAccounts =
     platform: Readonly<Record<AccountPurpose, Account | null>>,
   ): AccountsOf =>
   async (merchantId, purpose) => {
-    const rows = await run<{ account: string; sealed: string; active: boolean }>(pool, read, [
-      merchantId,
-      connector,
-      purpose,
-    ]);
-    const own = rows.map(({ account, sealed, active }) => ({
+    const rows = await run<Found>(pool, read, [merchantId, connector, purpose]);
+    const own = rows.map(({ account, sealed, retiredAt }) => ({
       id: account,
       secret: unseal(vaultKey, sealed),
-      active,
+      retiredAt,
     }));
     const shared = platform[purpose];
     return {
-      current: own.find(({ active }) => active) ?? shared,
+      current: own.find(({ retiredAt }) => retiredAt === null) ?? shared,
       all: shared ? [...own, shared] : own,
     };
   };

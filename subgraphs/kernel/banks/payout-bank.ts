@@ -23,10 +23,12 @@ export interface PayoutOrder {
   /** Test mode: what was planned. */
   readonly planned: TimedPlan | null;
   /**
-   * When the payout was made. A bank that forgets idempotency keys must be asked, and not be given
-   * this order again, once it may have forgotten this one.
+   * When the first order went out that may have arrived. A bank that forgets idempotency keys must
+   * be asked, and not be given this order again, once it may have forgotten that one.
    */
-  readonly madeAt: Temporal.Instant;
+  readonly sentAt: Temporal.Instant;
+  /** Whether this is that first order: no bank, and no account at one, can have it yet. */
+  readonly isFirst: boolean;
   readonly now: Temporal.Instant;
   /**
    * Ends the call: a connector gives up its connection then, so that nothing arrives at the bank
@@ -44,6 +46,8 @@ export interface PayoutQuestion {
   /** What was ordered, so that the bank's answer can be compared with it. */
   readonly amount: MinorUnits;
   readonly currency: string;
+  /** When the first order went out that may have arrived. */
+  readonly sentAt: Temporal.Instant;
   readonly now: Temporal.Instant;
 }
 

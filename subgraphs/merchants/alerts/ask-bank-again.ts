@@ -34,7 +34,7 @@ const openPayment = `status = 'processing' or hold_order is not null or captured
 const openOf: Readonly<Record<BankSubject, string>> = {
   payment: openPayment,
   refund: `status = 'pending'`,
-  payout: `status = 'pending'`,
+  payout: `status = 'pending' or fail_reason = 'recipient_data_lost'`,
 };
 
 const lockOf = (table: BankSubject): Statement => ({

@@ -54,6 +54,37 @@ export const callDeadline_s = 20;
  */
 export const lostCard_s = 60;
 
+/** When a bank that knows nothing of a card payout is believed; `sentAt`: when it was ordered. */
+export const lostCardAt = ({
+  sentAt,
+  createdAt,
+}: {
+  readonly sentAt: Temporal.Instant | null;
+  readonly createdAt: Temporal.Instant;
+}): Temporal.Instant => (sentAt ?? createdAt).add({ seconds: lostCard_s });
+
+/** How long after a card payout was given up its bank is asked again whether it paid after all. */
+const questionsAfterLoss_min = [1, 10, 60, 360, 1_440];
+
+/**
+ * When the bank is asked next about a card payout that failed with `recipient_data_lost`; null: it
+ * has had a day to say that it paid.
+ */
+export const nextQuestionAfterLoss = (
+  failedAt: Temporal.Instant,
+  now: Temporal.Instant,
+): Temporal.Instant | null =>
+  questionsAfterLoss_min
+    .map((minutes) => failedAt.add({ minutes }))
+    .find((at) => Temporal.Instant.compare(at, now) > 0) ?? null;
+
+/**
+ * How long after its first order a payout that its bank has not seen is given to a bank anew. No
+ * order is repeated once the bank may have forgotten its key (23 hours): the last one is an hour
+ * old by then.
+ */
+export const unseenFor_h = 24;
+
 /** How long a worker that was given a payout has for it, before another takes it up. */
 export const lease_s = 30;
 

@@ -138,7 +138,7 @@ const search = async (calls: PayoutCalls, expected: Expected): Promise<PayoutAns
 
 const pay = async (calls: PayoutCalls, order: PayoutOrder): Promise<PayoutOrderAnswer> => {
   const expected = { ...order, reference: null };
-  if (Temporal.Instant.compare(order.madeAt.add({ hours: keyKept_h }), order.now) < 0)
+  if (Temporal.Instant.compare(order.sentAt.add({ hours: keyKept_h }), order.now) < 0)
     return search(calls, expected);
   const destination = destinationOf(order);
   if (!destination) return { kind: 'declined', failureCode: 'method_unavailable', reference: null };
@@ -195,6 +195,15 @@ const directoryOf = ({
 
 type PayoutCaller = Caller & Pick<PayoutCalls, 'checkEcho'>;
 
+/** The accounts that may have an order: those that were not retired before it went out. */
+const mayHave = (
+  accounts: readonly Account[],
+  { sentAt }: Pick<PayoutQuestion, 'sentAt'>,
+): readonly Account[] =>
+  accounts.filter(
+    ({ retiredAt }) => !retiredAt || Temporal.Instant.compare(retiredAt, sentAt) >= 0,
+  );
+
 /**
  * Orders at the current account, when no other one that the merchant had may have the order
  * already.
@@ -205,7 +214,7 @@ const payOnce = async (
 ): Promise<PayoutOrderAnswer> => {
   const { current, all } = accounts;
   if (all.length === 0) return { kind: 'unaccepted' };
-  const others = all.filter(({ id }) => id !== current?.id);
+  const others = order.isFirst ? [] : mayHave(all, order).filter(({ id }) => id !== current?.id);
   const earlier = await askEach(others, 'unseen', (gateway) =>
     search({ ...caller, gateway }, { ...order, reference: null }),
   );
@@ -227,7 +236,7 @@ export const yooKassaPayouts = (
   askPayout: async (question) => {
     const { accounts, ...caller } = await callerOf(question.merchantId);
     if (question.reference === null)
-      return askEach(accounts.all, 'unseen', (gateway) =>
+      return askEach(mayHave(accounts.all, question), 'unseen', (gateway) =>
         askPayout({ ...caller, gateway }, question),
       );
     const gateway = await holderOf({ ...caller, accounts }, `/payouts/${question.reference}`);
