@@ -8,7 +8,7 @@ import type { Timeline } from '../../kernel/clock/due.ts';
 import { eachAlone, isPassing, setAside, reportSetAside } from '../../kernel/alerts/set-aside.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
 import type { Logger } from '../../kernel/service/tracing/telemetry.ts';
-import { askCharge, standingOf } from './ask-charge.ts';
+import { askCharge, paymentOf, standingOf } from './ask-charge.ts';
 import { takeRound } from './begin-charges.ts';
 import type { Payments } from '../ask-payments.ts';
 import type { Token } from '../tokens/entities.ts';
@@ -100,11 +100,31 @@ const settleAll = async (pool: pg.Pool, news: readonly ChargeNews[]): Promise<vo
   }
 };
 
-/** Asks for the payment of one charge. Rejects when there was no answer. */
-const ask = async (
-  { payments, log }: ChargingParts,
-  { charge, subscription, token }: Asking,
+/**
+ * Whether a charge that was begun may still be asked for: not once its subscription was cancelled
+ * or paused, or its saved method revoked (decision D-63).
+ */
+const mayBeMade = ({ charge: { kind }, subscription: { status }, token }: Asking): boolean =>
+  kind === 'subscription_init' ||
+  ((status === 'active' || status === 'past_due') && token.status === 'active');
+
+/** What became of a charge that may not be asked for any more: where nobody asked, it is dropped. */
+const madeBefore = async (
+  { payments }: ChargingParts,
+  { charge }: Asking,
 ): Promise<ChargePayment> => {
+  const { merchantId, createdAt } = charge;
+  const [made] = await payments.read([{ merchantId, id: paymentOf(charge) }]);
+  return made
+    ? standingOf(made)
+    : { id: null, status: 'cancelled', failureCode: null, at: createdAt };
+};
+
+/** Asks for the payment of one charge. Rejects when there was no answer. */
+const ask = async (parts: ChargingParts, asking: Asking): Promise<ChargePayment> => {
+  if (!mayBeMade(asking)) return madeBefore(parts, asking);
+  const { payments, log } = parts;
+  const { charge, subscription, token } = asking;
   const asked = await askCharge(payments, charge, subscription, token);
   if (!isRefused(asked)) return standingOf(asked.payment);
   // Nothing was charged. What the operator must correct (a route, a block) may be corrected before
