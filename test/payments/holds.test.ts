@@ -4,13 +4,19 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
+import type { HoldAnswer } from '../../subgraphs/kernel/banks/hold-bank.ts';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
-import { capturePayment } from '../../subgraphs/payments/holds/capture-payment.ts';
+import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
+import {
+  capturePayment,
+  type CapturedPayment,
+} from '../../subgraphs/payments/holds/capture-payment.ts';
 import { cancelOrRelease, endHolds } from '../../subgraphs/payments/holds/release-hold.ts';
 import { capturedOf } from '../../subgraphs/payments/holds/rules.ts';
 import { findPayment } from '../../subgraphs/payments/store-payment.ts';
@@ -157,6 +163,42 @@ describe('a capture under a key', () => {
       { action: 'payment.capture', amount: '1001' },
       { action: 'payment.capture', amount: '4000' },
     ]);
+  });
+
+  test('that the bank refuses after its answer is ordered anew by the same call, once', async () => {
+    const { database } = migrated;
+    const key = await migrated.merchant('test');
+    const payment = await authorized(key);
+    const simulator = openSimulator(database);
+    const answers: HoldAnswer[] = [
+      { kind: 'unknown' },
+      { kind: 'declined', failureCode: 'issuer_unavailable', bankCode: 'x' },
+    ];
+    let orders = 0;
+    const bank: Bank = {
+      ...simulator,
+      settleHold: async (order) => {
+        orders += 1;
+        return answers.shift() ?? simulator.settleHold?.(order) ?? assert.fail('no holds');
+      },
+    };
+    const own = openBanks({ ...simulator, ...bank }, database.pool);
+    const capture = async (seconds: number) => {
+      const request = { paymentId: payment.id, amount: null, idempotency: { key: 'c-1' } };
+      return granted<CapturedPayment>(
+        await capturePayment(database, own, key, request, start.add({ seconds })),
+      );
+    };
+    const first = await capture(10);
+    assert.deepEqual([first.payment.status, first.replayed], ['authorized', false]);
+    const { merchantId, id: paymentId } = payment;
+    granted(await askBank(database, own, { merchantId, paymentId }, start.add({ seconds: 60 })));
+    assert.equal((await stored(payment)).holdOrder, null);
+    orders = 0;
+    const again = await Promise.all(Array.from({ length: 8 }, () => capture(120)));
+    assert.deepEqual([again.filter(({ replayed }) => !replayed).length, orders], [1, 1]);
+    assert.equal((await stored(payment)).status, 'succeeded');
+    assert.deepEqual(await checkBooks(database, merchantId), []);
   });
 
   test('another shop and another mode do not find the payment', async () => {

@@ -14,6 +14,7 @@ import {
 } from '../../kernel/database/idempotency.ts';
 import { newRowId } from '../../kernel/database/new-id.ts';
 import type { Database } from '../../kernel/database/orm.ts';
+import { inTransaction } from '../../kernel/database/statement.ts';
 import { sumMistake } from '../../kernel/rules/receipt-terms.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
@@ -108,6 +109,13 @@ const refusalOf = ({ payment, answer }: SentHoldOrder): Refused | null => {
 };
 
 /**
+ * Whether the capture that an earlier call ordered came to nothing after that call was answered:
+ * the bank refused it when it was asked again. The same call orders it anew then (decision D-22).
+ */
+const isTurnedDown = ({ status, holdOrder }: Payment): boolean =>
+  status === 'authorized' && holdOrder === null;
+
+/**
  * Captures a payment of the caller, or finds the one that an earlier call with the same idempotency
  * key captured. Gives it as it is then: succeeded when the bank has taken the money, else
  * authorized until its word is known. Refuses with `not_found`, `payment_not_authorized`,
@@ -132,13 +140,22 @@ export const capturePayment = async (
   const { merchantId } = caller;
   const find = async (id: string): Promise<Payment | null> =>
     (await loadPayments(database.pool, [{ merchantId, id }]))[0] ?? null;
+  const order = (client: pg.PoolClient) => orderCapture(client, caller, request, now);
   const ordered = await createOnce(
     database.pool,
     { caller, claim, find, resourceId: paymentId, at: now },
-    (client) => orderCapture(client, caller, request, now),
+    order,
   );
   if (isRefused(ordered)) return ordered;
-  if (ordered.replayed) return { payment: ordered.made, replayed: true };
+  if (ordered.replayed) {
+    if (!isTurnedDown(ordered.made)) return { payment: ordered.made, replayed: true };
+    const again = await inTransaction(database.pool, order, (made) => !isRefused(made));
+    if (isRefused(again)) {
+      // Another replay was quicker, or the hold has ended.
+      const payment = await find(paymentId);
+      return payment && !isTurnedDown(payment) ? { payment, replayed: true } : again;
+    }
+  }
   const sent = await sendHoldOrder(database, banks, { merchantId, paymentId }, now);
   const refusal = isRefused(sent) ? sent : refusalOf(sent);
   if (isRefused(sent) || refusal) {
