@@ -218,6 +218,24 @@ test('keys are forgotten after thirty days, oldest first and in batches, and not
   assert.ok(!isRefused(again) && !again.replayed);
 });
 
+test('a key of a shop whose test clock stands in the past is kept while the clock is there', async () => {
+  const { database } = migrated;
+  const shop = await migrated.merchant();
+  const clock = now.subtract({ hours: 24 * 2 * keysKept_days });
+  await database.pool.query(
+    `insert into test_clock (merchant_id, shop_id, clock_at, set_at, frozen, created_at) values ($1, $2, $3, $4, true, $4)`,
+    [shop.merchantId, shop.shopId, clock.toString(), now.toString()],
+  );
+  const pay = async () => {
+    const request = { input: { amount: 1n }, idempotency: { key: 'of the past' } };
+    return granted(await recordPayment(database, noPolicies, shop, request, clock));
+  };
+  const first = await pay();
+  await forgetBatch(database.pool, forgetKeys, now.subtract({ hours: keysKept_days * 24 }), 1_000);
+  const again = await pay();
+  assert.deepEqual([again.payment.id, again.replayed], [first.payment.id, true]);
+});
+
 test('a key is 1 to 64 printable ASCII characters, whichever way it came', () => {
   const code = (text: string): string => codeOf(claimOf({ key: text }, 'paymentCreate', {}) ?? {});
   for (const fine of ['k', 'x'.repeat(64), 'a b,"c"~'])

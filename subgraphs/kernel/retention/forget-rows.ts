@@ -214,11 +214,16 @@ export const forgetBankHealth = forgotten('bank_health', {
   isPlatforms: true,
 });
 
-// A key is the merchant's own text: a row that is set aside is named by the key's digest.
+/**
+ * Idempotency keys; those of a shop with a test clock, whose time says nothing of their age, when
+ * the clock is gone. A key is the merchant's own text: a row that is set aside is named by the
+ * key's digest.
+ */
 export const forgetKeys = forgotten('idempotency_key', {
   name: 'idempotency_key',
   from: 'idempotency_key as old',
   age: 'old.created_at',
+  fits: inRealTime('old'),
   subject: `old.mode || '/' || md5(old.key)`,
 });
 
