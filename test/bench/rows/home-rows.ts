@@ -39,8 +39,10 @@ const now_ms = Date.parse(`${lastDay}T18:00:00Z`);
 const before = (hours: number): string => new Date(now_ms - hours * hour_ms).toISOString();
 const day_h = 24;
 
-/** What home sends of one merchant, or of all. */
-const questionsOf = (merchantId: string | null) => {
+/** What home sends of one merchant, or of all: documents, which are texts, and variables. */
+const questionsOf = (
+  merchantId: string | null,
+): readonly (readonly [unknown, Record<string, unknown>])[] => {
   const weeks = [1, 2, 3, 4].flatMap((week) => [
     [`from${week}`, before(7 * day_h * week + 18)],
     [`to${week}`, before(7 * day_h * week)],
@@ -61,7 +63,7 @@ const questionsOf = (merchantId: string | null) => {
     [Needed, { merchantId, mode, failedSince, ...person }],
     [PaymentsCount, { merchantId, status: ['authorized'], filter: { mode: [mode] } }],
     [Payments, latest],
-  ] as const;
+  ];
 };
 
 /** Milliseconds until all of them are answered. */
