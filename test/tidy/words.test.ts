@@ -66,12 +66,12 @@ describe('words', () => {
   test('every decision that is named is written down, and every one that is written down is named', (t) => {
     const decisions = 'schema/DECISIONS.md';
     const written = new Set(
-      [...readText(decisions).matchAll(/^\| (D-\d\d[a-z]?) /gm)].map(([, id = '']) => id),
+      [...readText(decisions).matchAll(/^\| (D-\d{2,3}[a-z]?) /gm)].map(([, id = '']) => id),
     );
     const named = new Set(
       texts
         .filter((path) => path !== decisions)
-        .flatMap((path) => readText(path).match(/\bD-\d\d[a-z]?\b/g) ?? []),
+        .flatMap((path) => readText(path).match(/\bD-\d{2,3}[a-z]?\b/g) ?? []),
     );
     t.diagnostic(`${written.size} decisions`);
     assert.ok(written.size > 50, `saw only ${written.size} decisions`);
