@@ -121,16 +121,16 @@ const deleteRetry: Statement = {
     returning 1`,
 };
 
-/** A second, twice as long after each failure, up to an hour. */
-const pauses_s: readonly number[] = Array.from({ length: 13 }, (_, tries) =>
-  Math.min(2 ** tries, 3_600),
+/** After the first, which is a second: each is twice as long as the one before, up to an hour. */
+const pauses_s: readonly number[] = Array.from({ length: 12 }, (_, index) =>
+  Math.min(2 ** (index + 1), 3_600),
 );
 
 const postponeRetry: Statement = {
   name: 'consumer_retry.postpone',
   text: `
     update consumer_retry set tries = tries + 1,
-      due_at = ($4::timestamptz[])[least(tries, ${pauses_s.length - 1}) + 1]
+      due_at = ($4::timestamptz[])[least(tries, ${pauses_s.length})]
     where merchant_id = $1 and consumer = $2 and sequence = $3`,
 };
 
