@@ -73,8 +73,8 @@ const openLogin = (
   oidc && login && openIssuerLogin({ oidc, login, publicUrl, keys: secrets.console, readToken });
 
 /**
- * Adds the public roles to the server of a process. Rejects when Redis is named and cannot be
- * reached.
+ * Adds the public roles to the server of a process. It starts although Redis is named and cannot be
+ * reached: what it counts is not limited until it can be (A-306).
  */
 export const registerEdge = async (
   app: FastifyInstance,

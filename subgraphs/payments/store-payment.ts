@@ -1,7 +1,8 @@
 /**
- * How payments are read and written. `storePayment` is the only writer of an existing payment: one
- * statement moves the payment, books its postings and publishes its events, or does nothing when
- * somebody else wrote the payment in between (its version has grown).
+ * How payments are read and written. One statement moves a payment, books its postings and
+ * publishes its events, or does nothing when somebody else wrote the payment in between (its
+ * version has grown). Only the erasure (A-032) and `bankAskAgain` (A-081) write an existing payment
+ * elsewhere.
  */
 import { isSpread, runTwins, twinsByKey } from '../kernel/database/spread.ts';
 import pg from 'pg';

@@ -55,7 +55,7 @@ const before = (now: Temporal.Instant, days: number): Temporal.Instant =>
   now.subtract({ hours: days * 24 });
 
 /**
- * Makes the months to come; removes events, deliveries and attempts that are old, in this order.
+ * Makes the months to come; removes what is old in each partitioned table, in their order.
  */
 export const keepEvents = async ({
   pool,

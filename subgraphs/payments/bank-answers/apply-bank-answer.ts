@@ -2,7 +2,9 @@
  * Applies a bank's answer to a payment, whatever brought it: the call itself, a callback, a poll,
  * an operator. Contract "States and transitions: Payment"; decision D-32: an unknown answer changes
  * no state; decision D-33: a success that comes too late is returned; decision D-36: the fee is
- * taken on success. This is the only code that makes a payment succeed or fail.
+ * taken on success. A captured hold succeeds by `holds/apply-hold-answer`; an order that is
+ * declined while its payment is made fails by `create-early-order`, which uses `decline` of this
+ * file.
  */
 import type { Database } from '../../kernel/database/orm.ts';
 import type { BankAnswer, FoundSession } from '../../kernel/banks/bank-answer.ts';

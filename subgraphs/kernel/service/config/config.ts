@@ -53,7 +53,7 @@ const serviceSettings = {
    */
   redisUrl: ['REDIS_URL', urls('redis:', 'rediss:')],
   redisPassword: ['REDIS_PASSWORD', text],
-  /** How long events, webhook deliveries and their attempts are kept. */
+  /** How long events, deliveries, attempts, calls to banks and page openings are kept. */
   eventsKept_days: [
     'RETENTION_EVENTS_DAYS',
     integer(eventsKept_min_days, 3_650),
