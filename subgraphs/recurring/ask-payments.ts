@@ -3,7 +3,7 @@
  * process or in another, by typed operations that are no part of the public graph
  * (schema/internal/payments.graphql). Every request is safe to repeat under its key, so that a call
  * whose answer was lost is simply made again; what a request came to is also published by events
- * (follow-payments.ts).
+ * (consume-payments.ts).
  */
 import { randomUUID } from 'node:crypto';
 import { GraphQLError, separateOperations, type ExecutionResult } from 'graphql';
@@ -103,7 +103,7 @@ export interface Payments {
   askBinding(request: BindingRequest, requestId?: string): Promise<AskedBinding | Refused>;
   /**
    * Charges a saved method, or finds the charge. The payment is succeeded or failed when the bank
-   * decided at once, else processing: its end comes by `onPaymentsMoved`. Refuses as `askBinding`
+   * decided at once, else processing: its end comes by `OnPaymentsMoved`. Refuses as `askBinding`
    * does, and with `forbidden_purpose`.
    */
   askCharge(request: ChargeRequest, requestId?: string): Promise<AskedPayment | Refused>;

@@ -1,6 +1,6 @@
 /**
- * What tokens need in the background. Their payments' events do the work (follow-payments.ts); this
- * finds what no event will ever announce.
+ * What tokens need in the background. Their payments' events do the work (consume-payments.ts);
+ * this finds what no event will ever announce.
  */
 import type pg from 'pg';
 import { notSetAside, workBatch, type Subject } from '../kernel/alerts/set-aside.ts';

@@ -1,6 +1,6 @@
 /**
  * The listeners to payments that have moved, in this order, in one transaction
- * (follow-payments.ts). Tokens first: a subscription that becomes active has one.
+ * (consume-payments.ts). Tokens first: a subscription that becomes active has one.
  */
 import type { OnPaymentsMoved } from './consume-payments.ts';
 import { followSubscriptions } from './subscriptions/follow-subscriptions.ts';

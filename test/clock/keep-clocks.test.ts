@@ -1,4 +1,4 @@
-/** How a clock advances, with participants whose work can be timed. Architecture decision 10. */
+/** How a clock advances, with participants whose work can be timed. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import {

@@ -1,6 +1,6 @@
 /**
- * A shop that lives by a test clock, as its merchant and an operator see it. Architecture decision
- * 10, contract "States and transitions", "Webhooks".
+ * A shop that lives by a test clock, as its merchant and an operator see it. Contract "States and
+ * transitions", "Webhooks".
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

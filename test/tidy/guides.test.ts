@@ -3,12 +3,13 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import {
   deadAnchors,
+  deadNames,
   deadPaths,
   decisionFaults,
   decisionWords_max,
   decisionsOf,
 } from './guides.ts';
-import { projectFiles, readText } from './tree.ts';
+import { isGenerated, projectFiles, readText, typescriptFiles } from './tree.ts';
 
 const files = projectFiles();
 const architecture = readText('ARCHITECTURE.md');
@@ -51,6 +52,19 @@ describe('guides', () => {
     assert.deepEqual(faults, []);
   });
 
+  test('every file that a comment names exists', (t) => {
+    // A migration that has run is never changed, whatever it names.
+    const texts = typescriptFiles().filter(
+      (path) => !isGenerated(path) && !path.startsWith('subgraphs/kernel/database/migrations/'),
+    );
+    t.diagnostic(`${texts.length} files`);
+    assert.ok(texts.length > 500, `saw only ${texts.length} files`);
+    const faults = texts.flatMap((path) =>
+      deadNames(path, readText(path), files).map((dead) => `${path}: ${dead}`),
+    );
+    assert.deepEqual(faults, []);
+  });
+
   test('every link to a section leads to its heading', () => {
     const guides = files.filter((path) => path.endsWith('.md'));
     const faults = guides.flatMap((path) =>
@@ -86,6 +100,12 @@ describe('the guide checks catch', () => {
     const text =
       '`kernel/queue`, `kernel/events/relay`, `kernel/queue/gone`, `schema/openapi.yaml`, `schema/{wire,gone}`, `gateway/live/`, `application/json`, `/v1/public/payments`';
     assert.deepEqual(deadPaths(text, files), ['kernel/queue/gone', 'schema/{wire,gone}']);
+  });
+
+  test('a file that a comment names and that is gone, and none that exists or is code', () => {
+    const text = `// relay.ts, gone.ts, \`events/relay\` and \`kernel/gone\`, \`application/json\`
+      /** kernel/events/relay.ts, kernel/gone.ts */ const path = 'nowhere.ts';`;
+    assert.deepEqual(deadNames('a.ts', text, files), ['gone.ts', 'kernel/gone.ts', 'kernel/gone']);
   });
 
   test('a link to a section that is not there, and none to one that is', () => {

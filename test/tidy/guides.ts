@@ -1,5 +1,9 @@
-/** What guides are held to: the form of decisions, and paths and sections that exist. */
+/**
+ * What guides are held to: the form of decisions, and paths and sections that exist. Comments in
+ * code, too, name only files that exist.
+ */
 import { posix } from 'node:path';
+import { parseSync } from 'oxc-parser';
 
 /** One decision of ARCHITECTURE.md has at most this many words, its title among them. */
 export const decisionWords_max = 120;
@@ -49,6 +53,32 @@ export const deadPaths = (text: string, files: readonly string[]): readonly stri
     .map(([, path = '']) => path.replace(/\/$/, ''))
     .filter((path) => begins.test(path.split('/')[0] ?? ''))
     .filter((path) => !alternatives(path).every(leads));
+};
+
+/** Written by a build, so that a clean tree does not have it. */
+const built: ReadonlySet<string> = new Set(['console/dist']);
+
+/**
+ * Files that the comments of a TypeScript text name and that do not exist: by their ending, or in
+ * backticks by a path that begins in a folder of the project. Folders before it may be missing.
+ */
+export const deadNames = (path: string, text: string, files: readonly string[]) => {
+  const folders = new Set(files.flatMap((file) => file.split('/').slice(0, -1)));
+  const leads = (name: string): boolean =>
+    files.some(
+      (file) =>
+        [`/${name}`, `/${name}.ts`].some((end) => `/${file}`.endsWith(end)) ||
+        `/${file}`.includes(`/${name}/`),
+    );
+  const comments = parseSync(path, text).comments.map(({ value }) => value);
+  const byEnding = comments.flatMap(
+    (comment) => comment.match(/(?<![\w*$}])[\w@-][\w./@-]*\.(?:tsx?|mjs|md|sql)\b/g) ?? [],
+  );
+  const inBackticks = comments
+    .flatMap((comment) => [...comment.matchAll(/`([a-z][\w-]*\/[\w./-]*)`/g)])
+    .map(([, name = '']) => name.replace(/\/$/, ''))
+    .filter((name) => folders.has(name.split('/')[0] ?? '') && !built.has(name));
+  return [...byEnding, ...inBackticks].filter((name) => !leads(name));
 };
 
 /** The anchor of a heading, as GitHub makes it. */

@@ -49,7 +49,7 @@ export interface Due<Found> {
   ): Promise<Found[]>;
   /** Whose the `limit` rows are that are due for the longest in the real time. */
   owners(runner: Runner, now: Temporal.Instant, limit: number): Promise<readonly Owner[]>;
-  /** The name under which rows are set aside (`database/set-aside`): `due` passes over these. */
+  /** The name under which rows are set aside (`alerts/set-aside`): `due` passes over these. */
   readonly task: string;
   /** SQL: whether something is due by `$1` in the real time. */
   readonly isDue: string;

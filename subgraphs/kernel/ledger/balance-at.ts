@@ -1,7 +1,4 @@
-/**
- * The balance as it was at a moment: what was booked until then, summed over the postings
- * (architecture decision 9).
- */
+/** The balance as it was at a moment: what was booked until then, summed over the postings. */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
 import { readSums, type ShopBalanceRow, type ShopSums } from './balance.ts';

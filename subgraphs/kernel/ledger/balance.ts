@@ -1,7 +1,7 @@
 /**
- * Balances. Architecture decision 8: credits append deltas and wait for nobody; the fold moves
- * deltas into the balance rows; what is read is the row plus the deltas, in one statement, so that
- * a fold in between changes nothing.
+ * Balances: credits append deltas and wait for nobody; the fold moves deltas into the balance rows;
+ * what is read is the row plus the deltas, in one statement, so that a fold in between changes
+ * nothing.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
@@ -15,7 +15,7 @@ export interface ShopBalanceRow {
   readonly available: bigint;
 }
 
-/** A row of `shopSums`, as PostgreSQL gives it. */
+/** The sums of a shop, as PostgreSQL gives them. */
 export interface ShopSums {
   readonly shopId: string;
   readonly shopName: string;

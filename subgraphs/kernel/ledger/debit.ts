@@ -1,7 +1,7 @@
 /**
- * Taking money from a merchant. Architecture decision 8: take the merchant's lock, then read what
- * is available in a new statement, which sees all that was committed before the lock was given.
- * With lock and check in one statement a balance was overdrawn in every trial.
+ * Taking money from a merchant: take the merchant's lock, then read what is available in a new
+ * statement, which sees all that was committed before the lock was given. With lock and check in
+ * one statement a balance was overdrawn in every trial.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { Mode } from '../rules/mode.ts';

@@ -1,7 +1,7 @@
 /**
- * The books. A posting moves one amount from one account to another; balances append (architecture
- * decision 8): a business fact adds deltas, the fold moves them into the balance rows, and a
- * balance is the row plus its unfolded deltas.
+ * The books. A posting moves one amount from one account to another; balances append: a business
+ * fact adds deltas, the fold moves them into the balance rows, and a balance is the row plus its
+ * unfolded deltas.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../database/instant.ts';

@@ -26,7 +26,7 @@ import {
 import { withMessage, type Message, type MessageRow } from './message.ts';
 import { webhooksInFlightPerLane_max } from './rules.ts';
 
-/** The limits of delivery; those of `rules/webhook.ts`, save in tests that cannot wait so long. */
+/** The limits of delivery; those of `webhooks/rules.ts`, save in tests that cannot wait so long. */
 export interface DeliveryLimits {
   readonly deadline_ms: number;
   readonly leaseMargin_ms: number;

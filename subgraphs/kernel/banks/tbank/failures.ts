@@ -1,6 +1,6 @@
 /**
- * T-Bank's codes in the words of the contract (failure-codes.md, decision D-41). What is not listed
- * is `unknown_bank_code`.
+ * T-Bank's codes in the words of the contract (decision D-41). What is not listed is
+ * `unknown_bank_code`.
  */
 import { isFailureCode, type FailureCode } from '../../rules/failure-code.ts';
 import type { WirePayment } from './wire.ts';

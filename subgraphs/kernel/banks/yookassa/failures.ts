@@ -1,6 +1,6 @@
 /**
- * YooKassa's reasons in the words of the contract (failure-codes.md, decision D-41). What is not
- * listed is `unknown_bank_code`.
+ * YooKassa's reasons in the words of the contract (decision D-41). What is not listed is
+ * `unknown_bank_code`.
  */
 import type { FailureCode } from '../../rules/failure-code.ts';
 import type { Cancellation } from './wire.ts';

@@ -5,7 +5,7 @@ import type { SharedLoads } from './event-loads.ts';
 
 /** What a resolver gets beside its arguments. One per call. */
 export interface SubgraphContext extends Call {
-  /** The clock, read at the border (architecture decision 10). */
+  /** The clock, read at the border. */
   readonly now: () => Temporal.Instant;
   /** What its loaders are kept by where it shares them with other calls (`event-loads`). */
   readonly loads?: SharedLoads;
