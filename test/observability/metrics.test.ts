@@ -9,6 +9,7 @@ import { parse } from 'yaml';
 import { presentErrors } from '../../subgraphs/kernel/service/graph/present-errors.ts';
 import { internalErrors, openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { startService, type Service } from '../support/service.ts';
+import { readText, typescriptFiles } from '../tidy/tree.ts';
 import { namesIn, readExposition, type Exposed } from './promql.ts';
 import { live } from './scenario.ts';
 
@@ -50,6 +51,20 @@ const unknownIn = (expr: string, exposed: ReadonlyMap<string, Exposed>): readonl
   const strange = labels.filter((label) => !known.includes(label) && !added.includes(label));
   return [...metrics.filter((name) => !exposed.has(name)), ...strange.map((label) => `{${label}}`)];
 };
+
+test('every metric of ours is described to operators, or in an alert or a panel', (t) => {
+  const names = typescriptFiles()
+    .filter((path) => /^(?:subgraphs|gateway|rest-facade)\//.test(path))
+    .flatMap((path) => readText(path).match(/(?<=name: ')\w+(?=',\s+help:)/g) ?? []);
+  t.diagnostic(`${names.length} metrics`);
+  assert.ok(names.length >= 25, `saw only ${names.length} metrics`);
+  const operations = readText('subgraphs/kernel/fleet/OPERATIONS.md');
+  const asked = new Set([...rules, ...drawn].flatMap(({ expr }) => namesIn(expr).metrics));
+  assert.deepEqual(
+    names.filter((name) => !asked.has(name) && !new RegExp(`\`${name}\\b`).test(operations)),
+    [],
+  );
+});
 
 test('a failure that nobody meant is counted, and one that was meant is not', async () => {
   const call = { principal: { kind: 'service', name: 'test' }, requestId: 'test' } as const;
