@@ -13,7 +13,6 @@ const en = {
   ofMode: 'This mode only',
   notAssigned: 'Not assigned',
   subject: 'Id of what was changed',
-  subjectHint: 'With a merchant chosen above',
   actor: 'Who',
   action: 'Action',
 };
@@ -30,7 +29,6 @@ const ru: typeof en = {
   ofMode: 'Только этого режима',
   notAssigned: 'Не назначено',
   subject: 'Id изменённого',
-  subjectHint: 'Когда выше выбран мерчант',
   actor: 'Кто',
   action: 'Действие',
 };

@@ -3,7 +3,6 @@ import { exportsEn } from './exports.ts';
 /** The console in English: the shape of every language's words. */
 export const en = {
   language: 'en',
-  languageName: 'English',
   locale: 'en-GB',
   title: 'Console',
   skip: 'To the content',
@@ -146,7 +145,6 @@ export const en = {
       recurrent: 'Saved method',
       any: 'Not chosen',
     },
-    partRefunded: (amount: string) => `${amount} refunded`,
     late: 'The money came after the payment had ended: it goes back by itself.',
     open: 'Open on a page of its own',
     page: 'Payment page',
@@ -295,7 +293,6 @@ export const en = {
     name: 'Name of the merchant',
     shopName: 'Name of the shop',
     shopHint: 'As buyers see it',
-    nameWrong: '1 to 200 characters',
     create: 'Onboard',
     madeTitle: (name: string) => `${name} is ready`,
     secretOnce: 'This key is shown once. Copy it now: it is kept as a digest.',
@@ -309,7 +306,6 @@ export const en = {
     revoke: 'Revoke',
     revokeText: (prefix: string) => `${prefix}... works nowhere a second from now. For good.`,
     revoked: 'Revoked',
-    lastUsed: (at: string) => `used ${at}`,
     neverUsed: 'never used',
     addEndpoint: 'Add an endpoint',
     endpointUrl: 'Address',

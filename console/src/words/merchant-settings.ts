@@ -116,7 +116,6 @@ const ru: typeof en = {
   schemeLegacy: 'Повтор вебхука не распознать; если действуют два секрета, останется новый.',
   done: 'Сохранено.',
 };
-export type SettingsWords = typeof en;
 
 /** The words. */
 export const useSettingsWords = sectionWords(en, ru);

@@ -5,7 +5,6 @@ import { plural } from './plural.ts';
 
 export const ru: Words = {
   language: 'ru',
-  languageName: 'Русский',
   locale: 'ru-RU',
   title: 'Консоль',
   skip: 'К содержанию',
@@ -153,7 +152,6 @@ export const ru: Words = {
       recurrent: 'Сохранённый способ',
       any: 'Не выбран',
     },
-    partRefunded: (amount) => `возвращено ${amount}`,
     late: 'Деньги пришли, когда платёж уже завершился: они вернутся сами.',
     open: 'Открыть отдельной страницей',
     page: 'Страница оплаты',
@@ -302,7 +300,6 @@ export const ru: Words = {
     name: 'Название мерчанта',
     shopName: 'Название магазина',
     shopHint: 'Его видят покупатели',
-    nameWrong: 'От 1 до 200 символов',
     create: 'Подключить',
     madeTitle: (name) => `«${name}» готов`,
     secretOnce: 'Ключ показывается один раз. Скопируйте его сейчас: хранится только отпечаток.',
@@ -316,7 +313,6 @@ export const ru: Words = {
     revoke: 'Отозвать',
     revokeText: (prefix) => `${prefix}... перестанет работать через секунду. Насовсем.`,
     revoked: 'Отозван',
-    lastUsed: (at) => `использован ${at}`,
     neverUsed: 'не использован',
     addEndpoint: 'Добавить адрес',
     endpointUrl: 'Адрес',

@@ -13,7 +13,6 @@ const en = {
   remove: 'Remove',
   add: 'Add',
   find: 'Find',
-  reasonWhy: 'Why',
   moreOf: 'More',
 };
 
@@ -29,7 +28,6 @@ const ru: typeof en = {
   remove: 'Убрать',
   add: 'Добавить',
   find: 'Найти',
-  reasonWhy: 'Почему',
   moreOf: 'Ещё',
 };
 
