@@ -14,7 +14,7 @@ import { localExecutor } from '../../subgraphs/kernel/service/graph/local-execut
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import { listLedger } from '../../subgraphs/merchants/ledger/read-ledger.ts';
+import { pageOfLedger } from '../../subgraphs/merchants/ledger/read-ledger.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { confirmSimulator } from '../../subgraphs/payments/checkout/confirm-simulator.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
@@ -138,14 +138,9 @@ const numberEvents = ({ database: { pool } }: Fixture) =>
     where event.merchant_id = numbered.merchant_id and event.id = numbered.id`);
 
 /** The merchant's balance and available money, and the rows of its ledger, oldest first. */
-const readBooks = async (
-  { database: { pool } }: Fixture,
-  { merchantId, shopId, mode }: KeyPrincipal,
-) => {
-  const [row] = await readBalances(pool, merchantId, mode, 'RUB');
-  const page = granted(
-    await listLedger(pool, { merchantId, shopIds: [shopId], modes: [mode] }, { first: 200 }),
-  );
+const readBooks = async ({ database: { pool } }: Fixture, key: KeyPrincipal) => {
+  const [row] = await readBalances(pool, key.merchantId, key.mode, 'RUB');
+  const page = granted(await pageOfLedger(pool, key, { first: 200, columns: {} }));
   const ledger = page.nodes.toReversed().map(({ type, amount }) => `${type} ${amount}`);
   return { balance: row?.balance ?? 0n, available: row?.available ?? 0n, ledger };
 };

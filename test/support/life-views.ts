@@ -2,7 +2,7 @@
 import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { listLedger } from '../../subgraphs/merchants/ledger/read-ledger.ts';
+import { pageOfLedger } from '../../subgraphs/merchants/ledger/read-ledger.ts';
 import type { MigratedDatabase } from './migrated.ts';
 
 /** An amount with its thousands apart: `10_000`. */
@@ -47,13 +47,9 @@ export const seenBalance = async (
 /** The ledger, oldest row first. */
 export const seenLedger = async (
   { database }: MigratedDatabase,
-  { merchantId, shopId, mode }: KeyPrincipal,
+  key: KeyPrincipal,
 ): Promise<string> => {
-  const page = await listLedger(
-    database.pool,
-    { merchantId, shopIds: [shopId], modes: [mode] },
-    { first: 200 },
-  );
+  const page = await pageOfLedger(database.pool, key, { first: 200, columns: {} });
   if (isRefused(page)) return page.code;
   return page.nodes
     .toReversed()

@@ -4,10 +4,6 @@
  */
 import type { ListedPage } from '../../kernel/database/filtered-list.ts';
 import { openList } from '../../kernel/database/open-list.ts';
-import type { Page } from '../../kernel/database/keyset.ts';
-import type { Reach } from '../../kernel/database/reach.ts';
-import type { Runner } from '../../kernel/database/statement.ts';
-import type { Refused } from '../../kernel/rules/refusal.ts';
 import {
   registry,
   type RegistryQuery,
@@ -58,21 +54,9 @@ export const ledgerRegistryQuery = ({ type, ...page }: LedgerQuery): RegistryQue
   filters: { type: type ? [type] : null },
 });
 
-const listPostings = registry<LedgerRow>(ledgerTable, ledgerColumns);
-
-/**
- * Movements of a shop, newest first, of one type when it is given. `bad_request` for a wrong limit,
- * cursor or day.
- */
-export const listLedger = (
-  runner: Runner,
-  reach: Reach,
-  query: LedgerQuery,
-): Promise<Page<LedgerRow> | Refused> => listPostings(runner, reach, ledgerRegistryQuery(query));
-
 export type LedgerPage = ListedPage<LedgerRow>;
 
-/** Movements as their callers list them; of all merchants those alone that are of no payment. */
+/** Movements as their callers list them, newest first; of all merchants those alone that are of no payment. */
 export const pageOfLedger = openList<LedgerRow>(
   {
     table: ledgerTable,
@@ -81,5 +65,5 @@ export const pageOfLedger = openList<LedgerRow>(
     ofAll:
       "posting.type = any (array['refund', 'payout', 'payout_fee', 'settlement', 'adjustment'])",
   },
-  listPostings,
+  registry<LedgerRow>(ledgerTable, ledgerColumns),
 );

@@ -20,7 +20,7 @@ import { isRefused, type Refused } from '../../../subgraphs/kernel/rules/refusal
 import {
   ledgerRegistryQuery,
   ledgerTable,
-  listLedger,
+  pageOfLedger,
   type LedgerQuery,
 } from '../../../subgraphs/merchants/ledger/read-ledger.ts';
 import { entities } from '../../../subgraphs/entities.ts';
@@ -52,6 +52,7 @@ const shop: BenchShop = {
   shopId: 'b0000000-0000-4000-8000-000000000002',
 };
 const reach: Reach = { merchantId: shop.merchantId, shopIds: [shop.shopId], modes: ['live'] };
+const key = { kind: 'key', keyId: shop.shopId, ...shop, mode: 'live', scopes: [] } as const;
 
 /** One kind of page. */
 interface Kind {
@@ -77,7 +78,11 @@ const ofLedger = (what: string, deep: boolean, query: Omit<LedgerQuery, 'first'>
   deep,
   table: ledgerTable,
   query: ledgerRegistryQuery({ first: page_rows, ...query }),
-  read: ({ pool }, after) => listLedger(pool, reach, { first: page_rows, ...query, after }),
+  read: ({ pool }, after) => {
+    const { type, ...page } = query;
+    const columns = { type: type ? [type] : null };
+    return pageOfLedger(pool, key, { first: page_rows, ...page, after, columns });
+  },
 });
 
 const refundTable: RegistryTable = { name: 'refund', filters: { status: refundStatuses } };
