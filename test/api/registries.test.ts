@@ -2,7 +2,7 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import { cursorOf } from '../../subgraphs/kernel/database/keyset.ts';
 import {
   registryRange,

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import type { Database } from '../../subgraphs/kernel/database/orm.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { scopes } from '../../subgraphs/kernel/service/access/principal.ts';
 import { createPayout } from '../../subgraphs/payouts/create-payout.ts';

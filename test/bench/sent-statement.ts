@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../subgraphs/kernel/database/orm.ts';
 import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { loadPayments } from '../../subgraphs/payments/find-payments.ts';
 import { uuidForm } from '../../subgraphs/kernel/rules/uuid.ts';

@@ -8,7 +8,7 @@ import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
 import { bookPostings } from '../../subgraphs/kernel/ledger/debit.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
 import { adjustmentRecorded } from '../../subgraphs/kernel/rules/postings.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';

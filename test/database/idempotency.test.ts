@@ -14,7 +14,7 @@ import { forgetKeys } from '../../subgraphs/kernel/retention/forget-rows.ts';
 import { keysKept_days } from '../../subgraphs/kernel/rules/retention.ts';
 import { isRefused, refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { codeOf, granted } from '../support/granted.ts';

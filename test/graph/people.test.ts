@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { isEnumType, parse, type ExecutionResult } from 'graphql';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import {
   scopes,
   type KeyPrincipal,

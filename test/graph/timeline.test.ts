@@ -6,7 +6,7 @@ import { parse } from 'graphql';
 import { openCallRecorder } from '../../subgraphs/kernel/banks/calls/record-calls.ts';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import {
   scopes,
   type KeyPrincipal,

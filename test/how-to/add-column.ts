@@ -144,7 +144,7 @@ export class Migration20270101000000_sales_channel extends Migration {
       path: 'test/payments/sales-channel.test.ts',
       edit: create(`import { after, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { startMigratedDatabase } from '../support/migrated.ts';
 import { granted } from '../support/granted.ts';

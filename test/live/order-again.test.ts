@@ -11,7 +11,7 @@ import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { openTBank } from '../../subgraphs/kernel/banks/tbank/open-tbank.ts';
 import { openYooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';

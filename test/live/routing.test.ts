@@ -8,7 +8,7 @@ import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import type { OpenedBank } from '../../subgraphs/kernel/banks/connector.ts';
 import { openYooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import type { BankOperation, RouteMethod } from '../../subgraphs/kernel/rules/route.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';

@@ -17,7 +17,7 @@ import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.
 import type { OpenedBank } from '../../subgraphs/kernel/banks/connector.ts';
 import { openTBank } from '../../subgraphs/kernel/banks/tbank/open-tbank.ts';
 import { openYooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { claimPatience_ms, createOnce } from '../../subgraphs/kernel/database/idempotency.ts';
 import { isSpread } from '../../subgraphs/kernel/database/spread.ts';
 import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import { isRefused, refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { newRowId } from '../../subgraphs/kernel/database/new-id.ts';
 import { inTransaction, isLockTimeout } from '../../subgraphs/kernel/database/statement.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { openDatabase } from '../../subgraphs/kernel/database/orm.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { entities } from '../../subgraphs/entities.ts';
 import { granted } from '../support/granted.ts';

@@ -5,7 +5,7 @@ import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.
 import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
 import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';

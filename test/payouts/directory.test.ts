@@ -8,7 +8,7 @@ import { localExecutor } from '../../subgraphs/kernel/service/graph/local-execut
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
 import { payoutsSubgraph } from '../../subgraphs/payouts/resolvers.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import { openHarness, start, type Harness } from './harness.ts';
 
 let harness: Harness;

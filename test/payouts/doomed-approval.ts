@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { openDatabase } from '../../subgraphs/kernel/database/orm.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import { entities } from '../../subgraphs/entities.ts';
 import { approveDraft } from '../../subgraphs/payouts/drafts/approve-draft.ts';
 import { partsAt, person } from './drafts-harness.ts';

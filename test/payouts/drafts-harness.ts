@@ -1,5 +1,6 @@
 /** Drafts of payouts on a migrated database: people who propose and approve them. */
-import { noPolicies, type PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
+import type { PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import type { Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { CreatingParts } from '../../subgraphs/payouts/create-payout.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { erasePersonalData } from '../../subgraphs/merchants/erasure/erase-personal-data.ts';
 import { createDraft } from '../../subgraphs/payouts/drafts/create-draft.ts';

@@ -7,7 +7,8 @@ import { pino } from 'pino';
 import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
 import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { noPolicies, type PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
+import type { PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import type { Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import {

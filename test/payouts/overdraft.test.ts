@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';

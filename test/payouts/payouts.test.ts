@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import { applyPayoutAnswer } from '../../subgraphs/payouts/apply-payout-answer.ts';
 import { PayoutEntity } from '../../subgraphs/payouts/entities.ts';
 import type { Reach } from '../../subgraphs/kernel/database/reach.ts';

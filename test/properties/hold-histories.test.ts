@@ -7,7 +7,7 @@ import type { BankAnswer } from '../../subgraphs/kernel/banks/bank-answer.ts';
 import type { HoldAnswer, HoldOrder } from '../../subgraphs/kernel/banks/hold-bank.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';

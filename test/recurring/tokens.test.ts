@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { run } from '../../subgraphs/kernel/database/statement.ts';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import { recurringPaymentId } from '../../subgraphs/kernel/rules/recurring.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from './no-policies.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';

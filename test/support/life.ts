@@ -34,7 +34,7 @@ import type { Bank, RefundAnswer } from '../../subgraphs/kernel/banks/bank.ts';
 import type { BankAnswer } from '../../subgraphs/kernel/banks/bank-answer.ts';
 import { isFailureCode } from '../../subgraphs/kernel/rules/failure-code.ts';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from './no-policies.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { applyRefundAnswer } from '../../subgraphs/payments/refunds/apply-refund-answer.ts';
 import { askBank, findAsksDue } from '../../subgraphs/payments/bank-answers/ask-bank.ts';

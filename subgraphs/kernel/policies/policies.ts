@@ -35,13 +35,6 @@ export interface Policies {
   close(): void;
 }
 
-/** Nothing is refused and nothing has a rate: what a new installation begins with. */
-export const noPolicies: PolicyLists = {
-  isBlocked: () => false,
-  forbiddenIn: () => null,
-  inUsdt: () => null,
-};
-
 /**
  * Behind this age the version is asked for beside the work; behind `stale_max_ms` the work waits
  * for it.

@@ -7,7 +7,7 @@
 import { setInterval } from 'node:timers';
 import { openDatabase, type Database } from '../../../subgraphs/kernel/database/orm.ts';
 import { foldBalances } from '../../../subgraphs/kernel/ledger/fold.ts';
-import { noPolicies } from '../../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../../support/no-policies.ts';
 import { isRefused } from '../../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../../subgraphs/kernel/service/access/principal.ts';
 import { entities } from '../../../subgraphs/entities.ts';

@@ -1,0 +1,8 @@
+import type { PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
+
+/** Nothing is refused and nothing has a rate: what a new installation begins with. */
+export const noPolicies: PolicyLists = {
+  isBlocked: () => false,
+  forbiddenIn: () => null,
+  inUsdt: () => null,
+};
