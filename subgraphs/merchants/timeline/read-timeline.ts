@@ -3,6 +3,7 @@
  * banks, its refunds, webhook attempts, movements and audit entries. Each part is found by an index
  * and cut at the last rows.
  */
+import type { PaymentStatus, RefundStatus } from '../../../schema/generated/merchants.ts';
 import type { BankCall } from '../../kernel/banks/calls/entities.ts';
 import { BankCallEntity } from '../../kernel/banks/calls/entities.ts';
 import { columns, propertyNames, run, type Runner } from '../../kernel/database/statement.ts';
@@ -57,17 +58,6 @@ export type TimelineRow =
   | AttemptRow
   | PostingRow
   | AuditRow;
-
-type PaymentStatus =
-  | 'pending'
-  | 'processing'
-  | 'authorized'
-  | 'succeeded'
-  | 'failed'
-  | 'expired'
-  | 'cancelled'
-  | 'refunded';
-type RefundStatus = 'pending' | 'succeeded' | 'failed';
 
 interface Life {
   readonly status: PaymentStatus;
