@@ -5,9 +5,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GraphQLError } from 'graphql';
+import type { GraphQLError } from 'graphql';
 import { object, parse, record, string } from 'valibot';
 import { lazily } from '../../subgraphs/kernel/service/lazily.ts';
+import { codedError } from './coded-error.ts';
 
 /** A request of the console: which operation, and of which version of the page. */
 export interface NamedRequest {
@@ -29,9 +30,6 @@ const readManifest = lazily(() =>
   ),
 );
 
-const error = (code: string, message: string): GraphQLError =>
-  new GraphQLError(message, { extensions: { code } });
-
 /**
  * The text of the operation that is named; an error for a page of another version, and for what is
  * no operation of the console.
@@ -42,10 +40,10 @@ export const consoleDocument = ({
 }: NamedRequest): string | GraphQLError => {
   const { version } = readManifest();
   if (extensions?.['console'] !== version)
-    return error('console_outdated', 'This page is of another version: load it again.');
+    return codedError('console_outdated', 'This page is of another version: load it again.');
   return (
     consoleOperation(operationName ?? '') ??
-    error('bad_request', 'A session runs the operations of the console alone.')
+    codedError('bad_request', 'A session runs the operations of the console alone.')
   );
 };
 

@@ -25,6 +25,7 @@ import { admitCaller, takeCost, takeToken } from '../callers/admit-caller.ts';
 import { authorizationOf, type Authenticator } from '../callers/authenticate.ts';
 import type { Authenticated } from '../callers/caller.ts';
 import { emptyBody, signatureHeader, signaturesOf } from '../callers/check-caller.ts';
+import { codedError } from './coded-error.ts';
 import { consoleDocument } from './console-documents.ts';
 import { costOf } from './document-cost.ts';
 import { tooDeep } from './document-limits.ts';
@@ -176,10 +177,10 @@ const preparation = ({
 ) => Promise<Prepared>) => {
   return async ({ extra: { caller }, subscriptions }, _id, payload) => {
     const { operationName, variables } = payload;
-    if (!caller) return [refusal('unauthorized', 'The connection was not let in.')];
+    if (!caller) return [codedError('unauthorized', 'The connection was not let in.')];
     if (Object.keys(subscriptions).length > operationsPerSocket_max) {
       return [
-        refusal(
+        codedError(
           'rate_limited',
           `A connection runs at most ${operationsPerSocket_max} operations at a time.`,
         ),
@@ -187,13 +188,13 @@ const preparation = ({
     }
     const token = await takeToken(caller, limiter);
     if (token && !token.taken.granted)
-      return [refusal('rate_limited', rateMessage(token.taken.retryAfter_s))];
+      return [codedError('rate_limited', rateMessage(token.taken.retryAfter_s))];
     const query = caller.session === undefined ? payload.query : consoleDocument(payload);
     if (typeof query !== 'string') return [query];
     const document = await readOrRefuse(documents, query, caller);
     if (!('kind' in document)) return document;
     const operation = getOperationAST(document, operationName);
-    if (!operation) return [refusal('bad_request', 'Name the operation to run.')];
+    if (!operation) return [codedError('bad_request', 'Name the operation to run.')];
     if (operation.operation === OperationTypeNode.MUTATION && caller.holder?.requireSignature)
       return [unsignedMutation];
     const request = {
@@ -207,7 +208,7 @@ const preparation = ({
     if (refused) return [refused];
     const further = await takeCost(caller, tokens, limiter);
     if (further && !further.taken.granted)
-      return [refusal('rate_limited', rateMessage(further.taken.retryAfter_s))];
+      return [codedError('rate_limited', rateMessage(further.taken.retryAfter_s))];
     const call = { principal: caller.principal, requestId: randomUUID() };
     const args = { schema: supergraph.apiSchema, document, operationName };
     if (operation.operation !== OperationTypeNode.SUBSCRIPTION)
@@ -232,10 +233,7 @@ const readOrRefuse = async (
 };
 
 /** A socket's messages carry no signatures, and a mutation's signature covers its body. */
-const unsignedMutation = new GraphQLError(
+const unsignedMutation = codedError(
+  'signature_required',
   'The shop requires signatures: send mutations over HTTP, signed.',
-  { extensions: { code: 'signature_required' } },
 );
-
-const refusal = (code: string, message: string): GraphQLError =>
-  new GraphQLError(message, { extensions: { code } });

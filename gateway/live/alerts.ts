@@ -3,7 +3,7 @@
  * subscription or event stream can receive one. A message is a hint; a client that was away reads
  * the list `alerts`.
  */
-import { execute, GraphQLError, type ExecutionResult } from 'graphql';
+import { execute, type ExecutionResult } from 'graphql';
 import { alertSeverities } from '../../subgraphs/kernel/rules/alert.ts';
 import type { Bus, PublishedAlert } from '../../subgraphs/kernel/service/bus.ts';
 import { lacks } from '../../subgraphs/kernel/service/access/access.ts';
@@ -11,6 +11,7 @@ import { readSelection } from './selection.ts';
 import type { LiveResults, LiveSubscriptions } from './subscriptions.ts';
 import type { Supergraph } from '../supergraph.ts';
 import type { GraphRequest } from '../graph-request.ts';
+import { codedError } from '../graphql/coded-error.ts';
 
 /**
  * Alerts that are buffered for a slow client. Beyond this the oldest are dropped, and the client
@@ -34,11 +35,7 @@ export const withAlertSubscription = (
       return others.subscribe(request, call);
     const lack = lacks('Subscription.alertRaised', call.principal);
     if (lack !== null)
-      return [
-        new GraphQLError(lack, {
-          extensions: { code: call.principal.kind === 'key' ? 'scope_required' : 'forbidden' },
-        }),
-      ];
+      return [codedError(call.principal.kind === 'key' ? 'scope_required' : 'forbidden', lack)];
     return new AlertResults(bus, (alert) => resultOf(supergraph.apiSchema, request, alert));
   },
 });

@@ -4,7 +4,7 @@
  * second, so that one merchant's rush has no console read its lists more often.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { execute, GraphQLError, type ExecutionResult } from 'graphql';
+import { execute, type ExecutionResult } from 'graphql';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { lacks } from '../../subgraphs/kernel/service/access/access.ts';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
@@ -15,6 +15,7 @@ import {
   type ListChange,
 } from '../../subgraphs/kernel/service/bus.ts';
 import type { GraphRequest } from '../graph-request.ts';
+import { codedError } from '../graphql/coded-error.ts';
 import type { Supergraph } from '../supergraph.ts';
 import { audienceOf } from './audience.ts';
 import { readSelection } from './selection.ts';
@@ -48,9 +49,7 @@ export const withListSubscription = (
     if (!('query' in selection) || selection.field !== 'listsChanged')
       return others.subscribe(request, call);
     const { principal } = call;
-    const refuse = (code: string, message: string) => [
-      new GraphQLError(message, { extensions: { code } }),
-    ];
+    const refuse = (code: string, message: string) => [codedError(code, message)];
     const lack = lacks('Subscription.listsChanged', principal);
     if (lack !== null)
       return refuse(principal.kind === 'key' ? 'scope_required' : 'forbidden', lack);

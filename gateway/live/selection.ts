@@ -22,6 +22,7 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 import type { GraphRequest } from '../graph-request.ts';
+import { codedError } from '../graphql/coded-error.ts';
 
 export interface LiveSelection {
   /** The root field: `paymentCreated`, `events`... */
@@ -42,8 +43,7 @@ export interface LiveSelection {
   readonly isSelfContained: boolean;
 }
 
-const badInput = (message: string): GraphQLError =>
-  new GraphQLError(message, { extensions: { code: 'bad_request' } });
+const badInput = (message: string): GraphQLError => codedError('bad_request', message);
 
 /**
  * Splits a subscription. The document has been validated against the schema. Gives errors where

@@ -16,6 +16,7 @@ import { refusePastObjects } from './past-events.ts';
 import { openSharedReads, type ReadEvent } from './shared-reads.ts';
 import type { Supergraph } from '../supergraph.ts';
 import type { GraphRequest } from '../graph-request.ts';
+import { codedError } from '../graphql/coded-error.ts';
 
 /**
  * The results of one subscription. `extensions.missed` is the number of events before a result that
@@ -52,7 +53,7 @@ export const openLiveSubscriptions = ({
       if (filter instanceof GraphQLError) return [filter];
       const after = selection.arguments['after'];
       if (typeof after === 'string' && !/^\d{1,18}$/.test(after))
-        return [errorWith('bad_request', 'after is the id of an event.')];
+        return [codedError('bad_request', 'after is the id of an event.')];
       const past =
         typeof after === 'string' && !selection.isSelfContained
           ? refusePastObjects(call.principal)
@@ -65,18 +66,15 @@ export const openLiveSubscriptions = ({
   };
 };
 
-const errorWith = (code: string, message: string): GraphQLError =>
-  new GraphQLError(message, { extensions: { code } });
-
 const filterOf = (
   { field, arguments: { kinds: requested, merchantId } }: LiveSelection,
   { principal }: Call,
 ): LiveFilter | GraphQLError => {
   const lack = lacks(`Subscription.${field}`, principal);
   if (lack !== null)
-    return errorWith(principal.kind === 'key' ? 'scope_required' : 'forbidden', lack);
+    return codedError(principal.kind === 'key' ? 'scope_required' : 'forbidden', lack);
   const audience = audienceOf(principal, typeof merchantId === 'string' ? merchantId : null);
-  if (isRefused(audience)) return errorWith(audience.code, audience.message);
+  if (isRefused(audience)) return codedError(audience.code, audience.message);
   const kinds = Array.isArray(requested)
     ? requested.map((kind) => liveKindOf(String(kind)))
     : liveKinds.filter((kind) => field === 'events' || field === subscriptionOf(kind));
@@ -119,7 +117,7 @@ class Results implements LiveResults {
       const { log, call } = this.#parts;
       log.error({ err: error, requestId: call.requestId }, 'a live subscription could not go on');
       await this.return();
-      throw errorWith('unavailable', 'The stream could not be read; subscribe again.');
+      throw codedError('unavailable', 'The stream could not be read; subscribe again.');
     }
   }
 
