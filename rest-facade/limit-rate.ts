@@ -7,30 +7,18 @@ import { authorizationOf, type Authenticator } from '../gateway/callers/authenti
 import {
   addressHeaders,
   blockedMessage,
+  costsAddress,
   rateHeaders,
   rateMessage,
   type RateLimiter,
 } from '../gateway/callers/rate-limit.ts';
 import type { Caller } from './authenticate.ts';
-import { refuse, sendRefusal, type ErrorCode, type Refusal } from './refusal-http.ts';
+import { rateLimited, sendRefusal, type Refusal } from './refusal-http.ts';
 
 export interface LimitParts {
   readonly authenticator: Pick<Authenticator, 'isKnown'>;
   readonly limiter: RateLimiter;
 }
-
-/** What of a caller is no good: each costs its address. */
-const failedAuthentications: readonly ErrorCode[] = [
-  'unauthorized',
-  'ip_not_allowed',
-  'signature_required',
-  'invalid_signature',
-];
-
-const rateLimited = (message: string, retryAfter_s: number): Refusal => ({
-  ...refuse('rate_limited', message),
-  retryAfter_s,
-});
 
 /**
  * Refuses an address that failed to authenticate too often, before anybody is asked about its key.
@@ -68,9 +56,7 @@ export const turnAway = (
   caller?: Caller,
 ): FastifyReply => {
   const keyId = caller?.principal.keyId;
-  const nowBlocked_s = failedAuthentications.includes(refusal.code)
-    ? limiter.countFailure(request.raw, keyId)
-    : 0;
+  const nowBlocked_s = costsAddress(refusal) ? limiter.countFailure(request.raw, keyId) : 0;
   const refused =
     nowBlocked_s === 0 ? refusal : rateLimited(blockedMessage(nowBlocked_s), nowBlocked_s);
   return sendRefusal(reply.headers(addressHeaders(limiter, request.raw, keyId)), refused);

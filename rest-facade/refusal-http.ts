@@ -73,6 +73,12 @@ export interface Refusal {
 /** The refusal with a message for the caller, without a time to wait. */
 export const refuse = (code: ErrorCode, message: string): Refusal => ({ code, message });
 
+/** Too much was asked for; trying again helps after so many seconds. */
+export const rateLimited = (message: string, retryAfter_s: number): Refusal => ({
+  ...refuse('rate_limited', message),
+  retryAfter_s,
+});
+
 /** Answers with the documented envelope. */
 export const sendRefusal = (
   reply: FastifyReply,

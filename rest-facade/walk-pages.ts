@@ -4,7 +4,7 @@
  * that is slow has two parts of its answer in memory.
  */
 import { openNamedQuota } from '../gateway/callers/quota.ts';
-import { refuse, type Refusal } from './refusal-http.ts';
+import { rateLimited, type Refusal } from './refusal-http.ts';
 
 /**
  * Answers of more than one part that a merchant has on their way at the same time, in this process.
@@ -63,12 +63,10 @@ export const openLongAnswers = (): LongAnswers => {
   const count = openNamedQuota(longAnswers_max);
   return {
     take: (merchantId) =>
-      count.take(merchantId) ?? {
-        ...refuse(
-          'rate_limited',
-          `too many long answers at a time: at most ${longAnswers_max} of a merchant; let one end`,
-        ),
+      count.take(merchantId) ??
+      rateLimited(
+        `too many long answers at a time: at most ${longAnswers_max} of a merchant; let one end`,
         retryAfter_s,
-      },
+      ),
   };
 };

@@ -6,7 +6,7 @@ import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Authenticated, WatchedConnection } from './caller.ts';
-import { personRateLimit, type RateLimited, type RateLimiter } from './rate-limit.ts';
+import { costsAddress, personRateLimit, type RateLimited, type RateLimiter } from './rate-limit.ts';
 import type { RateLimit, TakeResult } from './token-bucket.ts';
 
 export interface AdmissionParts {
@@ -42,7 +42,7 @@ export const admitCaller = async (
   try {
     const caller = await authenticator.ofHeader(authorization, request);
     if (isRefused(caller)) {
-      const nowBlocked_s = isFailure(caller) ? limiter.countFailure(request) : 0;
+      const nowBlocked_s = costsAddress(caller) ? limiter.countFailure(request) : 0;
       return nowBlocked_s > 0 ? { blocked_s: nowBlocked_s } : caller;
     }
     const { holder } = caller;
@@ -51,17 +51,13 @@ export const admitCaller = async (
     if (keyBlocked_s > 0) return { blocked_s: keyBlocked_s };
     const refusal = authenticator.checkRequest(holder, admission);
     const nowBlocked_s =
-      refusal && isFailure(refusal) ? limiter.countFailure(request, holder.keyId) : 0;
+      refusal && costsAddress(refusal) ? limiter.countFailure(request, holder.keyId) : 0;
     return nowBlocked_s > 0 ? { blocked_s: nowBlocked_s } : (refusal ?? caller);
   } catch (thrown) {
     log.error({ err: thrown, requestId }, 'a key could not be looked up');
     return null;
   }
 };
-
-/** Whether the refusal counts as a failed authentication. */
-const isFailure = ({ code }: Refused): boolean =>
-  ['unauthorized', 'ip_not_allowed', 'signature_required', 'invalid_signature'].includes(code);
 
 /** The result of taking tokens, and the limit of the bucket that they came from. */
 export interface TokensTaken {

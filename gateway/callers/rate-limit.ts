@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
+import type { RefusalCode } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { openBucketsInMemory } from './buckets-in-memory.ts';
 import { openBucketsInRedis } from './buckets-in-redis.ts';
@@ -19,6 +20,15 @@ import {
 
 /** Failed authentications of one address. Successful ones cost nothing. */
 export const failedAuthentication: RateLimit = { perSecond: 10, burst: 100 };
+const failures: readonly string[] = [
+  'unauthorized',
+  'ip_not_allowed',
+  'signature_required',
+  'invalid_signature',
+] satisfies readonly RefusalCode[];
+/** Whether a refusal is of a caller who is no good, so that it costs the caller's address. */
+export const costsAddress = ({ code }: { readonly code: string }): boolean =>
+  failures.includes(code);
 /** How many addresses with recent failures, or that are blocked, are remembered. */
 const failedAddresses_max = 10_000;
 

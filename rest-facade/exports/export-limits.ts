@@ -4,7 +4,7 @@
  */
 import { openNamedQuota } from '../../gateway/callers/quota.ts';
 import type { OperatorPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { refuse, type Refusal } from '../refusal-http.ts';
+import { rateLimited, type Refusal } from '../refusal-http.ts';
 
 /** Exports of one person at the same time. */
 const exportsPerPerson_max = 2;
@@ -14,10 +14,8 @@ const exportsPerMerchant_max = 4;
 const pagesAtOnce_max = 2;
 const retryAfter_s = 5;
 
-const tooMany = (limit: number, whose: string): Refusal => ({
-  ...refuse('rate_limited', `at most ${limit} exports ${whose} at a time; let one end`),
-  retryAfter_s,
-});
+const tooMany = (limit: number, whose: string): Refusal =>
+  rateLimited(`at most ${limit} exports ${whose} at a time; let one end`, retryAfter_s);
 
 export interface ExportLimits {
   /** Takes a place; the answer gives it back. A refusal when there is none. */

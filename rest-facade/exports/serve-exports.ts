@@ -17,7 +17,7 @@ import { consoleOperation } from '../../gateway/graphql/console-documents.ts';
 import type { Supergraph } from '../../gateway/supergraph.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Call, OperatorPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { isErrorCode, refuse, sendRefusal, type Refusal } from '../refusal-http.ts';
+import { isErrorCode, rateLimited, refuse, sendRefusal, type Refusal } from '../refusal-http.ts';
 import { walkPages } from '../walk-pages.ts';
 import { csvHead, csvLines } from './csv-text.ts';
 import { openExportLimits, type ExportLimits } from './export-limits.ts';
@@ -60,18 +60,14 @@ const admit = async (
 ): Promise<(Authenticated & { principal: OperatorPrincipal }) | Refusal> => {
   const caller = await admitCaller(shownBy(request), parts, request.id);
   if (caller === null) return refuse('unavailable', 'the caller could not be looked up; try again');
-  if ('blocked_s' in caller)
-    return {
-      ...refuse('rate_limited', blockedMessage(caller.blocked_s)),
-      retryAfter_s: caller.blocked_s,
-    };
+  if ('blocked_s' in caller) return rateLimited(blockedMessage(caller.blocked_s), caller.blocked_s);
   if (isRefused(caller)) return refuse(caller.code, caller.message);
   if (!isPerson(caller))
     return refuse('scope_required', 'exports are for people; a key reads the lists of the API');
   const token = await takeToken(caller, parts.limiter);
   if (!token || token.taken.granted) return caller;
   const { retryAfter_s } = token.taken;
-  return { ...refuse('rate_limited', rateMessage(retryAfter_s)), retryAfter_s };
+  return rateLimited(rateMessage(retryAfter_s), retryAfter_s);
 };
 
 const refusalOf = ({ errors }: ExecutionResult): Refusal => {
