@@ -12,8 +12,7 @@ import { serveDocs } from './serve-docs.ts';
 import { openLongAnswers } from './walk-pages.ts';
 
 export interface RestFacadeParts extends Omit<CallParts, 'longAnswers'> {
-  /** Absent: no bank notifies us here. */
-  readonly bankCallbacks?: BankCallbackParts;
+  readonly bankCallbacks: BankCallbackParts;
   readonly authenticator: Pick<Authenticator, 'ofHeader' | 'isKnown' | 'checkRequest'>;
 }
 
@@ -49,7 +48,7 @@ export const registerRestFacade = async (
     for (const route of routes) addRoute(scope, route, contract, { ...parts, longAnswers });
   });
   await serveDocs(app, contract);
-  if (parts.bankCallbacks) await takeBankCallbacks(app, parts.bankCallbacks, parts);
+  await takeBankCallbacks(app, parts.bankCallbacks, parts);
 };
 
 const addRoute = (

@@ -5,6 +5,7 @@ import { fetchEventSource } from '@microsoft/fetch-event-source';
 import { EventSource } from 'eventsource';
 import { openEventStream } from '../../rest-facade/event-stream.ts';
 import { registerRestFacade } from '../../rest-facade/server.ts';
+import { noBankCallbacks } from '../support/no-bank-callbacks.ts';
 import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
 import { openParts, until } from '../gateway/serve-graph.ts';
 import { silent, testKey } from '../gateway/small-graph.ts';
@@ -16,7 +17,7 @@ const serve = async (t: TestContext) => {
   const parts = await openParts();
   const app = openHttp({ config: { publicUrl: null }, log: silent, ready: async () => true });
   const openStream = openEventStream(app, { ...parts, ping_ms: 10 });
-  await registerRestFacade(app, { ...parts, openStream });
+  await registerRestFacade(app, { ...parts, openStream, bankCallbacks: noBankCallbacks });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   t.after(() => app.close());
   return { fixture: parts.fixture, stream: `${url}/v1/public/events` };

@@ -5,6 +5,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openEventStream, streamPing_ms } from '../../rest-facade/event-stream.ts';
 import { registerRestFacade } from '../../rest-facade/server.ts';
+import { noBankCallbacks } from '../support/no-bank-callbacks.ts';
 import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
 import { liveSubscribers } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { endsBefore } from '../support/ends-before.ts';
@@ -23,7 +24,7 @@ const serve = async (t: TestContext, parts: Parts, ping_ms?: number) => {
     ...parts,
     ...(ping_ms === undefined ? {} : { ping_ms }),
   });
-  await registerRestFacade(app, { ...parts, openStream });
+  await registerRestFacade(app, { ...parts, openStream, bankCallbacks: noBankCallbacks });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   t.after(() => app.close());
   return { ...parts, app, url };

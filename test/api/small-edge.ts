@@ -13,6 +13,7 @@ import { limitBy } from '../../gateway/callers/rate-limit.ts';
 import { openCheckRequest } from '../../gateway/callers/check-caller.ts';
 import { openSupergraph } from '../../gateway/supergraph.ts';
 import { registerRestFacade } from '../../rest-facade/server.ts';
+import { noBankCallbacks } from '../support/no-bank-callbacks.ts';
 import type { OpenStream } from '../../rest-facade/call.ts';
 import { authenticatorParts, unprotected } from '../gateway/small-graph.ts';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
@@ -136,7 +137,14 @@ export const openSmallEdge = async (
   );
   const supergraph = await openSupergraph({ supergraphSdl, executors, log });
   const app = openHttp({ config: { publicUrl: null }, log, ready: async () => true });
-  await registerRestFacade(app, { supergraph, authenticator, limiter, openStream, log });
+  await registerRestFacade(app, {
+    supergraph,
+    authenticator,
+    limiter,
+    openStream,
+    bankCallbacks: noBankCallbacks,
+    log,
+  });
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   return { url, close: () => app.close() };
 };

@@ -9,6 +9,7 @@ import { limitBy } from '../../gateway/callers/rate-limit.ts';
 import { openSupergraph } from '../../gateway/supergraph.ts';
 import { readContract, type Schema } from '../../rest-facade/read-contract.ts';
 import { registerRestFacade } from '../../rest-facade/server.ts';
+import { noBankCallbacks } from '../support/no-bank-callbacks.ts';
 import { routes } from '../../rest-facade/routes.ts';
 import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
 import { scopes, type KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
@@ -56,6 +57,7 @@ await registerRestFacade(app, {
   authenticator,
   limiter,
   openStream: (_request, reply) => reply.send(''),
+  bankCallbacks: noBankCallbacks,
   log,
 });
 const url = await app.listen({ port: 0, host: '127.0.0.1' });

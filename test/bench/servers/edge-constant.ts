@@ -4,6 +4,7 @@ import { openBucketsInMemory } from '../../../gateway/callers/buckets-in-memory.
 import { openAddressOf } from '../../../gateway/callers/caller-address.ts';
 import { limitBy } from '../../../gateway/callers/rate-limit.ts';
 import { registerRestFacade } from '../../../rest-facade/server.ts';
+import { noBankCallbacks } from '../../support/no-bank-callbacks.ts';
 import { openHttp } from '../../../subgraphs/kernel/service/http/http-server.ts';
 import { authenticatorParts, localBus } from '../../gateway/small-graph.ts';
 import { serve } from '../child-server.ts';
@@ -23,6 +24,7 @@ await registerRestFacade(app, {
   authenticator,
   limiter,
   openStream: () => null,
+  bankCallbacks: noBankCallbacks,
   log: silent,
 });
 await serve(app);

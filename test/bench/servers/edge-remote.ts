@@ -9,6 +9,7 @@ import { remoteExecutor } from '../../../gateway/remote-subgraph.ts';
 import { registerGateway } from '../../../gateway/graphql/server.ts';
 import { storedEvents } from '../../../gateway/live/stored-events.ts';
 import { registerRestFacade } from '../../../rest-facade/server.ts';
+import { noBankCallbacks } from '../../support/no-bank-callbacks.ts';
 import { openHttp } from '../../../subgraphs/kernel/service/http/http-server.ts';
 import { subgraphPath } from '../../../subgraphs/kernel/service/graph/serve-subgraph.ts';
 import { authenticatorParts, localBus } from '../../gateway/small-graph.ts';
@@ -40,6 +41,7 @@ await registerRestFacade(app, {
   authenticator,
   limiter,
   openStream: () => null,
+  bankCallbacks: noBankCallbacks,
   log: silent,
 });
 await serve(app);

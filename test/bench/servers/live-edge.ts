@@ -5,6 +5,7 @@
 import { openEventStream } from '../../../rest-facade/event-stream.ts';
 import { registerGateway } from '../../../gateway/graphql/server.ts';
 import { registerRestFacade } from '../../../rest-facade/server.ts';
+import { noBankCallbacks } from '../../support/no-bank-callbacks.ts';
 import { openHttp } from '../../../subgraphs/kernel/service/http/http-server.ts';
 import { silent, testKey } from '../../gateway/small-graph.ts';
 import { openParts } from '../../gateway/serve-graph.ts';
@@ -24,6 +25,10 @@ for (let index = 0; index < readers; index += 1) {
 }
 const app = openHttp({ config: { publicUrl: null }, log: silent, ready: async () => true });
 await registerGateway(app, parts);
-await registerRestFacade(app, { ...parts, openStream: openEventStream(app, parts) });
+await registerRestFacade(app, {
+  ...parts,
+  openStream: openEventStream(app, parts),
+  bankCallbacks: noBankCallbacks,
+});
 answerQuestions(async () => void (await fixture.happen()));
 await serve(app);
