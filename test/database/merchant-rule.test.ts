@@ -162,6 +162,15 @@ describe('the statements of the program', () => {
     );
   });
 
+  test('have names without capitals', () => {
+    const names = statementsSeen().statements.map(({ name }) => name);
+    assert.ok(names.length > 300, `saw only ${names.length} statements`);
+    assert.deepEqual(
+      names.filter((name) => /[A-Z]/.test(name)),
+      [],
+    );
+  });
+
   test('are in a list only while they break the rule', () => {
     const names = [...Object.keys(overAll), ...Object.keys(inOneDatabase)];
     assert.deepEqual(

@@ -119,8 +119,8 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
   'the stream is in the order of all numbers': ['event.behind', 'event.is_resumable'],
   'a gauge over all merchants': ['books.count_differences', 'money.unsettled', 'webhook.backlog'],
   'how far the checkpoints of the merchants of some shops go': ['books.proved_from'],
-  'the newest of all numbers': ['relay.newestSequence'],
-  'the oldest of the outbox': ['relay.oldestWaiting'],
+  'the newest of all numbers': ['relay.newest_sequence'],
+  'the oldest of the outbox': ['relay.oldest_waiting'],
   'finds what is due, a page at most': ['consumer_retry.due', 'token.pending_oldest'],
   'finds the row to set aside': [
     'alert.oldest_unpublished',
@@ -148,7 +148,7 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'subscription_asks.first',
     'subscriptions.first',
     'token.pending_first',
-    'webhook.firstDue',
+    'webhook.first_due',
   ],
   "finds whose operations a report's lines are, some thousand at a time": [
     'reconciliation.made_payment',
@@ -198,7 +198,7 @@ export const inOneDatabase: Readonly<Record<string, string>> = {
   'retention.simulator_hold_order': 'retention.simulator_hold_order_apart',
   'retention.simulator_operation': 'retention.simulator_operation_apart',
   'retention.subject_trace': 'retention.subject_trace_apart',
-  'relay.numberOldest': 'relay.number_shard',
+  'relay.number_oldest': 'relay.number_shard',
   'payment.find_many': 'payment.find',
   'reconciliation.active_shops': 'reconciliation.is_active',
   'receipt_terms.read': 'receipt_terms.read_of_merchant',
@@ -223,8 +223,8 @@ export const inOneDatabase: Readonly<Record<string, string>> = {
   'shop.load': 'shop.load_of_merchant',
   'webhook_endpoint.load': 'webhook_endpoint.load_of_merchant',
   'webhook_delivery.load': 'webhook_delivery.load_of_merchant',
-  'webhook.claimDue': 'webhook.claimDueOfMerchant',
-  'webhook.storeAttempts': 'webhook.storeAttemptsOfMerchant',
+  'webhook.claim_due': 'webhook.claim_due_of_merchant',
+  'webhook.store_attempts': 'webhook.store_attempts_of_merchant',
 };
 
 /**

@@ -119,7 +119,7 @@ const streamed = ({ kind, sequence, payload, at, ...row }: NumberedRow): Streame
 
 // Where every event has reached its age and is gone, the sequence itself knows.
 const newestSequence = {
-  name: 'relay.newestSequence',
+  name: 'relay.newest_sequence',
   text: `select coalesce((select max(sequence) from event), (select last_value from event_sequence_seq where is_called)) as newest`,
 };
 
@@ -131,7 +131,7 @@ export const inOutboxOf = (merchant: string): string =>
 const inOutbox = inOutboxOf('event.merchant_id');
 
 const oldestWaiting = {
-  name: 'relay.oldestWaiting',
+  name: 'relay.oldest_waiting',
   text: `select merchant_id as "merchantId", id::text as "subjectId" from event where ${inOutbox} order by position limit 1`,
 };
 
@@ -145,7 +145,7 @@ export const numberedColumns = `sequence, stream_kind as kind, merchant_id as "m
  * writing.
  */
 const numbering = (deliveriesOf: (events: string) => string): Statement => ({
-  name: 'relay.numberOldest',
+  name: 'relay.number_oldest',
   text: `
     with batch as materialized (
       select merchant_id, id, created_at, nextval('event_sequence_seq') as sequence

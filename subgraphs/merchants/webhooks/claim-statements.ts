@@ -63,7 +63,7 @@ const byTestClock = (delivery: string, merchant = `${delivery}.merchant_id`): st
   else false end`;
 const ofShop = 'merchant_id = $6 and shop_id = $1';
 export const claimDue = {
-  name: 'webhook.claimDue',
+  name: 'webhook.claim_due',
   text: claim(lockedLanes, {
     whose: `lane = asking.lane and not ${byTestClock('webhook_delivery')}`,
     // The locks, which count nothing, make it wait for them.
@@ -71,7 +71,7 @@ export const claimDue = {
   }),
 };
 export const claimDueOfMerchant = {
-  name: 'webhook.claimDueOfMerchant',
+  name: 'webhook.claim_due_of_merchant',
   text: claim('(select $3::int as max_rows) as asking', {
     whose: `merchant_id = $6 and lane = $1 and not ${byTestClock('webhook_delivery', '$6')}`,
     inFlight: '0',
@@ -96,7 +96,7 @@ export const dueOwners = {
 };
 
 export const claimDueOfShop = {
-  name: 'webhook.claimDueOfShop',
+  name: 'webhook.claim_due_of_shop',
   text: claim('(select $3::int as max_rows) as asking', {
     whose: `${ofShop} and ${byTestClock('webhook_delivery', '$6')}`,
     inFlight: `(select count(*) from webhook_delivery where ${ofShop} and lease_until > statement_timestamp())`,
@@ -126,11 +126,11 @@ const firstDueIn = (
   where ${whose} and status = 'pending' and next_attempt_at <= $2 and (lease_until is null or lease_until <= statement_timestamp())
     and ${notAside('webhook_delivery', merchant)} order by next_attempt_at limit 1`;
 export const firstDue = {
-  name: 'webhook.firstDue',
+  name: 'webhook.first_due',
   text: firstDueIn(`lane = $1 and not ${byTestClock('webhook_delivery')}`),
 };
 export const firstDueOfShop = {
-  name: 'webhook.firstDueOfShop',
+  name: 'webhook.first_due_of_shop',
   text: firstDueIn(
     `merchant_id = $3 and shop_id = $1 and ${byTestClock('webhook_delivery', '$3')}`,
     '$3',
@@ -138,7 +138,7 @@ export const firstDueOfShop = {
 };
 
 export const dueLanes = {
-  name: 'webhook.dueLanes',
+  name: 'webhook.due_lanes',
   text: 'select lane from webhook_lanes_due($1, null) as lane',
 };
 

@@ -144,14 +144,14 @@ const storeText = (results: string, merchant: string): string => `
 
 const storeAttempts: Twins = {
   ofAll: {
-    name: 'webhook.storeAttempts',
+    name: 'webhook.store_attempts',
     text: storeText(
       `select * from unnest($1::uuid[], ${given}) as result (merchant_id, ${givenColumns})`,
       'result.merchant_id',
     ),
   },
   ofMerchant: {
-    name: 'webhook.storeAttemptsOfMerchant',
+    name: 'webhook.store_attempts_of_merchant',
     text: storeText(
       `select $1::uuid as merchant_id, result.* from unnest(${given}) as result (${givenColumns})`,
       '$1',
