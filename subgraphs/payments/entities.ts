@@ -128,6 +128,11 @@ export const PaymentEntity = defineEntity({
     { name: 'payment_rrn', properties: ['merchantId', 'rrn'], where: 'rrn is not null' },
     { name: 'payment_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
     {
+      name: 'payment_due_of_merchant',
+      properties: ['merchantId', 'askAt'],
+      where: 'ask_at is not null',
+    },
+    {
       name: 'payment_hold_due',
       properties: ['captureBefore'],
       where: "status = 'authorized' and hold_order is null",

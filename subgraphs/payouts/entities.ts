@@ -60,6 +60,11 @@ export const PayoutEntity = defineEntity({
     },
     { name: 'payout_newest', properties: ['mode', 'createdAt', 'id'] },
     { name: 'payout_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
+    {
+      name: 'payout_due_of_merchant',
+      properties: ['merchantId', 'askAt'],
+      where: 'ask_at is not null',
+    },
     { name: 'payout_pending', properties: ['createdAt'], where: "status = 'pending'" },
   ],
   checks: [

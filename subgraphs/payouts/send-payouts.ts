@@ -7,6 +7,7 @@
  */
 import type pg from 'pg';
 import type { Bank } from '../kernel/banks/bank.ts';
+import { readByTurns, type Owner } from '../kernel/clock/due-owners.ts';
 import { dueOn, inRealTime, ofShop, type Timeline } from '../kernel/clock/due.ts';
 import { eachAlone, workBatch } from '../kernel/alerts/set-aside.ts';
 import { columns, inTransaction, run, type Statement } from '../kernel/database/statement.ts';
@@ -134,15 +135,17 @@ const takeDue = async (
     const { merchantId, shopId } = timeline;
     return run<Taken>(client, takeOfShop, [at, until, limit, merchantId, shopId]);
   }
-  const taken: Taken[] = [];
-  for (const { merchantId, count } of await payoutAsks.owners(client, at, limit))
-    taken.push(...(await run<Taken>(client, takeOfMerchant, [at, until, count, merchantId])));
-  return taken;
+  const takeOf = ({ merchantId, count }: Owner): Promise<Taken[]> =>
+    run<Taken>(client, takeOfMerchant, [at, until, count, merchantId]);
+  if (limit === page) return payoutAsks.readByTurns(client, at, limit, takeOf);
+  // A page that failed is tried again by age, in which the row that fails is found.
+  return readByTurns(await payoutAsks.owners(client, at, limit), takeOf);
 };
 
 /**
- * Sends one page of what is due on a timeline, longest due first; how many there were. One that
- * fails is set aside; rejects after the whole page with what failed.
+ * Sends one page of what is due on a timeline, longest due first; how many there were. A full page
+ * is shared by the merchants. One that fails is set aside; rejects after the whole page with what
+ * failed.
  */
 export const sendDuePayouts = async (
   parts: SendingParts,

@@ -27,19 +27,70 @@ const walk_max = 100;
 /** Before the first merchant. */
 const start = '00000000-0000-0000-0000-000000000000';
 
+/** Reads rows of a merchant, `count` at most. */
+export type ReadOwned<Row> = (owner: Owner) => Promise<readonly Row[]>;
+
+/** Reads the rows of each owner, and mixes them: one row of each, then the next of each. */
+export const readByTurns = async <Row>(
+  owners: readonly Owner[],
+  read: ReadOwned<Row>,
+): Promise<Row[]> => {
+  const found: (readonly Row[])[] = [];
+  for (const owner of owners) found.push(await read(owner));
+  const most = found.reduce((length, rows) => Math.max(length, rows.length), 0);
+  return Array.from({ length: most }, (_, turn) =>
+    found.flatMap((rows) => rows.slice(turn, turn + 1)),
+  ).flat();
+};
+
+/**
+ * Reads up to `limit` rows, an equal share of each owner. Who has the fewest is read first: what
+ * one leaves of its share, those behind it have. Chance decides who has one when they are too many.
+ */
+export const readShares = <Row>(
+  owners: readonly Owner[],
+  limit: number,
+  read: ReadOwned<Row>,
+): Promise<Row[]> => {
+  const chosen = owners
+    .map((owner) => ({ owner, place: Math.random() }))
+    .toSorted((one, other) => one.place - other.place)
+    .slice(0, Math.min(walk_max, limit))
+    .map(({ owner }) => owner)
+    .toSorted((one, other) => one.count - other.count);
+  let left = limit;
+  let behind = chosen.length;
+  return readByTurns(chosen, async ({ merchantId }) => {
+    const rows = await read({ merchantId, count: Math.floor(left / behind) });
+    left -= rows.length;
+    behind -= 1;
+    return rows;
+  });
+};
+
+/** How many rows owners have together. */
+const rowsOf = (owners: readonly Owner[]): number =>
+  owners.reduce((sum, { count }) => sum + count, 0);
+
 export interface DueOwners {
   /** The owners of the `limit` rows that are due for the longest. */
   oldest(runner: Runner, now: Temporal.Instant, limit: number): Promise<readonly Owner[]>;
   /**
    * Merchants that may have something due, without those of `except`: all of them, unless more than
    * a thousand rows are due. Then those of the oldest thousand, and of the next hundred merchants
-   * behind those of the last time.
+   * behind those of the last time. The count is what they have among the oldest thousand.
    */
-  each(
+  each(runner: Runner, now: Temporal.Instant, except: readonly string[]): Promise<readonly Owner[]>;
+  /**
+   * Reads the rows of the `limit` that are due for the longest; when so many are due, shares of
+   * `each`.
+   */
+  byTurns<Row>(
     runner: Runner,
     now: Temporal.Instant,
-    except: readonly string[],
-  ): Promise<readonly string[]>;
+    limit: number,
+    read: ReadOwned<Row>,
+  ): Promise<Row[]>;
 }
 
 /** `due` is SQL: the `merchant_id` of each row that is due by `$1`. */
@@ -68,26 +119,24 @@ export const ownersOf = ({ name, table, at, where = 'true' }: Asked, due: string
     }
     return found;
   };
+  const each: DueOwners['each'] = async (runner, now, except) => {
+    const first = await read(runner, now, oldest_max);
+    const found = new Map(first.map(({ merchantId, count }) => [merchantId, count]));
+    if (rowsOf(first) === oldest_max)
+      for (const merchantId of await walk(runner, now))
+        found.set(merchantId, found.get(merchantId) ?? 0);
+    return [...found]
+      .filter(([merchantId]) => !except.includes(merchantId))
+      .map(([merchantId, count]) => ({ merchantId, count }));
+  };
   return {
     oldest: read,
-    each: async (runner, now, except) => {
-      const first = await read(runner, now, oldest_max);
-      const isAll = first.reduce((sum, { count }) => sum + count, 0) < oldest_max;
-      const found = [
-        ...first.map(({ merchantId }) => merchantId),
-        ...(isAll ? [] : await walk(runner, now)),
-      ];
-      return [...new Set(found)].filter((merchantId) => !except.includes(merchantId));
+    each,
+    byTurns: async (runner, now, limit, readOwned) => {
+      const oldestOnes = await read(runner, now, limit);
+      return rowsOf(oldestOnes) < limit
+        ? readByTurns(oldestOnes, readOwned)
+        : readShares(await each(runner, now, []), limit, readOwned);
     },
   };
-};
-
-/** Equal shares of `limit` rows; chance decides who has one when they are too many. */
-export const shared = (merchantIds: readonly string[], limit: number): readonly Owner[] => {
-  const order = new Map(merchantIds.map((merchantId) => [merchantId, Math.random()]));
-  const chosen = merchantIds
-    .toSorted((one, other) => (order.get(one) ?? 0) - (order.get(other) ?? 0))
-    .slice(0, walk_max);
-  const count = Math.max(1, Math.floor(limit / Math.max(1, chosen.length)));
-  return chosen.map((merchantId) => ({ merchantId, count }));
 };

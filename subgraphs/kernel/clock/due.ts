@@ -5,7 +5,7 @@
  */
 import { notSetAside, type Subject } from '../alerts/set-aside.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
-import { ownersOf, shared, type Owner } from './due-owners.ts';
+import { ownersOf, readShares, type Owner, type ReadOwned } from './due-owners.ts';
 
 /**
  * Whose time it is: a shop's with a test clock, in test mode; null: the real one, which everybody
@@ -39,7 +39,8 @@ export interface Due<Found> {
   due(runner: Runner, timeline: Timeline, now: Temporal.Instant, limit: number): Promise<Found[]>;
   /**
    * Up to `limit` rows that are due by `now` in the real time: every merchant with something due,
-   * but those of `except`, has an equal share. It needs an index over merchant and moment.
+   * but those of `except`, has an equal share, and what one leaves of it others have. It needs an
+   * index over merchant and moment.
    */
   dueOfEach(
     runner: Runner,
@@ -47,6 +48,23 @@ export interface Due<Found> {
     limit: number,
     except: readonly string[],
   ): Promise<Found[]>;
+  /**
+   * As `due`, but when `limit` rows or more are due merchants share as in `dueOfEach`, and the rows
+   * of all follow each other by turns.
+   */
+  dueByTurns(
+    runner: Runner,
+    timeline: Timeline,
+    now: Temporal.Instant,
+    limit: number,
+  ): Promise<Found[]>;
+  /** The same in the real time for rows that the caller reads, merchant by merchant. */
+  readByTurns<Row>(
+    runner: Runner,
+    now: Temporal.Instant,
+    limit: number,
+    read: ReadOwned<Row>,
+  ): Promise<Row[]>;
   /** Whose the `limit` rows are that are due for the longest in the real time. */
   owners(runner: Runner, now: Temporal.Instant, limit: number): Promise<readonly Owner[]>;
   /** The name under which rows are set aside (`alerts/set-aside`): `due` passes over these. */
@@ -122,27 +140,35 @@ export const dueOn = <Found extends object>(waiting: Waiting): Due<Found> => {
   const ofOneShop: Statement = { name: `${name}.due_of_shop`, text: texts.ofShop };
   const firstOfAll: Statement = { name: `${name}.first`, text: texts.first };
   const firstOfShop: Statement = { name: `${name}.first_of_shop`, text: texts.firstOfShop };
-  const readOf = async (
+  const reading =
+    (runner: Runner, now: Temporal.Instant): ReadOwned<Found> =>
+    ({ merchantId, count }) =>
+      run<Found>(runner, ofMerchant, [now, count, merchantId]);
+  const inShop = (
     runner: Runner,
+    { merchantId, shopId }: NonNullable<Timeline>,
     now: Temporal.Instant,
-    found: readonly Owner[],
-  ): Promise<Found[]> => {
-    const rows: Found[] = [];
-    for (const { merchantId, count } of found)
-      rows.push(...(await run<Found>(runner, ofMerchant, [now, count, merchantId])));
-    return rows;
-  };
+    limit: number,
+  ): Promise<Found[]> => run<Found>(runner, ofOneShop, [now, limit, merchantId, shopId]);
   const earliest: Statement = {
     name: `${name}.next`,
     text: `select min(${at}) as at from ${table} as waiting where ${where} and ${at} > $1 and ${ofShop('waiting', 2)}`,
   };
   return {
-    due: async (runner, timeline, now, limit) =>
-      timeline === null
-        ? readOf(runner, now, await owners.oldest(runner, now, limit))
-        : run<Found>(runner, ofOneShop, [now, limit, timeline.merchantId, timeline.shopId]),
+    due: async (runner, timeline, now, limit) => {
+      if (timeline) return inShop(runner, timeline, now, limit);
+      const rows: Found[] = [];
+      for (const owner of await owners.oldest(runner, now, limit))
+        rows.push(...(await reading(runner, now)(owner)));
+      return rows;
+    },
     dueOfEach: async (runner, now, limit, except) =>
-      readOf(runner, now, shared(await owners.each(runner, now, except), limit)),
+      readShares(await owners.each(runner, now, except), limit, reading(runner, now)),
+    dueByTurns: (runner, timeline, now, limit) =>
+      timeline
+        ? inShop(runner, timeline, now, limit)
+        : owners.byTurns(runner, now, limit, reading(runner, now)),
+    readByTurns: (runner, now, limit, read) => owners.byTurns(runner, now, limit, read),
     owners: (runner, now, limit) => owners.oldest(runner, now, limit),
     task: name,
     byClock: `from clock join ${table} as waiting on waiting.merchant_id = clock.merchant_id and waiting.shop_id = clock.shop_id

@@ -211,10 +211,13 @@ export const paymentAsks = dueOn<PaymentKey>({
   columns: 'merchant_id as "merchantId", id as "paymentId"',
 });
 
-/** Payments that the bank should be asked about by now, longest due first. */
+/**
+ * Payments that the bank should be asked about by now, longest due first; merchants share a full
+ * page.
+ */
 export const findAsksDue = (
   database: Database,
   now: Temporal.Instant,
   limit: number,
   timeline: Timeline = null,
-): Promise<PaymentKey[]> => paymentAsks.due(database.pool, timeline, now, limit);
+): Promise<PaymentKey[]> => paymentAsks.dueByTurns(database.pool, timeline, now, limit);

@@ -39,6 +39,11 @@ export const RefundEntity = defineEntity({
     { name: 'refund_newest', properties: ['mode', 'createdAt', 'id'] },
     { name: 'refund_payment', properties: ['merchantId', 'paymentId', 'createdAt', 'id'] },
     { name: 'refund_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
+    {
+      name: 'refund_due_of_merchant',
+      properties: ['merchantId', 'askAt'],
+      where: 'ask_at is not null',
+    },
     { name: 'refund_pending', properties: ['createdAt'], where: "status = 'pending'" },
   ],
   checks: [

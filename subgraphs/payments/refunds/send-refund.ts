@@ -86,13 +86,16 @@ export const refundAsks = dueOn<RefundKey>({
   columns: 'merchant_id as "merchantId", id as "refundId"',
 });
 
-/** Refunds that the bank should be asked about by now, longest due first. */
+/**
+ * Refunds that the bank should be asked about by now, longest due first; merchants share a full
+ * page.
+ */
 export const findRefundsDue = (
   database: Database,
   now: Temporal.Instant,
   limit: number,
   timeline: Timeline = null,
-): Promise<RefundKey[]> => refundAsks.due(database.pool, timeline, now, limit);
+): Promise<RefundKey[]> => refundAsks.dueByTurns(database.pool, timeline, now, limit);
 
 const sweep_max = 500;
 const ordersAtOnce = 16;

@@ -1,0 +1,14 @@
+/** Refunds that a bank is to be asked about, by merchant: merchants share a full page. */
+import { Migration } from '@mikro-orm/migrations';
+
+export class Migration20261124100001_refund_due_of_merchant extends Migration {
+  override isTransactional(): boolean {
+    return false;
+  }
+
+  override up(): void {
+    this.addSql(
+      'create index concurrently if not exists refund_due_of_merchant on refund (merchant_id, ask_at) where ask_at is not null',
+    );
+  }
+}
