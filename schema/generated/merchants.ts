@@ -1619,16 +1619,16 @@ export type TotalsRow = {
   group: Maybe<Scalars['String']['output']>;
   /** How many were made. */
   count: Scalars['Int']['output'];
-  /** What was ordered. */
-  amount: Scalars['MinorUnits']['output'];
+  /** What was ordered; a sum, which may be beyond 2^53-1. */
+  amount: Scalars['SignedMinorUnits']['output'];
   /** How many came to money: of payments those that were refunded since, too. */
   succeeded: Scalars['Int']['output'];
   /** How many were refused. */
   failed: Scalars['Int']['output'];
   /** The money of payments that was captured, of refunds given back, of payouts paid out; also of a success that came too late (D-33). Null by status or failure code: it is counted by neither. */
-  moved: Maybe<Scalars['MinorUnits']['output']>;
+  moved: Maybe<Scalars['SignedMinorUnits']['output']>;
   /** What was withheld for them. Null by status or failure code. */
-  fee: Maybe<Scalars['MinorUnits']['output']>;
+  fee: Maybe<Scalars['SignedMinorUnits']['output']>;
 };
 
 /** An interval of totals. */
@@ -4309,11 +4309,11 @@ export type MerchantOnboardResultResolvers<ContextType = SubgraphContext, Parent
 export type TotalsRowResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TotalsRow'] = ResolversParentTypes['TotalsRow']> = {
   group?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   count?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
-  amount?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
+  amount?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
   succeeded?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   failed?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
-  moved?: Resolver<Maybe<ResolversTypes['MinorUnits']>, ParentType, ContextType>;
-  fee?: Resolver<Maybe<ResolversTypes['MinorUnits']>, ParentType, ContextType>;
+  moved?: Resolver<Maybe<ResolversTypes['SignedMinorUnits']>, ParentType, ContextType>;
+  fee?: Resolver<Maybe<ResolversTypes['SignedMinorUnits']>, ParentType, ContextType>;
 };
 
 export type TotalsPartResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TotalsPart'] = ResolversParentTypes['TotalsPart']> = {

@@ -125,6 +125,23 @@ describe('whose totals', () => {
   });
 });
 
+test('a sum beyond 2^53-1 is answered to the last digit', async () => {
+  const { pool } = harness.database;
+  const at = '2026-06-01T00:00:00Z';
+  await pool.query(hours, [own.id('merchant'), own.id('shop'), at, 1]);
+  await pool.query(
+    `update hourly_total set amount_succeeded = 9007199254740993, moved = 18014398509481981
+     where merchant_id = $1 and hour = $2`,
+    [own.id('merchant'), at],
+  );
+  const variables = { from: at, to: '2026-06-02T00:00:00Z' };
+  const user = { principal: person(own.id('merchant')), requestId: 'r' };
+  const answer = await harness.supergraph.execute({ document, variables }, user);
+  const text = JSON.stringify(answer);
+  assert.match(text, /"amount":9007199254741043,"succeeded":1/);
+  assert.match(text, /"moved":18014398509481981,/);
+});
+
 describe('a span', () => {
   test('is cut at midnight of the zone that is asked for', async () => {
     const user = person(own.id('merchant'));

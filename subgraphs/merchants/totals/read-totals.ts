@@ -9,6 +9,7 @@ import {
   type CountedKind,
   type CountedStatus,
 } from '../../kernel/ledger/totals/entities.ts';
+import { largeEnd, largeUnit } from '../../kernel/ledger/totals/large-amounts.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
 
@@ -46,83 +47,94 @@ interface FoundRow {
   readonly place: number;
   readonly group: string;
   readonly count: bigint;
-  readonly amount: bigint;
   readonly succeeded: bigint;
   readonly failed: bigint;
-  readonly moved: bigint | null;
-  readonly fee: bigint | null;
+  /** Sums are of any size, and read as text. */
+  readonly amount: string;
+  readonly moved: string | null;
+  readonly fee: string | null;
 }
 
-const sumOf = (of: 'count' | 'amount', statuses: readonly CountedStatus[]): string =>
-  statuses.length === 0
-    ? '0::bigint'
-    : `sum(${statuses.map((status) => `${of}_${status}`).join(' + ')})::bigint`;
+/** SQL: how many rows of these statuses count. */
+const countOf = (statuses: readonly CountedStatus[]): string =>
+  `sum(${statuses.map((status) => `count_${status}`).join(' + ')})`;
 
 const came: readonly CountedStatus[] = ['succeeded', 'refunded'];
 const refusedOnes: readonly CountedStatus[] = ['failed'];
 
-/** SQL: the columns of a group that counts these statuses alone. */
-const columnsOf = (statuses: readonly CountedStatus[]): string =>
-  [
-    `${sumOf('count', statuses)} as count`,
-    `${sumOf('amount', statuses)} as amount`,
-    `${sumOf(
-      'count',
-      came.filter((status) => statuses.includes(status)),
-    )} as succeeded`,
-    `${sumOf(
-      'count',
-      refusedOnes.filter((status) => statuses.includes(status)),
-    )} as failed`,
-  ].join(', ');
-
-const money = 'sum(moved)::bigint as moved, sum(fee)::bigint as fee';
-const noMoney = 'null::bigint as moved, null::bigint as fee';
-
 /**
- * An interval is a range of the key, and its sums are made as it is read: nothing is sorted, and
- * only a few rows are in hand at a time.
+ * SQL: a range of the key, of a kind and of its large amounts, each summed as it is read: nothing
+ * is sorted, and only a few rows are in hand at a time.
  */
-const read = (name: string, inInterval: (from: string) => string): Statement => ({
+const summed = (group: string, sums: readonly string[]): string =>
+  `(${['', largeEnd]
+    .map(
+      (end) => `select ${group} as group, ${end === '' ? 1 : largeUnit} as unit, ${sums.join(', ')}
+        from hourly_total where merchant_id = $1 and shop_id = any ($2::uuid[]) and mode = $3
+          and currency = $4 and kind = $5 || '${end}' and hour >= span.since and hour < span.until
+        group by 1`,
+    )
+    .join(' union all ')}) as part`;
+
+/** SQL: a sum of both parts, as text. */
+const whole = (sum: string): string => `sum(unit * ${sum})::text as ${sum}`;
+const number = (sum: string): string => `sum(${sum})::bigint as ${sum}`;
+
+const read = (name: string, ofInterval: string): Statement => ({
   name: `totals.read_by_${name}`,
   text: `select span.place::int as place, total.* from
       unnest((select $6::timestamptz[]), (select $7::timestamptz[])) with ordinality as span (since, until, place)
-      cross join lateral (${inInterval(`from hourly_total
-        where merchant_id = $1 and shop_id = any ($2::uuid[]) and mode = $3 and currency = $4
-          and kind = $5 and hour >= span.since and hour < span.until`)}) as total
+      cross join lateral (${ofInterval}) as total
     where total.count > 0`,
 });
 
-const readBy = (name: string, column: string, sums: string): Statement =>
-  read(
+const readBy = (name: string, column: string, { hasMoney }: { hasMoney: boolean }): Statement => {
+  const money = ['moved', 'fee'];
+  const sums = [
+    `${countOf(countedStatuses)} as count`,
+    `${countedStatuses.map((status) => `sum(amount_${status})`).join(' + ')} as amount`,
+    `${countOf(came)} as succeeded`,
+    `${countOf(refusedOnes)} as failed`,
+    ...(hasMoney ? money.map((sum) => `sum(${sum}) as ${sum}`) : []),
+  ];
+  const columns = [
+    ...['count', 'succeeded', 'failed'].map(number),
+    whole('amount'),
+    ...money.map((sum) => (hasMoney ? whole(sum) : `null as ${sum}`)),
+  ];
+  return read(
     name,
-    (from) =>
-      `select ${column} as group, ${columnsOf(countedStatuses)}, ${sums} ${from} group by 1`,
+    `select "group", ${columns.join(', ')} from ${summed(column, sums)} group by 1`,
   );
+};
 
 /** One pass sums every status; each is a row of its own then. */
-const byStatus = read(
-  'status',
-  (from) => `select each.* from (
-      select ${countedStatuses
-        .flatMap((status) => [`count_${status}`, `amount_${status}`])
-        .map((column) => `sum(${column})::bigint as ${column}`)
-        .join(', ')} ${from}) as summed
-    cross join lateral (values ${countedStatuses
-      .map(
-        (status) =>
-          `('${status}', count_${status}, amount_${status}, ${came.includes(status) ? `count_${status}` : '0'}, ${refusedOnes.includes(status) ? `count_${status}` : '0'}, null::bigint, null::bigint)`,
-      )
-      .join(', ')}) as each ("group", count, amount, succeeded, failed, moved, fee)`,
-);
+const byStatus = (): Statement => {
+  const names = countedStatuses.flatMap((status) => [`count_${status}`, `amount_${status}`]);
+  const parts = summed(
+    "''",
+    names.map((name) => `sum(${name}) as ${name}`),
+  );
+  const sums = names.map((name) => (name.startsWith('count') ? number(name) : whole(name)));
+  const rows = countedStatuses.map((status) => {
+    const ifOf = (those: readonly CountedStatus[]): string =>
+      those.includes(status) ? `count_${status}` : '0';
+    return `('${status}', count_${status}, amount_${status}, ${ifOf(came)}, ${ifOf(refusedOnes)}, null, null)`;
+  });
+  return read(
+    'status',
+    `select each.* from (select ${sums.join(', ')} from ${parts}) as summed
+      cross join lateral (values ${rows.join(', ')}) as each ("group", count, amount, succeeded, failed, moved, fee)`,
+  );
+};
 
 const statements: Record<Group | 'nothing', Statement> = {
-  nothing: readBy('nothing', "''", money),
-  status: byStatus,
-  method: readBy('method', 'method', money),
-  bank: readBy('bank', 'bank', money),
-  failure_code: readBy('failure_code', 'failure_code', noMoney),
-  shop: readBy('shop', 'shop_id::text', money),
+  nothing: readBy('nothing', "''", { hasMoney: true }),
+  status: byStatus(),
+  method: readBy('method', 'method', { hasMoney: true }),
+  bank: readBy('bank', 'bank', { hasMoney: true }),
+  failure_code: readBy('failure_code', 'failure_code', { hasMoney: false }),
+  shop: readBy('shop', 'shop_id::text', { hasMoney: true }),
 };
 
 /** The rows of each interval, in their order; an interval without any has none. */
@@ -149,6 +161,9 @@ export const readTotals = async (
       count: Number(row.count),
       succeeded: Number(row.succeeded),
       failed: Number(row.failed),
+      amount: BigInt(row.amount),
+      moved: row.moved === null ? null : BigInt(row.moved),
+      fee: row.fee === null ? null : BigInt(row.fee),
     });
   return parts;
 };

@@ -8,6 +8,7 @@
 import { platformMerchantId } from '../../rules/platform.ts';
 import { factColumns } from '../totals/count-facts.ts';
 import { countedStatuses, type CountedKind } from '../totals/entities.ts';
+import { kindOf, unitOf } from '../totals/large-amounts.ts';
 import type { Check, CheckName } from './check.ts';
 
 const offset = `(select sequence from consumer_offset where consumer = 'totals')`;
@@ -78,12 +79,23 @@ const sums = ['count', 'amount'].flatMap((of) =>
   })),
 );
 const money = ['moved', 'fee'];
+const nobody = `'${platformMerchantId}'::uuid`;
+const isCount = (column: string): boolean => column.startsWith('count_');
 const columns = [...sums.map(({ column }) => column), ...money];
 const key = ['merchant_id', 'shop_id', ...place].join(', ');
 const inWords = (side: string): string =>
   `coalesce(${columns.map((column) => `${side}.${column}`).join(" || ' ' || ")}, 'nothing')`;
 const isEmpty = (side: string): string =>
   columns.map((column) => `coalesce(${side}.${column}, 0) = 0`).join(' and ');
+
+/** SQL: the hours of `total` with a row for both parts of their amounts, of `shop`. */
+const together = (
+  shop: string,
+  from: string,
+): string => `select total.merchant_id, ${shop} as shop_id,
+        ${place.map((name) => (name === 'kind' ? `${kindOf('total.kind')} as kind` : `total.${name}`)).join(', ')},
+        ${columns.map((column) => `sum(total.${column}${isCount(column) ? '' : ` * ${unitOf('total.kind')}`}) as ${column}`).join(', ')}
+      from ${from} group by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
 
 /** What is kept beside what it should be, both with the columns of an hour. */
 const compared = `wrong as (select ${key},
@@ -104,11 +116,14 @@ const hourAddsUp: Check = {
           union all select fact.kind || '_failure', '', '', fact.failure_code, 0 where fact.status = 'failed') as each),
     due as (select merchant_id, shop_id, mode, currency, place_kind as kind, hour,
         place_method as method, place_bank as bank, code as failure_code,
-        ${sums.map(({ column, value }) => `(${value})::bigint as ${column}`).join(', ')},
-        ${money.map((column) => `sum(share * ${column})::bigint as ${column}`).join(', ')}
+        ${sums.map(({ column, value }) => `${value} as ${column}`).join(', ')},
+        ${money.map((column) => `sum(share * ${column}) as ${column}`).join(', ')}
       from counted group by 1, 2, 3, 4, 5, 6, 7, 8, 9),
-    kept as (select total.* from part join hourly_total as total
-      on total.merchant_id = part.merchant_id and total.shop_id = part.id),
+    kept as (${together(
+      'total.shop_id',
+      `part join hourly_total as total
+        on total.merchant_id = part.merchant_id and total.shop_id = part.id`,
+    )}),
     ${compared}
     select merchant_id as "merchantId", shop_id as "shopId", mode,
       shop_id || '/' || mode || '/' || currency || '/' || kind || '/' || hour as "subjectId",
@@ -123,12 +138,16 @@ const hoursTogether: Check = {
   text: (part) => `with part as materialized (${part}),
     whole as (select part.merchant_id, part.id from part where part.id = (
       select id from shop where shop.merchant_id = part.merchant_id order by id limit 1)),
-    due as (select total.merchant_id, '${platformMerchantId}'::uuid as shop_id, ${place.map((name) => `total.${name}`).join(', ')},
-        ${columns.map((column) => `sum(${column})::bigint as ${column}`).join(', ')}
-      from whole join hourly_total as total on total.merchant_id = whole.merchant_id
-      where total.shop_id <> '${platformMerchantId}' group by 1, 2, 3, 4, 5, 6, 7, 8, 9),
-    kept as (select total.* from whole join hourly_total as total
-      on total.merchant_id = whole.merchant_id and total.shop_id = '${platformMerchantId}'),
+    due as (${together(
+      nobody,
+      `whole join hourly_total as total on total.merchant_id = whole.merchant_id
+      where total.shop_id <> ${nobody}`,
+    )}),
+    kept as (${together(
+      nobody,
+      `whole join hourly_total as total
+        on total.merchant_id = whole.merchant_id and total.shop_id = ${nobody}`,
+    )}),
     ${compared}
     select wrong.merchant_id as "merchantId", whole.id as "shopId", mode,
       mode || '/' || currency || '/' || kind || '/' || hour as "subjectId",

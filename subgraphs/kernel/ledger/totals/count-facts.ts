@@ -7,6 +7,7 @@ import { platformMerchantId } from '../../rules/platform.ts';
 import { isSpread } from '../../database/spread.ts';
 import { run, type Runner, type Statement } from '../../database/statement.ts';
 import { countedKinds, countedStatuses } from './entities.ts';
+import { splitAmounts } from './large-amounts.ts';
 
 /** What is to be counted: a payment with its refunds, a refund with its payment, a payout. */
 export interface Named {
@@ -72,12 +73,14 @@ const same = (one: string, other: string): string =>
 const sums = ['count', 'amount'].flatMap((of) =>
   countedStatuses.map((status) => ({
     column: `${of}_${status}`,
-    value: `coalesce(sum(${of === 'count' ? 'sign' : 'sign * amount'}) filter (where status = '${status}'), 0)`,
+    value: `coalesce(sum(${of === 'count' ? 'counted' : 'sign * amount'}) filter (where status = '${status}'), 0)`,
   })),
 );
 const movements = money.map((column) => ({ column, value: `sum(sign * ${column})` }));
 const added = [...sums, ...movements];
 const place = ['mode', 'currency', 'kind', 'hour', 'method', 'bank', 'failure_code'];
+/** What goes with both parts of an amount, besides the kind. */
+const split = ['merchant_id', 'shop_id', ...place.filter((name) => name !== 'kind'), 'status'];
 const nobody = `'${platformMerchantId}'::uuid`;
 const kinds = countedKinds.map((kind) => `'${kind}'`).join(', ');
 
@@ -124,11 +127,12 @@ const countText = (
       union all
       select sign, merchant_id, shop_id, mode, currency, kind || '_failure', hour, '', '',
         failure_code, status, amount, 0, 0 from moves where status = 'failed'),
+    split as (${splitAmounts('parts', { others: split, amounts: ['amount', ...money] })}),
     summed as (
       select whose.merchant_id, whose.shop_id, ${place.join(', ')},
         ${added.map(({ column, value }) => `(${value})::bigint as ${column}`).join(', ')}
-      from parts cross join lateral (values (parts.merchant_id, parts.shop_id),
-        (parts.merchant_id, ${nobody}), (${nobody}, ${nobody})) as whose (merchant_id, shop_id)
+      from split cross join lateral (values (split.merchant_id, split.shop_id),
+        (split.merchant_id, ${nobody}), (${nobody}, ${nobody})) as whose (merchant_id, shop_id)
       group by whose.merchant_id, whose.shop_id, ${place.join(', ')}),
     totalled as (${addTotals(`select * from summed where ${isAdded}`)})
     select ${answer} from changed`;

@@ -39,8 +39,11 @@ const HourlyTotal = defineEntity({
     shopId: p.uuid().primary(),
     mode: p.text().$type<Mode>().primary(),
     currency: p.text().primary(),
-    /** A kind, or `<kind>_failure`: what failed of it, by code and nothing else. */
-    kind: p.text().$type<CountedKind | `${CountedKind}_failure`>().primary(),
+    /**
+     * A kind, or `<kind>_failure`: what failed of it, by code and nothing else. With `_large`
+     * behind it the row has the large units of the same amounts (`large-amounts`).
+     */
+    kind: p.text().$type<`${CountedKind}${'' | '_failure'}${'' | '_large'}`>().primary(),
     /** When the hour began, in UTC. */
     hour: instant().primary(),
     /** Empty in failures. */
