@@ -7,7 +7,7 @@ import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { countFactsApart } from '../../subgraphs/kernel/ledger/totals/count-facts.ts';
 import { followEvents } from '../../subgraphs/kernel/ledger/totals/keep-totals.ts';
 import { largeUnit } from '../../subgraphs/kernel/ledger/totals/large-amounts.ts';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import { largestAmount } from '../../subgraphs/kernel/rules/money.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import {

@@ -1,7 +1,7 @@
 /** A merchant with many due payouts delays nobody else's. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { createPayoutBatch } from '../../subgraphs/payouts/create-payout-batch.ts';
 import type { Payout } from '../../subgraphs/payouts/entities.ts';
