@@ -13,6 +13,7 @@ import { openBus } from './subgraphs/kernel/queue/bus.ts';
 import type { Bus } from './subgraphs/kernel/service/bus.ts';
 import { ConfigError } from './subgraphs/kernel/service/config/config.ts';
 import { openHttp, type HttpParts } from './subgraphs/kernel/service/http/http-server.ts';
+import type { OverloadParts } from './subgraphs/kernel/service/http/overload.ts';
 import { explainListening } from './subgraphs/kernel/service/http/listen-address.ts';
 import type { ServiceKeys } from './subgraphs/kernel/service/access/principal-header.ts';
 import type { Roles } from './subgraphs/kernel/service/config/roles.ts';
@@ -102,6 +103,15 @@ const listenForMetrics = async (
     .catch((error: unknown) => Promise.reject(explainListening(error, address)));
 };
 
+/** The network by which callers count before they are known (decision D-11). */
+const openNetworkOf = async ({
+  trustedProxies,
+}: ProcessConfig): Promise<OverloadParts['networkOf']> => {
+  const { networkOf, openAddressOf } = await import('./gateway/callers/caller-address.ts');
+  const callerAddress = openAddressOf(trustedProxies);
+  return (request) => networkOf(callerAddress(request));
+};
+
 /**
  * Serves what this process serves, and listens. Not ready until the database is migrated and the
  * queues answer.
@@ -118,7 +128,7 @@ const listen = async (starting: Starting, subgraphs: Subgraphs | null): Promise<
     log,
     ready,
     metricsHere: config.metricsPort === null,
-    ...(isEdge ? { overload: config.overload } : {}),
+    ...(isEdge ? { overload: { ...config.overload, networkOf: await openNetworkOf(config) } } : {}),
   });
   if (subgraphs && !roles.all) {
     const keys = { shared: config.secrets.principal, service: subgraphs.service };

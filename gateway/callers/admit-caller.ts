@@ -28,15 +28,14 @@ export interface AdmissionRequest extends WatchedConnection {
 }
 
 /**
- * The caller, or why it was not admitted. Null when the key could not be looked up, which is
- * logged.
+ * The caller whom the credentials name, or why it was not admitted: what is known before the body
+ * has come. Null when the key could not be looked up, which is logged.
  */
-export const admitCaller = async (
-  admission: AdmissionRequest,
+export const recogniseCaller = async (
+  { request, authorization }: Pick<AdmissionRequest, 'request' | 'authorization'>,
   { authenticator, limiter, log }: AdmissionParts,
   requestId?: string,
 ): Promise<Authenticated | NotAdmitted> => {
-  const { request, authorization } = admission;
   const blocked_s = limiter.blocked_s(request);
   if (blocked_s > 0 && !authenticator.isKnown(authorization)) return { blocked_s };
   try {
@@ -45,18 +44,48 @@ export const admitCaller = async (
       const nowBlocked_s = costsAddress(caller) ? limiter.countFailure(request) : 0;
       return nowBlocked_s > 0 ? { blocked_s: nowBlocked_s } : caller;
     }
-    const { holder } = caller;
-    if (!holder) return caller;
-    const keyBlocked_s = limiter.blocked_s(request, holder.keyId);
-    if (keyBlocked_s > 0) return { blocked_s: keyBlocked_s };
-    const refusal = authenticator.checkRequest(holder, admission);
-    const nowBlocked_s =
-      refusal && costsAddress(refusal) ? limiter.countFailure(request, holder.keyId) : 0;
-    return nowBlocked_s > 0 ? { blocked_s: nowBlocked_s } : (refusal ?? caller);
+    const keyBlocked_s = caller.holder ? limiter.blocked_s(request, caller.holder.keyId) : 0;
+    return keyBlocked_s > 0 ? { blocked_s: keyBlocked_s } : caller;
   } catch (thrown) {
     log.error({ err: thrown, requestId }, 'a key could not be looked up');
     return null;
   }
+};
+
+/** What a recognised caller's key needs beside itself: a signature over the body. */
+export const checkCaller = (
+  caller: Authenticated,
+  admission: AdmissionRequest,
+  { authenticator, limiter, log }: AdmissionParts,
+  requestId?: string,
+): Authenticated | NotAdmitted => {
+  const { holder } = caller;
+  if (!holder) return caller;
+  try {
+    const refusal = authenticator.checkRequest(holder, admission);
+    if (refusal === null) return caller;
+    const nowBlocked_s = costsAddress(refusal)
+      ? limiter.countFailure(admission.request, holder.keyId)
+      : 0;
+    return nowBlocked_s > 0 ? { blocked_s: nowBlocked_s } : refusal;
+  } catch (thrown) {
+    log.error({ err: thrown, requestId }, 'a signature could not be checked');
+    return null;
+  }
+};
+
+/** Whether a caller was admitted. */
+export const isAdmitted = (caller: Authenticated | NotAdmitted): caller is Authenticated =>
+  caller !== null && 'principal' in caller;
+
+/** Recognises and checks the caller of a request whose body is there. */
+export const admitCaller = async (
+  admission: AdmissionRequest,
+  parts: AdmissionParts,
+  requestId?: string,
+): Promise<Authenticated | NotAdmitted> => {
+  const caller = await recogniseCaller(admission, parts, requestId);
+  return isAdmitted(caller) ? checkCaller(caller, admission, parts, requestId) : caller;
 };
 
 /** The result of taking tokens, and the limit of the bucket that they came from. */

@@ -2,8 +2,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError } from 'graphql';
 import { is, nullish, object, record, string, unknown } from 'valibot';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
-import { admitCaller, takeCost, takeToken } from '../callers/admit-caller.ts';
+import {
+  checkCaller,
+  isAdmitted,
+  recogniseCaller,
+  takeCost,
+  takeToken,
+} from '../callers/admit-caller.ts';
 import { authorizationOf } from '../callers/authenticate.ts';
 import type { Authenticated } from '../callers/caller.ts';
 import { signaturesOf } from '../callers/check-caller.ts';
@@ -34,6 +39,13 @@ export interface GatewayParts extends GraphProtocolParts {
   readonly graphiql?: boolean;
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set before the body of a request to the graph is read. */
+    graphCaller: Authenticated | null;
+  }
+}
+
 /**
  * Serves the graph on `/graphql`. Without a valid key or token the answer is 401, 403 or 503, with
  * one GraphQL error that has the refusal's code. Sockets end with 1001 when the app closes; calls
@@ -49,6 +61,7 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
     return opened;
   });
   await app.register(async (scope) => {
+    scope.decorateRequest('graphCaller', null);
     scope.setErrorHandler(answerError(parts.log));
     answerOrigins(scope, parts.origins ?? openOrigins(null, []));
     const readBody = takeRawBodies(scope);
@@ -57,6 +70,15 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
       method: ['GET', 'HEAD', 'POST'],
       url: '/graphql',
       bodyLimit: document_bytes_max,
+      // Before the body is read: nobody waits for what a stranger does not send.
+      onRequest: async (request, reply) => {
+        const requestId = requestIdFor(request, reply);
+        if (sendGraphiql && wantsPage(request)) return;
+        const shown = { request: request.raw, authorization: authorizationOf(request.raw) };
+        const caller = await recogniseCaller(shown, parts, requestId);
+        if (!isAdmitted(caller)) return sendNotAdmitted(reply, caller);
+        request.graphCaller = caller;
+      },
       handler: async (request, reply) => {
         const requestId = requestIdFor(request, reply);
         if (sendGraphiql && wantsPage(request)) return sendGraphiql(reply);
@@ -149,14 +171,17 @@ const takeFurther = async (
 const wantsPage = ({ method, headers }: FastifyRequest): boolean =>
   method !== 'POST' && (headers.accept ?? '').includes('text/html');
 
-/** The caller, whose first token has been taken; null when the refusal has been sent. */
+/**
+ * The recognised caller, whose first token has been taken; null when the refusal has been sent.
+ */
 const admit = async (
   request: FastifyRequest,
   reply: FastifyReply,
   parts: GatewayParts,
   requestId: string,
 ): Promise<Authenticated | null> => {
-  const { raw } = request;
+  const { raw, graphCaller } = request;
+  if (!graphCaller) throw new Error('a request came through without its caller');
   const shown = {
     request: raw,
     authorization: authorizationOf(raw),
@@ -164,8 +189,8 @@ const admit = async (
     body: bytesOf(request),
     arrivedAt_ms: Date.now(),
   };
-  const caller = await admitCaller(shown, parts, requestId);
-  if (caller === null || isRefused(caller) || 'blocked_s' in caller) {
+  const caller = checkCaller(graphCaller, shown, parts, requestId);
+  if (!isAdmitted(caller)) {
     sendNotAdmitted(reply, caller);
     return null;
   }

@@ -119,6 +119,74 @@ describe('a process that has too much to do', () => {
   });
 });
 
+/** Sends the head of a request and one byte of its body; `rest` sends what is missing. */
+const leaveUnfinished = (
+  t: TestContext,
+  url: string,
+  from: string,
+): { readonly ended: Promise<unknown>; readonly rest: () => Promise<string> } => {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.on('error', () => {});
+  let received = '';
+  socket.on('data', (bytes) => (received += bytes.toString()));
+  socket.write(
+    `POST /take HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nConnection: close\r\n` +
+      'Content-Type: application/json\r\nContent-Length: 10\r\n\r\n{',
+  );
+  const ended = once(socket, 'close');
+  return {
+    ended,
+    rest: async () => {
+      socket.write('"a": 1  }');
+      await ended;
+      return received;
+    },
+  };
+};
+
+const take = async (url: string, from: string): Promise<number> => {
+  const headers = { 'content-type': 'application/json', 'x-forwarded-for': from };
+  const response = await fetch(`${url}/take`, { method: 'POST', headers, body: '{}' });
+  await response.text();
+  return response.status;
+};
+
+describe('requests whose body does not come', () => {
+  for (const [where, addressOf] of [
+    ['one address', () => '198.51.100.7'],
+    ['one /64 of IPv6', (nth: number) => `2001:db8::${nth.toString(16)}`],
+    ['many addresses', (nth: number) => `10.0.${Math.floor(nth / 250)}.${nth % 250}`],
+  ] as const) {
+    test(`take nobody's place, sent from ${where}`, async (t) => {
+      const { url } = await startOverloadable(t, { ...calm, IN_FLIGHT: '20' });
+      for (let nth = 0; nth < 600; nth += 1) leaveUnfinished(t, url, addressOf(nth));
+      await sleep(500);
+      assert.equal(await take(url, '203.0.113.1'), 200);
+      assert.equal(await take(url, addressOf(0)), 200);
+      assert.equal(await ask(`${url}/wait`), 200);
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      assert.match(metrics, /^unfinished_requests_cut_total [1-9]/m);
+    });
+  }
+
+  test('do not end the slow upload of somebody else', async (t) => {
+    const { url } = await startOverloadable(t, { ...calm, IN_FLIGHT: '20' });
+    const upload = leaveUnfinished(t, url, '203.0.113.1');
+    for (let nth = 0; nth < 700; nth += 1) leaveUnfinished(t, url, `198.51.100.${nth % 7}`);
+    await sleep(500);
+    assert.match(await upload.rest(), /^HTTP\/1\.1 200 /);
+  });
+
+  test('are no burst of small requests that came whole', async (t) => {
+    const { url } = await startOverloadable(t, calm);
+    const statuses = await Promise.all(
+      Array.from({ length: 300 }, () => take(url, '198.51.100.7')),
+    );
+    assert.deepEqual(new Set(statuses), new Set([200]));
+  });
+});
+
 describe('a slow client', () => {
   const patience = { headers_ms: 300, request_ms: 600, check_ms: 50, drain_ms: 100 };
   const open = async (t: TestContext): Promise<number> => {

@@ -1,15 +1,17 @@
 /**
  * A server that a test can give too much to do: `/burn` keeps its processor busy, `/wait` only
- * waits, `/held` waits for a message over the channel, `/stream` stays open. Sends its address over
- * the channel.
+ * waits, `/held` waits for a message over the channel, `/take` takes a body, `/stream` stays open.
+ * Sends its address over the channel.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { networkOf, openAddressOf } from '../../gateway/callers/caller-address.ts';
 import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 
 const burn_ms = 25;
 const wait_ms = 1_000;
 
+const addressOf = openAddressOf(['127.0.0.1']);
 const app = openHttp({
   config: { publicUrl: null },
   log: openLog({ logLevel: 'silent' }, 'test'),
@@ -17,6 +19,7 @@ const app = openHttp({
   overload: {
     inFlight_max: Number(process.env['IN_FLIGHT']),
     loopDelay_max_ms: Number(process.env['DELAY_MS']),
+    networkOf: (request) => networkOf(addressOf(request)),
   },
 });
 app.get<{ Querystring: { ms?: string } }>('/burn', async ({ query }) => {
@@ -24,6 +27,7 @@ app.get<{ Querystring: { ms?: string } }>('/burn', async ({ query }) => {
   while (performance.now() < until);
   return { done: true };
 });
+app.post('/take', async () => ({ done: true }));
 app.get('/wait', async () => {
   await sleep(wait_ms);
   return { done: true };

@@ -1,6 +1,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { request as httpRequest } from 'node:http';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { getIntrospectionQuery } from 'graphql';
 import { codesOf, post, read } from './ask-graph.ts';
 import { serveGraph } from './serve-graph.ts';
@@ -130,6 +131,23 @@ describe('/graphql refuses', () => {
         '{"errors":[{"message":"The API key is missing or not valid.","extensions":{"code":"unauthorized"}}]}',
       ],
     );
+  });
+
+  test('a stranger before its body has come', async (t) => {
+    const { url } = await serveGraph(t);
+    const { hostname, port } = new URL(url);
+    const sent = httpRequest({
+      hostname,
+      port,
+      path: '/graphql',
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-length': '200000' },
+    });
+    t.after(() => sent.destroy());
+    sent.write('{');
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    assert.equal(response.statusCode, 401);
   });
 
   test('two headers Authorization, though Node shows only the first', async (t) => {

@@ -11,7 +11,7 @@ import type { Config } from '../config/config.ts';
 import { cutUnfinished } from './cut-unfinished.ts';
 import { answerParserError, apiVersion, envelopeOf } from './http-errors.ts';
 import { methodsByPath, type AllowedMethods } from './http-methods.ts';
-import { shedLoad, type OverloadLimits } from './overload.ts';
+import { shedLoad, type OverloadParts } from './overload.ts';
 import { httpRequests, metrics, requestIdOf, type Logger } from '../tracing/telemetry.ts';
 import { traceRequests } from '../tracing/trace-requests.ts';
 
@@ -33,7 +33,7 @@ export interface HttpParts {
   /** True or nothing: ready. False or names: not ready, and what is missing. */
   readonly ready: () => Promise<boolean | readonly string[]>;
   /** Absent: nothing is refused for the load. */
-  readonly overload?: OverloadLimits;
+  readonly overload?: OverloadParts;
   readonly patience?: Patience;
   /** Whether `/metrics` is here; it is, unless this is false. */
   readonly metricsHere?: boolean;

@@ -2,12 +2,13 @@
  * Overload: a process that has more to do than it can do in time answers at once with 503 and
  * Retry-After, instead of answering everybody too late. It has too much to do when too many
  * requests are in flight, or when its event loop is late look after look. One long pause is no
- * overload.
+ * overload, and a request is not in flight before its body has come.
  */
 import type { FastifyInstance } from 'fastify';
 import { Counter } from 'prom-client';
 import { errorJson } from '../../../../schema/wire.ts';
 import { metrics, type Logger } from '../tracing/telemetry.ts';
+import { openUnfinished, type CallerNetwork } from './unfinished.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -24,6 +25,11 @@ export interface OverloadLimits {
   readonly inFlight_max: number;
   /** How late the event loop may be, as a request that comes at any moment finds it. */
   readonly loopDelay_max_ms: number;
+}
+
+export interface OverloadParts extends OverloadLimits {
+  /** By which unfinished requests are counted. */
+  readonly networkOf: CallerNetwork;
 }
 
 const look_ms = 500;
@@ -44,15 +50,17 @@ const refusals = new Counter({
 /** Refuses requests that the process has no time for. What has been let in is carried through. */
 export const shedLoad = (
   app: FastifyInstance,
-  { inFlight_max, loopDelay_max_ms }: OverloadLimits,
+  { inFlight_max, loopDelay_max_ms, networkOf }: OverloadParts,
   log: Logger,
 ): void => {
   const isLate = watchLoop(app, loopDelay_max_ms, log);
-  let inFlight = 0;
+  const unfinished = openUnfinished(networkOf);
+  let begun = 0;
+  const isFull = (): boolean => begun >= inFlight_max && begun - unfinished.count() >= inFlight_max;
   app.addHook('onRequest', (request, reply, done) => {
     const { load } = request.routeOptions.config;
     if (load === 'exempt') return done();
-    const reason = inFlight >= inFlight_max ? 'in_flight' : isLate() ? 'loop_delay' : null;
+    const reason = isFull() ? 'in_flight' : isLate() ? 'loop_delay' : null;
     if (reason !== null) {
       refusals.inc({ reason });
       reply
@@ -63,9 +71,10 @@ export const shedLoad = (
       return;
     }
     if (load !== 'long-lived') {
-      inFlight += 1;
+      begun += 1;
       // Not onResponse: that does not come when the caller goes away.
-      reply.raw.once('close', () => (inFlight -= 1));
+      reply.raw.once('close', () => (begun -= 1));
+      unfinished.add(request, reply);
     }
     done();
   });
