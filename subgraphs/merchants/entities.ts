@@ -110,7 +110,7 @@ export const WebhookDeliveryEntity = defineEntity({
     subjectId: p.uuid(),
     /** Null: the payment's own webhook_url. */
     endpointId: p.uuid().strictNullable(),
-    /** What is isolated from what: the endpoint's id, or the address's origin. */
+    /** What is isolated from what: the endpoint's id, or the address's origin and who uses it. */
     lane: p.text(),
     url: p.text(),
     status: p.text().$type<'pending' | 'delivered' | 'failed'>(),

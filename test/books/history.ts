@@ -128,7 +128,7 @@ export const openHistory = ({ database }: MigratedDatabase) => {
       `with numbered as (
         update event set sequence = nextval('event_sequence_seq') where sequence is null returning *
       ), ${deliveriesOf('numbered')} select $1::int`,
-      [0, 0, 0, null],
+      [0, 0, 0, null, []],
     );
   };
   return {

@@ -15,7 +15,7 @@ startRelay({
   log,
   deliveriesOf,
   handover: {
-    ask: () => ({ room: 10, lease_ms: Number(lease), now: Temporal.Now.instant() }),
+    ask: () => ({ room: 10, lease_ms: Number(lease), now: Temporal.Now.instant(), full: [] }),
     take: () => void process.kill(process.pid, 'SIGKILL'),
   },
   wake: async () => {},

@@ -23,11 +23,11 @@ after(() => harness.close());
 const nowhere = 'http://127.0.0.1:9/';
 
 /** Relays what is in the outbox in one batch: what is handed over, and the lanes that are woken. */
-const relayOnce = async (events: number, room = 100) => {
+const relayOnce = async (events: number, room = 100, full: readonly string[] = []) => {
   const [published, woken]: [StreamedEvent[], string[]] = [[], []];
   const taken: unknown[] = [];
   const relay = startTestRelay(harness, async (lanes) => void woken.push(...lanes), published, {
-    ask: () => ({ room, lease_ms: 60_000, now: Temporal.Now.instant() }),
+    ask: () => ({ room, lease_ms: 60_000, now: Temporal.Now.instant(), full }),
     take: (rows) => void taken.push(...rows),
   });
   await eventually(
@@ -73,7 +73,7 @@ test('a payment’s own address is handed over, signed as the shop’s oldest en
   const { handed } = await relayOnce(1);
   assert.deepEqual(
     handed.map(({ lane, url, message }) => [lane, url, message?.signature]),
-    [['https://own.example', 'https://own.example/hook', 'legacy']],
+    [[`https://own.example#${shop.merchantId}/test`, 'https://own.example/hook', 'legacy']],
   );
 });
 
@@ -97,6 +97,28 @@ test('a process takes over as much as it has room for', async () => {
   for (const shop of shops) await writeEvent(harness.pool, shop);
   const { handed, woken } = await relayOnce(3, 2);
   assert.deepEqual([handed.length, woken.length], [2, 1]);
+});
+
+test('merchants are handed over by turns, none more than twenty, and none that has enough', async () => {
+  const [many, few] = [await harness.addShop(), await harness.addShop()];
+  const client = await harness.pool.connect();
+  await client.query('begin');
+  for (let index = 0; index < 30; index += 1)
+    await writeEvent(client, many, { url: `https://o${index}.example/hook` });
+  for (let index = 0; index < 3; index += 1)
+    await writeEvent(client, few, { url: `https://o${index}.example/hook` });
+  await client.query('commit');
+  client.release();
+  const { handed } = await relayOnce(33, 22);
+  const ofEach = ({ merchantId }: { merchantId: string }): number =>
+    handed.filter((one) => one.merchantId === merchantId).length;
+  assert.deepEqual([ofEach(many), ofEach(few)], [19, 3]);
+  await writeEvent(harness.pool, many, { url: 'https://last.example/hook' });
+  const later = await relayOnce(1, 100, [many.merchantId]);
+  assert.deepEqual(
+    [later.handed.length, later.woken],
+    [0, [`https://last.example#${many.merchantId}/test`]],
+  );
 });
 
 test('nothing is handed over in a lane where somebody claims, or where something older is due', async () => {

@@ -62,7 +62,6 @@ test('an event whose deliveries cannot be made is set aside by the relay; all ot
 test('a delivery that cannot be claimed is set aside, and those of other merchants in the same lane and in others are sent', async (context) => {
   const receiver = await startReceiver(context, (response) => response.end());
   const [bad, others] = await addShops();
-  // A payment's own address: the lane is its origin, which several merchants share.
   for (const shop of [bad, ...others])
     await writeEvent(harness.pool, shop, { url: `${receiver.url}/own` });
   const second = await startReceiver(context, (response) => response.end());
@@ -73,6 +72,8 @@ test('a delivery that cannot be claimed is set aside, and those of other merchan
     () => 'events are left',
   );
   await relay.stop();
+  // As rows of before are: the lane is an origin, which several merchants share.
+  await harness.pool.query("update webhook_delivery set lane = split_part(lane, '#', 1)");
   const cure = await poison(harness.pool, 'webhook_delivery', 'update', bad.merchantId);
   const worker = await startWorker(harness);
   await receiver.until(others.length);

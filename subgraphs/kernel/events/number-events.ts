@@ -13,10 +13,19 @@ import type { Mode } from '../rules/mode.ts';
 /** Events of one batch. */
 export const batch_max = 500;
 
+export interface HandoverTerms {
+  /** How many may be handed over at most. */
+  readonly room: number;
+  /** For how long they are leased. */
+  readonly lease_ms: number;
+  readonly now: Temporal.Instant;
+  /** The merchants of whom no more are taken. */
+  readonly full: readonly string[];
+}
+
 /** Takes over deliveries with the statement that makes them. */
 export interface Handover {
-  /** How many may be handed over at most, for how long they are leased, and the moment. */
-  ask(): { readonly room: number; readonly lease_ms: number; readonly now: Temporal.Instant };
+  ask(): HandoverTerms;
   /** Takes over the rows of the part `handed`; they are committed. */
   take(handed: readonly unknown[]): void;
 }
@@ -64,6 +73,8 @@ export const numberAtOnce = (
     relayEvents(client, numberOldest, limit, limit === batch_max ? handover : undefined);
 };
 
+const noHandover = { room: 0, lease_ms: 0, now: null, full: [] };
+
 /** Numbers up to so many events and makes their deliveries, in one statement. */
 const relayEvents = async (
   client: pg.PoolClient,
@@ -71,8 +82,8 @@ const relayEvents = async (
   limit: number,
   handover?: Handover,
 ): Promise<Batch | null> => {
-  const { room, lease_ms, now } = handover?.ask() ?? { room: 0, lease_ms: 0, now: null };
-  const rows = await run<NumberedRow>(client, numberOldest, [limit, room, lease_ms, now]);
+  const { room, lease_ms, now, full } = handover?.ask() ?? noHandover;
+  const rows = await run<NumberedRow>(client, numberOldest, [limit, room, lease_ms, now, full]);
   const last = rows.at(-1)?.sequence;
   return last === undefined ? null : { ...batchOf(rows, last), isFull: rows.length === limit };
 };

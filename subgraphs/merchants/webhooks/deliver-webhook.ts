@@ -1,6 +1,6 @@
 /**
  * Delivering webhooks: send what has been claimed (`claim-deliveries.ts`), store what came of it. A
- * lane is what is isolated from what: an endpoint, or the origin of a payment's own address.
+ * lane is what is isolated from what: see `lane-name.ts`.
  * Contract "Webhooks"; decisions D-70 to D-72.
  */
 import type { Dispatcher } from 'undici';

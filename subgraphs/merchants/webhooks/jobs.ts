@@ -1,14 +1,16 @@
 /**
  * The jobs that deliver webhooks. `deliver-webhooks` works one lane until nothing in it is due;
- * `sweep-webhooks` wakes the lanes that have something due, so that retries happen and losing every
- * queue loses nothing. Jobs only wake: what is due is in the table.
+ * `sweep-webhooks` wakes the lanes that have something due, by turns of the merchants, so that
+ * retries happen and losing every queue loses nothing. Jobs only wake: what is due is in the table.
  */
 import { object, string } from 'valibot';
 import type { Queues } from '../../kernel/queue/queues.ts';
 import { done, type Job, jobWithPayload } from '../../kernel/queue/run-job.ts';
 import { type ClaimParts, findDueLanes } from './claim-deliveries.ts';
 import { isAnyLaneDue } from './claim-statements.ts';
+import { byTurns } from './lane-name.ts';
 import type { Lanes } from './lanes.ts';
+import { webhookLanesOfMerchant_max } from './rules.ts';
 
 export const deliverJob = 'deliver-webhooks';
 export const sweepJob = 'sweep-webhooks';
@@ -19,7 +21,7 @@ export const sweepJob = 'sweep-webhooks';
  * instead of 1 s).
  */
 export const wakeLanes = async (queues: Queues, lanes: readonly string[]): Promise<void> => {
-  await Promise.all(lanes.map((lane) => queues.add(deliverJob, { lane })));
+  await Promise.all(byTurns(lanes).map((lane) => queues.add(deliverJob, { lane })));
 };
 
 export interface WebhookJobsParts extends Pick<ClaimParts, 'pool' | 'now'> {
@@ -45,7 +47,12 @@ export const webhookJobs = ({ lanes, wake, ...parts }: WebhookJobsParts): Job[] 
     due: [isAnyLaneDue],
     run: async () => {
       const due = await findDueLanes(parts);
-      if (due.length > 0) await wake(due);
+      // By chance, so that each of a merchant's many lanes has its turn.
+      const shuffled = due
+        .map((lane) => ({ lane, chance: Math.random() }))
+        .toSorted((one, other) => one.chance - other.chance)
+        .map(({ lane }) => lane);
+      if (due.length > 0) await wake(byTurns(shuffled, webhookLanesOfMerchant_max));
       return done;
     },
   };

@@ -7,8 +7,13 @@ import type { Handover } from '../../kernel/events/number-events.ts';
 import type { ClaimedDelivery, ClaimParts } from './claim-deliveries.ts';
 import { attemptDelivery, deliveryLimits, type DeliveryParts } from './deliver-webhook.ts';
 import { readHanded } from './make-deliveries.ts';
+import { LaneTurns } from './lane-turns.ts';
 import { openClaims } from './open-claims.ts';
-import { webhooksInFlightPerLane_max, webhookSweep_ms } from './rules.ts';
+import {
+  webhookLanesOfMerchant_max,
+  webhooksInFlightPerLane_max,
+  webhookSweep_ms,
+} from './rules.ts';
 import { openAttemptStore } from './store-attempts.ts';
 import { openTargets, type TargetSwitch } from './webhook-target.ts';
 
@@ -27,7 +32,10 @@ export interface LanesParts
 }
 
 export interface Lanes {
-  /** Delivers what is due in a lane until nothing is, or makes the one at work look again. */
+  /**
+   * Delivers what is due in a lane until nothing is, or makes the one at work look again. One whose
+   * owner has as many at work as it may waits for these, and the promise does not wait for it.
+   */
   deliver(lane: string): Promise<void>;
   /** Makes the lanes that are at work here look again; gives the others. */
   wakeHere(lanes: readonly string[]): readonly string[];
@@ -56,7 +64,9 @@ class LanesHere implements Lanes {
   readonly #stopping: AbortSignal;
   readonly #handed: Set<Promise<void>>;
   readonly #runs = new Map<string, LaneRun>();
-  #handed_count = 0;
+  readonly #turns = new LaneTurns();
+  /** How many attempts that were handed over are under way, by merchant. */
+  readonly #handedOf = new Map<string, number>();
 
   constructor({ privateTargets, stopping, attempts, limits, ...given }: LanesParts) {
     this.#parts = {
@@ -73,8 +83,14 @@ class LanesHere implements Lanes {
   readonly handover: Handover = {
     ask: () => {
       const { limits, now } = this.#parts;
-      const room = this.#stopping.aborted ? 0 : handed_max - this.#handed_count;
-      return { room, lease_ms: limits.deadline_ms + limits.leaseMargin_ms, now: now() };
+      const handed = [...this.#handedOf];
+      const taken = handed.reduce((total, [, count]) => total + count, 0);
+      return {
+        room: this.#stopping.aborted ? 0 : Math.max(0, handed_max - taken),
+        lease_ms: limits.deadline_ms + limits.leaseMargin_ms,
+        now: now(),
+        full: handed.flatMap(([id, count]) => (count < webhookLanesOfMerchant_max ? [] : [id])),
+      };
     },
     take: (handed) => {
       for (const delivery of readHanded(handed)) this.#take(delivery);
@@ -82,8 +98,8 @@ class LanesHere implements Lanes {
   };
 
   deliver(lane: string): Promise<void> {
-    if (this.wakeHere([lane]).length === 0) return Promise.resolve();
-    return this.#work(this.#begin(lane, true));
+    if (this.wakeHere([lane]).length === 0 || !this.#turns.mayBegin(lane)) return Promise.resolve();
+    return this.#workByTurns(this.#begin(lane, true));
   }
 
   wakeHere(lanes: readonly string[]): readonly string[] {
@@ -99,19 +115,27 @@ class LanesHere implements Lanes {
   #take(delivery: ClaimedDelivery): void {
     const running = this.#runs.get(delivery.lane);
     const run = running ?? this.#begin(delivery.lane, false);
-    this.#handed_count += 1;
+    this.#countHanded(delivery, 1);
     const attempt = this.#attempt(run, delivery).finally(() => {
-      this.#handed_count -= 1;
+      this.#countHanded(delivery, -1);
       this.#handed.delete(attempt);
     });
     this.#handed.add(attempt);
     if (running) return;
-    this.#work(run).catch((error: unknown) =>
+    this.#workByTurns(run).catch((error: unknown) =>
       this.#parts.log.warn({ lane: run.lane, err: error }, 'a lane stopped; the sweep goes on'),
     );
   }
 
-  #begin(lane: string, mayBeDue: boolean): LaneRun {
+  #countHanded({ merchantId }: ClaimedDelivery, by: number): void {
+    const count = (this.#handedOf.get(merchantId) ?? 0) + by;
+    if (count > 0) this.#handedOf.set(merchantId, count);
+    else this.#handedOf.delete(merchantId);
+  }
+
+  #begin(lane: string, isDue: boolean): LaneRun {
+    // Whoever waited was woken for something.
+    const mayBeDue = this.#turns.begin(lane) || isDue;
     const run = { lane, signal: new WakeSignal(), inFlight: new Set<Promise<void>>(), mayBeDue };
     this.#runs.set(lane, run);
     return run;
@@ -124,6 +148,22 @@ class LanesHere implements Lanes {
     });
     inFlight.add(attempt);
     return attempt;
+  }
+
+  /** Works a lane, and then those of its owner that wait for their turn, in the same place. */
+  async #workByTurns(first: LaneRun): Promise<void> {
+    let run: LaneRun | null = first;
+    while (run !== null) {
+      const { lane } = run;
+      try {
+        await this.#work(run);
+      } catch (error) {
+        this.#turns.drop(lane);
+        throw error;
+      }
+      const next = this.#turns.end(lane);
+      run = next === null || this.#stopping.aborted ? null : this.#begin(next, true);
+    }
   }
 
   /**

@@ -5,8 +5,9 @@
 import { newRowIdInSql } from '../../kernel/database/new-id.ts';
 import type { ClaimedDelivery, ClaimedRow } from './claim-deliveries.ts';
 import { handoverLane, isLeftAlone } from './claim-statements.ts';
+import { ownLaneOf } from './lane-name.ts';
 import { joinSigning, signingColumns, withMessage } from './message.ts';
-import { webhooksInFlightPerLane_max } from './rules.ts';
+import { webhookLanesOfMerchant_max, webhooksInFlightPerLane_max } from './rules.ts';
 
 /**
  * SQL: makes the deliveries of the events in the query's part `events`, for the relay. An event
@@ -16,17 +17,17 @@ import { webhooksInFlightPerLane_max } from './rules.ts';
  * Up to `$2` of them are handed over: made with a lease of `$3` milliseconds for the relay's own
  * process, which is their claim, and given in `handed` with what is sent at `$4`. Only in a lane
  * that nobody claims in at the moment, where nothing older is due, and as many as may be in flight
- * there. `made` holds the lanes that have something for others to claim: an endpoint's id, or the
- * origin of a payment's own address.
+ * there; by turns of the merchants, and of none that `$5` names. `made` holds the lanes that have
+ * something for others to claim.
  */
 export const deliveriesOf = (events: string, merchants?: string): string =>
   merchants === undefined ? handedOver(events) : leftToClaims(events, merchants);
 
 /** SQL: `target`, the new deliveries; `ofEndpoint` is what else is asked of an endpoint. */
-const targetsOf = (events: string, ofEndpoint = ''): string => String.raw`fresh as (
+const targetsOf = (events: string, ofEndpoint = ''): string => `fresh as (
       select * from ${events} where webhook_event is not null
     ), target as materialized (
-      select fresh.*, null::uuid as endpoint_id, coalesce(lower(substring(webhook_url from '^[A-Za-z]+://[^/?#\\]+')), webhook_url) as lane, webhook_url as url
+      select fresh.*, null::uuid as endpoint_id, ${ownLaneOf('fresh')} as lane, webhook_url as url
       from fresh where webhook_url is not null
       union all
       select fresh.*, endpoint.id, endpoint.id::text, endpoint.url
@@ -37,11 +38,17 @@ const targetsOf = (events: string, ofEndpoint = ''): string => String.raw`fresh 
 const handedOver = (events: string): string => `${targetsOf(events)}, asked as materialized (
       select lane, case when $2::int > 0 then ${handoverLane('lanes.lane', webhooksInFlightPerLane_max)} end as room
       from (select distinct lane from target) as lanes
+    ), ranked as materialized (
+      select turns.*, row_number() over (order by is_full, turn, sequence) as place from (
+        select target.*, asked.room, target.merchant_id = any ($5::uuid[]) as is_full,
+          row_number() over (partition by target.lane order by target.sequence) as place_in_lane,
+          row_number() over (partition by target.merchant_id order by target.sequence) as turn
+        from target join asked on asked.lane = target.lane) as turns
     ), placed as materialized (
-      select target.*, ${newRowIdInSql} as delivery_id,
-        case when row_number() over (order by target.sequence) <= $2::int and row_number() over (partition by target.lane order by target.sequence) <= asked.room
-          then case when ${isLeftAlone('target')} then null else statement_timestamp() + $3::int * interval '1 millisecond' end end as lease_until
-      from target join asked on asked.lane = target.lane
+      select ranked.*, ${newRowIdInSql} as delivery_id,
+        case when place <= $2::int and place_in_lane <= room and turn <= ${webhookLanesOfMerchant_max} and not is_full
+          then case when ${isLeftAlone('ranked')} then null else statement_timestamp() + $3::int * interval '1 millisecond' end end as lease_until
+      from ranked
     ), inserted as (
       insert into webhook_delivery
         (merchant_id, id, event_id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, status, attempts, next_attempt_at, created_at, lease_until)

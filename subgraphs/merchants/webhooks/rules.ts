@@ -18,6 +18,11 @@ export const webhookLeaseMargin_ms = 15_000;
  */
 export const webhooksInFlightPerLane_max = 10;
 /**
+ * So many lanes of one merchant's own addresses are at work in a process, and so many attempts of
+ * one merchant are handed over to it: receivers that hang take no place of other merchants.
+ */
+export const webhookLanesOfMerchant_max = 20;
+/**
  * So much of an answer's body is read, so that the connection may be used again; the rest is
  * dropped with the connection.
  */

@@ -1,0 +1,154 @@
+/** Merchants whose receivers hang delay nobody else, at an address of their own or a shared one. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { after, before, describe, test, type TestContext } from 'node:test';
+import { byTurns, ownerOf } from '../../subgraphs/merchants/webhooks/lane-name.ts';
+import { LaneTurns } from '../../subgraphs/merchants/webhooks/lane-turns.ts';
+import { eventually } from './receiver.ts';
+import {
+  openHarness,
+  startTestRelay,
+  startWorker,
+  writeEvent,
+  type Harness,
+  type Shop,
+} from './harness.ts';
+
+let harness: Harness;
+before(async () => void (harness = await openHarness()));
+after(() => harness.close());
+
+/** A receiver at every address of loopback, which never answers what is sent to `/hang`. */
+const startHanging = async (context: TestContext) => {
+  const received: string[] = [];
+  const server = createServer((request, response) => {
+    received.push(`${request.headers.host}${request.url}`);
+    request.resume();
+    if (request.url !== '/hang') response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the receiver has no port');
+  const { port } = address;
+  context.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    urlOf: (nth: number, path: string): string =>
+      `http://127.${1 + (nth >> 8)}.${nth & 255}.1:${port}${path}`,
+    count: (path: string): number => received.filter((one) => one.endsWith(path)).length,
+  };
+};
+
+/** Writes an event for each address at one moment. */
+const writeAll = async (shop: Shop, urls: readonly string[]): Promise<void> => {
+  const client = await harness.pool.connect();
+  await client.query('begin');
+  for (const url of urls) await writeEvent(client, shop, { url });
+  await client.query('commit');
+  client.release();
+};
+
+const startDelivering = async (context: TestContext): Promise<void> => {
+  const worker = await startWorker(harness);
+  const relay = startTestRelay(harness, worker.wake, [], worker.handover);
+  context.after(async () => {
+    await relay.stop();
+    await worker.close();
+    await harness.pool.query("update webhook_delivery set status = 'failed', lease_until = null");
+  });
+};
+
+/** How long a webhook of a merchant who did nothing takes; an attempt's deadline is 15 seconds. */
+const waitOf = async (
+  { urlOf, count }: Awaited<ReturnType<typeof startHanging>>,
+  path: string,
+): Promise<number> => {
+  const shop = await harness.addShop();
+  const began = performance.now();
+  await writeEvent(harness.pool, shop, { url: urlOf(0, path) });
+  await eventually(
+    () => count(path) === 1,
+    () => 'the webhook did not come',
+  );
+  return performance.now() - began;
+};
+const soon_ms = 5_000;
+
+describe('a merchant whose receivers hang', () => {
+  test('delays nobody at an origin that both use', async (context) => {
+    const receiver = await startHanging(context);
+    await startDelivering(context);
+    const urls = Array.from({ length: 40 }, () => receiver.urlOf(0, '/hang'));
+    await writeAll(await harness.addShop(), urls);
+    await eventually(
+      () => receiver.count('/hang') === 10,
+      () => `${receiver.count('/hang')} of 10 hang`,
+    );
+    assert.ok((await waitOf(receiver, '/own')) < soon_ms);
+  });
+
+  test('delays nobody with hundreds of origins', async (context) => {
+    const receiver = await startHanging(context);
+    await startDelivering(context);
+    const shop = await harness.addShop();
+    await writeAll(
+      shop,
+      Array.from({ length: 330 }, (_, nth) => receiver.urlOf(nth, '/hang')),
+    );
+    await eventually(
+      () => receiver.count('/hang') >= 20,
+      () => `${receiver.count('/hang')} hang`,
+    );
+    for (const path of ['/one', '/two', '/three'])
+      assert.ok((await waitOf(receiver, path)) < soon_ms);
+    assert.ok(receiver.count('/hang') <= 60, `${receiver.count('/hang')} of one merchant hang`);
+  });
+
+  test('has its own lanes worked one behind the other, none forgotten', async (context) => {
+    const receiver = await startHanging(context);
+    await startDelivering(context);
+    const urls = Array.from({ length: 120 }, (_, nth) => receiver.urlOf(nth, '/fast'));
+    await writeAll(await harness.addShop(), [...urls, ...urls]);
+    await eventually(
+      () => receiver.count('/fast') === 240,
+      () => `${receiver.count('/fast')} of 240 came`,
+    );
+  });
+});
+
+const [one, other] = [
+  '3f0e8d0a-0000-4000-8000-000000000001',
+  '3f0e8d0a-0000-4000-8000-000000000002',
+] as const;
+const ownLane = (merchantId: string, nth = 0): string =>
+  `https://o${nth}.example#${merchantId}/live`;
+
+test('an own address counts for its merchant, an endpoint and a lane of before for itself', () => {
+  assert.equal(ownerOf(ownLane(one)), one);
+  assert.equal(ownerOf(other), other);
+  assert.equal(ownerOf('https://o.example'), 'https://o.example');
+});
+
+test('lanes are woken by turns of their owners', () => {
+  const lanes = [ownLane(one, 0), ownLane(one, 1), ownLane(one, 2), ownLane(other)];
+  const turns = [ownLane(one, 0), ownLane(other), ownLane(one, 1), ownLane(one, 2)];
+  assert.deepEqual(byTurns(lanes), turns);
+  assert.deepEqual(byTurns(lanes, 1), turns.slice(0, 2));
+  assert.deepEqual(byTurns([]), []);
+});
+
+test('what waits begins when one of its owner’s ends, the first first', () => {
+  const turns = new LaneTurns();
+  for (let nth = 0; nth < 20; nth += 1) {
+    assert.ok(turns.mayBegin(ownLane(one, nth)));
+    turns.begin(ownLane(one, nth));
+  }
+  assert.equal(turns.mayBegin(ownLane(one, 20)), false);
+  assert.equal(turns.mayBegin(ownLane(one, 21)), false);
+  assert.ok(turns.mayBegin(ownLane(other)));
+  assert.equal(turns.end(ownLane(one, 3)), ownLane(one, 20));
+  assert.equal(turns.begin(ownLane(one, 20)), true);
+  assert.equal(turns.end(ownLane(one, 4)), ownLane(one, 21));
+});
