@@ -12,6 +12,7 @@ import { shortMoment } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { ExportButton } from '../parts/export-button.tsx';
 import { Pager, usePageArguments } from '../parts/pager.tsx';
+import { useFaultText } from '../parts/refusal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
 import { Skeleton } from '../parts/table.tsx';
@@ -38,6 +39,7 @@ const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () 
   const { granted } = usePermission('alertAssign');
   const [message, setMessage] = useState('');
   const [{ data }] = useQuery({ query: AlertAssignees, variables: {}, pause: !granted });
+  const faultOf = useFaultText();
   const [, assign] = useMutation(AssignAlert);
   const { merchantId, id, assignee } = alert;
   if (!granted || alert.resolvedAt !== null)
@@ -49,8 +51,8 @@ const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () 
   const give = async (to: string): Promise<void> => {
     const answer = await assign({ merchantId, id, assignee: to === '' ? null : to });
     const result = answer.data?.alertAssign;
-    const refused = result?.__typename === 'Refused' ? result.message : answer.error?.message;
-    setMessage(refused === undefined ? '' : `${words.notAssigned}: ${refused}`);
+    const isGiven = result && result.__typename !== 'Refused';
+    setMessage(isGiven ? '' : `${words.notAssigned}: ${faultOf(result, answer.error)}`);
     again();
   };
   return (

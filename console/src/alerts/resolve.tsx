@@ -2,7 +2,8 @@
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { ResolveAlert, type AlertsQuery } from '../../../schema/generated/console.ts';
-import { ActForm, outcomeOf } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import { outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { useWords } from '../words/words.ts';
 
 type Alert = AlertsQuery['alerts']['nodes'][number];
@@ -29,9 +30,7 @@ export const ResolveDialog = ({
         outcomeOf(
           await resolve({ merchantId, id, note: note.trim() }),
           ({ alertResolve: result }) =>
-            result.__typename === 'Alert'
-              ? { done: words.alert.done }
-              : { refused: result.message },
+            result.__typename === 'Alert' ? { done: words.alert.done } : refusedBy(result),
         )
       }
     >

@@ -9,7 +9,8 @@ import {
   type ClockQuery,
 } from '../../../schema/generated/console.ts';
 import { exactMoment } from '../format.ts';
-import { ActForm, ended, outcomeOf } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import { ended, outcomeOf } from '../parts/outcome.ts';
 import { useDeveloperWords } from '../words/developers.ts';
 import { useWords } from '../words/words.ts';
 import type { Stop } from './clock-moments.ts';

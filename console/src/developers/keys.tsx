@@ -5,7 +5,8 @@ import { IssueScopedKey } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { RevokeDialog, type KeyOf } from '../merchants/key-dialogs.tsx';
 import { ActButton } from '../parts/act-button.tsx';
-import { ActForm, outcomeOf } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import { outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { PickField } from '../parts/fields.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
@@ -98,12 +99,13 @@ const IssueDialog = ({
       title={own.issue}
       consequence={own.issueText}
       close={close}
+      isRepeated
       result={secret === '' ? null : <CopyBlock text={secret} />}
       act={async () =>
         outcomeOf(
           await issue({ merchantId: shop.merchantId, shopId: shop.id, mode, scopes: [...scopes] }),
           ({ apiKeyIssue: result }) => {
-            if (result.__typename === 'Refused') return { refused: result.message };
+            if (result.__typename === 'Refused') return refusedBy(result);
             setSecret(result.secret);
             return { done: own.issued };
           },

@@ -7,7 +7,8 @@ import {
   SetAllowList,
 } from '../../../schema/generated/console.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { ActForm, outcomeOf } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import { outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { CopyBlock } from '../parts/texts.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useDeveloperWords } from '../words/developers.ts';
@@ -34,9 +35,7 @@ const AllowListDialog = ({
         outcomeOf(
           await save({ merchantId: shop.merchantId, shopId: shop.id, entries: [...entries] }),
           ({ shopAllowListSet: result }) =>
-            result.__typename === 'Refused'
-              ? { refused: result.message }
-              : { done: own.addressesDone },
+            result.__typename === 'Refused' ? refusedBy(result) : { done: own.addressesDone },
         )
       }
     >
@@ -114,9 +113,7 @@ const RequireDialog = ({
             bound: kind === 'bind' ? true : null,
           }),
           ({ shopSignatureRequire: result }) =>
-            result.__typename === 'Refused'
-              ? { refused: result.message }
-              : { done: own.signatureDone },
+            result.__typename === 'Refused' ? refusedBy(result) : { done: own.signatureDone },
         )
       }
     />
@@ -132,12 +129,13 @@ const RotateDialog = ({ shop, close }: DialogProps) => {
       title={own.rotate}
       consequence={own.rotateText}
       close={close}
+      isRepeated
       result={secret === '' ? null : <CopyBlock text={secret} />}
       act={async () =>
         outcomeOf(
           await rotate({ merchantId: shop.merchantId, shopId: shop.id }),
           ({ shopSigningSecretRotate: result }) => {
-            if (result.__typename === 'Refused') return { refused: result.message };
+            if (result.__typename === 'Refused') return refusedBy(result);
             setSecret(result.secret);
             return { done: own.rotated };
           },

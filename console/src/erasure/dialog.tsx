@@ -7,7 +7,7 @@ import { useMutation } from 'urql';
 import { EraseData, type PersonalDataSubject } from '../../../schema/generated/console.ts';
 import { wholeNumber } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import type { Outcome } from '../parts/act-form.tsx';
+import { refusalOf, refusedBy, type Outcome } from '../parts/outcome.ts';
 import { TextField } from '../parts/fields.tsx';
 import { PolicyForm } from '../policies/act.tsx';
 import { usePermission } from '../viewer.tsx';
@@ -45,8 +45,8 @@ const useErasing = (seen: (payments: number) => void) => {
     for (;;) {
       const { data, error } = await erase(variables);
       const result = data?.personalDataErase;
-      if (!result) return { refused: error?.message ?? '' };
-      if (result.__typename === 'Refused') return { refused: result.message };
+      if (!result) return refusedBy(refusalOf(error));
+      if (result.__typename === 'Refused') return refusedBy(result);
       sum = {
         payments: sum.payments + result.payments,
         payouts: sum.payouts + result.payouts,

@@ -67,7 +67,7 @@ export const Palette = ({ close }: { readonly close: () => void }) => {
     event.preventDefault();
   };
   return (
-    <Modal title={words.search} isOpen onClose={close}>
+    <Modal title={words.search} isOpen isDismissable onClose={close}>
       <input
         className="palette-field"
         role="combobox"

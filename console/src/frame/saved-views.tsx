@@ -2,6 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMutation, useQuery } from 'urql';
+import { useFaultText } from '../parts/refusal.tsx';
 import { DeleteView, SavedViews, SaveView } from '../../../schema/generated/console.ts';
 import { clean, readSearch, useAddress, type Search } from '../address.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -76,6 +77,7 @@ export const SavedViewRow = ({ section }: { readonly section: Section }) => {
   const words = useViewWords();
   const { search } = useAddress();
   const [{ data }, ask] = useQuery({ query: SavedViews, variables: { section } });
+  const faultOf = useFaultText();
   const [, saveView] = useMutation(SaveView);
   const [, deleteView] = useMutation(DeleteView);
   const views = data?.savedViews ?? [];
@@ -86,7 +88,7 @@ export const SavedViewRow = ({ section }: { readonly section: Section }) => {
     const { data: saved, error } = await saveView({ section, name, search: here });
     again();
     const result = saved?.savedViewSave;
-    return result?.__typename === 'SavedView' ? '' : (result?.message ?? error?.message ?? '');
+    return result?.__typename === 'SavedView' ? '' : faultOf(result, error);
   };
   const maySave = data !== undefined && !isKept && isWorthKeeping(search);
   if (views.length === 0 && !maySave) return null;

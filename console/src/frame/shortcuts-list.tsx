@@ -6,7 +6,7 @@ import { useWords } from '../words/words.ts';
 export const ShortcutsList = ({ close }: { readonly close: () => void }) => {
   const { shortcuts } = useWords();
   return (
-    <Modal title={shortcuts.title} isOpen onClose={close}>
+    <Modal title={shortcuts.title} isOpen isDismissable onClose={close}>
       <dl className="shortcuts">
         {shortcuts.rows.map(([keys, what]) => (
           <div key={keys}>

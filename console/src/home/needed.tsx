@@ -13,6 +13,7 @@ import { ResolveDialog as ResolveAlertDialog } from '../alerts/resolve.tsx';
 import { kept, useAddress } from '../address.ts';
 import { money, wholeNumber } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
+import { useFaultText } from '../parts/refusal.tsx';
 import { Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
@@ -89,12 +90,13 @@ const AlertActs = ({ alert, ...list }: Again & { readonly alert: NeededAlert }) 
   const mayResolve = usePermission('alertResolve');
   const { isOpen, open, close } = useDialog(list);
   const [message, setMessage] = useState('');
+  const faultOf = useFaultText();
   const [, assign] = useMutation(AssignAlert);
   const { merchantId, id } = alert;
   const take = async (): Promise<void> => {
     const { data, error } = await assign({ merchantId, id, assignee: subject });
     const result = data?.alertAssign;
-    setMessage(result?.__typename === 'Refused' ? result.message : (error?.message ?? ''));
+    setMessage(result && result.__typename !== 'Refused' ? '' : faultOf(result, error));
     list.again();
   };
   return (

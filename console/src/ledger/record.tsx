@@ -9,7 +9,8 @@ import {
 import { useAddress } from '../address.ts';
 import { readAmount } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { ActForm, outcomeOf, type Outcome } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import { outcomeOf, refusedBy, type Outcome, type Refusal } from '../parts/outcome.ts';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
@@ -33,9 +34,9 @@ const useRecord = (act: Act) => {
   const came = (
     result:
       | { readonly __typename: 'LedgerRecorded'; readonly repeated: boolean }
-      | { readonly __typename: 'Refused'; readonly message: string },
+      | ({ readonly __typename: 'Refused' } & Refusal),
   ): Outcome => {
-    if (result.__typename === 'Refused') return { refused: result.message };
+    if (result.__typename === 'Refused') return refusedBy(result);
     return { done: result.repeated ? own.repeated : own.recorded };
   };
   return async (asked: {

@@ -5,7 +5,8 @@ import { useMutation } from 'urql';
 import { EndLink, Link as LinkQuery, LinkPayments } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { ActForm, outcomeOf } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import { outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { Facts } from '../parts/facts.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
@@ -35,7 +36,7 @@ const EndDialog = ({ merchantId, id, close }: Of & { readonly close: () => void 
       close={close}
       act={async () =>
         outcomeOf(await end({ merchantId, id }), ({ linkDeactivate: result }) =>
-          result.__typename === 'Refused' ? { refused: result.message } : { done: own.endDone },
+          result.__typename === 'Refused' ? refusedBy(result) : { done: own.endDone },
         )
       }
     />

@@ -7,7 +7,8 @@ import {
   RevokeKey,
   type WebhookSignature,
 } from '../../../schema/generated/console.ts';
-import { ActForm, outcomeOf, type Outcome } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import { outcomeOf, type Outcome, refusedBy } from '../parts/outcome.ts';
 import { CopyBlock } from '../parts/texts.tsx';
 import { useWords } from '../words/words.ts';
 import { SchemeField } from './scheme-field.tsx';
@@ -37,8 +38,7 @@ const useSecret = (): readonly [
   ];
 };
 
-const Secret = ({ secret }: { readonly secret: string }) =>
-  secret === '' ? null : <CopyBlock text={secret} />;
+const secretOf = (secret: string) => (secret === '' ? null : <CopyBlock text={secret} />);
 
 /** One more test key. */
 export const IssueDialog = ({
@@ -56,14 +56,15 @@ export const IssueDialog = ({
       title={merchants.issue}
       consequence={merchants.secretOnce}
       close={close}
-      result={<Secret secret={secret} />}
+      isRepeated
+      result={secretOf(secret)}
       act={async () =>
         outcomeOf(
           await issue({ merchantId: shop.merchantId, shopId: shop.id, mode: 'test' }),
           ({ apiKeyIssue: result }) =>
             result.__typename === 'ApiKeyIssued'
               ? keep(result.secret, merchants.secretOnce)
-              : { refused: result.message },
+              : refusedBy(result),
         )
       }
     />
@@ -89,7 +90,8 @@ export const EndpointDialog = ({
       consequence={merchants.endpointSecret}
       isReady={URL.canParse(url)}
       close={close}
-      result={<Secret secret={secret} />}
+      isRepeated
+      result={secretOf(secret)}
       act={async () =>
         outcomeOf(
           await add({ merchantId: shop.merchantId, shopId: shop.id, url, signature }),
@@ -99,7 +101,7 @@ export const EndpointDialog = ({
                   signature === 'standard' ? result.standardSecret : result.secret,
                   merchants.endpointSecret,
                 )
-              : { refused: result.message },
+              : refusedBy(result),
         )
       }
     >
@@ -130,9 +132,7 @@ export const RevokeDialog = ({
       close={close}
       act={async () =>
         outcomeOf(await revoke({ merchantId, apiKeyId: id }), ({ apiKeyRevoke: result }) =>
-          result.__typename === 'ApiKey'
-            ? { done: merchants.revoked }
-            : { refused: result.message },
+          result.__typename === 'ApiKey' ? { done: merchants.revoked } : refusedBy(result),
         )
       }
     />

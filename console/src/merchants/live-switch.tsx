@@ -3,7 +3,8 @@ import { useState } from 'react';
 import { useMutation } from 'urql';
 import { DisableLive, EnableLive } from '../../../schema/generated/console.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { ActForm, ended, outcomeOf } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import { ended, outcomeOf } from '../parts/outcome.ts';
 import { usePermission } from '../viewer.tsx';
 import { usePolicyWords } from '../words/policies.ts';
 

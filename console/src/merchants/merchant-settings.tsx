@@ -4,7 +4,7 @@ import { useMutation } from 'urql';
 import { AddShop, LimitMerchant, RenameMerchant } from '../../../schema/generated/console.ts';
 import { wholeNumber } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { ended, outcomeOf } from '../parts/act-form.tsx';
+import { ended, outcomeOf } from '../parts/outcome.ts';
 import { Facts } from '../parts/facts.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { PolicyForm } from '../policies/act.tsx';
@@ -90,6 +90,7 @@ const ShopDialog = ({ merchant: { id: merchantId }, close }: DialogProps) => {
       consequence={own.shopText}
       isReady={text.trim() !== ''}
       close={close}
+      isRepeated
       act={async () =>
         outcomeOf(await save({ merchantId, name: text.trim() }), (data) =>
           ended(data.shopCreate, own.done),

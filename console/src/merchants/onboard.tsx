@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useMutation } from 'urql';
 import { OnboardMerchant } from '../../../schema/generated/console.ts';
 import { Modal } from '../parts/modal.tsx';
+import { useFaultText } from '../parts/refusal.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
 import { firstPayment } from '../payments/first-payment.ts';
 import { useWords } from '../words/words.ts';
@@ -16,18 +17,19 @@ interface Made {
 
 /** All of it is made, or nothing. */
 const useOnboarding = () => {
+  const faultOf = useFaultText();
   const [, onboard] = useMutation(OnboardMerchant);
   return async (name: string, shopName: string): Promise<Made> => {
     const { data, error } = await onboard({ name, shopName });
     const result = data?.merchantOnboard;
-    if (result?.__typename !== 'MerchantOnboarded')
-      throw new Error(result?.message ?? error?.message);
+    if (result?.__typename !== 'MerchantOnboarded') throw new Error(faultOf(result, error));
     return { merchantId: result.merchant.id, name, secret: result.apiKey.secret };
   };
 };
 
 const Result = ({ made, close }: { readonly made: Made; readonly close: () => void }) => {
-  const { merchants } = useWords();
+  const words = useWords();
+  const { merchants } = words;
   return (
     <>
       <p className="note">{merchants.secretOnce}</p>
@@ -35,6 +37,9 @@ const Result = ({ made, close }: { readonly made: Made; readonly close: () => vo
       <h3>{merchants.tryIt}</h3>
       <CopyBlock text={firstPayment(made.secret)} />
       <footer className="dialog-foot">
+        <button type="button" className="button" onClick={close}>
+          {words.close}
+        </button>
         <Link
           className="button main"
           to="/payments"
@@ -54,6 +59,29 @@ const Fault = ({ text }: { readonly text: string }) => {
     <p className="bad" role="alert">
       {text !== '' && `${acts.refused}: ${text}`}
     </p>
+  );
+};
+
+const Fields = ({
+  name,
+  shop,
+  setName,
+  setShop,
+}: Readonly<Record<'name' | 'shop', string>> &
+  Readonly<Record<'setName' | 'setShop', (text: string) => void>>) => {
+  const { merchants } = useWords();
+  return (
+    <>
+      <label className="field">
+        {merchants.name}
+        <input value={name} maxLength={200} autoFocus onChange={(e) => setName(e.target.value)} />
+      </label>
+      <label className="field">
+        {merchants.shopName}
+        <input value={shop} maxLength={200} onChange={(e) => setShop(e.target.value)} />
+        <span className="quiet">{merchants.shopHint}</span>
+      </label>
+    </>
   );
 };
 
@@ -79,7 +107,12 @@ export const OnboardDialog = ({ close }: { readonly close: () => void }) => {
   };
   const isReady = name.trim() !== '' && shop.trim() !== '' && !state.isRunning;
   return (
-    <Modal title={made ? merchants.madeTitle(made.name) : merchants.add} isOpen onClose={close}>
+    <Modal
+      title={made ? merchants.madeTitle(made.name) : merchants.add}
+      isOpen
+      onClose={close}
+      isHeld={made !== null}
+    >
       {made ? (
         <Result made={made} close={close} />
       ) : (
@@ -89,20 +122,7 @@ export const OnboardDialog = ({ close }: { readonly close: () => void }) => {
             if (isReady) void run();
           }}
         >
-          <label className="field">
-            {merchants.name}
-            <input
-              value={name}
-              maxLength={200}
-              autoFocus
-              onChange={(e) => setName(e.target.value)}
-            />
-          </label>
-          <label className="field">
-            {merchants.shopName}
-            <input value={shop} maxLength={200} onChange={(e) => setShop(e.target.value)} />
-            <span className="quiet">{merchants.shopHint}</span>
-          </label>
+          <Fields name={name} shop={shop} setName={setName} setShop={setShop} />
           <Fault text={state.fault} />
           <footer className="dialog-foot">
             <button type="button" className="button" onClick={close}>

@@ -1,6 +1,6 @@
 /** The dialog of a new webhook secret: it is shown once. */
 import { useState } from 'react';
-import { outcomeOf } from '../parts/act-form.tsx';
+import { outcomeOf, refusedBy, type Refusal } from '../parts/outcome.ts';
 import { TextField } from '../parts/fields.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
 import { PolicyForm } from '../policies/act.tsx';
@@ -12,7 +12,7 @@ type Rotated =
       readonly secret: string;
       readonly standardSecret?: string | null | undefined;
     }
-  | { readonly __typename: 'Refused'; readonly message: string };
+  | ({ readonly __typename: 'Refused' } & Refusal);
 
 const overlap_max_h = 24;
 
@@ -41,11 +41,12 @@ export const RotateDialog = ({
       consequence={own.rotateText(of)}
       isReady={Number.isInteger(hours) && hours >= 0 && hours <= overlap_max_h}
       close={close}
+      isRepeated
       result={secret === '' ? null : <CopyBlock text={secret} />}
       act={async () => {
         const { result: data, error } = await rotate(hours);
         return outcomeOf({ data, error }, (result) => {
-          if (result.__typename === 'Refused') return { refused: result.message };
+          if (result.__typename === 'Refused') return refusedBy(result);
           setSecret((isStandard ? result.standardSecret : null) ?? result.secret);
           return { done: own.rotated };
         });

@@ -7,7 +7,7 @@ import {
   RotateShopSecret,
 } from '../../../schema/generated/console.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { ended, outcomeOf } from '../parts/act-form.tsx';
+import { ended, outcomeOf } from '../parts/outcome.ts';
 import { TextField } from '../parts/fields.tsx';
 import { PolicyForm } from '../policies/act.tsx';
 import { usePermission } from '../viewer.tsx';

@@ -3,11 +3,11 @@
  * button, disabled while it runs, and the result in place. Enter in a field confirms nothing.
  */
 import { useState, type ReactNode } from 'react';
+import { useOutcomeWords } from '../words/outcome.ts';
 import { useWords } from '../words/words.ts';
 import { Modal } from './modal.tsx';
-
-/** What came of it: done, in words, or refused, in words. */
-export type Outcome = { readonly done: string } | { readonly refused: string };
+import type { Outcome } from './outcome.ts';
+import { RefusalText } from './refusal.tsx';
 
 interface ActFormProps {
   readonly title: string;
@@ -17,80 +17,159 @@ interface ActFormProps {
   readonly act: () => Promise<Outcome>;
   readonly close: () => void;
   readonly children?: ReactNode;
-  /** What is shown when it is done. */
+  /** What is shown when it is done, once: the dialog then closes by its button alone. */
   readonly result?: ReactNode;
+  /** Whether a second press may do it twice, such as make another key. */
+  readonly isRepeated?: boolean;
+  /** Whether this very act was sent before, and no answer has come. */
+  readonly isPending?: boolean;
+  /** Reads the subject anew when nobody knows what became of it. */
+  readonly again?: (() => void) | undefined;
 }
 
-/** The outcome of a graph's answer: data, or an error in words. */
-export const outcomeOf = <Data,>(
-  { data, error }: { readonly data?: Data | undefined; readonly error?: Error | undefined },
-  read: (data: Data) => Outcome,
-): Outcome => (data ? read(data) : { refused: error?.message ?? '' });
+const Result = ({
+  outcome,
+  isRepeated,
+}: {
+  readonly outcome: Outcome;
+  readonly isRepeated: boolean;
+}) => {
+  const { acts } = useWords();
+  const words = useOutcomeWords();
+  if ('done' in outcome) return <p className="done">{outcome.done}</p>;
+  if ('unknown' in outcome)
+    return (
+      <p className="note">
+        {words.unknown} {isRepeated ? words.twice : words.once}
+      </p>
+    );
+  return (
+    <div className="bad">
+      {'refused' in outcome ? (
+        <p>
+          {acts.refused}: {outcome.refused}
+        </p>
+      ) : (
+        <RefusalText refusal={outcome.refusal} before={`${acts.refused}: `} />
+      )}
+    </div>
+  );
+};
 
-/** The outcome of a mutation that may be refused. */
-export const ended = (
-  result: { readonly __typename: string; readonly message?: string },
-  done: string,
-): Outcome => (result.__typename === 'Refused' ? { refused: result.message ?? '' } : { done });
+/** Asks before what was typed is lost. */
+const Leaving = ({ stay, leave }: { readonly stay: () => void; readonly leave: () => void }) => {
+  const words = useOutcomeWords();
+  return (
+    <footer className="dialog-foot">
+      <p role="alert">{words.discard}</p>
+      <button type="button" className="button" autoFocus onClick={stay}>
+        {words.stay}
+      </button>
+      <button type="button" className="button" onClick={leave}>
+        {words.leave}
+      </button>
+    </footer>
+  );
+};
+
+/** The buttons. */
+const Foot = ({
+  title,
+  isDone,
+  isRunning,
+  isReady,
+  run,
+  leave,
+}: Readonly<Record<'isDone' | 'isRunning' | 'isReady', boolean>> &
+  Readonly<Record<'run' | 'leave', () => void>> & { readonly title: string }) => {
+  const words = useWords();
+  return (
+    <footer className="dialog-foot">
+      {/* The button that was pressed is gone then: the focus must not be lost with it. */}
+      <button
+        key={String(isDone)}
+        type="button"
+        className="button"
+        autoFocus={isDone}
+        onClick={leave}
+      >
+        {isDone ? words.close : words.cancel}
+      </button>
+      {!isDone && (
+        <button
+          type="button"
+          className="button main"
+          disabled={!isReady || isRunning}
+          onClick={run}
+        >
+          {isRunning ? words.acts.running : title}
+        </button>
+      )}
+    </footer>
+  );
+};
+
+/** Runs the act, and keeps what came of it. */
+const useRun = ({ act, again }: Pick<ActFormProps, 'act' | 'again'>) => {
+  const [isRunning, setRunning] = useState(false);
+  const [outcome, setOutcome] = useState<Outcome | null>(null);
+  const run = async (): Promise<void> => {
+    setRunning(true);
+    const came = await act();
+    setOutcome(came);
+    setRunning(false);
+    if ('unknown' in came) again?.();
+  };
+  return { isRunning, outcome, run: () => void run() };
+};
 
 /** The dialog. */
 export const ActForm = ({
   title,
   consequence,
   isReady = true,
-  act,
   close,
   children,
   result,
+  isRepeated = false,
+  isPending = false,
+  ...of
 }: ActFormProps) => {
-  const words = useWords();
-  const [isRunning, setRunning] = useState(false);
-  const [outcome, setOutcome] = useState<Outcome | null>(null);
-  const run = async (): Promise<void> => {
-    setRunning(true);
-    setOutcome(await act());
-    setRunning(false);
-  };
+  const { pending } = useOutcomeWords();
+  const { isRunning, outcome, run } = useRun(of);
+  const [isChanged, setChanged] = useState(false);
+  const [isLeaving, setLeaving] = useState(false);
   const isDone = outcome !== null && 'done' in outcome;
+  const leave = (): void => {
+    if (isDone || !isChanged) close();
+    else setLeaving(!isLeaving);
+  };
+  const isHeld = isDone && Boolean(result);
   return (
-    <Modal title={title} isOpen onClose={close}>
+    <Modal title={title} isOpen onClose={leave} isHeld={isHeld}>
       {!isDone && (
-        <>
+        <div className="typed" onChange={() => setChanged(true)}>
           <p>{consequence}</p>
           {children}
-        </>
+        </div>
       )}
       <div aria-live="polite">
-        {outcome && 'done' in outcome && <p className="done">{outcome.done}</p>}
+        {isPending && !isRunning && outcome === null && <p className="note">{pending}</p>}
+        {outcome && <Result outcome={outcome} isRepeated={isRepeated} />}
         {isDone && result}
-        {outcome && 'refused' in outcome && (
-          <p className="bad">
-            {words.acts.refused}: {outcome.refused}
-          </p>
-        )}
       </div>
-      <footer className="dialog-foot">
-        {/* The button that was pressed is gone then: the focus must not be lost with it. */}
-        <button
-          key={String(isDone)}
-          type="button"
-          className="button"
-          autoFocus={isDone}
-          onClick={close}
-        >
-          {isDone ? words.close : words.cancel}
-        </button>
-        {!isDone && (
-          <button
-            type="button"
-            className="button main"
-            disabled={!isReady || isRunning}
-            onClick={() => void run()}
-          >
-            {isRunning ? words.acts.running : title}
-          </button>
-        )}
-      </footer>
+      {isLeaving && !isDone ? (
+        <Leaving stay={() => setLeaving(false)} leave={close} />
+      ) : (
+        <Foot
+          title={title}
+          isDone={isDone}
+          isRunning={isRunning}
+          isReady={isReady}
+          run={run}
+          leave={leave}
+        />
+      )}
     </Modal>
   );
 };

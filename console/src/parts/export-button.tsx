@@ -5,20 +5,24 @@ import { wholeNumber } from '../format.ts';
 import { useWords } from '../words/words.ts';
 import { openLineCount } from './count-lines.ts';
 import { Icon } from './icon.tsx';
+import type { Refusal } from './outcome.ts';
+import { useFaultText } from './refusal.tsx';
 import type { AskedList } from './use-ask.ts';
 
 type State =
   | { readonly kind: 'idle' }
   | { readonly kind: 'running' | 'done'; readonly rows: number }
-  | { readonly kind: 'failed'; readonly message: string };
+  | { readonly kind: 'failed'; readonly refusal: Refusal | null };
 
 /** An operation's name; the page holds its text. */
 const nameOf = (document: unknown): string => /^query (\w+)/m.exec(String(document))?.[1] ?? '';
 
-const messageOf = async (answer: Response): Promise<string> => {
+const refusalIn = async (answer: Response): Promise<Refusal | null> => {
   const body: unknown = await answer.json().catch(() => null);
-  const error = (body as { error?: { message?: unknown } } | null)?.error;
-  return typeof error?.message === 'string' ? error.message : String(answer.status);
+  const error = (body as { error?: Partial<Refusal> } | null)?.error;
+  return error?.code === undefined || error.message === undefined
+    ? null
+    : { code: error.code, message: error.message };
 };
 
 /** Offers a file to the browser. */
@@ -71,17 +75,17 @@ const useExport = (operation: string, variables: object) => {
         body: JSON.stringify({ operation, variables }),
         signal: control.signal,
       });
-      if (!answer.ok) return setState({ kind: 'failed', message: await messageOf(answer) });
+      if (!answer.ok) return setState({ kind: 'failed', refusal: await refusalIn(answer) });
       const blob = await readCounted(answer, (counted) => {
         rows = counted;
         setState({ kind: 'running', rows });
       });
       offer(blob, `${operation.toLowerCase()}.csv`);
       return setState({ kind: 'done', rows });
-    } catch (error) {
+    } catch {
       // A connection that broke off has given a part of the list: nothing is saved then.
       const isStopped = control.signal.aborted;
-      return setState(isStopped ? { kind: 'idle' } : { kind: 'failed', message: String(error) });
+      return setState(isStopped ? { kind: 'idle' } : { kind: 'failed', refusal: null });
     }
   };
   return { state, start, stop: () => running.current?.abort() };
@@ -89,7 +93,8 @@ const useExport = (operation: string, variables: object) => {
 
 /** The button. `of` and `variables` are those of the list's own query; its page does not matter. */
 export const ExportButton = ({ of, variables }: AskedList) => {
-  const { exports: words, locale } = useWords();
+  const { exports: words, failure, locale } = useWords();
+  const faultOf = useFaultText();
   const { state, start, stop } = useExport(nameOf(of), variables);
   const isRunning = state.kind === 'running';
   return (
@@ -107,7 +112,8 @@ export const ExportButton = ({ of, variables }: AskedList) => {
       <span className="quiet" role="status">
         {isRunning && words.rows(wholeNumber(state.rows, locale))}
         {state.kind === 'done' && words.done(wholeNumber(state.rows, locale))}
-        {state.kind === 'failed' && `${words.failed}: ${state.message}`}
+        {state.kind === 'failed' &&
+          `${words.failed}: ${state.refusal ? faultOf(state.refusal, undefined) : failure.offline}`}
       </span>
     </span>
   );

@@ -10,9 +10,15 @@ interface ModalProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly side?: boolean;
+  /** Whether a click beside it closes it: only where nothing is lost with it. */
+  readonly isDismissable?: boolean;
+  /** Whether it closes by its own buttons alone: what it shows is shown once. */
+  readonly isHeld?: boolean;
   readonly head?: ReactNode;
   readonly children: ReactNode;
 }
+
+const stay = (): void => {};
 
 /** What is mounted with the dialog, and so knows its element. */
 const OpenDialog = ({
@@ -28,7 +34,16 @@ const OpenDialog = ({
 );
 
 /** The dialog. */
-export const Modal = ({ title, isOpen, onClose, side = false, head, children }: ModalProps) => {
+export const Modal = ({
+  title,
+  isOpen,
+  onClose,
+  side = false,
+  isDismissable = side,
+  isHeld = false,
+  head,
+  children,
+}: ModalProps) => {
   const words = useWords();
   return (
     <ModalOverlay
@@ -37,23 +52,26 @@ export const Modal = ({ title, isOpen, onClose, side = false, head, children }: 
       onOpenChange={(open) => {
         if (!open) onClose();
       }}
-      isDismissable
+      isDismissable={isDismissable}
+      isKeyboardDismissDisabled={isHeld}
     >
       <AriaModal className={side ? 'drawer' : 'modal'}>
-        <OpenDialog onClose={onClose}>
+        <OpenDialog onClose={isHeld ? stay : onClose}>
           <header className="dialog-head">
             <Heading slot="title" className="dialog-title">
               {title}
             </Heading>
             {head}
-            <button
-              type="button"
-              className="icon-button"
-              aria-label={words.close}
-              onClick={onClose}
-            >
-              <Icon name="close" />
-            </button>
+            {!isHeld && (
+              <button
+                type="button"
+                className="icon-button"
+                aria-label={words.close}
+                onClick={onClose}
+              >
+                <Icon name="close" />
+              </button>
+            )}
           </header>
           <div className="dialog-body">{children}</div>
         </OpenDialog>

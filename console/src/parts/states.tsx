@@ -1,13 +1,8 @@
 /** What a screen shows without its data: why, and the one next step. */
 import type { ReactNode } from 'react';
-import type { CombinedError } from 'urql';
 import { useWords } from '../words/words.ts';
-
-const codeOf = (error: Error): string => {
-  const [first] = (error as Partial<CombinedError>).graphQLErrors ?? [];
-  const code = first?.extensions['code'];
-  return typeof code === 'string' ? code : '';
-};
+import { refusalOf } from './outcome.ts';
+import { RefusalText } from './refusal.tsx';
 
 /** An error in its place; the rest of the screen works on. */
 export const Failure = ({
@@ -18,17 +13,34 @@ export const Failure = ({
   readonly again: () => void;
 }) => {
   const words = useWords();
-  const code = codeOf(error);
-  const [first] = (error as Partial<CombinedError>).graphQLErrors ?? [];
+  const refusal = refusalOf(error);
   return (
     <div className="state" role="alert">
       <h2>{words.failure.title}</h2>
-      <p>{code === '' ? words.failure.offline : (first?.message ?? '')}</p>
-      {code !== '' && <p className="quiet">{words.failure.code(code)}</p>}
+      {refusal ? <RefusalText refusal={refusal} /> : <p>{words.failure.offline}</p>}
+      {refusal && <p className="quiet">{words.failure.code(refusal.code)}</p>}
       <button type="button" className="button" onClick={again}>
         {words.retry}
       </button>
     </div>
+  );
+};
+
+/** What broke; it may be tried again where it stands, or with the whole page. */
+export const Broken = ({ again }: { readonly again?: () => void }) => {
+  const words = useWords();
+  return (
+    <Empty title={words.failure.broken}>
+      <p>{words.failure.brokenText}</p>
+      {again && (
+        <button type="button" className="button" onClick={again}>
+          {words.retry}
+        </button>
+      )}
+      <button type="button" className="button" onClick={() => location.reload()}>
+        {words.failure.reload}
+      </button>
+    </Empty>
   );
 };
 

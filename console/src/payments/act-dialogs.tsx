@@ -1,19 +1,30 @@
-/** The dialogs that move a payment's money. Each opened dialog has one idempotency key. */
+/** The dialogs that move a payment's money, each under an idempotency key. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { CancelPayment, CapturePayment, RefundPayment } from '../../../schema/generated/console.ts';
 import { amountText, money, readAmount } from '../format.ts';
-import { ActForm, outcomeOf } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import { actOnce, isUnanswered, unansweredOf } from '../parts/act-once.ts';
+import { outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { useWords } from '../words/words.ts';
 import type { Whole } from './whole.ts';
 
 interface DialogProps {
   readonly payment: Whole;
   readonly close: () => void;
+  readonly again: () => void;
 }
 
-/** One key for each opened dialog: pressing twice, or again after a lost answer, acts once. */
-const useKey = (): string => useState(() => `console-${crypto.randomUUID()}`)[0];
+/** The amount that is typed: first the one whose answer was lost, or all that is left. */
+const useAmount = (of: string, left: number, currency: string) => {
+  const [text, setText] = useState(() => amountText(unansweredOf(of).at(-1) ?? left, currency));
+  const amount = readAmount(text, currency) ?? 0;
+  const keyed = { of, amount };
+  const isPending = isUnanswered(keyed);
+  // What was sent already may have been done: then less is left, and it is asked about all the same.
+  const limit = isPending ? Math.max(left, amount) : left;
+  return { text, setText, amount, limit, keyed, isPending, fits: amount >= 1 && amount <= limit };
+};
 
 const AmountField = ({
   text,
@@ -51,35 +62,39 @@ const AmountField = ({
 const reasonAbove_minor = 1_000_000;
 
 /** Gives money back. */
-export const RefundDialog = ({ payment, close }: DialogProps) => {
+export const RefundDialog = ({ payment, close, again }: DialogProps) => {
   const words = useWords();
   const { acts, locale } = words;
   const { merchantId, id: paymentId, currency } = payment;
-  const limit = payment.amountCaptured - payment.amountRefunded;
-  const key = useKey();
-  const [text, setText] = useState(() => amountText(limit, currency));
+  const left = payment.amountCaptured - payment.amountRefunded;
+  const { amount, keyed, isPending, fits, ...field } = useAmount(
+    `refund/${paymentId}`,
+    left,
+    currency,
+  );
   const [reason, setReason] = useState('');
   const [, refund] = useMutation(RefundPayment);
-  const amount = readAmount(text, currency) ?? 0;
   const to = payment.customerCardMask ?? payment.customerPhoneMask ?? acts.buyer;
   return (
     <ActForm
       title={acts.refund}
       consequence={acts.refundText(money(amount, currency, locale), to)}
-      isReady={
-        amount >= 1 && amount <= limit && (amount <= reasonAbove_minor || reason.trim() !== '')
-      }
+      isReady={fits && (amount <= reasonAbove_minor || reason.trim() !== '')}
+      isPending={isPending}
       close={close}
-      act={async () => {
-        const variables = { merchantId, paymentId, amount, reason: reason.trim() || null, key };
-        return outcomeOf(await refund(variables), ({ refundCreate: result }) =>
-          result.__typename === 'RefundCreated'
-            ? { done: acts.done.refund(words.refund.statuses[result.refund.status]) }
-            : { refused: result.message },
-        );
-      }}
+      again={again}
+      act={() =>
+        actOnce(keyed, async (key) => {
+          const variables = { merchantId, paymentId, amount, reason: reason.trim() || null, key };
+          return outcomeOf(await refund(variables), ({ refundCreate: result }) =>
+            result.__typename === 'RefundCreated'
+              ? { done: acts.done.refund(words.refund.statuses[result.refund.status]) }
+              : refusedBy(result),
+          );
+        })
+      }
     >
-      <AmountField text={text} setText={setText} currency={currency} limit={limit} />
+      <AmountField {...field} currency={currency} />
       <label className="field">
         {acts.reason}
         <input value={reason} maxLength={200} onChange={(event) => setReason(event.target.value)} />
@@ -92,7 +107,7 @@ export const RefundDialog = ({ payment, close }: DialogProps) => {
 };
 
 /** Cancels a payment, or gives up its hold. */
-export const CancelDialog = ({ payment, close }: DialogProps) => {
+export const CancelDialog = ({ payment, close, again }: DialogProps) => {
   const { acts, locale } = useWords();
   const { merchantId, id, status, amountCapturable, currency } = payment;
   const isHeld = status === 'authorized';
@@ -104,11 +119,10 @@ export const CancelDialog = ({ payment, close }: DialogProps) => {
         isHeld ? acts.releaseText(money(amountCapturable, currency, locale)) : acts.cancelText
       }
       close={close}
+      again={again}
       act={async () =>
         outcomeOf(await cancel({ merchantId, id }), ({ paymentCancel: result }) =>
-          result.__typename === 'PaymentCancelled'
-            ? { done: acts.done.cancel }
-            : { refused: result.message },
+          result.__typename === 'PaymentCancelled' ? { done: acts.done.cancel } : refusedBy(result),
         )
       }
     />
@@ -116,28 +130,34 @@ export const CancelDialog = ({ payment, close }: DialogProps) => {
 };
 
 /** Takes the money that the bank holds. */
-export const CaptureDialog = ({ payment, close }: DialogProps) => {
+export const CaptureDialog = ({ payment, close, again }: DialogProps) => {
   const { acts, locale } = useWords();
-  const { merchantId, id, currency, amountCapturable: limit } = payment;
-  const key = useKey();
-  const [text, setText] = useState(() => amountText(limit, currency));
+  const { merchantId, id, currency, amountCapturable } = payment;
+  const { amount, keyed, isPending, fits, ...field } = useAmount(
+    `capture/${id}`,
+    amountCapturable,
+    currency,
+  );
   const [, capture] = useMutation(CapturePayment);
-  const amount = readAmount(text, currency) ?? 0;
   return (
     <ActForm
       title={acts.capture}
       consequence={acts.captureText(money(amount, currency, locale))}
-      isReady={amount >= 1 && amount <= limit}
+      isReady={fits}
+      isPending={isPending}
       close={close}
-      act={async () =>
-        outcomeOf(await capture({ merchantId, id, amount, key }), ({ paymentCapture: result }) =>
-          result.__typename === 'PaymentCaptured'
-            ? { done: acts.done.capture }
-            : { refused: result.message },
+      again={again}
+      act={() =>
+        actOnce(keyed, async (key) =>
+          outcomeOf(await capture({ merchantId, id, amount, key }), ({ paymentCapture: result }) =>
+            result.__typename === 'PaymentCaptured'
+              ? { done: acts.done.capture }
+              : refusedBy(result),
+          ),
         )
       }
     >
-      <AmountField text={text} setText={setText} currency={currency} limit={limit} />
+      <AmountField {...field} currency={currency} />
     </ActForm>
   );
 };

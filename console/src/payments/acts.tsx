@@ -144,7 +144,7 @@ export const PaymentActs = ({
         {final.has(status) && (
           <LaterErase merchantId={merchantId} subject="payment" id={id} again={again} />
         )}
-        {Dialog && <Dialog payment={payment} close={close} />}
+        {Dialog && <Dialog payment={payment} close={close} again={again} />}
       </Suspense>
     </div>
   );

@@ -7,7 +7,8 @@ import {
   type ReceiptTermsQuery,
 } from '../../../schema/generated/console.ts';
 import { amountText, money, readAmount } from '../format.ts';
-import { outcomeOf } from '../parts/act-form.tsx';
+import { actOnce } from '../parts/act-once.ts';
+import { outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { TextField } from '../parts/fields.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Failure } from '../parts/states.tsx';
@@ -79,7 +80,6 @@ const ClosingForm = ({
   const words = useClosingWords();
   const { locale } = useWords();
   const { currency } = terms;
-  const [key] = useState(() => `console-${crypto.randomUUID()}`);
   const [to, setTo] = useState('');
   const of = terms.receipts.find(({ type }) => type === 'payment');
   const [typed, setTyped] = useState<readonly TypedItem[]>(() =>
@@ -109,10 +109,12 @@ const ClosingForm = ({
           taxSystem: of?.taxSystem ?? null,
           items: [...(read?.items ?? [])],
         };
-        return outcomeOf(
-          await send({ merchantId, paymentId, receipt, key }),
-          ({ receiptClose: result }) =>
-            result.__typename === 'Refused' ? { refused: result.message } : { done: words.done },
+        return actOnce({ of: `closing/${paymentId}`, amount: due }, async (key) =>
+          outcomeOf(
+            await send({ merchantId, paymentId, receipt, key }),
+            ({ receiptClose: result }) =>
+              result.__typename === 'Refused' ? refusedBy(result) : { done: words.done },
+          ),
         );
       }}
     >

@@ -2,7 +2,8 @@
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { AskBankAgain, ResendDelivery, ResendReceipt } from '../../../schema/generated/console.ts';
-import { ActForm, outcomeOf } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import { outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { useTimelineWords } from '../words/timeline.ts';
 import { useWords } from '../words/words.ts';
 import type { Whole } from './whole.ts';
@@ -23,7 +24,7 @@ export const AskBankDialog = ({ payment: { merchantId, id }, close }: DialogProp
       close={close}
       act={async () =>
         outcomeOf(await ask({ merchantId, id }), ({ bankAskAgain: result }) =>
-          result.__typename === 'Refused' ? { refused: result.message } : { done: words.asked },
+          result.__typename === 'Refused' ? refusedBy(result) : { done: words.asked },
         )
       }
     />
@@ -47,7 +48,7 @@ export const ResendWebhookDialog = ({ payment, close }: DialogProps) => {
       close={close}
       act={async () =>
         outcomeOf(await resend({ merchantId, id }), ({ webhookDeliveryResend: result }) =>
-          result.__typename === 'Refused' ? { refused: result.message } : { done: words.resent },
+          result.__typename === 'Refused' ? refusedBy(result) : { done: words.resent },
         )
       }
     >
@@ -88,9 +89,7 @@ export const ResendReceiptDialog = ({
       close={close}
       act={async () =>
         outcomeOf(await resend({ merchantId, id }), ({ receiptResend: result }) =>
-          result.__typename === 'Refused'
-            ? { refused: result.message }
-            : { done: words.receiptSent },
+          result.__typename === 'Refused' ? refusedBy(result) : { done: words.receiptSent },
         )
       }
     />

@@ -9,30 +9,26 @@ import {
   type DraftRowFragment,
 } from '../../../schema/generated/console.ts';
 import { money } from '../format.ts';
-import { ActForm, outcomeOf, type Outcome } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import { outcomeOf, refusedBy, type Outcome, type Refusal } from '../parts/outcome.ts';
 import { useAsk } from '../parts/use-ask.ts';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
 import { useWords } from '../words/words.ts';
-import { recipientText, refusalText } from './draft-shown.ts';
+import { recipientText, refusalOutcome } from './draft-shown.ts';
 
 interface DialogProps {
   readonly draft: DraftRowFragment;
   readonly close: () => void;
 }
 
-interface Refused {
-  readonly code: string;
-  readonly message: string;
-}
-
 /** A refusal in words; of a draft that somebody else has decided meanwhile, with its state. */
 const useRefusal = ({ merchantId, id }: DraftRowFragment, own: DraftWords) => {
   const client = useClient();
-  return async (refused: Refused): Promise<Outcome> => {
-    if (refused.code !== 'not_pending') return { refused: refusalText(own, refused) };
+  return async (refusal: Refusal): Promise<Outcome> => {
+    if (refusal.code !== 'not_pending') return refusalOutcome(own, refusal);
     const asked = client.query(Draft, { merchantId, id }, { requestPolicy: 'network-only' });
     const status = (await asked.toPromise()).data?.payoutDraft?.status;
-    return { refused: status ? own.now(own.statuses[status]) : refused.message };
+    return status ? { refused: own.now(own.statuses[status]) } : refusedBy(refusal);
   };
 };
 

@@ -10,12 +10,14 @@ import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filters.tsx';
+import type { Refusal } from '../parts/outcome.ts';
+import { useFaultText } from '../parts/refusal.tsx';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
 import type { Words } from '../words/en.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { DraftActs } from './draft-acts.tsx';
-import { recipientText, refusalText } from './draft-shown.ts';
+import { recipientText, refusalOutcome } from './draft-shown.ts';
 
 type Row = DraftRowFragment;
 const statuses = ['pending', 'approved', 'rejected', 'expired'] as const;
@@ -28,13 +30,21 @@ const tones = {
 
 const keyOf = ({ merchantId, id }: Row): string => `${merchantId}/${id}`;
 
+const LastRefusal = ({ refusal, own }: { readonly refusal: Refusal; readonly own: DraftWords }) => {
+  const textOf = useFaultText();
+  const outcome = refusalOutcome(own, refusal);
+  return 'refused' in outcome ? outcome.refused : textOf(refusal, undefined);
+};
+
 const StatusCell = ({ draft, own }: { readonly draft: Row; readonly own: DraftWords }) => {
   const { status, lastRefusal, rejectReason, decidedBy, expiresAt } = draft;
   return (
     <span className="stack">
       <Status tone={tones[status]}>{own.statuses[status]}</Status>
       {status === 'pending' && lastRefusal && (
-        <span className="quiet wrap">{refusalText(own, lastRefusal)}</span>
+        <span className="quiet wrap">
+          <LastRefusal refusal={lastRefusal} own={own} />
+        </span>
       )}
       {status === 'pending' && (
         <span className="quiet">

@@ -1,4 +1,4 @@
-/** Proposes a payout. The opened dialog has one idempotency key: it proposes once. */
+/** Proposes a payout, under an idempotency key. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import {
@@ -8,7 +8,9 @@ import {
 } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../format.ts';
-import { ActForm, outcomeOf } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import { actOnce } from '../parts/act-once.ts';
+import { outcomeOf, type Outcome } from '../parts/outcome.ts';
 import { useAsk } from '../parts/use-ask.ts';
 import { useDraftWords } from '../words/drafts.ts';
 import { useWords } from '../words/words.ts';
@@ -23,7 +25,7 @@ import {
   type FieldName,
   type Typed,
 } from './draft-fields.ts';
-import { refusalText } from './draft-shown.ts';
+import { refusalOutcome } from './draft-shown.ts';
 
 interface FieldProps {
   readonly typed: Typed;
@@ -129,18 +131,22 @@ const MethodField = ({ typed, type }: FieldProps) => {
   );
 };
 
-/** What the form sends, under the key of the opened dialog. */
+/** To whom it goes, as far as a browser may keep it. */
+const endOf = ({ phone, cardPan, accountNumber }: Typed): string =>
+  [phone, cardPan, accountNumber].map((text) => text.replaceAll(/\s/g, '').slice(-4)).join('-');
+
+/** What the form sends, under one key until an answer has come. */
 const useProposal = (merchantId: string) => {
   const { mode } = useAddress();
   const own = useDraftWords();
-  const [key] = useState(() => `console-${crypto.randomUUID()}`);
   const [, create] = useMutation(CreateDraft);
-  return async (shopId: string, typed: Typed, reason: string) => {
-    const asked = { merchantId, shopId, mode, input: inputOf(typed), reason: reason || null, key };
-    return outcomeOf(await create(asked), ({ payoutDraftCreate: result }) =>
-      result.__typename === 'Refused'
-        ? { refused: refusalText(own, result) }
-        : { done: own.proposedNow },
+  return async (shopId: string, typed: Typed, reason: string): Promise<Outcome> => {
+    const asked = { merchantId, shopId, mode, input: inputOf(typed), reason: reason || null };
+    const of = `draft/${shopId}/${mode}/${endOf(typed)}`;
+    return actOnce({ of, amount: amountOf(typed) ?? 0 }, async (key) =>
+      outcomeOf(await create({ ...asked, key }), ({ payoutDraftCreate: result }) =>
+        result.__typename === 'Refused' ? refusalOutcome(own, result) : { done: own.proposedNow },
+      ),
     );
   };
 };

@@ -3,7 +3,8 @@ import { useState } from 'react';
 import { useMutation, useQuery } from 'urql';
 import { EndSession, People, type PeopleQuery } from '../../../schema/generated/console.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { ActForm, outcomeOf } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import { outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
@@ -24,9 +25,7 @@ const EndDialog = ({ session, close }: { readonly session: Row; readonly close: 
       close={close}
       act={async () =>
         outcomeOf(await end({ id: session.id }), ({ personSessionEnd: result }) =>
-          result.__typename === 'PersonSession'
-            ? { done: words.ended }
-            : { refused: result.message },
+          result.__typename === 'PersonSession' ? { done: words.ended } : refusedBy(result),
         )
       }
     />

@@ -1,7 +1,8 @@
 /** What every part of the screen has: a button that adds, a dialog, a button on each row. */
 import type { ReactNode } from 'react';
 import { ActButton } from '../parts/act-button.tsx';
-import { ActForm, type Outcome } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import type { Outcome } from '../parts/outcome.ts';
 import type { Permission } from '../viewer.tsx';
 import { useSharedWords } from '../words/shared.ts';
 
@@ -31,6 +32,12 @@ interface PolicyFormProps {
   readonly children?: ReactNode;
   /** What is shown when it is done. */
   readonly result?: ReactNode;
+  /** Whether a second press may do it twice. */
+  readonly isRepeated?: boolean;
+  /** Whether this very act was sent before, and no answer has come. */
+  readonly isPending?: boolean;
+  /** Reads the subject anew when nobody knows what became of it. */
+  readonly again?: (() => void) | undefined;
 }
 
 /** A dialog that says, too, that the act is in the audit log. */

@@ -6,7 +6,7 @@ import {
   SetExchangeRate,
   type ExchangeRatesQuery,
 } from '../../../schema/generated/console.ts';
-import { ended, outcomeOf } from '../parts/act-form.tsx';
+import { ended, outcomeOf } from '../parts/outcome.ts';
 import { TextField } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { usePageArguments } from '../parts/pager.tsx';

@@ -8,7 +8,7 @@ import {
   type ForbiddenWordsQuery,
 } from '../../../schema/generated/console.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { ended, outcomeOf } from '../parts/act-form.tsx';
+import { ended, outcomeOf } from '../parts/outcome.ts';
 import { TextField } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { usePageArguments } from '../parts/pager.tsx';

@@ -8,7 +8,7 @@ import {
   type RatesQuery,
 } from '../../../schema/generated/console.ts';
 import { plainMoment, readAmount } from '../format.ts';
-import { ended, outcomeOf } from '../parts/act-form.tsx';
+import { ended, outcomeOf } from '../parts/outcome.ts';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { usePageArguments } from '../parts/pager.tsx';

@@ -11,7 +11,7 @@ import {
   type RoutesQuery,
 } from '../../../schema/generated/console.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { ended, outcomeOf } from '../parts/act-form.tsx';
+import { ended, outcomeOf } from '../parts/outcome.ts';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { usePageArguments } from '../parts/pager.tsx';

@@ -2,7 +2,9 @@
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { ResolveDifference } from '../../../schema/generated/console.ts';
-import { ActForm, type Outcome } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import type { Outcome } from '../parts/outcome.ts';
+import { useFaultText } from '../parts/refusal.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { useReconciliationWords } from '../words/reconciliation.ts';
 
@@ -22,6 +24,7 @@ export const ResolveDialog = ({
   const own = useReconciliationWords();
   const [note, setNote] = useState('');
   const [done, setDone] = useState(0);
+  const faultOf = useFaultText();
   const [, resolve] = useMutation(ResolveDifference);
   const act = async (): Promise<Outcome> => {
     for (const [index, { id, merchantId }] of rows.entries()) {
@@ -29,7 +32,7 @@ export const ResolveDialog = ({
       const result = data?.reconciliationDifferenceResolve;
       if (result?.__typename !== 'ReconciliationDifference')
         return {
-          refused: own.partly(index, rows.length, result?.message ?? error?.message ?? ''),
+          refused: own.partly(index, rows.length, faultOf(result, error)),
         };
       setDone(index + 1);
     }

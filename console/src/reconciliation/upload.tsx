@@ -4,7 +4,9 @@ import { useClient, type Client } from 'urql';
 import { AddPart, MatchRun, OpenRun } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { wholeNumber } from '../format.ts';
-import { ActForm, type Outcome } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import type { Outcome, Refusal } from '../parts/outcome.ts';
+import { useFaultText } from '../parts/refusal.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { useReconciliationWords } from '../words/reconciliation.ts';
 import { useWords } from '../words/words.ts';
@@ -21,12 +23,14 @@ interface Registry {
 
 type Run =
   | { readonly __typename: 'ReconciliationRun'; readonly id: string; readonly lines: number }
-  | { readonly __typename: 'Refused'; readonly message: string };
+  | ({ readonly __typename: 'Refused' } & Refusal);
 
-/** The run of an answer; throws what refused it. */
-const runOf = (run: Run | undefined, error: Error | undefined) => {
+type FaultOf = ReturnType<typeof useFaultText>;
+
+/** The run of an answer; throws what refused it, in words. */
+const runOf = (run: Run | undefined, error: Error | undefined, faultOf: FaultOf) => {
   if (run?.__typename === 'ReconciliationRun') return run;
-  throw new Error(run?.message ?? error?.message ?? '');
+  throw new Error(faultOf(run, error));
 };
 
 /** Sends all parts in order, then has them compared. Gives how many lines there are. */
@@ -34,19 +38,20 @@ const upload = async (
   client: Client,
   { file, ...asked }: Registry,
   progress: (done: number, all: number) => void,
+  faultOf: FaultOf,
 ): Promise<number> => {
   const text = await file.text();
   const parts = partsOfFile(text);
   const reference = await referenceOf(file.name, text);
   const opened = await client.mutation(OpenRun, { ...asked, reference }).toPromise();
-  const { id: runId } = runOf(opened.data?.reconciliationOpen, opened.error);
+  const { id: runId } = runOf(opened.data?.reconciliationOpen, opened.error, faultOf);
   for (const [index, csv] of parts.entries()) {
     progress(index + 1, parts.length);
     const added = await client.mutation(AddPart, { runId, part: index + 1, csv }).toPromise();
-    runOf(added.data?.reconciliationPartAdd, added.error);
+    runOf(added.data?.reconciliationPartAdd, added.error, faultOf);
   }
   const matched = await client.mutation(MatchRun, { runId }).toPromise();
-  return runOf(matched.data?.reconciliationMatch, matched.error).lines;
+  return runOf(matched.data?.reconciliationMatch, matched.error, faultOf).lines;
 };
 
 /** A day of the person's zone as a field takes it. */
@@ -60,6 +65,7 @@ export const UploadDialog = ({ close }: { readonly close: () => void }) => {
   const { locale } = useWords();
   const { mode } = useAddress();
   const client = useClient();
+  const faultOf = useFaultText();
   const [file, setFile] = useState<File | null>(null);
   const [connector, setConnector] = useState('');
   const [days, setDays] = useState({ since: dayField(1), until: dayField(0) });
@@ -69,7 +75,7 @@ export const UploadDialog = ({ close }: { readonly close: () => void }) => {
     const since = startOf(days.since);
     const until = startOf(days.until);
     const registry = { file, connector: connector.trim(), mode, since, until };
-    return upload(client, registry, (part, all) => setDone(own.progress(part, all))).then(
+    return upload(client, registry, (part, all) => setDone(own.progress(part, all)), faultOf).then(
       (lines) => ({ done: own.uploaded(wholeNumber(lines, locale)) }),
       (error: unknown) => ({ refused: `${(error as Error).message} ${own.stopped}` }),
     );

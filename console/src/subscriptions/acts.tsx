@@ -3,7 +3,8 @@ import { useState } from 'react';
 import { useMutation } from 'urql';
 import { PauseSubscription, ResumeSubscription } from '../../../schema/generated/console.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { ActForm, outcomeOf } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import { outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { usePermission } from '../viewer.tsx';
 import { useSubscriptionWords } from '../words/subscriptions.ts';
 import { CancelDialog } from './cancel-dialogs.tsx';
@@ -29,7 +30,7 @@ const PauseDialog = ({
         outcomeOf(
           await pause({ merchantId, id, reason: reason.trim() || null }),
           ({ subscriptionPause: result }) =>
-            result.__typename === 'Refused' ? { refused: result.message } : { done: own.pausedNow },
+            result.__typename === 'Refused' ? refusedBy(result) : { done: own.pausedNow },
         )
       }
     >
@@ -55,7 +56,7 @@ const ResumeDialog = ({
       close={close}
       act={async () =>
         outcomeOf(await resume({ merchantId, id }), ({ subscriptionResume: result }) =>
-          result.__typename === 'Refused' ? { refused: result.message } : { done: own.resumed },
+          result.__typename === 'Refused' ? refusedBy(result) : { done: own.resumed },
         )
       }
     />

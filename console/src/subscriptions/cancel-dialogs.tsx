@@ -2,7 +2,8 @@
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { CancelSubscription, CancelToken } from '../../../schema/generated/console.ts';
-import { ActForm, ended, outcomeOf, type Outcome } from '../parts/act-form.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import { ended, outcomeOf, type Outcome } from '../parts/outcome.ts';
 import { TextField } from '../parts/fields.tsx';
 import { useSubscriptionWords } from '../words/subscriptions.ts';
 

@@ -1,6 +1,7 @@
 /** The endpoints of a merchant: how their deliveries fare, a sample, replaying what failed. */
 import { useState } from 'react';
 import { useMutation, useQuery } from 'urql';
+import { useFaultText } from '../parts/refusal.tsx';
 import { Endpoints, TestEndpoint, type EndpointsQuery } from '../../../schema/generated/console.ts';
 import { duration, wholeNumber } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
@@ -59,14 +60,14 @@ const EndpointCard = ({
   const mayReplay = usePermission('webhookDeliveriesResendFailed');
   const [outcome, setOutcome] = useState('');
   const [isReplaying, setReplaying] = useState(false);
+  const faultOf = useFaultText();
   const [{ fetching }, send] = useMutation(TestEndpoint);
   const { id, url, active, health } = endpoint;
   const test = async (): Promise<void> => {
     setOutcome(words.testing);
     const { data, error } = await send({ merchantId, id });
     const result = data?.webhookEndpointTest;
-    if (result?.__typename !== 'WebhookEndpointTested')
-      return setOutcome(result?.message ?? error?.message ?? '');
+    if (result?.__typename !== 'WebhookEndpointTested') return setOutcome(faultOf(result, error));
     const { status, durationMs } = result;
     return setOutcome(
       status === null

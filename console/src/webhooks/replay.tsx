@@ -4,6 +4,7 @@ import { useClient, useQuery } from 'urql';
 import { FailedDeliveries, ResendFailed } from '../../../schema/generated/console.ts';
 import { wholeNumber } from '../format.ts';
 import { Modal } from '../parts/modal.tsx';
+import { useFaultText } from '../parts/refusal.tsx';
 import { useWebhookWords } from '../words/webhooks.ts';
 import { useWords } from '../words/words.ts';
 
@@ -28,6 +29,7 @@ type State =
 
 const useReplay = (failed: Failed, since: string) => {
   const client = useClient();
+  const faultOf = useFaultText();
   const [state, setState] = useState<State>({ kind: 'asked' });
   const isStopped = useRef(false);
   useEffect(() => () => void (isStopped.current = true), []);
@@ -39,7 +41,7 @@ const useReplay = (failed: Failed, since: string) => {
       const { data, error } = await client.mutation(ResendFailed, variables).toPromise();
       const result = data?.webhookDeliveriesResendFailed;
       if (result?.__typename !== 'WebhookDeliveriesResent')
-        return setState({ kind: 'refused', message: result?.message ?? error?.message ?? '' });
+        return setState({ kind: 'refused', message: faultOf(result, error) });
       sent += result.count;
       hasMore = result.hasMore;
       if (isStopped.current && hasMore) return setState({ kind: 'stopped', sent });
@@ -58,12 +60,13 @@ const day_ms = 86_400_000;
 const Count = ({ failed, since }: { readonly failed: Failed; readonly since: string }) => {
   const { locale } = useWords();
   const words = useWebhookWords();
+  const faultOf = useFaultText();
   const [{ data, error }] = useQuery({
     query: FailedDeliveries,
     variables: { ...failed, since },
     requestPolicy: 'network-only',
   });
-  if (error) return <p className="bad">{error.message}</p>;
+  if (error) return <p className="bad">{faultOf(null, error)}</p>;
   if (!data) return <p className="quiet">{words.counting}</p>;
   const total = data.webhookDeliveries.totalCount;
   const count = wholeNumber(total?.count ?? 0, locale);

@@ -1,0 +1,45 @@
+/** What came of an act: done, refused, or not known, because its answer was lost. */
+import type { CombinedError } from 'urql';
+
+/** A refusal as the graph says it: its code, and its English text. */
+export interface Refusal {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Done or refused in the person's language, refused by the graph, or not known. */
+export type Outcome =
+  | { readonly done: string }
+  | { readonly refused: string }
+  | { readonly refusal: Refusal }
+  | { readonly unknown: true };
+
+/** The answer of the graph itself to a question that failed; null when it gave none. */
+export const refusalOf = (error: Error | undefined): Refusal | null => {
+  const [first] = (error as Partial<CombinedError> | undefined)?.graphQLErrors ?? [];
+  const code = first?.extensions['code'];
+  return first && typeof code === 'string' ? { code, message: first.message } : null;
+};
+
+/** Codes after which nobody knows whether the act was done, or whether it still will be. */
+const unknownCodes: ReadonlySet<string> = new Set([
+  'idempotent_in_progress',
+  'internal_error',
+  'unavailable',
+]);
+
+/** The outcome of a refusal; without one there was no answer. */
+export const refusedBy = (refusal: Refusal | null): Outcome =>
+  refusal && !unknownCodes.has(refusal.code) ? { refusal } : { unknown: true };
+
+/** The outcome of a graph's answer: data, a refusal, or no answer. */
+export const outcomeOf = <Data>(
+  { data, error }: { readonly data?: Data | undefined; readonly error?: Error | undefined },
+  read: (data: Data) => Outcome,
+): Outcome => (data ? read(data) : refusedBy(refusalOf(error)));
+
+/** The outcome of a mutation that may be refused. */
+export const ended = (
+  result: { readonly __typename: string } | ({ readonly __typename: 'Refused' } & Refusal),
+  done: string,
+): Outcome => (result.__typename === 'Refused' && 'code' in result ? refusedBy(result) : { done });

@@ -1,0 +1,43 @@
+/** A refusal in the person's language, with the graph's own text behind it. */
+import { useOutcomeWords } from '../words/outcome.ts';
+import { refusalOf, type Refusal } from './outcome.ts';
+
+/** Why something was not done, for where there is room for one line alone. */
+export const useFaultText = (): ((
+  result: { readonly __typename: string } | Refusal | null | undefined,
+  error: Error | undefined,
+) => string) => {
+  const words = useOutcomeWords();
+  return (result, error) => {
+    const refusal = result && 'code' in result ? result : refusalOf(error);
+    return refusal ? words.refusal(refusal) : words.unknown;
+  };
+};
+
+/** The text, and the details where they say more. */
+export const RefusalText = ({
+  refusal,
+  before = '',
+}: {
+  readonly refusal: Refusal;
+  readonly before?: string;
+}) => {
+  const words = useOutcomeWords();
+  const text = words.refusal(refusal);
+  return (
+    <>
+      <p>
+        {before}
+        {text}
+      </p>
+      {text !== refusal.message && (
+        <details className="behind">
+          <summary>{words.details}</summary>
+          <p lang="en" className="break">
+            {refusal.message}
+          </p>
+        </details>
+      )}
+    </>
+  );
+};

@@ -1,0 +1,69 @@
+/** The words of what came of an act, and of why it was refused. */
+import { sectionWords } from './words.ts';
+
+interface Refusal {
+  readonly code: string;
+  readonly message: string;
+}
+
+const en = {
+  details: 'Details',
+  unknown: 'No answer came: it is not known whether it was done.',
+  once: 'Press again to find out: it is not done twice.',
+  twice: 'Look at what is there first: pressing again may do it twice.',
+  pending: 'The answer to this was lost. Press to find out: it is not done twice.',
+  discard: 'Close without keeping what was typed?',
+  stay: 'Keep editing',
+  leave: 'Discard',
+  /** The graph's own texts are English. */
+  refusal: ({ message }: Refusal): string => message,
+};
+
+/** The codes of the graph's refusals. The text behind them says which argument or object it is. */
+const inRussian: Readonly<Record<string, string>> = {
+  bad_request: 'В запросе чего-то не хватает или что-то указано неверно.',
+  unauthorized: 'Сеанс закончился: войдите снова.',
+  forbidden: 'Для этого у вас нет прав.',
+  scope_required: 'Для этого у вас нет прав.',
+  live_not_enabled: 'Боевой режим для этого мерчанта выключен.',
+  ip_not_allowed: 'Адреса нет в списке разрешённых.',
+  aml_blocked: 'Клиент, карта, телефон или счёт в списке блокировок.',
+  forbidden_purpose: 'В назначении есть запрещённое слово.',
+  signature_required: 'Магазин требует подпись запросов.',
+  invalid_signature: 'Подпись не подходит.',
+  not_found: 'Такого нет, или оно вам недоступно.',
+  not_pending: 'Состояние уже другое: так больше сделать нельзя.',
+  idempotent_conflict: 'Это уже было отправлено с другими данными: посмотрите, что получилось.',
+  idempotent_in_progress: 'Предыдущее нажатие ещё выполняется.',
+  payment_not_authorized: 'Банк больше не удерживает эти деньги, или с ними уже что-то делают.',
+  payment_not_succeeded: 'Платёж не оплачен: возвращать нечего.',
+  already_refunded: 'Платёж уже возвращён целиком.',
+  token_not_active: 'Сохранённый способ оплаты не действует.',
+  receipt_not_expected: 'Такой чек сейчас не нужен.',
+  amount_exceeds_remainder: 'Сумма больше остатка.',
+  capture_declined: 'Банк отказал в списании: деньги остаются удержанными.',
+  insufficient_balance: 'На балансе не хватает денег.',
+  route_not_configured: 'Для этого у магазина не настроен банк.',
+  method_unsupported: 'Банки магазина так не умеют.',
+  router_error: 'Банк получателя неизвестен, или его маршрутизатор не ответил.',
+  payload_too_large: 'Слишком много данных за один раз.',
+  query_too_complex: 'Запрос слишком большой: сузьте его.',
+  rate_limited: 'Слишком много запросов: подождите немного.',
+  unavailable: 'Часть сервиса не отвечает: попробуйте чуть позже.',
+  internal_error: 'Внутренняя ошибка сервиса.',
+};
+
+const ru: typeof en = {
+  details: 'Подробности',
+  unknown: 'Ответ не пришёл: неизвестно, выполнено ли это.',
+  once: 'Нажмите ещё раз, чтобы узнать: дважды это не выполнится.',
+  twice: 'Сначала проверьте, что получилось: повторное нажатие может выполнить это дважды.',
+  pending: 'Ответ на это потерялся. Нажмите, чтобы узнать: дважды это не выполнится.',
+  discard: 'Закрыть, не сохраняя введённое?',
+  stay: 'Вернуться к вводу',
+  leave: 'Не сохранять',
+  refusal: ({ code }) => inRussian[code] ?? 'Сервис отказал.',
+};
+
+/** The words. */
+export const useOutcomeWords = sectionWords(en, ru);
