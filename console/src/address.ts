@@ -39,14 +39,21 @@ type Field = (typeof fields)[number];
 /** The search part of an address: every field is a text. */
 export type Search = Partial<Readonly<Record<Field, string>>>;
 
+/** Fields that hold a day or a moment. */
+const moments: ReadonlySet<string> = new Set(['since', 'until']);
+const momentForm = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/;
+
+/** Whether a field's text can be read: a moment that cannot would break whoever shows it. */
+const isReadable = (field: Field, value: string): boolean =>
+  !moments.has(field) || (momentForm.test(value) && !Number.isNaN(Date.parse(value)));
+
 /** Reads the known fields; the rest is left out. */
 export const readSearch = (given: Readonly<Record<string, unknown>>): Search =>
   Object.fromEntries(
     fields.flatMap((field) => {
       const value = given[field];
-      return typeof value === 'string' && value !== '' && value.length <= 400
-        ? [[field, value]]
-        : [];
+      if (typeof value !== 'string' || value === '' || value.length > 400) return [];
+      return isReadable(field, value) ? [[field, value]] : [];
     }),
   );
 

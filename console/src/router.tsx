@@ -1,13 +1,11 @@
 /** The addresses of the console. Screens are loaded when they are first opened. */
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-} from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
+import type { ComponentType } from 'react';
 import { readSearch } from './address.ts';
-import { Broken, Frame, NoPage } from './frame/frame.tsx';
+import { Frame, NoPage } from './frame/frame.tsx';
 import type { SocketState } from './graph/socket-state.ts';
+import { laterScreen } from './parts/later.tsx';
+import { Broken } from './parts/states.tsx';
 
 /** Searches are plain texts, so that an address can be read. */
 const parseSearch = (text: string): Record<string, string> =>
@@ -26,17 +24,17 @@ const rootOf = (socket: SocketState) =>
     validateSearch: readSearch,
     component: () => <Frame socket={socket} />,
     notFoundComponent: NoPage,
-    errorComponent: Broken,
+    errorComponent: () => <Broken />,
   });
 
 /** Makes the routes of screens, each loaded when it is first opened. */
 const screensOf =
   (root: ReturnType<typeof rootOf>) =>
-  <Path extends string>(path: Path, load: () => Promise<{ Page: () => React.ReactNode }>) =>
+  <Path extends string>(path: Path, load: () => Promise<ComponentType>) =>
     createRoute({
       getParentRoute: () => root,
       path,
-      component: lazyRouteComponent(load, 'Page'),
+      component: laterScreen(load),
     });
 
 /** The router of a page with this socket. */
@@ -44,52 +42,42 @@ export const makeRouter = (socket: SocketState) => {
   const root = rootOf(socket);
   const at = screensOf(root);
   const routeTree = root.addChildren([
-    at('/', () => import('./home/home.tsx').then(({ HomePage: Page }) => ({ Page }))),
-    at('/payments', () =>
-      import('./payments/list.tsx').then(({ PaymentsPage: Page }) => ({ Page })),
-    ),
+    at('/', () => import('./home/home.tsx').then(({ HomePage }) => HomePage)),
+    at('/payments', () => import('./payments/list.tsx').then(({ PaymentsPage }) => PaymentsPage)),
     at('/payments/$merchantId/$id', () =>
-      import('./payments/page.tsx').then(({ PaymentPage: Page }) => ({ Page })),
+      import('./payments/page.tsx').then(({ PaymentPage }) => PaymentPage),
     ),
-    at('/refunds', () => import('./refunds/list.tsx').then(({ RefundsPage: Page }) => ({ Page }))),
-    at('/receipts', () =>
-      import('./receipts/list.tsx').then(({ ReceiptsPage: Page }) => ({ Page })),
-    ),
-    at('/paylinks', () => import('./links/page.tsx').then(({ LinksPage: Page }) => ({ Page }))),
+    at('/refunds', () => import('./refunds/list.tsx').then(({ RefundsPage }) => RefundsPage)),
+    at('/receipts', () => import('./receipts/list.tsx').then(({ ReceiptsPage }) => ReceiptsPage)),
+    at('/paylinks', () => import('./links/page.tsx').then(({ LinksPage }) => LinksPage)),
     at('/subscriptions', () =>
-      import('./subscriptions/page.tsx').then(({ SubscriptionsPage: Page }) => ({ Page })),
+      import('./subscriptions/page.tsx').then(({ SubscriptionsPage }) => SubscriptionsPage),
     ),
-    at('/payouts', () => import('./payouts/list.tsx').then(({ PayoutsPage: Page }) => ({ Page }))),
+    at('/payouts', () => import('./payouts/list.tsx').then(({ PayoutsPage }) => PayoutsPage)),
     at('/payouts/$merchantId/$id', () =>
-      import('./payouts/payout.tsx').then(({ PayoutPage: Page }) => ({ Page })),
+      import('./payouts/payout.tsx').then(({ PayoutPage }) => PayoutPage),
     ),
-    at('/balance', () => import('./ledger/page.tsx').then(({ BalancePage: Page }) => ({ Page }))),
-    at('/reports', () => import('./reports/page.tsx').then(({ ReportsPage: Page }) => ({ Page }))),
+    at('/balance', () => import('./ledger/page.tsx').then(({ BalancePage }) => BalancePage)),
+    at('/reports', () => import('./reports/page.tsx').then(({ ReportsPage }) => ReportsPage)),
     at('/reconciliation', () =>
-      import('./reconciliation/page.tsx').then(({ ReconciliationPage: Page }) => ({ Page })),
+      import('./reconciliation/page.tsx').then(({ ReconciliationPage }) => ReconciliationPage),
     ),
-    at('/banks', () => import('./banks/page.tsx').then(({ BanksPage: Page }) => ({ Page }))),
-    at('/webhooks', () =>
-      import('./webhooks/list.tsx').then(({ WebhooksPage: Page }) => ({ Page })),
-    ),
+    at('/banks', () => import('./banks/page.tsx').then(({ BanksPage }) => BanksPage)),
+    at('/webhooks', () => import('./webhooks/list.tsx').then(({ WebhooksPage }) => WebhooksPage)),
     at('/developers', () =>
-      import('./developers/page.tsx').then(({ DevelopersPage: Page }) => ({ Page })),
+      import('./developers/page.tsx').then(({ DevelopersPage }) => DevelopersPage),
     ),
-    at('/alerts', () => import('./alerts/list.tsx').then(({ AlertsPage: Page }) => ({ Page }))),
-    at('/audit', () => import('./audit/list.tsx').then(({ AuditPage: Page }) => ({ Page }))),
-    at('/people', () => import('./people/page.tsx').then(({ PeoplePage: Page }) => ({ Page }))),
+    at('/alerts', () => import('./alerts/list.tsx').then(({ AlertsPage }) => AlertsPage)),
+    at('/audit', () => import('./audit/list.tsx').then(({ AuditPage }) => AuditPage)),
+    at('/people', () => import('./people/page.tsx').then(({ PeoplePage }) => PeoplePage)),
 
-    at('/settings', () =>
-      import('./person/settings.tsx').then(({ SettingsPage: Page }) => ({ Page })),
-    ),
-    at('/policies', () =>
-      import('./policies/page.tsx').then(({ PoliciesPage: Page }) => ({ Page })),
-    ),
+    at('/settings', () => import('./person/settings.tsx').then(({ SettingsPage }) => SettingsPage)),
+    at('/policies', () => import('./policies/page.tsx').then(({ PoliciesPage }) => PoliciesPage)),
     at('/merchants', () =>
-      import('./merchants/list.tsx').then(({ MerchantsPage: Page }) => ({ Page })),
+      import('./merchants/list.tsx').then(({ MerchantsPage }) => MerchantsPage),
     ),
     at('/merchants/$id', () =>
-      import('./merchants/page.tsx').then(({ MerchantPage: Page }) => ({ Page })),
+      import('./merchants/page.tsx').then(({ MerchantPage }) => MerchantPage),
     ),
   ]);
   return createRouter({
@@ -98,6 +86,8 @@ export const makeRouter = (socket: SocketState) => {
     parseSearch,
     stringifySearch,
     defaultPreload: 'intent',
+    // A screen that breaks leaves the frame around it.
+    defaultErrorComponent: ({ reset }) => <Broken again={reset} />,
     scrollRestoration: true,
   });
 };

@@ -1,6 +1,6 @@
 /** What stands around every screen: sections, mode, search, connection, person. */
 import { Outlet, useRouterState } from '@tanstack/react-router';
-import { Suspense, useEffect, type ReactNode } from 'react';
+import { useEffect, type ReactNode } from 'react';
 import { useAddress } from '../address.ts';
 import { LiveProvider } from '../graph/live.tsx';
 import type { SocketState } from '../graph/socket-state.ts';
@@ -50,7 +50,7 @@ const Inside = ({ socket }: { readonly socket: SocketState }) => {
         )}
         <Sections />
         <main id="content" tabIndex={-1}>
-          <Suspense fallback={null}>{list && <LaterViews section={list} />}</Suspense>
+          {list && <LaterViews section={list} />}
           <Outlet />
         </main>
       </div>
@@ -68,16 +68,3 @@ export const Frame = ({ socket }: { readonly socket: SocketState }): ReactNode =
 
 /** An address without a screen. */
 export const NoPage = () => <Empty title={useWords().failure.noPage} />;
-
-/** A screen that broke. */
-export const Broken = () => {
-  const words = useWords();
-  return (
-    <Empty title={words.failure.broken}>
-      <p>{words.failure.brokenText}</p>
-      <button type="button" className="button" onClick={() => location.reload()}>
-        {words.failure.reload}
-      </button>
-    </Empty>
-  );
-};

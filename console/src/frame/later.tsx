@@ -1,18 +1,15 @@
 /** Parts of the frame that are loaded when they are first needed: the first screen comes sooner. */
-import { lazy } from 'react';
+import { later } from '../parts/later.tsx';
 
-export const LaterMenu = lazy(() =>
-  import('./person-menu.tsx').then(({ PersonMenu }) => ({ default: PersonMenu })),
+export const LaterMenu = later(
+  () => import('./person-menu.tsx').then(({ PersonMenu }) => PersonMenu),
+  'icon-button',
 );
-export const LaterPalette = lazy(() =>
-  import('./palette.tsx').then(({ Palette }) => ({ default: Palette })),
+export const LaterPalette = later(() => import('./palette.tsx').then(({ Palette }) => Palette));
+export const LaterShortcuts = later(() =>
+  import('./shortcuts-list.tsx').then(({ ShortcutsList }) => ShortcutsList),
 );
-export const LaterShortcuts = lazy(() =>
-  import('./shortcuts-list.tsx').then(({ ShortcutsList }) => ({ default: ShortcutsList })),
-);
-export const LaterEnd = lazy(() =>
-  import('./end-dialog.tsx').then(({ EndDialog }) => ({ default: EndDialog })),
-);
-export const LaterViews = lazy(() =>
-  import('./saved-views.tsx').then(({ SavedViewRow }) => ({ default: SavedViewRow })),
+export const LaterEnd = later(() => import('./end-dialog.tsx').then(({ EndDialog }) => EndDialog));
+export const LaterViews = later(() =>
+  import('./saved-views.tsx').then(({ SavedViewRow }) => SavedViewRow),
 );

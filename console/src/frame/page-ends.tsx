@@ -1,5 +1,5 @@
 /** What stops the page: the session is over, or a new version is out. */
-import { Suspense, useSyncExternalStore } from 'react';
+import { useSyncExternalStore } from 'react';
 import type { End } from './end-dialog.tsx';
 import { LaterEnd } from './later.tsx';
 
@@ -21,7 +21,5 @@ const subscribe = (changed: () => void): (() => void) => {
 /** The dialog, when there is one. */
 export const PageEnds = () => {
   const end = useSyncExternalStore(subscribe, () => current);
-  return (
-    <Suspense fallback={null}>{end && <LaterEnd end={end} close={() => set(null)} />}</Suspense>
-  );
+  return end && <LaterEnd end={end} close={() => set(null)} />;
 };

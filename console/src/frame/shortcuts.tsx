@@ -1,6 +1,6 @@
 /** The keys that work everywhere, and their list. */
 import { useNavigate } from '@tanstack/react-router';
-import { Suspense, useEffect, useRef, useSyncExternalStore } from 'react';
+import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { kept, type Search } from '../address.ts';
 import { LaterShortcuts } from './later.tsx';
 import { isTyping } from './palette-keys.ts';
@@ -40,7 +40,5 @@ export const Shortcuts = () => {
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
   }, [navigate]);
-  return (
-    <Suspense fallback={null}>{shown && <LaterShortcuts close={() => set(false)} />}</Suspense>
-  );
+  return shown && <LaterShortcuts close={() => set(false)} />;
 };

@@ -1,5 +1,5 @@
 /** The bar at the top: merchant, mode, search, connection, person. */
-import { Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useQuery } from 'urql';
 import { Merchants } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
@@ -97,12 +97,8 @@ export const TopBar = () => {
         <kbd>Ctrl K</kbd>
       </button>
       <LiveDot />
-      <Suspense fallback={<span className="icon-button" />}>
-        <LaterMenu />
-      </Suspense>
-      <Suspense fallback={null}>
-        {isSearching && <LaterPalette close={() => setSearching(false)} />}
-      </Suspense>
+      <LaterMenu />
+      {isSearching && <LaterPalette close={() => setSearching(false)} />}
     </header>
   );
 };

@@ -1,5 +1,6 @@
 /** What may be done with a payment: each in a dialog that says what follows. */
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
+import { later } from '../parts/later.tsx';
 import { usePermission } from '../viewer.tsx';
 import { ActButton } from '../parts/act-button.tsx';
 import { useWords } from '../words/words.ts';
@@ -14,12 +15,10 @@ import {
 import type { Whole } from './whole.ts';
 
 /** Loaded with the first one that is opened: they are seldom wanted. */
-const LaterClosing = lazy(() =>
-  import('./closing-dialog.tsx').then(({ ClosingDialog }) => ({ default: ClosingDialog })),
+const LaterClosing = later(() =>
+  import('./closing-dialog.tsx').then(({ ClosingDialog }) => ClosingDialog),
 );
-const LaterErase = lazy(() =>
-  import('../erasure/dialog.tsx').then(({ EraseAct }) => ({ default: EraseAct })),
-);
+const LaterErase = later(() => import('../erasure/dialog.tsx').then(({ EraseAct }) => EraseAct));
 
 const dialogs = {
   refund: RefundDialog,
@@ -140,12 +139,10 @@ export const PaymentActs = ({
         </ActButton>
       )}
       <AgainActs payment={payment} setOpen={setOpen} />
-      <Suspense fallback={null}>
-        {final.has(status) && (
-          <LaterErase merchantId={merchantId} subject="payment" id={id} again={again} />
-        )}
-        {Dialog && <Dialog payment={payment} close={close} again={again} />}
-      </Suspense>
+      {final.has(status) && (
+        <LaterErase merchantId={merchantId} subject="payment" id={id} again={again} />
+      )}
+      {Dialog && <Dialog payment={payment} close={close} again={again} />}
     </div>
   );
 };

@@ -1,20 +1,14 @@
 /** One payment over the list, with its own address; loaded with the first one. */
-import { lazy, Suspense } from 'react';
+import { later } from '../parts/later.tsx';
 import { useAddress } from '../address.ts';
 
-const LaterDrawer = lazy(() =>
-  import('./open-drawer.tsx').then(({ OpenDrawer }) => ({ default: OpenDrawer })),
-);
+const LaterDrawer = later(() => import('./open-drawer.tsx').then(({ OpenDrawer }) => OpenDrawer));
 
 /** The drawer, when the address names a payment. */
 export const PaymentDrawer = () => {
   const { search } = useAddress();
   const [merchantId, id] = (search.open ?? '').split('/');
-  return (
-    <Suspense fallback={null}>
-      {merchantId !== undefined && id !== undefined && (
-        <LaterDrawer merchantId={merchantId} id={id} />
-      )}
-    </Suspense>
+  return merchantId === undefined || id === undefined ? null : (
+    <LaterDrawer merchantId={merchantId} id={id} />
   );
 };

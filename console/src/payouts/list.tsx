@@ -1,6 +1,7 @@
 /** Payouts, newest first, as they happen, and those that people propose. */
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useQuery } from 'urql';
+import { later } from '../parts/later.tsx';
 import { Payouts, type PayoutRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import type { LiveChange } from '../graph/live.tsx';
@@ -26,9 +27,7 @@ import { NewPayoutDialog } from './new-payout.tsx';
 import { recipientOf } from './recipient.ts';
 
 /** Loaded with the first one that is opened. */
-const LaterDrawer = lazy(() =>
-  import('./payout.tsx').then(({ PayoutDrawer }) => ({ default: PayoutDrawer })),
-);
+const LaterDrawer = later(() => import('./payout.tsx').then(({ PayoutDrawer }) => PayoutDrawer));
 
 type Row = PayoutRowFragment;
 const statuses = ['pending', 'succeeded', 'failed'] as const;
@@ -141,7 +140,7 @@ const Made = () => {
         />
       )}
       {data && <Pager info={data.payouts.pageInfo} />}
-      <Suspense fallback={null}>{search.open !== undefined && <LaterDrawer />}</Suspense>
+      {search.open !== undefined && <LaterDrawer />}
     </>
   );
 };

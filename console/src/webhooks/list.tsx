@@ -1,6 +1,7 @@
 /** Webhook deliveries: what came of each, its attempts, and sending it again. */
-import { lazy, Suspense, useMemo } from 'react';
+import { useMemo } from 'react';
 import { useQuery } from 'urql';
+import { later } from '../parts/later.tsx';
 import { Deliveries, type DeliveriesQuery } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { DateChips } from '../parts/date-chips.tsx';
@@ -19,8 +20,8 @@ import { useWords } from '../words/words.ts';
 import { EndpointCards } from './endpoints.tsx';
 
 /** Loaded with the first one that is opened. */
-const LaterDrawer = lazy(() =>
-  import('./delivery.tsx').then(({ DeliveryDrawer }) => ({ default: DeliveryDrawer })),
+const LaterDrawer = later(() =>
+  import('./delivery.tsx').then(({ DeliveryDrawer }) => DeliveryDrawer),
 );
 
 type Row = DeliveriesQuery['webhookDeliveries']['nodes'][number];
@@ -124,11 +125,9 @@ export const WebhooksPage = () => {
         />
       )}
       {data && <Pager info={data.webhookDeliveries.pageInfo} />}
-      <Suspense fallback={null}>
-        {search.open !== undefined && (
-          <LaterDrawer name={search.open} close={() => set({ open: undefined })} />
-        )}
-      </Suspense>
+      {search.open !== undefined && (
+        <LaterDrawer name={search.open} close={() => set({ open: undefined })} />
+      )}
     </>
   );
 };

@@ -1,0 +1,124 @@
+/**
+ * Parts that are loaded when they are first needed. One that could not be loaded, or that breaks,
+ * says so in its own place and is tried again; the rest of the console works on. A browser may
+ * remember that a script could not be had: once the service answers, the page is loaded anew then.
+ */
+import { Component, useEffect, useRef, useState, type ComponentType, type ReactNode } from 'react';
+import { useWords } from '../words/words.ts';
+import { Broken, Empty } from './states.tsx';
+
+interface FaultProps {
+  readonly again: () => void;
+}
+
+/** A screen that could not be loaded. */
+const ScreenFault = ({ again }: FaultProps) => {
+  const words = useWords();
+  return (
+    <div role="alert">
+      <Empty title={words.failure.title}>
+        <p>{words.failure.offline}</p>
+        <button type="button" className="button" onClick={again}>
+          {words.retry}
+        </button>
+      </Empty>
+    </div>
+  );
+};
+
+/** A part over or beside others that could not be loaded: it stands over the page's corner. */
+const PartFault = ({ again }: FaultProps) => (
+  <aside className="part-fault">
+    <ScreenFault again={again} />
+  </aside>
+);
+
+interface BoundaryProps {
+  readonly children: ReactNode;
+}
+
+const answers = (): Promise<boolean> =>
+  fetch('/console/', { method: 'HEAD' }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+/** Keeps what breaks in its own place. */
+class Boundary extends Component<BoundaryProps, { readonly isBroken: boolean }> {
+  override state = { isBroken: false };
+  static getDerivedStateFromError() {
+    return { isBroken: true };
+  }
+  override render(): ReactNode {
+    if (!this.state.isBroken) return this.props.children;
+    return <Broken again={() => this.setState({ isBroken: false })} />;
+  }
+}
+
+/** A part and how to load it ahead of its need. */
+export type Later<Props> = ((props: Props) => ReactNode) & {
+  readonly preload: () => Promise<void>;
+};
+
+const laterWith = <Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  Fault: ComponentType<FaultProps>,
+  place = '',
+): Later<Props> => {
+  let loaded: ComponentType<Props> | null = null;
+  // An import that failed is forgotten: the next one asks the service anew.
+  let loading: Promise<boolean> | null = null;
+  const loadOnce = (): Promise<boolean> =>
+    (loading ??= load().then(
+      (part) => {
+        loaded = part;
+        return true;
+      },
+      () => {
+        loading = null;
+        return false;
+      },
+    ));
+  const Part = (props: Props) => {
+    const [state, setState] = useState<'loading' | 'loaded' | 'failed'>(
+      loaded ? 'loaded' : 'loading',
+    );
+    const isAgain = useRef(false);
+    useEffect(() => {
+      if (state !== 'loading') return undefined;
+      let isGone = false;
+      const wait = async (): Promise<void> => {
+        const isLoaded = await loadOnce();
+        if (!isLoaded && isAgain.current && (await answers())) location.reload();
+        if (!isGone) setState(isLoaded ? 'loaded' : 'failed');
+      };
+      void wait();
+      return () => void (isGone = true);
+    }, [state]);
+    const again = (): void => {
+      isAgain.current = true;
+      setState('loading');
+    };
+    if (state === 'failed') return <Fault again={again} />;
+    const Shown = loaded;
+    if (!Shown) return place === '' ? null : <span className={place} />;
+    return (
+      <Boundary>
+        <Shown {...props} />
+      </Boundary>
+    );
+  };
+  const preload = async (): Promise<void> => {
+    await loadOnce();
+  };
+  return Object.assign(Part, { preload });
+};
+
+/** A part of a screen: a menu, a drawer, a dialog. `place` is the class of what keeps its place. */
+export const later = <Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  place = '',
+) => laterWith(load, PartFault, place);
+
+/** A screen. */
+export const laterScreen = (load: () => Promise<ComponentType>) => laterWith(load, ScreenFault);
