@@ -1,15 +1,11 @@
 /** The days of a list by one press; the address keeps their moments. */
 import { useAddress } from '../address.ts';
+import { plainMoment } from '../format.ts';
 import { useWords } from '../words/words.ts';
+import { startOfDay } from '../zone.ts';
 import { Icon } from './icon.tsx';
 
-/** The start of the day so many days ago, in the person's zone. */
-const startOfDay = (daysAgo: number): string => {
-  const day = new Date();
-  day.setHours(0, 0, 0, 0);
-  day.setDate(day.getDate() - daysAgo);
-  return day.toISOString();
-};
+const dayStart = (daysAgo: number): string => startOfDay(daysAgo).toISOString();
 
 /** The chips. */
 export const DateChips = () => {
@@ -18,8 +14,7 @@ export const DateChips = () => {
   const { since, until } = search;
   const fromTheTop = { after: undefined, before: undefined };
   const clear = { since: undefined, until: undefined };
-  const day = (at: string): string =>
-    new Date(at).toLocaleString(locale, { dateStyle: 'short', timeStyle: 'short' });
+  const day = (at: string): string => plainMoment(at, locale);
   if (since !== undefined || until !== undefined) {
     const text = [
       since && `${filters.since} ${day(since)}`,
@@ -42,10 +37,10 @@ export const DateChips = () => {
     );
   }
   const presets = [
-    [filters.today, { since: startOfDay(0), until: undefined }],
-    [filters.yesterday, { since: startOfDay(1), until: startOfDay(0) }],
-    [filters.week, { since: startOfDay(6), until: undefined }],
-    [filters.month, { since: startOfDay(29), until: undefined }],
+    [filters.today, { since: dayStart(0), until: undefined }],
+    [filters.yesterday, { since: dayStart(1), until: dayStart(0) }],
+    [filters.week, { since: dayStart(6), until: undefined }],
+    [filters.month, { since: dayStart(29), until: undefined }],
   ] as const;
   return (
     <div className="chips" role="group" aria-label={filters.dates}>
