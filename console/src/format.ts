@@ -12,6 +12,18 @@ const moneyFormat = (locale: string, currency: string): Intl.NumberFormat => {
   return format;
 };
 
+const compactFormat = (locale: string, currency: string): Intl.NumberFormat =>
+  new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'narrowSymbol',
+    notation: 'compact',
+    maximumFractionDigits: 2,
+  });
+
+/** What stands in a tile in its smallest letters. */
+const exact_max_chars = 15;
+
 /** Minor units as text with every digit, in the currency's places. */
 const decimalOf = (amount: number, places: number): string => {
   const digits = String(Math.abs(amount)).padStart(places + 1, '0');
@@ -28,15 +40,47 @@ const placesOf = (currency: string): number =>
 export const money = (amount: number, currency: string, locale: string): string =>
   moneyFormat(locale, currency).format(decimalOf(amount, placesOf(currency)) as `${number}`);
 
+/** An amount as in `money`, in thousands and millions where it is longer than a tile is wide. */
+export const shortMoney = (amount: number, currency: string, locale: string): string => {
+  const exact = money(amount, currency, locale);
+  if (exact.length <= exact_max_chars) return exact;
+  const decimal = decimalOf(amount, placesOf(currency)) as `${number}`;
+  return compactFormat(locale, currency).format(decimal);
+};
+
 /** An amount as it stands in a field: `1200.00`. */
 export const amountText = (amount: number, currency: string): string =>
   decimalOf(amount, placesOf(currency));
 
-/** Minor units of what a person typed, with a comma or a point; null when it is no amount. */
+const fields = new Map<string, Intl.NumberFormat>();
+
+/** The same as a person of this language writes it: `1 200,00`. */
+export const amountFieldText = (amount: number, currency: string, locale: string): string => {
+  const places = placesOf(currency);
+  const name = `${locale} ${places}`;
+  const format =
+    fields.get(name) ??
+    new Intl.NumberFormat(locale, { minimumFractionDigits: places, maximumFractionDigits: places });
+  fields.set(name, format);
+  return format.format(decimalOf(amount, places) as `${number}`);
+};
+
+/** What stands beside a number, and not in it: a currency's sign, spaces. */
+const beside = /[\s\p{Sc}]|руб\.?|RUB/giu;
+
+const bare = (text: string): string => {
+  const typed = text.replaceAll(beside, '');
+  // Groups of thousands as English has them: `1,234,567.00`.
+  return /^\d{1,3}(?:,\d{3})+(?:\.\d*)?$/.test(typed) ? typed.replaceAll(',', '') : typed;
+};
+
+/**
+ * Minor units of what a person typed, with a comma or a point before the smaller ones; null when it
+ * is no amount.
+ */
 export const readAmount = (text: string, currency: string): number | null => {
   const places = placesOf(currency);
-  const [, whole = '', part = ''] =
-    /^(\d{1,13})(?:[.,](\d*))?$/.exec(text.replaceAll(/\s/g, '')) ?? [];
+  const [, whole = '', part = ''] = /^(\d{1,13})(?:[.,](\d*))?$/.exec(bare(text)) ?? [];
   if (whole === '' || part.length > places) return null;
   const amount = Number(`${whole}${part.padEnd(places, '0')}`);
   return Number.isSafeInteger(amount) ? amount : null;

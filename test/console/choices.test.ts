@@ -89,6 +89,36 @@ describe('a person chooses', { skip: noChromium }, () => {
     await page.waitForURL(/since=/);
     // A day begins there when it is 14:00 in UTC.
     assert.match(new URL(page.url()).searchParams.get('since') ?? '', /T14:00:00\.000Z$/);
+    await page.goto(`${service.rest}/console/webhooks?mode=test`);
+    await page.getByRole('button', { name: 'Today' }).click();
+    await page.getByRole('button', { name: /Remove the filter From .* 00:00/ }).waitFor();
+    assert.match(new URL(page.url()).searchParams.get('since') ?? '', /T14:00:00\.000Z$/);
+    await context.close();
+  });
+
+  test('amounts, of which those that cannot be read are marked and not dropped', async () => {
+    const { page, context } = await openConsole(browser, service.rest, cookie);
+    await page.goto(`${service.rest}/console/payments?mode=test`);
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    const form = page.getByRole('dialog', { name: 'Filters' });
+    const field = (name: string) => form.locator(`input[name=${name}]`);
+    const apply = () => form.getByRole('button', { name: 'Apply' }).click();
+    await field('from').fill('5 roubles');
+    await apply();
+    await form
+      .getByRole('alert')
+      .getByText(/An amount such as/)
+      .waitFor();
+    assert.equal(await field('from').getAttribute('aria-invalid'), 'true');
+    await field('from').fill('₽1,234.50');
+    await field('to').fill('100');
+    await apply();
+    await form.locator('input[name=to][aria-invalid=true]').waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('from'), null);
+    await field('to').fill('5 000');
+    await apply();
+    await page.getByRole('button', { name: 'Remove the filter Amount ≥ ₽1,234.50' }).waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('to'), '500000');
     await context.close();
   });
 });

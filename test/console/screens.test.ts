@@ -35,7 +35,8 @@ before(async () => {
   await merchant.endpoint('http://127.0.0.1:1/');
   for (const order_id of ['order-1', 'order-2', 'order-3']) {
     const { body } = await merchant.call('POST', '/payments', {
-      amount: 125_000,
+      // Home's tile has room for a seven-digit amount.
+      amount: order_id === 'order-3' ? 123_456_700 : 125_000,
       order_id,
       method: 'cards',
     });
@@ -193,6 +194,11 @@ describe('every screen', { skip: noChromium }, () => {
           'document.documentElement.scrollWidth - innerWidth',
         );
         assert.ok(over <= 0, `${name} ${path} is ${over} px too wide`);
+        const cut = await page.evaluate<number>(
+          `[...document.querySelectorAll('.tile')].filter((tile) => [...tile.querySelectorAll('*')]
+            .some((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0)).length`,
+        );
+        assert.equal(cut, 0, `${name} ${path} has numbers wider than their tiles`);
         const file = `console-${name} ${path.replaceAll(merchant.id, 'm').replaceAll(paymentId, 'p').replaceAll(linkId, 'l').replaceAll(payoutId, 'o').replaceAll(deliveryId, 'd').replaceAll(subscriptionId, 's')}`;
         await page.screenshot({ path: join(pictures, `${file.replaceAll(/[^\w-]+/g, '-')}.png`) });
       }

@@ -5,7 +5,7 @@
 import { Link } from '@tanstack/react-router';
 import type { TodayQuery, TotalsOf } from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search } from '../address.ts';
-import { money } from '../format.ts';
+import { money, shortMoney } from '../format.ts';
 import { Sparkline } from '../parts/sparkline.tsx';
 import { dayBefore, ownZone } from '../reports/spans.ts';
 import { sumOf } from '../reports/use-totals.ts';
@@ -30,24 +30,38 @@ interface NumberProps {
   readonly weeks: readonly Sums[] | undefined;
   readonly valueOf: (sums: Sums) => number;
   readonly textOf: (value: number) => string;
+  /** The same with every digit. */
+  readonly exactOf?: (value: number) => string;
   readonly to: '/payments' | '/refunds' | '/payouts';
   readonly search: Search;
 }
 
-const NumberTile = ({ name, parts, weeks, valueOf, textOf, to, search }: NumberProps) => {
+const NumberTile = ({
+  name,
+  parts,
+  weeks,
+  valueOf,
+  textOf,
+  exactOf = textOf,
+  to,
+  search,
+}: NumberProps) => {
   const words = useReportWords();
   const { locale } = useWords();
   const values = parts?.map((part) => valueOf(sumsOf(part))) ?? [];
   // A day without a value, such as a rate of nothing, is left out of the average.
   const before = (weeks ?? []).map(valueOf).filter((value) => !Number.isNaN(value));
   const average = before.reduce((sum, value) => sum + value, 0) / before.length;
+  const now = values.at(-1) ?? Number.NaN;
   const weekday = new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: ownZone() }).format(
     new Date(),
   );
   return (
     <Link className="tile" to={to} search={search}>
       <span>{name}</span>
-      <span className="tile-count">{parts ? textOf(values.at(-1) ?? Number.NaN) : '…'}</span>
+      <span className="tile-count" title={exactOf(now)}>
+        {parts ? textOf(now) : '…'}
+      </span>
       <span className="quiet">
         {!weeks && '…'}
         {weeks && (before.length === 0 ? words.noUsual : words.usual(weekday, textOf(average)))}
@@ -69,25 +83,40 @@ export const Numbers = ({ today }: { readonly today: TodayQuery | undefined }) =
   const weeks = useWeeks();
   const of = (kind: TotalsOf) => ({ parts: today?.[kind].parts, weeks: weeks?.[kind] });
   const payments = of('payment');
-  const inMoney = (value: number): string =>
-    Number.isNaN(value) ? '—' : money(Math.round(value), today?.payment.currency ?? 'RUB', locale);
+  const currency = today?.payment.currency ?? 'RUB';
+  const moneyAs =
+    (format: typeof money) =>
+    (value: number): string =>
+      Number.isNaN(value) ? '—' : format(Math.round(value), currency, locale);
   const percent = (value: number): string =>
     Number.isNaN(value)
       ? '—'
       : value.toLocaleString(locale, { style: 'percent', maximumFractionDigits: 1 });
   const ofToday = { ...kept(search), since: dayBefore(0) };
-  const number = { textOf: inMoney, valueOf: movedOf, search: ofToday } as const;
+  const number = {
+    textOf: moneyAs(shortMoney),
+    exactOf: moneyAs(money),
+    valueOf: movedOf,
+    search: ofToday,
+  } as const;
   return (
     <section>
       <h2 className="part-title">{words.today}</h2>
       <div className="numbers">
-        <NumberTile {...number} name={words.paid} {...payments} to="/payments" />
+        <NumberTile
+          {...number}
+          name={words.paid}
+          {...payments}
+          to="/payments"
+          search={{ ...ofToday, status: 'succeeded,refunded' }}
+        />
         <NumberTile
           {...number}
           name={words.successRate}
           {...payments}
           valueOf={rateOf}
           textOf={percent}
+          exactOf={percent}
           to="/payments"
           search={{ ...ofToday, status: 'failed' }}
         />

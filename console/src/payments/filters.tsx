@@ -2,8 +2,9 @@
 import { useState, type ReactNode } from 'react';
 import { DialogTrigger, Dialog, Popover, Button } from 'react-aria-components';
 import { clean, listOf, useAddress, type Search } from '../address.ts';
-import { amountText, plainMoment, readAmount } from '../format.ts';
+import { amountFieldText, money, plainMoment, readAmount } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
+import { useFilterWords } from '../words/filters.ts';
 import { useWords } from '../words/words.ts';
 import { fromZoneField, startOfDay, toZoneField } from '../zone.ts';
 
@@ -75,13 +76,56 @@ export const textIn = (form: FormData, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-const amountIn = (form: FormData, name: string): string | undefined => {
-  const amount = readAmount(textIn(form, name), 'RUB');
-  return amount === null ? undefined : String(amount);
+const currency = 'RUB';
+
+/** The amounts of a form, or the field that cannot be read or is less than the one before it. */
+const amountsIn = (
+  form: FormData,
+):
+  | { readonly wrong: 'from' | 'to' }
+  | { readonly from: string | undefined; readonly to: string | undefined } => {
+  const read = (name: string): number | null | undefined => {
+    const text = textIn(form, name).trim();
+    return text === '' ? undefined : readAmount(text, currency);
+  };
+  const [from, to] = [read('from'), read('to')];
+  if (from === null) return { wrong: 'from' };
+  if (to === null || (from !== undefined && to !== undefined && to < from)) return { wrong: 'to' };
+  return { from: from?.toString(), to: to?.toString() };
 };
 
-const amountField = (value: string | undefined): string =>
-  value === undefined ? '' : amountText(Number(value), 'RUB');
+/** The amounts, and which of them is wrong. */
+const AmountFields = ({ wrong }: { readonly wrong: 'from' | 'to' | null }) => {
+  const { filters, locale } = useWords();
+  const own = useFilterWords();
+  const { search } = useAddress();
+  const names = { from: filters.amountFrom, to: filters.amountTo } as const;
+  return (
+    <fieldset>
+      <legend>{filters.amount}</legend>
+      {(['from', 'to'] as const).map((name) => {
+        const value = search[name];
+        return (
+          <label key={name}>
+            {names[name]}
+            <input
+              name={name}
+              inputMode="decimal"
+              defaultValue={
+                value === undefined ? '' : amountFieldText(Number(value), currency, locale)
+              }
+              aria-invalid={wrong === name}
+              aria-describedby="filter-amount-wrong"
+            />
+          </label>
+        );
+      })}
+      <p id="filter-amount-wrong" className="bad" role="alert">
+        {wrong && own.amountWrong(amountFieldText(120_000, currency, locale))}
+      </p>
+    </fieldset>
+  );
+};
 
 /** From when and until when, by a day's name or exactly. */
 const DateFields = () => {
@@ -123,14 +167,16 @@ const FilterForm = ({
   readonly more: MoreFilters | undefined;
 }) => {
   const { filters } = useWords();
-  const { search, set } = useAddress();
+  const { set } = useAddress();
+  const [wrong, setWrong] = useState<'from' | 'to' | null>(null);
   const apply = (form: FormData): void => {
+    const amounts = amountsIn(form);
+    if ('wrong' in amounts) return setWrong(amounts.wrong);
     set({
       ...fromTheTop,
       since: fromField(textIn(form, 'since')),
       until: fromField(textIn(form, 'until')),
-      from: amountIn(form, 'from'),
-      to: amountIn(form, 'to'),
+      ...amounts,
       ...more?.read(form),
     });
     close();
@@ -144,17 +190,7 @@ const FilterForm = ({
       }}
     >
       <DateFields />
-      <fieldset>
-        <legend>{filters.amount}</legend>
-        <label>
-          {filters.amountFrom}
-          <input name="from" inputMode="decimal" defaultValue={amountField(search.from)} />
-        </label>
-        <label>
-          {filters.amountTo}
-          <input name="to" inputMode="decimal" defaultValue={amountField(search.to)} />
-        </label>
-      </fieldset>
+      <AmountFields wrong={wrong} />
       {more?.fields}
       <button type="submit" className="button main">
         {filters.apply}
@@ -186,13 +222,14 @@ export const RangeFilters = ({ more }: { readonly more?: MoreFilters }) => {
   const words = useWords();
   const { search, set } = useAddress();
   const day = (at: string): string => plainMoment(at, words.locale);
+  const sum = (value: string): string => money(Number(value), currency, words.locale);
   const { since, until, from, to } = search;
   const { filters } = words;
   const shown: (readonly [keyof Search, string])[] = [
     ...(since === undefined ? [] : [['since', `${filters.since} ${day(since)}`] as const]),
     ...(until === undefined ? [] : [['until', `${filters.until} ${day(until)}`] as const]),
-    ...(from === undefined ? [] : [['from', `${filters.amount} ≥ ${amountField(from)}`] as const]),
-    ...(to === undefined ? [] : [['to', `${filters.amount} ≤ ${amountField(to)}`] as const]),
+    ...(from === undefined ? [] : [['from', `${filters.amount} ≥ ${sum(from)}`] as const]),
+    ...(to === undefined ? [] : [['to', `${filters.amount} ≤ ${sum(to)}`] as const]),
     ...(more?.shown ?? []),
   ];
   const all = Object.fromEntries(

@@ -4,6 +4,7 @@ import { sectionWords } from './words.ts';
 const en = {
   payment: 'Payment',
   code: 'Failure code',
+  amountWrong: (such: string) => `An amount such as ${such}; the second not below the first.`,
   link: 'Through a payment link',
   columns: 'Columns',
   columnsText: 'Kept in this browser.',
@@ -18,6 +19,7 @@ const en = {
 const ru: typeof en = {
   payment: 'Платёж',
   code: 'Код отказа',
+  amountWrong: (such) => `Сумма вида ${such}; вторая не меньше первой.`,
   link: 'По платёжной ссылке',
   columns: 'Столбцы',
   columnsText: 'Запоминаются в этом браузере.',
