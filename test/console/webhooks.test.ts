@@ -138,9 +138,13 @@ describe('an alert', { skip: noChromium }, () => {
         [merchant.id, kind, randomUUID(), detail],
       );
     const page = await openAt(`alerts?merchant=${merchant.id}`);
-    await page.getByText('Detail of what can wait').waitFor();
+    const canWait = page.locator('.card', { hasText: 'Detail of what can wait' });
+    await canWait.getByText(/A bank took money for a payment that had ended/).waitFor();
+    assert.equal(await canWait.getByText('Detail of what can wait').isVisible(), false);
+    await canWait.getByText('Details').click();
+    await canWait.getByText('Detail of what can wait').waitFor();
     await page.getByRole('button', { name: 'Critical', exact: true }).click();
-    await page.getByText('Detail of what can wait').waitFor({ state: 'detached' });
+    await canWait.waitFor({ state: 'detached' });
     const mine = page.locator('.card', { hasText: 'Detail of mine' });
     await mine.getByLabel('Assignee').selectOption('a admin');
     const assigned = await eventually(async () => {

@@ -12,7 +12,7 @@ import { shortMoment } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { ExportButton } from '../parts/export-button.tsx';
 import { Pager, usePageArguments } from '../parts/pager.tsx';
-import { useFaultText } from '../parts/refusal.tsx';
+import { Behind, useFaultText } from '../parts/refusal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
 import { Skeleton } from '../parts/table.tsx';
@@ -124,6 +124,7 @@ const AlertFilters = () => {
 
 const AlertCard = ({ alert, again }: { readonly alert: Alert; readonly again: () => void }) => {
   const words = useWords();
+  const own = useAlertWords();
   const permission = usePermission('alertResolve');
   const [isOpen, setOpen] = useState(false);
   const { resolvedAt, resolvedBy, note } = alert;
@@ -134,7 +135,8 @@ const AlertCard = ({ alert, again }: { readonly alert: Alert; readonly again: ()
         <Urgency severity={alert.severity} />
         <Moment at={alert.raisedAt} />
       </div>
-      <p>{alert.detail}</p>
+      <p>{own.sentences[alert.kind]}</p>
+      <Behind name={own.details}>{alert.detail}</Behind>
       <div className="line">
         <Id id={alert.subjectId} />
         <PaymentLink alert={alert} />
@@ -166,8 +168,7 @@ const AlertCard = ({ alert, again }: { readonly alert: Alert; readonly again: ()
   );
 };
 
-/** The screen. */
-export const AlertsPage = () => {
+const List = () => {
   const words = useWords();
   const { search, merchantId, mode, set } = useAddress();
   const isResolved = search.status === 'resolved';
@@ -220,6 +221,21 @@ export const AlertsPage = () => {
         ))}
       </ul>
       {data && <Pager info={data.alerts.pageInfo} />}
+    </>
+  );
+};
+
+/** The screen. */
+export const AlertsPage = () => {
+  const { sections, acts } = useWords();
+  const { granted } = usePermission('alerts');
+  if (granted) return <List />;
+  return (
+    <>
+      <header className="page-head">
+        <h1>{sections.alerts}</h1>
+      </header>
+      <Empty title={acts.platform} />
     </>
   );
 };

@@ -13,7 +13,7 @@ import { ResolveDialog as ResolveAlertDialog } from '../alerts/resolve.tsx';
 import { kept, useAddress } from '../address.ts';
 import { money, wholeNumber } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { useFaultText } from '../parts/refusal.tsx';
+import { Behind, useFaultText } from '../parts/refusal.tsx';
 import { Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
@@ -24,6 +24,7 @@ import { recipientText } from '../payouts/draft-shown.ts';
 import { ResolveDialog } from '../reconciliation/resolve.tsx';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { ReplayDialog } from '../webhooks/replay.tsx';
+import { useAlertWords } from '../words/alerts.ts';
 import { useNeededWords } from '../words/needed.ts';
 import { useReconciliationWords } from '../words/reconciliation.ts';
 import { useWords } from '../words/words.ts';
@@ -45,19 +46,25 @@ interface LineProps {
   readonly at: string;
   readonly place: ReactNode;
   readonly text: string;
+  /** What the service says of it. */
+  readonly detail?: string;
   readonly children: ReactNode;
 }
 
-const Line = ({ at, place, text, children }: LineProps) => (
-  <li>
-    <span className="stack">
-      {place}
-      <span className="quiet wrap">{text}</span>
-    </span>
-    <Moment at={at} />
-    <div className="acts">{children}</div>
-  </li>
-);
+const Line = ({ at, place, text, detail = '', children }: LineProps) => {
+  const { details } = useAlertWords();
+  return (
+    <li>
+      <span className="stack">
+        {place}
+        {text !== '' && <span className="quiet wrap">{text}</span>}
+        {detail !== '' && <Behind name={details}>{detail}</Behind>}
+      </span>
+      <Moment at={at} />
+      <div className="acts">{children}</div>
+    </li>
+  );
+};
 
 /** A list stands still while a dialog of it is open: what came of it is read before the line goes. */
 interface Again {
@@ -118,6 +125,7 @@ const AlertActs = ({ alert, ...list }: Again & { readonly alert: NeededAlert }) 
 const AlertLine = ({ alert, ...list }: Again & { readonly alert: NeededAlert }) => {
   const words = useWords();
   const own = useNeededWords();
+  const { sentences } = useAlertWords();
   const { search } = useAddress();
   const { kind, severity, assignee, raisedAt, detail } = alert;
   const place = (
@@ -125,8 +133,9 @@ const AlertLine = ({ alert, ...list }: Again & { readonly alert: NeededAlert }) 
       {words.alert.kinds[kind]}
     </Link>
   );
+  const text = assignee ? `${own.yours} · ${sentences[kind]}` : sentences[kind];
   return (
-    <Line at={raisedAt} place={place} text={assignee ? `${own.yours} · ${detail}` : detail}>
+    <Line at={raisedAt} place={place} text={text} detail={detail}>
       <PaymentLink alert={alert} />
       <AlertActs alert={alert} {...list} />
     </Line>
@@ -204,7 +213,7 @@ const DifferenceLine = ({
     </Link>
   );
   return (
-    <Line at={foundAt} place={place} text={detail}>
+    <Line at={foundAt} place={place} text="" detail={detail}>
       <ActButton permission={permission} onPress={open}>
         {resolve(1)}
       </ActButton>

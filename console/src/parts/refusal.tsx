@@ -14,6 +14,22 @@ export const useFaultText = (): ((
   };
 };
 
+/** What the service says of it, in English, for who wants to know. */
+export const Behind = ({
+  name,
+  children,
+}: {
+  readonly name: string;
+  readonly children: string;
+}) => (
+  <details className="behind">
+    <summary>{name}</summary>
+    <p lang="en" className="break">
+      {children}
+    </p>
+  </details>
+);
+
 /** The text, and the details where they say more. */
 export const RefusalText = ({
   refusal,
@@ -30,14 +46,7 @@ export const RefusalText = ({
         {before}
         {text}
       </p>
-      {text !== refusal.message && (
-        <details className="behind">
-          <summary>{words.details}</summary>
-          <p lang="en" className="break">
-            {refusal.message}
-          </p>
-        </details>
-      )}
+      {text !== refusal.message && <Behind name={words.details}>{refusal.message}</Behind>}
     </>
   );
 };

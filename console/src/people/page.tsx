@@ -69,8 +69,7 @@ const useColumns = (end: (row: Row) => void): readonly Column<Row>[] => {
 /** The list is looked at so often. */
 const look_ms = 10_000;
 
-/** The screen. */
-export const PeoplePage = () => {
+const List = () => {
   const words = usePeopleWords();
   const [chosen, choose] = useState<Row | null>(null);
   const [{ data, error }, ask] = useQuery({ query: People, variables: {} });
@@ -99,6 +98,22 @@ export const PeoplePage = () => {
           }}
         />
       )}
+    </>
+  );
+};
+
+/** The screen. */
+export const PeoplePage = () => {
+  const { acts, person } = useWords();
+  const { title } = usePeopleWords();
+  const { granted, needs } = usePermission('personSessionEnd');
+  if (granted) return <List />;
+  return (
+    <>
+      <header className="page-head">
+        <h1>{title}</h1>
+      </header>
+      <Empty title={needs === null ? acts.platform : acts.needs(person.roles[needs])} />
     </>
   );
 };

@@ -3,6 +3,23 @@ import { sectionWords } from './words.ts';
 
 const en = {
   actors: { key: 'API key', service: 'the service', edge: 'the service', buyer: 'buyer' },
+  details: 'Details',
+  sentences: {
+    late_success:
+      'A bank took money for a payment that had ended. It goes back by itself; see that it does.',
+    link_exhausted:
+      'A link without uses left was paid once more. The money goes back by itself; see that it does.',
+    books_differ: 'Sums of the books do not agree. Nothing is corrected by itself.',
+    reconciliation_difference: 'A registry of the bank and our operations do not agree.',
+    event_without_delivery: 'An event has no webhook: the shop may not know of it.',
+    bank_answer_contradicts:
+      'A bank has changed its answer after the end. What stands here has not changed; ask the bank.',
+    bank_echo_differs:
+      'A bank answers for another operation or amount. Nothing was moved; see what is right there.',
+    balance_at_bound: 'A balance has no room for a payment: its money stands in suspense.',
+    work_set_aside: 'A task fails at one thing, leaves it, and tries it again by itself.',
+    receipt_failed: 'The cash register refused a receipt. It can be sent again from its payment.',
+  },
   severity: 'Severity',
   severities: { critical: 'Critical', warning: 'Warning' },
   assignee: 'Assignee',
@@ -19,8 +36,25 @@ const en = {
 
 const ru: typeof en = {
   actors: { key: 'ключ API', service: 'сервис', edge: 'сервис', buyer: 'покупатель' },
+  details: 'Подробности',
+  sentences: {
+    late_success:
+      'Банк взял деньги по уже закрытому платежу. Они вернутся сами; проверьте, что вернулись.',
+    link_exhausted:
+      'Оплачена ссылка, по которой платежей больше не ждали. Деньги вернутся сами; проверьте это.',
+    books_differ: 'Суммы в учёте не сходятся. Сами они не исправятся.',
+    reconciliation_difference: 'Реестр банка и наши операции не сошлись.',
+    event_without_delivery: 'У события нет вебхука: магазин мог о нём не узнать.',
+    bank_answer_contradicts:
+      'Банк изменил ответ, когда всё уже закончилось. У нас ничего не изменилось; спросите банк.',
+    bank_echo_differs:
+      'Банк отвечает о другой операции или сумме. Деньги не двигались; выясните, что верно у банка.',
+    balance_at_bound: 'На балансе нет места для платежа: его деньги отложены.',
+    work_set_aside: 'Задача не может обработать одно место, пропускает его и пробует снова.',
+    receipt_failed: 'Касса не приняла чек. Отправить его ещё раз можно из платежа.',
+  },
   severity: 'Срочность',
-  severities: { critical: 'Сейчас', warning: 'Сегодня' },
+  severities: { critical: 'Критично', warning: 'Важно' },
   assignee: 'Занимается',
   nobody: 'никто',
   mine: 'Мои',
