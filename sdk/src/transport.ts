@@ -3,6 +3,7 @@
  * creates something has the same idempotency key, so that it takes effect once however often its
  * answer is lost.
  */
+import { boundTo } from './bound-body.ts';
 import { ApiError, ConnectionError } from './errors.ts';
 import { isTryAgain, readRetryAfter, wait, waitBefore_ms } from './retry.ts';
 import type { Schemas } from './schemas.ts';
@@ -79,10 +80,10 @@ class FailedAttempt {
 }
 
 /** What a refusal says; null when something else than the service answered. */
-const readRefusal = async (response: Response): Promise<Schemas['Error']['error'] | null> => {
+const readRefusal = (text: string): Schemas['Error']['error'] | null => {
   try {
     // The description says that every refusal has this body.
-    const body = (await response.json()) as Partial<Schemas['Error']> | null;
+    const body = JSON.parse(text) as Partial<Schemas['Error']> | null;
     return typeof body?.error?.code === 'string' ? body.error : null;
   } catch {
     return null;
@@ -91,7 +92,7 @@ const readRefusal = async (response: Response): Promise<Schemas['Error']['error'
 
 const refusedAttempt = async (response: Response, key: string | null): Promise<FailedAttempt> => {
   const { status, headers } = response;
-  const refusal = await readRefusal(response);
+  const refusal = readRefusal(await response.text());
   const retryAfter_s = readRetryAfter(headers.get('retry-after'));
   if (!refusal)
     return new FailedAttempt(status >= 500 || status === 429, retryAfter_s, (attempts) => {
@@ -119,7 +120,7 @@ interface Attempt {
 
 /**
  * Sends once. The time limit ends when `receive` has what it wants: the body of a JSON answer, or
- * the head of one that is read while it comes.
+ * the head of one that is read while it comes. The caller's signal holds until the body is over.
  */
 const attemptOnce = async <Answer>(
   fetch: typeof globalThis.fetch,
@@ -129,20 +130,17 @@ const attemptOnce = async <Answer>(
   const { url, method, headers, body, key, timeout_ms, signal } = attempt;
   const ending = new AbortController();
   const abort = (): void => ending.abort(signal?.reason);
+  const forget = (): void => signal?.removeEventListener('abort', abort);
   const timer = setTimeout(() => ending.abort(new Error('timeout')), timeout_ms);
   signal?.addEventListener('abort', abort, { once: true });
   if (signal?.aborted) abort();
   try {
-    const response = await fetch(url, {
-      method,
-      headers,
-      body,
-      redirect: 'error',
-      signal: signal ? AbortSignal.any([ending.signal, signal]) : ending.signal,
-    });
+    const sent = { method, headers, body, redirect: 'error', signal: ending.signal } as const;
+    const response = boundTo(ending.signal, await fetch(url, sent), forget);
     if (!response.ok) return await refusedAttempt(response, key);
     return { answer: await receive(response) };
   } catch (error) {
+    forget();
     if (signal?.aborted) throw signal.reason;
     const message = ending.signal.aborted
       ? `no answer within ${timeout_ms} ms`
@@ -154,7 +152,6 @@ const attemptOnce = async <Answer>(
     );
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', abort);
   }
 };
 
