@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { cursorOf, positionOf, spanOf } from '../../subgraphs/kernel/database/keyset.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
@@ -10,11 +11,15 @@ const row = {
 };
 const cursor = cursorOf(row, filters);
 
-/** A cursor with another moment, as whoever can read base64 would make it. */
-const forged = (at: unknown): string => {
-  const parts: unknown[] = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-  return Buffer.from(JSON.stringify([at, ...parts.slice(1)])).toString('base64url');
-};
+const written = (parts: readonly unknown[]): string =>
+  Buffer.from(JSON.stringify(parts)).toString('base64url');
+
+const digestOf = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 12);
+
+/** A cursor with another position, whose digest its maker has worked out anew. */
+const forged = (at: unknown, id: string = row.id): string =>
+  written([at, id, digestOf([at, id, filters])]);
 
 const refusesCursor = (text: string, of: unknown = filters): boolean => {
   const position = positionOf(text, of);
@@ -38,6 +43,29 @@ test('a cursor of other filters, a shorter one and a longer one are refused', ()
     '',
   ])
     assert.ok(refusesCursor(damaged), JSON.stringify(damaged));
+});
+
+test('a cursor whose moment or id was changed is refused', () => {
+  const [at_ms, id, digest] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
+  assert.equal(written([at_ms, id, digest]), cursor);
+  for (const parts of [
+    [Number(at_ms) - 1, id, digest],
+    [Number(at_ms) * 10, id, digest],
+    [at_ms, '0f0e0d0c-0000-4000-8000-000000000002', digest],
+  ])
+    assert.ok(refusesCursor(written(parts)), JSON.stringify(parts));
+  const damaged = Array.from({ length: cursor.length }, (_, index) => {
+    const other = cursor[index] === 'A' ? 'B' : 'A';
+    return `${cursor.slice(0, index)}${other}${cursor.slice(index + 1)}`;
+  });
+  for (const text of damaged) assert.ok(refusesCursor(text), text);
+});
+
+test('a cursor from before the position was digested is taken for its own filters', () => {
+  const at_ms = row.createdAt.epochMilliseconds;
+  const earlier = written([at_ms, row.id, digestOf(filters)]);
+  assert.deepEqual(positionOf(earlier, filters), row);
+  assert.ok(refusesCursor(earlier, ['payment', 'pending']));
 });
 
 test('a cursor whose moment no record can hold is refused instead of failing in the database', () => {
