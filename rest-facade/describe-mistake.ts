@@ -3,7 +3,8 @@
  * secret.
  */
 import type { ErrorObject } from 'ajv';
-import { nameOf, repeatable } from '../gateway/graphql/field-names.ts';
+import { nameOf } from '../gateway/graphql/field-names.ts';
+import { repeatable } from '../subgraphs/kernel/rules/repeatable.ts';
 import type { Schema } from './read-contract.ts';
 
 /** `/items/3/amount` as `items[3].amount`. */

@@ -153,6 +153,7 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
           policies,
           clocks,
           customers: parts.customers,
+          privateTargets: parts.privateTargets,
           publicUrl,
           pageSecret,
           wakeRelay: openWake(parts),

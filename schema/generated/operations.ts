@@ -87,7 +87,7 @@ export type PaymentCreateInput = {
   returnUrl?: string | null | undefined;
   /** Shown to the buyer, never sent to the bank. Up to 4,000 characters. */
   description?: string | null | undefined;
-  /** Webhook target of this payment alone; overrides the shop's endpoints. */
+  /** Webhook target of this payment alone; overrides the shop's endpoints. https and a public host, as for endpoints. */
   webhookUrl?: string | null | undefined;
   /** Lifetime of the link, 1 to 10,080 minutes. */
   ttlMinutes?: number | null | undefined;

@@ -313,7 +313,7 @@ export type PaymentCreateInput = {
   returnUrl?: InputMaybe<Scalars['String']['input']>;
   /** Shown to the buyer, never sent to the bank. Up to 4,000 characters. */
   description?: InputMaybe<Scalars['String']['input']>;
-  /** Webhook target of this payment alone; overrides the shop's endpoints. */
+  /** Webhook target of this payment alone; overrides the shop's endpoints. https and a public host, as for endpoints. */
   webhookUrl?: InputMaybe<Scalars['String']['input']>;
   /** Lifetime of the link, 1 to 10,080 minutes. */
   ttlMinutes?: InputMaybe<Scalars['Int']['input']>;

@@ -13,6 +13,7 @@ import { receiptMistake, sumMistake } from '../kernel/rules/receipt-terms.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { Policies, PolicyLists } from '../kernel/policies/policies.ts';
 import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
+import { checkWebhookUrl, type TargetSwitch } from '../kernel/service/webhook-url.ts';
 import { createEarlyOrder } from './bank-answers/create-early-order.ts';
 import { pageAddress, type PageParts } from './checkout/page-address.ts';
 import type { Payment } from './entities.ts';
@@ -52,6 +53,8 @@ interface Prepared {
   readonly unserved?: Refused | null;
   /** The checked `input.receipt`. */
   readonly receipt?: GivenReceipt | null;
+  /** Why no webhook can go where `input.webhookUrl` says. */
+  readonly unreachable?: Refused | null;
 }
 
 /**
@@ -88,6 +91,7 @@ export const recordPayment = async (
     input,
     idempotency,
     unserved = null,
+    unreachable = null,
     receipt = null,
     receiptTermsId = null,
   }: PaymentRequest & Prepared,
@@ -103,7 +107,8 @@ export const recordPayment = async (
     (await findPayment(database.pool, { merchantId: key.merchantId, paymentId }, now))?.payment ??
     null;
   // What was created before it would be refused is still answered to a repeated call.
-  const refusal = receiptMistake(key, receipt) ?? policyRefusal(policies, key, terms) ?? unserved;
+  const refusal =
+    unreachable ?? receiptMistake(key, receipt) ?? policyRefusal(policies, key, terms) ?? unserved;
   const { plan, ...columns } = terms;
   const payment = {
     ...columns,
@@ -131,12 +136,23 @@ export const recordPayment = async (
 type PayingShop = Pick<KeyPrincipal, 'merchantId' | 'shopId' | 'mode' | 'receiptsRequired'> &
   Partial<Pick<KeyPrincipal, 'keyId'>>;
 
-export interface CreatingParts extends PageParts {
+export interface CreatingParts extends PageParts, TargetSwitch {
   readonly database: Database;
   readonly customers: Pick<CustomerVault, 'seal'>;
   readonly banks: Banks;
   readonly policies: Policies;
 }
+
+/** Decision D-74. */
+const unreachableTarget = (
+  { privateTargets }: TargetSwitch,
+  { mode }: PayingShop,
+  { webhookUrl }: PaymentInput,
+): Refused | null => {
+  if (typeof webhookUrl !== 'string') return null;
+  const mistake = checkWebhookUrl(webhookUrl, { privateTargets: privateTargets(), mode });
+  return mistake === null ? null : refused('bad_request', `webhook_url: ${mistake}`);
+};
 
 /**
  * Creates a payment of the key's shop, and gives the order to its acquirer where that takes it
@@ -156,7 +172,8 @@ export const createPayment = async (
   const receipt = givenReceipt(parts.customers, request.input.receipt, now());
   if (receipt && isRefused(receipt)) return receipt;
   const lists = await policies.current();
-  const prepared = { ...request, unserved, receipt };
+  const unreachable = unreachableTarget(parts, key, request.input);
+  const prepared = { ...request, unserved, unreachable, receipt };
   const created = await recordPayment(database, lists, key, prepared, now());
   if (isRefused(created) || created.replayed || !bank || isRefused(bank)) return created;
   const { merchantId, id: paymentId } = created.payment;

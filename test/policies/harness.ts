@@ -106,6 +106,7 @@ export const openHarness = async (connectors: (simulator: Bank) => readonly Bank
     policies: farPolicies,
     clocks,
     customers: testCustomers,
+    privateTargets: () => true,
     publicUrl: 'https://pay.example',
     pageSecret: randomBytes(32),
     ...quiet,

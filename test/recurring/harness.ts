@@ -68,6 +68,7 @@ const openFixture = async (
   const now = (): Temporal.Instant => clock.now;
   const quiet = {
     openings: openPageOpenings(database.pool),
+    privateTargets: () => true,
     wakeRelay: () => {},
     askLater: () => {},
     askNoMore: () => {},

@@ -80,21 +80,6 @@ test('every text has its limits', () => {
   );
 });
 
-test('webhooks of live payments go to https only, and nowhere with a user name', () => {
-  assert.equal(mistakeOf({ webhookUrl: 'http://127.0.0.1:9000/hook' }), null);
-  assert.equal(mistakeOf({ webhookUrl: 'https://shop.example/hook' }, 'live'), null);
-  assert.equal(
-    mistakeOf({ webhookUrl: 'http://shop.example/hook' }, 'live'),
-    'webhook_url: expected an address that starts with https://',
-  );
-  for (const address of ['ftp://shop.example', 'shop.example', 'https://'])
-    assert.match(mistakeOf({ webhookUrl: address }) ?? '', /^webhook_url/, address);
-  assert.equal(
-    mistakeOf({ webhookUrl: 'https://user:secret@shop.example/' }),
-    'webhook_url: expected an address without a user name and a password',
-  );
-});
-
 test('a buyer returns to https only', () => {
   for (const address of [
     'https://shop.example',

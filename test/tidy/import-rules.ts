@@ -82,7 +82,7 @@ export const rooms: readonly Room[] = [
   {
     row: [
       '`gateway/`',
-      'gateway, schema, `kernel/service`, `kernel/rules/{alert,event,refusal,uuid}`',
+      'gateway, schema, `kernel/service`, `kernel/rules/{alert,event,refusal,repeatable,uuid}`',
     ],
     holds: under('gateway/'),
     mayImport: ({ to }) =>
@@ -90,13 +90,13 @@ export const rooms: readonly Room[] = [
         'gateway/',
         'schema/',
         'subgraphs/kernel/service/',
-        ...inKernel('rules', 'alert', 'event', 'refusal', 'uuid'),
+        ...inKernel('rules', 'alert', 'event', 'refusal', 'repeatable', 'uuid'),
       )(to),
   },
   {
     row: [
       '`rest-facade/`',
-      'rest-facade, gateway, schema, `kernel/service/{access,bank-notifications,bus,config,graph,tracing}`, `kernel/rules/{event,failure-code,refusal,uuid}`',
+      'rest-facade, gateway, schema, `kernel/service/{access,bank-notifications,bus,config,graph,tracing}`, `kernel/rules/{event,failure-code,refusal,repeatable,uuid}`',
     ],
     holds: under('rest-facade/'),
     mayImport: ({ to }) =>
@@ -108,7 +108,7 @@ export const rooms: readonly Room[] = [
         ...['access', 'config', 'graph', 'tracing'].map(
           (folder) => `subgraphs/kernel/service/${folder}/`,
         ),
-        ...inKernel('rules', 'event', 'failure-code', 'refusal', 'uuid'),
+        ...inKernel('rules', 'event', 'failure-code', 'refusal', 'repeatable', 'uuid'),
       )(to),
   },
   {

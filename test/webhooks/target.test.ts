@@ -3,11 +3,8 @@ import { createSocket, type Socket } from 'node:dgram';
 import { createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { postWebhook } from '../../subgraphs/merchants/webhooks/post-webhook.ts';
-import {
-  checkWebhookUrl,
-  isPublicAddress,
-  openTargets,
-} from '../../subgraphs/merchants/webhooks/webhook-target.ts';
+import { checkWebhookUrl, isPublicAddress } from '../../subgraphs/kernel/service/webhook-url.ts';
+import { openTargets } from '../../subgraphs/merchants/webhooks/webhook-target.ts';
 import { startReceiver } from './receiver.ts';
 
 /**
@@ -95,18 +92,19 @@ describe('the address of a webhook, when it is given', () => {
 
   test('may not be http, save in development and never for live', () => {
     for (const url of ['http://shop.example/hook', 'http://127.0.0.1:8080/hook']) {
-      assert.equal(checkWebhookUrl(url, strict), 'must be an https URL');
-      assert.equal(checkWebhookUrl(url, { ...strict, mode: 'test' }), 'must be an https URL');
-      assert.equal(checkWebhookUrl(url, { ...development, mode: 'live' }), 'must be an https URL');
+      const mistake = `must be an https URL, got "${url.slice(0, -'/hook'.length)}"`;
+      assert.equal(checkWebhookUrl(url, strict), mistake);
+      assert.equal(checkWebhookUrl(url, { ...strict, mode: 'test' }), mistake);
+      assert.equal(checkWebhookUrl(url, { ...development, mode: 'live' }), mistake);
       assert.equal(checkWebhookUrl(url, development), null);
     }
   });
 
   test('may not be private in any notation', () => {
     for (const host of privateHosts)
-      assert.equal(
-        checkWebhookUrl(`https://${host}/hook`, strict),
-        'must lead to a public address',
+      assert.match(
+        checkWebhookUrl(`https://${host}/hook`, strict) ?? '',
+        /^must lead to a public address, got "/,
         host,
       );
     for (const host of [
@@ -116,10 +114,12 @@ describe('the address of a webhook, when it is given', () => {
       'api.localhost',
       'metadata.google.internal',
       'printer.local',
+      'receiver',
+      'receiver.',
     ])
       assert.equal(
         checkWebhookUrl(`https://${host}/`, strict),
-        'must lead to a public address',
+        `must lead to a public address, got "${host.toLowerCase()}"`,
         host,
       );
   });
@@ -134,6 +134,7 @@ describe('the address of a webhook, when it is given', () => {
       'LOCALHOST.',
       'api.localhost',
       '2130706433',
+      'receiver',
     ])
       assert.equal(checkWebhookUrl(`http://${host}:8080/hook`, development), null, host);
     for (const host of [
@@ -147,18 +148,31 @@ describe('the address of a webhook, when it is given', () => {
       'metadata.google.internal',
       'printer.local',
     ])
-      assert.equal(
-        checkWebhookUrl(`http://${host}/hook`, development),
-        'must lead to a public address',
+      assert.match(
+        checkWebhookUrl(`http://${host}/hook`, development) ?? '',
+        /^must lead to a public address, got "/,
         host,
       );
   });
 
   test('must be a URL without a password and of sane length', () => {
-    for (const url of ['', 'hook', '/hook', 'https://'])
-      assert.equal(checkWebhookUrl(url, strict), 'must be an absolute URL', url);
+    for (const url of [
+      '',
+      'hook',
+      '/hook',
+      'https://',
+      'https:///shop.example/',
+      'https:/shop.example/',
+      'https:shop.example/',
+    ])
+      for (const rules of [strict, development])
+        assert.match(checkWebhookUrl(url, rules) ?? '', /^must be an absolute URL such as/, url);
     for (const url of ['ftp://shop.example/', 'file:///etc/passwd', 'javascript:alert(1)'])
-      assert.equal(checkWebhookUrl(url, strict), 'must be an https URL');
+      assert.match(checkWebhookUrl(url, strict) ?? '', /^must be an https URL, got "/, url);
+    assert.equal(
+      checkWebhookUrl('http://4111111111111111.shop.example/', strict),
+      'must be an https URL, got a string of 36 characters',
+    );
     assert.equal(
       checkWebhookUrl('https://me:pass@shop.example/', strict),
       'must not hold a user name or a password',

@@ -17,7 +17,7 @@ import {
   type EndpointSettings,
 } from '../webhooks/change-endpoint.ts';
 import type { ShownSecret } from '../webhooks/rules.ts';
-import { checkWebhookUrl } from '../webhooks/webhook-target.ts';
+import { checkWebhookUrl } from '../../kernel/service/webhook-url.ts';
 
 /** What is asked for. */
 export interface OnboardInput {

@@ -21,7 +21,7 @@ import { WebhookEndpointEntity, type WebhookEndpoint } from '../entities.ts';
 import { makeWebhookSecret } from '../keys/rules.ts';
 import { endpointsPerShop_max, overlapEnd, overlapMistake } from '../rules/cabinet.ts';
 import { shownSecret, type ShownSecret, type SignatureFormat } from './rules.ts';
-import { checkWebhookUrl, type TargetSwitch } from './webhook-target.ts';
+import { checkWebhookUrl, type TargetSwitch } from '../../kernel/service/webhook-url.ts';
 
 export interface EndpointParts extends ShopParts, TargetSwitch {}
 

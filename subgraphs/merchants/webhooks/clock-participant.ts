@@ -9,7 +9,8 @@ import { claimDeliveriesOf } from './claim-deliveries.ts';
 import { dueByClock } from './claim-statements.ts';
 import { attemptDelivery, deliveryLimits, type DeliveryParts } from './deliver-webhook.ts';
 import { openAttemptStore } from './store-attempts.ts';
-import { openTargets, type TargetSwitch } from './webhook-target.ts';
+import type { TargetSwitch } from '../../kernel/service/webhook-url.ts';
+import { openTargets } from './webhook-target.ts';
 
 const pendingOf = `from webhook_delivery as delivery join event on event.merchant_id = $1 and event.id = delivery.event_id and event.mode = 'test'
   where delivery.merchant_id = $1 and delivery.shop_id = $2 and delivery.status = 'pending'`;

@@ -15,7 +15,8 @@ import {
   webhookSweep_ms,
 } from './rules.ts';
 import { openAttemptStore } from './store-attempts.ts';
-import { openTargets, type TargetSwitch } from './webhook-target.ts';
+import type { TargetSwitch } from '../../kernel/service/webhook-url.ts';
+import { openTargets } from './webhook-target.ts';
 
 export interface LanesParts
   extends Omit<DeliveryParts, 'targets' | 'limits' | 'storeAttempt' | 'now'>, TargetSwitch {

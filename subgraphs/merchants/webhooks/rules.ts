@@ -36,7 +36,6 @@ export const webhookSocketsPerOrigin_max = 256;
  * makes up for lost wake-ups.
  */
 export const webhookSweep_ms = 1_000;
-export const webhookUrl_max_chars = 2_048;
 
 const second_ms = 1_000;
 const minute_ms = 60 * second_ms;

@@ -1,26 +1,20 @@
 /**
- * Where webhooks may go. Decision D-74: https only for live; never to loopback, private,
- * link-local, multicast or metadata addresses, checked on the address that is actually connected
- * to. Redirects are not followed, so each connection is the only hop. The development switch allows
- * http, and loopback.
+ * Connections to receivers. Decision D-74: never to loopback, private, link-local, multicast or
+ * metadata addresses, checked on the address that is actually connected to. Redirects are not
+ * followed, so each connection is the only hop. The development switch allows http, and loopback.
  */
 import { lookup as systemLookup, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
-import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { webhookDeadline_ms, webhookSocketsPerOrigin_max, webhookUrl_max_chars } from './rules.ts';
-
-export interface TargetRules {
-  /** The development switch: http and loopback are allowed, other private addresses are not. */
-  readonly privateTargets: boolean;
-}
-
-/** The development switch as it stands now. */
-export interface TargetSwitch {
-  readonly privateTargets: () => boolean;
-}
+import {
+  mayReachWith,
+  withoutBrackets,
+  type MayReach,
+  type TargetRules,
+  type TargetSwitch,
+} from '../../kernel/service/webhook-url.ts';
+import { webhookDeadline_ms, webhookSocketsPerOrigin_max } from './rules.ts';
 
 /** The target may not be connected to. */
 class RefusedTarget extends Error {
@@ -29,73 +23,6 @@ class RefusedTarget extends Error {
     this.name = 'RefusedTarget';
   }
 }
-
-/**
- * The only IPv6 block from which public unicast addresses are given out; outside it also lie forms
- * that carry an IPv4 address, such as `::7f00:1`.
- */
-const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
-
-/**
- * Public by its block, and yet the cloud's own inside of a machine that runs there: Azure's wire
- * server.
- */
-const cloudOwn = new Set(['168.63.129.16']);
-
-/**
- * Whether an address, in any notation that a socket or a resolver gives, is a public unicast one.
- * Everything else is refused, known or not: private, carrier-grade NAT, link-local with its
- * metadata services, multicast, reserved, and the IPv6 forms that carry an IPv4 address.
- */
-export const isPublicAddress = (text: string): boolean => {
-  if (!ipaddr.isValid(text)) return false;
-  const address = ipaddr.process(text);
-  return (
-    address.range() === 'unicast' &&
-    !cloudOwn.has(address.toString()) &&
-    (address.kind() === 'ipv4' || address.match(globalUnicast))
-  );
-};
-
-type MayReach = (address: string) => boolean;
-
-const isPublicOrLoopback: MayReach = (text) =>
-  isPublicAddress(text) || (ipaddr.isValid(text) && ipaddr.process(text).range() === 'loopback');
-
-const mayReachWith = ({ privateTargets }: TargetRules): MayReach =>
-  privateTargets ? isPublicOrLoopback : isPublicAddress;
-
-const withoutBrackets = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
-
-/** Names that never lead outside (RFC 6761, RFC 8375, ICANN's private-use name). */
-const isPrivateName = (hostname: string): boolean =>
-  /(^|\.)(localhost|local|internal|home\.arpa)\.?$/i.test(hostname);
-
-const isLoopbackName = (hostname: string): boolean => /(^|\.)localhost\.?$/i.test(hostname);
-
-/**
- * Checks an address when it is configured or sent with a payment. Gives what is wrong with it, in
- * words that follow the field's name, or null. Names are not resolved here: what they lead to is
- * checked on every connection.
- */
-export const checkWebhookUrl = (
-  url: string,
-  rules: TargetRules & { readonly mode: Mode },
-): string | null => {
-  if (url.length > webhookUrl_max_chars)
-    return `must have at most ${webhookUrl_max_chars} characters, got ${url.length}`;
-  if (!URL.canParse(url)) return 'must be an absolute URL';
-  const { protocol, hostname, username, password } = new URL(url);
-  if (protocol !== 'https:' && protocol !== 'http:') return 'must be an https URL';
-  if (protocol === 'http:' && (rules.mode === 'live' || !rules.privateTargets))
-    return 'must be an https URL';
-  if (username !== '' || password !== '') return 'must not hold a user name or a password';
-  const host = withoutBrackets(hostname);
-  const isAllowedName = !isPrivateName(host) || (rules.privateTargets && isLoopbackName(host));
-  return (isIP(host) === 0 ? !isAllowedName : !mayReachWith(rules)(host))
-    ? 'must lead to a public address'
-    : null;
-};
 
 type Addresses = (hostname: string) => Promise<readonly string[]>;
 

@@ -105,22 +105,8 @@ const returnUrlMistake = (address: string | Absent): string | null =>
     ? null
     : 'return_url: expected an address that starts with https://';
 
-/**
- * Decision D-74: https only for live. A user name would not be sent, so that it is refused here as
- * it is for endpoints.
- */
-const webhookUrlMistake = (address: string | Absent, mode: Mode): string | null => {
-  if (typeof address !== 'string') return null;
-  const url = URL.parse(address);
-  if (url?.protocol !== 'https:' && (url?.protocol !== 'http:' || mode === 'live'))
-    return 'webhook_url: expected an address that starts with https://';
-  return url.username === '' && url.password === ''
-    ? null
-    : 'webhook_url: expected an address without a user name and a password';
-};
-
-const mistakeIn = (input: PaymentInput, mode: Mode): string | null => {
-  const { amount, currency, returnUrl, webhookUrl, ttlMinutes, metadata } = input;
+const mistakeIn = (input: PaymentInput): string | null => {
+  const { amount, currency, returnUrl, ttlMinutes, metadata } = input;
   if (amount < 1n) return `amount: expected an integer from 1 to 2^53-1, got ${amount}`;
   if (typeof currency === 'string' && !isCurrency(currency))
     return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
@@ -133,12 +119,7 @@ const mistakeIn = (input: PaymentInput, mode: Mode): string | null => {
   }
   if (input.capture === 'manual' && input.method === 'recurrent')
     return 'capture: a recurrent payment is not captured by hand';
-  return (
-    textMistakeIn(input) ??
-    returnUrlMistake(returnUrl) ??
-    webhookUrlMistake(webhookUrl, mode) ??
-    metadataMistakeIn(metadata)
-  );
+  return textMistakeIn(input) ?? returnUrlMistake(returnUrl) ?? metadataMistakeIn(metadata);
 };
 
 /**
@@ -151,7 +132,7 @@ export const defaultOrderId = (id: string, now: Temporal.Instant): string =>
 
 /**
  * The terms of a new payment `id`, or `bad_request` naming the field, what was expected and what
- * came (decision D-06).
+ * came (decision D-06). Where its webhooks go is checked beside, by the switch of the moment.
  */
 export const paymentTerms = (
   input: PaymentInput,
@@ -159,7 +140,7 @@ export const paymentTerms = (
   id: string,
   now: Temporal.Instant,
 ): PaymentTerms | Refused => {
-  const mistake = mistakeIn(input, mode);
+  const mistake = mistakeIn(input);
   if (mistake) return refused('bad_request', mistake);
   const plan = mode === 'test' ? planFor(input.amount, input.metadata ?? {}) : null;
   return {
