@@ -121,7 +121,7 @@ export type PaymentLinkCreateInput = {
   expiresAt?: string | null | undefined;
   /** https alone. */
   returnUrl?: string | null | undefined;
-  /** Up to 19 pairs: the payment's `link_id` is one more. */
+  /** Up to 20 pairs; each payment has the link's own `link_id` beside them. */
   metadata?: Record<string, string> | null | undefined;
   /** Of each of its payments; goes with a fixed `amount` alone, to which its items sum. */
   receipt?: ReceiptInput | null | undefined;

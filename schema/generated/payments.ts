@@ -759,7 +759,7 @@ export type PaymentLinkCreateInput = {
   expiresAt?: InputMaybe<Scalars['DateTime']['input']>;
   /** https alone. */
   returnUrl?: InputMaybe<Scalars['String']['input']>;
-  /** Up to 19 pairs: the payment's `link_id` is one more. */
+  /** Up to 20 pairs; each payment has the link's own `link_id` beside them. */
   metadata?: InputMaybe<Scalars['StringMap']['input']>;
   /** Of each of its payments; goes with a fixed `amount` alone, to which its items sum. */
   receipt?: InputMaybe<ReceiptInput>;

@@ -51,6 +51,10 @@ const create = async (merchant: Merchant, body: object): Promise<Link> => {
   assert.equal(answer.status, 201, JSON.stringify(answer.body));
   return answer.body.link;
 };
+/** So many pairs of metadata. */
+const pairs = (count: number): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`own_${n}`, String(n)]));
+
 const read = async (merchant: Merchant, { id }: Pick<Link, 'id'>): Promise<Link> =>
   (await merchant.call('GET', `/links/${id}`)).body;
 
@@ -168,7 +172,7 @@ describe('a payment link', () => {
       [{ amount: 1, expires_at: new Date(Date.now() - 1_000).toISOString() }, /expires_at/],
       [{ amount: 1, expires_at: new Date(Date.now() + 366 * day_ms).toISOString() }, /expires_at/],
       [{ amount: 1, return_url: 'http://a.example' }, /return_url/],
-      [{ amount: 1, metadata: { link_id: 'x' } }, /metadata\.link_id/],
+      [{ amount: 1, metadata: pairs(21) }, /metadata: expected an object of up to 20 strings/],
     ] as const) {
       const answer = await merchant.call('POST', '/links', body);
       assert.equal(answer.status, 400, JSON.stringify(body));
@@ -185,6 +189,7 @@ describe('a payment link', () => {
       amount: 10_000,
       method: 'sbp',
       description: '<b>Tea</b>',
+      metadata: { ...pairs(19), link_id: 'own' },
     });
     const shown = await fetch(link.url, { headers: { 'accept-language': 'en' } });
     const text = await shown.text();
@@ -194,7 +199,8 @@ describe('a payment link', () => {
     assert.equal(status, 303);
     await openSession(page);
     const paid = await until(merchant, page, 'succeeded');
-    assert.equal(paid.metadata.link_id, link.id);
+    const { metadata } = paid;
+    assert.deepEqual([metadata.link_id, metadata.own_18], [link.id, '18']);
     const after = await read(merchant, link);
     assert.deepEqual(
       [after.status, after.uses_left, after.payments_count, after.amount_paid],

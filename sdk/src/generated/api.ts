@@ -1666,7 +1666,7 @@ export interface components {
              * @description Where the buyer returns after a final status.
              */
             return_url?: string;
-            /** @description Given to each payment, with `link_id` beside it. */
+            /** @description Given to each payment, with the link's `link_id` beside it; it overwrites a pair of that name. */
             metadata?: {
                 [key: string]: string;
             };

@@ -6,7 +6,7 @@ import type { Payment } from '../entities.ts';
 import type { PaymentsParts } from '../parts.ts';
 import { endedUnpaid } from '../rules/payment.ts';
 import type { PaymentLink } from './entities.ts';
-import { idOfAddress, isOpen, paymentMetadata } from './rules.ts';
+import { idOfAddress, isOpen, linkIdKey } from './rules.ts';
 import {
   findLinkByAddress,
   forgetLinkPayment,
@@ -65,12 +65,12 @@ export const payLink = async (
   const amount = amountFor(link, typed);
   if (typeof amount !== 'bigint') return amount;
   const { merchantId, shopId, mode, currency, method, capture } = link;
-  const { orderId, description, returnUrl } = link;
+  const { orderId, description, returnUrl, metadata } = link;
   const id = newRowId();
   // First: a payment that can be paid is known to be the link's.
   await noteLinkPayment(parts.database.pool, link, id);
-  const metadata = paymentMetadata(link.metadata, link.id);
-  const input = { amount, currency, method, capture, orderId, description, returnUrl, metadata };
+  const terms = { amount, currency, method, capture, orderId, description, returnUrl, metadata };
+  const input = { ...terms, reserved: { [linkIdKey]: link.id } };
   const create = (idempotency: PaymentRequest['idempotency']) =>
     createPayment(
       parts,

@@ -65,7 +65,7 @@ const amountMistake = ({ amount, amountMin, amountMax }: LinkTerms): string | nu
 };
 
 const mistakeIn = (terms: LinkTerms, now: Temporal.Instant): string | null => {
-  const { currency, method, uses, expiresAt, metadata } = terms;
+  const { currency, method, uses, expiresAt } = terms;
   if (!isCurrency(currency))
     return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
   if (method === 'recurrent') return 'method: expected sbp, cards, tpay, sberpay or any';
@@ -76,7 +76,6 @@ const mistakeIn = (terms: LinkTerms, now: Temporal.Instant): string | null => {
     Temporal.Instant.compare(expiresAt, now.add({ hours: 24 * lifetime_max_days })) > 0
   )
     return `expires_at: expected a moment within the next ${lifetime_max_days} days`;
-  if (linkIdKey in metadata) return `metadata.${linkIdKey}: reserved for the link's own id`;
   return amountMistake(terms);
 };
 
@@ -111,20 +110,9 @@ export const linkTerms = (
   };
   const mistake = mistakeIn(terms, now);
   if (mistake) return refused('bad_request', mistake);
-  const payment = paymentTerms(
-    { ...terms, amount: amount ?? 1n, metadata: paymentMetadata(terms.metadata, id) },
-    mode,
-    id,
-    now,
-  );
+  const payment = paymentTerms({ ...terms, amount: amount ?? 1n }, mode, id, now);
   return 'code' in payment ? payment : terms;
 };
-
-/** The metadata of a payment through the link. */
-export const paymentMetadata = (
-  metadata: Readonly<Record<string, string>>,
-  linkId: string,
-): Record<string, string> => ({ ...metadata, [linkIdKey]: linkId });
 
 /** Whether the link may be paid now: the sweep may not have ended it yet. */
 export const isOpen = (

@@ -42,6 +42,8 @@ export interface PaymentInput {
   readonly webhookUrl?: string | null | undefined;
   readonly ttlMinutes?: number | null | undefined;
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+  /** What the service itself adds: it overwrites the merchant's metadata, and is not counted. */
+  readonly reserved?: Readonly<Record<string, string>>;
   /** Additions, section 2. */
   readonly receipt?: ReceiptInput | null | undefined;
 }
@@ -157,6 +159,7 @@ export const paymentTerms = (
     plan,
     metadata: {
       ...input.metadata,
+      ...input.reserved,
       mode,
       ...(input.webhookUrl ? { webhook_url: input.webhookUrl } : {}),
       ...(input.customerId ? { customer_id: input.customerId } : {}),
