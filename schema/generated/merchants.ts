@@ -374,7 +374,7 @@ export type EventLogPage = {
   items: Array<LoggedEvent>;
   /** Whether there are further events. A page looks at 20,000 at most, so that it may have none for its filters and others behind it. */
   hasMore: Scalars['Boolean']['output'];
-  /** Goes into the next `after`, also when there are no items; null while the log is empty. */
+  /** Goes into the next `after`, also when there are no items, and is never beyond the days; null while there is nothing to be behind. */
   lastId: Maybe<Scalars['String']['output']>;
 };
 

@@ -73,12 +73,17 @@ const logged = (merchant: Merchant, count: number): Promise<Page> =>
     return page.items.length >= count && page;
   }, `${count} events in the log`);
 
-/** Events as the relay leaves them, behind all others. */
-const plant = async (merchant: Merchant, count: number, event: string): Promise<void> => {
+/** Events as the relay leaves them, behind all others; `at`: SQL of their moment. */
+const plant = async (
+  merchant: Merchant,
+  count: number,
+  event: string,
+  at = 'now()',
+): Promise<void> => {
   await pool.query(
     `insert into event (merchant_id, id, shop_id, mode, subject_id, webhook_event, webhook_body, sequence, created_at)
      select $1, id, $2, 'test', gen_random_uuid(), $4, json_build_object('id', 'evt_' || id, 'event', $4::text, 'created_at', now(), 'data', json_build_object('id', n))::text,
-       nextval('event_sequence_seq'), now() from (select gen_random_uuid() as id, n from generate_series(1, $3::int) as n) as made`,
+       nextval('event_sequence_seq'), ${at} from (select gen_random_uuid() as id, n from generate_series(1, $3::int) as n) as made`,
     [merchant.id, merchant.shopId, count, event],
   );
 };
@@ -146,6 +151,32 @@ describe('the event log', () => {
     const today = new Date().toISOString().slice(0, 10);
     assert.equal((await read(merchant, `?from=${today}`)).items.length, 2);
     assert.equal((await read(merchant, '?to=2026-01-01')).items.length, 0);
+  });
+
+  test('with the end of the days last_id is not beyond them: the next days go on behind it', async () => {
+    const merchant = await makeMerchant(service);
+    const day = (days: number): string =>
+      new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+    const [before, today, tomorrow] = [day(-1), day(0), day(1)];
+    await cancelOne(merchant);
+    await logged(merchant, 1);
+    await plant(merchant, 2, 'payout.succeeded', `now() + interval '1 day'`);
+    const [first, second, third] = (await logged(merchant, 3)).items;
+    const none = await read(merchant, `?to=${before}`);
+    assert.deepEqual(none, { items: [], has_more: false, last_id: null });
+    const ofToday = await read(merchant, `?to=${today}`);
+    assert.deepEqual(ofToday, { items: [first], has_more: false, last_id: first?.id });
+    const again = await read(merchant, `?to=${today}&after=${ofToday.last_id}`);
+    assert.deepEqual(again, { items: [], has_more: false, last_id: first?.id });
+    const filtered = await read(merchant, `?to=${today}&event=payout.succeeded`);
+    assert.deepEqual(filtered, { items: [], has_more: false, last_id: first?.id });
+    const next = await read(merchant, `?to=${tomorrow}&after=${ofToday.last_id}&limit=1`);
+    assert.deepEqual(next, { items: [second], has_more: true, last_id: second?.id });
+    const end = await read(merchant, `?from=${tomorrow}&after=${next.last_id}`);
+    assert.deepEqual(end, { items: [third], has_more: false, last_id: third?.id });
+    // A read of the days before them passes over the earlier ones.
+    const from = await read(merchant, `?from=${tomorrow}&event=payment.failed`);
+    assert.deepEqual(from, { items: [], has_more: false, last_id: third?.id });
   });
 
   test('refuses an after that is unknown, of another shop or of the other mode, and other mistakes', async () => {

@@ -601,6 +601,7 @@ export interface paths {
          *     for 90 days; an `after` that is older, or unknown, is refused.
          *
          *     A page looks at 20,000 events at most. With filters that few events pass it may have no items while `has_more` is true: read on with `last_id`.
+         *     `last_id` is never beyond the days of `to`: whoever goes on with the next days misses none.
          */
         get: operations["ListEventLog"];
         put?: never;
@@ -1897,7 +1898,7 @@ export interface components {
             items: components["schemas"]["LoggedEvent"][];
             /** @description Whether there are further events. */
             has_more: boolean;
-            /** @description Send as `after` to read on, also when `items` is empty; null while the log is empty. */
+            /** @description Send as `after` to read on, also when `items` is empty; null while there is nothing to be behind. */
             last_id: string | null;
         };
         DeliveredEvent: {

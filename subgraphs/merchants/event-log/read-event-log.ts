@@ -37,7 +37,10 @@ export interface EventLogQuery {
 export interface EventLogPage {
   readonly items: LoggedEvent[];
   readonly hasMore: boolean;
-  /** `evt_...`, which goes into the next `after`; null where nothing was read. */
+  /**
+   * `evt_...`, which goes into the next `after`: with the end of the days it is not beyond them.
+   * Null where nothing was read.
+   */
   readonly lastId: string | null;
 }
 
@@ -61,22 +64,31 @@ const byId: Statement = {
 interface Way {
   /** Before the first number of all. */
   readonly start: bigint;
-  /** The last event that a filtered page looks at. */
+  /**
+   * Where a filtered page ends: at the last event that it looks at and that is on this side of the
+   * days' far end. Who goes on with the next days sees what is beyond it.
+   */
   readonly edge: Statement;
   readonly page: Statement;
+  /** Whether there is such an event behind another, as far as the next page looks. */
   readonly isBehind: Statement;
+  /** The far end of the days; null: open. */
+  readonly farEnd: (span: Span) => Temporal.Instant | null;
 }
 
 const wayOf = (name: string, backwards: boolean, start: bigint): Way => {
-  const [beyond, within, last, order] = backwards
-    ? (['<', '>=', 'min', 'desc'] as const)
-    : (['>', '<=', 'max', 'asc'] as const);
+  const [beyond, within, last, order, near] = backwards
+    ? (['<', '>=', 'min', 'desc', '>='] as const)
+    : (['>', '<=', 'max', 'asc', '<'] as const);
+  const looked = `(select sequence, created_at from event where ${inLog} and sequence ${beyond} $4 order by sequence ${order} limit ${looked_max_events}) as looked
+        where ($5::timestamptz is null or looked.created_at ${near} $5)`;
   return {
     start,
+    farEnd: ({ since, until }) => (backwards ? since : until),
     edge: {
       name: `event_log.edge${name}`,
       text: `select id, sequence from event where ${inLog} and sequence = (
-        select ${last}(sequence) from (select sequence from event where ${inLog} and sequence ${beyond} $4 order by sequence ${order} limit ${looked_max_events}) as looked)`,
+        select ${last}(sequence) from ${looked})`,
     },
     page: {
       name: `event_log.page${name}`,
@@ -87,7 +99,7 @@ const wayOf = (name: string, backwards: boolean, start: bigint): Way => {
     },
     isBehind: {
       name: `event_log.is_behind${name}`,
-      text: `select 1 from event where ${inLog} and sequence ${beyond} $4 limit 1`,
+      text: `select 1 from ${looked} limit 1`,
     },
   };
 };
@@ -165,9 +177,10 @@ const readBehind = async (
   const behind = [...whoseLog(shop), start?.sequence ?? way.start];
   const filters = [events, subjectId, since, until];
   const isFiltered = filters.some((filter) => filter !== null);
+  const farEnd = way.farEnd({ since, until });
   // It is read before the page: an event that comes between the two is behind it.
   const [last] = isFiltered
-    ? await run<{ id: string; sequence: bigint }>(runner, way.edge, behind)
+    ? await run<{ id: string; sequence: bigint }>(runner, way.edge, [...behind, farEnd])
     : [];
   const isEmpty = isFiltered && !last;
   const rows = isEmpty
@@ -184,6 +197,6 @@ const readBehind = async (
   const hasMore =
     isFull ||
     (last !== undefined &&
-      (await run(runner, way.isBehind, [...whoseLog(shop), last.sequence])).length > 0);
+      (await run(runner, way.isBehind, [...whoseLog(shop), last.sequence, farEnd])).length > 0);
   return { items, hasMore, lastId: end ? publicIdOf(end) : null };
 };
