@@ -51,7 +51,6 @@ const create = async (merchant: Merchant, body: object): Promise<Link> => {
   assert.equal(answer.status, 201, JSON.stringify(answer.body));
   return answer.body.link;
 };
-/** So many pairs of metadata. */
 const pairs = (count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`own_${n}`, String(n)]));
 
@@ -199,8 +198,7 @@ describe('a payment link', () => {
     assert.equal(status, 303);
     await openSession(page);
     const paid = await until(merchant, page, 'succeeded');
-    const { metadata } = paid;
-    assert.deepEqual([metadata.link_id, metadata.own_18], [link.id, '18']);
+    assert.deepEqual([paid.metadata.link_id, paid.metadata.own_18], [link.id, '18']);
     const after = await read(merchant, link);
     assert.deepEqual(
       [after.status, after.uses_left, after.payments_count, after.amount_paid],
@@ -247,21 +245,18 @@ describe('a payment link', () => {
     assert.ok(pressed.every(({ status, page: also }) => status === 303 && also === page));
     const { page: ofOther } = await goOn(link, '5', other);
     const { page: ofMore } = await goOn(link, '6', key);
-    const cancelled = await merchant.call('POST', `/payments/${paymentOf(page)}/cancel`);
-    assert.equal(cancelled.status, 200);
+    await merchant.call('POST', `/payments/${paymentOf(page)}/cancel`);
     const { page: anew } = await goOn(link, '5', key);
     assert.equal(
       (await goOn(link, '5', key)).page,
       anew,
       'what came after it is pressed twice, too',
     );
-    const pages = [page, ofOther, ofMore, anew];
-    const { rows } = await pool.query<{ id: string }>(
-      'select payment_id as id from link_payment where merchant_id = $1 order by id',
-      [merchant.id],
-    );
+    const notes = 'select 1 from link_payment where merchant_id = $1';
+    const { rows } = await pool.query(notes, [merchant.id]);
     const { items } = (await merchant.call('GET', '/payments')).body;
-    assert.deepEqual(new Set(pages.map(paymentOf)), new Set(items.map(({ id }: Link) => id)));
+    const pages = new Set([page, ofOther, ofMore, anew].map(paymentOf));
+    assert.deepEqual(pages, new Set(items.map(({ id }: Link) => id)));
     assert.deepEqual([items.length, rows.length], [4, 4]);
   });
 

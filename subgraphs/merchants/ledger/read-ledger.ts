@@ -56,7 +56,10 @@ export const ledgerRegistryQuery = ({ type, ...page }: LedgerQuery): RegistryQue
 
 export type LedgerPage = ListedPage<LedgerRow>;
 
-/** Movements as their callers list them, newest first; of all merchants those alone that are of no payment. */
+/**
+ * Movements as their callers list them, newest first; of all merchants those alone that are of no
+ * payment.
+ */
 export const pageOfLedger = openList<LedgerRow>(
   {
     table: ledgerTable,

@@ -108,7 +108,7 @@ const mayBeMade = ({ charge: { kind }, subscription: { status }, token }: Asking
   kind === 'subscription_init' ||
   ((status === 'active' || status === 'past_due') && token.status === 'active');
 
-/** What became of a charge that may not be asked for any more: where nobody asked, it is dropped. */
+/** What became of a charge that may not be asked for any more; unasked, it is dropped. */
 const madeBefore = async (
   { payments }: ChargingParts,
   { charge }: Asking,
