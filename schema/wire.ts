@@ -81,8 +81,13 @@ export const paymentJson = (payment: PaymentFieldsFragment) => ({
   refunds: payment.refunds.map(refundJson),
 });
 
+/** A link's fields; the sum of its payments may be one that only raw JSON writes to the digit. */
+export type LinkFields = Omit<PaymentLinkFieldsFragment, 'amountPaid'> & {
+  readonly amountPaid: number | object;
+};
+
 /** Additions, D-100: a payment link. */
-export const linkJson = (link: PaymentLinkFieldsFragment) => ({
+export const linkJson = (link: LinkFields) => ({
   id: link.id,
   merchant_id: link.merchantId,
   shop_id: link.shopId,

@@ -20,6 +20,8 @@ export type Scalars = {
   Float: { input: number; output: number; }
   /** Money in minor currency units (kopecks, cents): an integer from 0 to 2^53-1. */
   MinorUnits: { input: bigint; output: bigint; }
+  /** Money with a sign, in minor units: credit positive, withholding negative. */
+  SignedMinorUnits: { input: bigint; output: bigint; }
   /** A moment: RFC 3339 in UTC with milliseconds. */
   DateTime: { input: Temporal.Instant; output: Temporal.Instant; }
   /** A map of string to string. */
@@ -718,8 +720,8 @@ export type PaymentLink = {
   metadata: Scalars['StringMap']['output'];
   /** Payments that succeeded through it and were not given back for want of a use. */
   paymentsCount: Scalars['Int']['output'];
-  /** Their sum, minor units. */
-  amountPaid: Scalars['MinorUnits']['output'];
+  /** Their sum, minor units; it may be beyond 2^53-1. */
+  amountPaid: Scalars['SignedMinorUnits']['output'];
   /** When it ends. */
   expiresAt: Scalars['DateTime']['output'];
   /** When it was made. */
@@ -1543,6 +1545,7 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
 /** Mapping between all available schema types and the resolvers types */
 export type ResolversTypes = {
   MinorUnits: ResolverTypeWrapper<Scalars['MinorUnits']['output']>;
+  SignedMinorUnits: ResolverTypeWrapper<Scalars['SignedMinorUnits']['output']>;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
   StringMap: ResolverTypeWrapper<Scalars['StringMap']['output']>;
   Mode: Mode;
@@ -1629,6 +1632,7 @@ export type ResolversTypes = {
 /** Mapping between all available schema types and the resolvers parents */
 export type ResolversParentTypes = {
   MinorUnits: Scalars['MinorUnits']['output'];
+  SignedMinorUnits: Scalars['SignedMinorUnits']['output'];
   DateTime: Scalars['DateTime']['output'];
   StringMap: Scalars['StringMap']['output'];
   Refused: Refused;
@@ -1698,6 +1702,10 @@ export type ResolversParentTypes = {
 
 export interface MinorUnitsScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['MinorUnits'], any> {
   name: 'MinorUnits';
+}
+
+export interface SignedMinorUnitsScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['SignedMinorUnits'], any> {
+  name: 'SignedMinorUnits';
 }
 
 export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
@@ -1960,7 +1968,7 @@ export type PaymentLinkResolvers<ContextType = SubgraphContext, ParentType exten
   returnUrl?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   metadata?: Resolver<ResolversTypes['StringMap'], ParentType, ContextType>;
   paymentsCount?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
-  amountPaid?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
+  amountPaid?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
   expiresAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   finalizedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
@@ -2120,6 +2128,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
 
 export type Resolvers<ContextType = SubgraphContext> = {
   MinorUnits?: GraphQLScalarType;
+  SignedMinorUnits?: GraphQLScalarType;
   DateTime?: GraphQLScalarType;
   StringMap?: GraphQLScalarType;
   Refused?: RefusedResolvers<ContextType>;

@@ -1737,7 +1737,8 @@ export interface components {
              * @description Payments that succeeded through it.
              */
             payments_count: number;
-            amount_paid: components["schemas"]["MinorUnits"];
+            /** @description Their sum in minor currency units; it may be beyond 2^53-1. */
+            amount_paid: number;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */

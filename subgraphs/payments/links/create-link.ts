@@ -72,6 +72,7 @@ export const createLink = async (
     receipt: given && shownTerms(given.terms),
     paymentsCount: 0,
     amountPaid: 0n,
+    amountPaidOver: null,
     createdAt: now,
     finalizedAt: null,
   };

@@ -41,6 +41,8 @@ export const PaymentLinkEntity = defineEntity({
     /** Of payments that succeeded and were not given back for want of a use. */
     paymentsCount: p.integer(),
     amountPaid: p.bigint(),
+    /** How many times 2^62 their sum has besides; null: not once. */
+    amountPaidOver: p.bigint().nullable(),
     expiresAt: instant(),
     createdAt: instant(),
     finalizedAt: instant().nullable(),

@@ -1,9 +1,11 @@
 /** A payment link as the public JSON and the webhook `link.paid` have it (D-100, D-104). */
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { linkJson, type PaymentLinkFieldsFragment } from '../../../schema/wire.ts';
+import { scalars } from '../../../schema/scalars.ts';
+import { linkJson, type LinkFields } from '../../../schema/wire.ts';
 import type { OutboxEvent } from '../../kernel/events/outbox.ts';
 import { nobody, type ShownTerms } from '../../kernel/rules/receipt-customer.ts';
 import type { PaymentLink } from './entities.ts';
+import { paidSum } from './paid-sum.ts';
 
 const number = (amount: bigint | null): number | null => (amount === null ? null : Number(amount));
 
@@ -14,13 +16,13 @@ export const shownOf = ({ customer, ...terms }: ShownTerms) => ({
 });
 
 const publicLink = (link: PaymentLink): ReturnType<typeof linkJson> => {
-  const view: PaymentLinkFieldsFragment = {
+  const view: LinkFields = {
     ...link,
     capture: link.capture ?? 'automatic',
     amount: number(link.amount),
     amountMin: number(link.amountMin),
     amountMax: number(link.amountMax),
-    amountPaid: Number(link.amountPaid),
+    amountPaid: scalars.SignedMinorUnits.serialize(paidSum(link)),
     receipt: link.receipt && { ...shownOf(link.receipt), items: [...link.receipt.items] },
     expiresAt: rfc3339(link.expiresAt),
     createdAt: rfc3339(link.createdAt),

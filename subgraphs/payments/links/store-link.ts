@@ -72,13 +72,14 @@ export const lockLink = async (
 
 const update: Statement = {
   name: 'payment_link.move',
-  text: `update payment_link set status = $3, uses_left = $4, payments_count = $5, amount_paid = $6, finalized_at = $7
+  text: `update payment_link set status = $3, uses_left = $4, payments_count = $5, amount_paid = $6, amount_paid_over = $7, finalized_at = $8
     where merchant_id = $1 and id = $2`,
 };
 
 /** Writes what may change of a locked link. */
 export const moveLink = async (runner: Runner, link: PaymentLink): Promise<void> => {
-  const { merchantId, id, status, usesLeft, paymentsCount, amountPaid, finalizedAt } = link;
+  const { merchantId, id, status, usesLeft, paymentsCount, finalizedAt } = link;
+  const { amountPaid, amountPaidOver } = link;
   await run(runner, update, [
     merchantId,
     id,
@@ -86,6 +87,7 @@ export const moveLink = async (runner: Runner, link: PaymentLink): Promise<void>
     usesLeft,
     paymentsCount,
     amountPaid,
+    amountPaidOver,
     finalizedAt,
   ]);
 };
