@@ -155,13 +155,33 @@ const attemptOnce = async <Answer>(
   }
 };
 
+/** Whether a text may be a key: a header can carry it. */
+export const isApiKey = (text: string): boolean => /^sk_(?:test|live)_[!-~]+$/.test(text);
+
+/** The address of a service; null for what is none. */
+export const readBaseUrl = (text: string): URL | null => {
+  if (!URL.canParse(text)) return null;
+  const { protocol, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && search === '' && hash === '' ? new URL(text) : null;
+};
+
+/** Whether the service takes a text as `Idempotency-Key`; a header loses spaces at its ends. */
+export const isIdempotencyKey = (text: string): boolean =>
+  /^[ -~]{1,64}$/.test(text) && text.trim() === text;
+
 const checkOptions = ({ apiKey, baseUrl }: ClientOptions): URL => {
-  if (!/^sk_(?:test|live)_\S+$/.test(apiKey))
-    throw new TypeError('apiKey: expected sk_test_... or sk_live_...');
-  const base = new URL(baseUrl);
-  if (!/^https?:$/.test(base.protocol) || base.search !== '' || base.hash !== '')
-    throw new TypeError('baseUrl: expected http(s)://host, without a query');
+  if (!isApiKey(apiKey)) throw new TypeError('apiKey: expected sk_test_... or sk_live_...');
+  const base = readBaseUrl(baseUrl);
+  if (!base) throw new TypeError('baseUrl: expected http(s)://host, without a query');
   return base;
+};
+
+/** The key of a call that takes one. */
+const keyOf = ({ takesKey, options }: Call): string | null => {
+  if (!takesKey) return null;
+  const key = options?.idempotencyKey ?? crypto.randomUUID();
+  if (isIdempotencyKey(key)) return key;
+  throw new TypeError('idempotencyKey: expected 1 to 64 printable ASCII characters');
 };
 
 /** Opens the way to the service. Throws a TypeError when the options cannot be meant. */
@@ -169,7 +189,7 @@ export const openTransport = (client: ClientOptions): Send => {
   const base = checkOptions(client);
   return async (call, receive) => {
     const { method, body: given, options = {} } = call;
-    const key = call.takesKey ? (options.idempotencyKey ?? crypto.randomUUID()) : null;
+    const key = keyOf(call);
     const body = given === undefined ? null : JSON.stringify(given);
     const target = targetOf(base, call);
     const headers: Record<string, string> = {

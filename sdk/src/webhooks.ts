@@ -90,6 +90,31 @@ const fitsStandard = (delivery: Delivery): Promise<boolean> => {
   return anyFits(signatures, keyTextOf(delivery.secret), signed, body);
 };
 
+/** The header that each format signs with. */
+const signatureHeaders: Readonly<Record<WebhookFormat, string>> = {
+  v2: 'X-PSP-Signature',
+  stripe: 'X-PSP-Signature',
+  standard: 'webhook-signature',
+  legacy: 'X-PSP-Signature',
+};
+
+/** Throws a TypeError for what a program has got wrong, and a WebhookError without a signature. */
+const checkDelivery = (delivery: Delivery): void => {
+  const { body, headers, secret, format = 'v2' } = delivery;
+  // Programs in JavaScript pass anything.
+  const [bytes, key]: readonly unknown[] = [body, secret];
+  if (typeof bytes !== 'string' && !ArrayBuffer.isView(bytes)) {
+    const isParsed = typeof bytes === 'object' && bytes !== null;
+    const got = isParsed ? 'a parsed object' : typeof bytes;
+    throw new TypeError(`body: expected the raw bytes or text, got ${got}`);
+  }
+  if (typeof key !== 'string' || key === '')
+    throw new TypeError(`secret: expected whs_..., got ${key === '' ? 'none' : typeof key}`);
+  const name = signatureHeaders[format];
+  if (headerOf(headers, name.toLowerCase()) === '')
+    throw new WebhookError(`there is no ${name} header`);
+};
+
 const fits = (delivery: Delivery): Promise<boolean> => {
   const { format = 'v2' } = delivery;
   switch (format) {
@@ -105,11 +130,12 @@ const fits = (delivery: Delivery): Promise<boolean> => {
 };
 
 /**
- * The event of a delivery. Rejects with a WebhookError when it is not genuine or too old.
- * Signatures are compared in constant time. An event may come more than once: remember its `id`.
+ * The event of a delivery. Rejects with a WebhookError when it is not genuine or too old, and with
+ * a TypeError for a body that was parsed or a secret that is missing. Signatures are compared in
+ * constant time. An event may come more than once: remember its `id`.
  */
 export const verifyWebhook = async (delivery: Delivery): Promise<WebhookEvent> => {
-  if (delivery.secret === '') throw new TypeError('secret: expected whs_...');
+  checkDelivery(delivery);
   if (!(await fits(delivery))) throw new WebhookError('no signature fits the body and the secret');
   const { body } = delivery;
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
