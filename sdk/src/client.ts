@@ -94,6 +94,9 @@ const routesOf = (send: Send) => ({
 /** A shop's way to the API. */
 export type PaymentClient = ReturnType<typeof routesOf>;
 
+/** The API over a way to it. */
+export const clientOver = (send: Send): PaymentClient => routesOf(send);
+
 /** Opens the API with a shop's key. Throws a TypeError when the key or the address is none. */
 export const openPaymentClient = (options: ClientOptions): PaymentClient =>
-  routesOf(openTransport(options));
+  clientOver(openTransport(options));

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const program = join(import.meta.dirname, '../../sdk/src/psp/main.ts');
+export const program = join(import.meta.dirname, '../../sdk/src/psp/main.ts');
 
 export interface Ran {
   readonly code: number | null;

@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { decimalOf, formatMoney } from '../money.ts';
 import type { Command, Context } from './command.ts';
-import { followLog } from './follow-log.ts';
+import { eventsOption, readEventNames } from './event-names.ts';
+import { followLog, readNewestId } from './follow-log.ts';
 import { open } from './open.ts';
 
 const balance: Command = {
@@ -37,7 +38,7 @@ const barOf = (part: number): string =>
 const exportLedger = async ({ given, client, output, stopped }: Context): Promise<void> => {
   const [from, to] = [given.text('from'), given.text('to')];
   const query = { ...(from ? { from } : {}), ...(to ? { to } : {}) };
-  const csv = await client().ledger.csv(query, { signal: stopped });
+  const csv = await client().ledger.csv(query);
   const from_ms = from ? Date.parse(from) : Number.NaN;
   const to_ms = Math.min(Date.now(), to ? Date.parse(to) + 86_400_000 : Date.now());
   const decoder = new TextDecoder();
@@ -45,7 +46,7 @@ const exportLedger = async ({ given, client, output, stopped }: Context): Promis
   let tail = '';
   for await (const part of csv) {
     const text = decoder.decode(part, { stream: true });
-    if (!process.stdout.write(part)) await once(process.stdout, 'drain');
+    if (!process.stdout.write(part)) await once(process.stdout, 'drain', { signal: stopped });
     rows += text.split('\n').length - 1;
     tail = (tail + text).slice(-4_096);
     const done = partOf(tail, from_ms, to_ms);
@@ -68,17 +69,14 @@ const ledger: Command = {
 const tail: Command = {
   name: 'events tail',
   says: 'print webhook events as they happen',
-  options: { events: { says: 'only these, separated by commas', value: 'names' } },
-  run: async ({ given, client, send, output, stopped }) => {
-    const following = { send: send(), client: client(), after: null, since: new Date() };
-    const events = given.text('events');
+  options: { events: eventsOption },
+  run: async ({ given, send, output, stopped }) => {
+    const events = readEventNames(given.text('events'));
+    const way = send();
+    const after = await readNewestId(way);
+    const following = { send: way, after, since: null, events, stopped, remark: output.remark };
     try {
-      for await (const { id, event, created_at, text } of followLog({
-        ...following,
-        events,
-        stopped,
-        remark: output.remark,
-      })) {
+      for await (const { id, event, created_at, text } of followLog(following)) {
         const { data } = JSON.parse(text) as { readonly data: Readonly<Record<string, unknown>> };
         const { id: of, amount, currency = 'RUB' } = data;
         const sum = typeof amount === 'number' ? decimalOf(amount, String(currency)) : '';

@@ -47,5 +47,7 @@ export interface Command {
   /** What completion offers for the first argument. */
   readonly choices?: readonly string[];
   readonly options?: Options;
+  /** Lines below the options in the help. */
+  readonly notes?: readonly string[];
   readonly run: (context: Context) => Promise<void> | void;
 }

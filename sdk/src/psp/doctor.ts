@@ -14,9 +14,11 @@ const skewMax_s = 300;
 /** More than this is worth a word. */
 const skewNoticed_s = 5;
 
-const checkService = async ({ url }: Context): Promise<readonly Finding[]> => {
+const checkService = async ({ url, stopped }: Context): Promise<readonly Finding[]> => {
   const began_ms = Date.now();
-  const response = await fetch(`${url}/v1/public/balance`, { redirect: 'error' }).catch(() => null);
+  const init = { redirect: 'error', signal: stopped } as const;
+  const response = await fetch(`${url}/v1/public/balance`, init).catch(() => null);
+  stopped.throwIfAborted();
   if (!response) return [{ what: 'service', ok: false, says: `nothing answers at ${url}` }];
   const took_ms = Date.now() - began_ms;
   const spoken = response.headers.get('x-api-version');

@@ -1,5 +1,6 @@
 /** How the command ends. README.md documents the codes. */
 import { ApiError, ConnectionError } from '../errors.ts';
+import { Stopped } from './stop.ts';
 
 /** `refused`: by the service. `usage`: of the command. `connection`: no answer. `setup`: no key. */
 export type FailureKind = 'refused' | 'usage' | 'connection' | 'setup';
@@ -22,9 +23,23 @@ export class Failure extends Error {
   }
 }
 
-/** The exit code, the text for people, and what `--json` prints, of whatever was thrown. */
+/** What a shell makes of a program that Ctrl-C has ended. */
+const stoppedCode = 130;
+
+/** How a call is repeated that may have been carried out; nothing of one without a key. */
+const repetitionOf = (key: string | null, takesKey: boolean): string => {
+  if (key === null) return '';
+  const option = takesKey ? `repeat it with --idempotency-key ${key}` : `its key is ${key}`;
+  return `; the call that was under way may have been carried out: ${option}`;
+};
+
+/**
+ * The exit code, the text for people, and what `--json` prints, of whatever was thrown. `takesKey`:
+ * the command has the option of an idempotency key.
+ */
 export const describeFailure = (
   error: unknown,
+  takesKey = false,
 ): { readonly code: number; readonly text: string; readonly json: object } => {
   if (error instanceof ApiError) {
     const { code, message, status, requestId } = error;
@@ -33,11 +48,15 @@ export const describeFailure = (
   }
   if (error instanceof ConnectionError) {
     const { message, attempts, idempotencyKey } = error;
-    const again =
-      idempotencyKey === null ? '' : `; repeat it with --idempotency-key ${idempotencyKey}`;
-    const text = `${message} (${attempts} attempts${again})`;
+    const text = `${message} (${attempts} attempts)${repetitionOf(idempotencyKey, takesKey)}`;
     const json = { code: 'no_answer', message, idempotency_key: idempotencyKey };
     return { code: codes.connection, text, json };
+  }
+  if (error instanceof Stopped) {
+    const { message, idempotencyKey } = error;
+    const text = `${message}${repetitionOf(idempotencyKey, takesKey)}`;
+    const json = { code: 'stopped', message, idempotency_key: idempotencyKey };
+    return { code: stoppedCode, text, json };
   }
   const message = error instanceof Error ? error.message : String(error);
   const kind = error instanceof Failure ? error.kind : 'refused';

@@ -1,84 +1,92 @@
 /**
- * Follows the event log: reads it by the id of the last event, and waits on the live stream for the
- * next one. The stream only wakes: what it loses is found in the log.
+ * Follows the event log: reads it by the id of the last event, every second. It opens no live
+ * stream: a key has one at a time, and the shop's program may be reading it.
  */
-import type { PaymentClient } from '../client.ts';
-import { StreamEnded } from '../errors.ts';
-import { wait } from '../retry.ts';
+import { ApiError, ConnectionError } from '../errors.ts';
+import { wait, waitBefore_ms } from '../retry.ts';
 import type { Send } from '../transport.ts';
-import { readPage, type LoggedText } from './log-text.ts';
+import { readPage, type LoggedText, type LogPage } from './log-text.ts';
 
 /** From where the log is followed. */
 export interface Following {
   readonly send: Send;
-  readonly client: PaymentClient;
-  /** Behind this event; else from this day on, and of that what is not older than `since`. */
+  /** Behind this event; else from `since` on, or from the beginning without either. */
   readonly after: string | null;
-  readonly since: Date;
+  readonly since: Date | null;
   readonly events?: string | undefined;
   readonly stopped: AbortSignal;
   /** Called with what a person should know. */
   readonly remark: (text: string) => void;
 }
 
-/** A webhook's event is logged a moment after the stream's: it is looked for again so often. */
-const soon_ms = 200;
-const looksAfterWaking = 10;
-/** And without a sign of the stream. */
-const idle_ms = 3_000;
-
-/** Listens to the stream; `next` fulfils when it has something, or after a while. */
-const openWaker = ({ client, stopped, remark }: Following) => {
-  let wake = (): void => {};
-  let looks = looksAfterWaking;
-  const listen = async (): Promise<void> => {
-    for await (const _ of client.events.stream({ signal: stopped })) {
-      looks = looksAfterWaking;
-      wake();
-    }
-  };
-  void listen().catch((error: unknown) => {
-    const why = error instanceof Error ? error.message : String(error);
-    const goesOn = error instanceof StreamEnded ? 'the log is read every few seconds' : 'go on';
-    if (!stopped.aborted) remark(`the live stream has ended: ${why}; ${goesOn}`);
-  });
-  return {
-    next: async (): Promise<void> => {
-      const pause_ms = looks > 0 ? soon_ms : idle_ms;
-      looks -= 1;
-      const woken = new AbortController();
-      wake = () => woken.abort(new Error('woken'));
-      await wait(pause_ms, AbortSignal.any([woken.signal, stopped])).catch(() => {});
-      wake = () => {};
-    },
-  };
-};
+const pause_ms = 1_000;
 
 /** The day of a moment, as the log's filter takes it. */
 const dayOf = (moment: Date): string => moment.toISOString().slice(0, 10);
+
+/** No event is about this object: a page that is asked for it passes over as many as it may. */
+const nothing = '00000000-0000-0000-0000-000000000000';
+
+/** The id of the newest event, whatever it is dated; null while the log is empty. */
+export const readNewestId = async (send: Send): Promise<string | null> => {
+  let after: string | null = null;
+  for (let hasMore = true; hasMore;) {
+    const page: LogPage = await readPage(send, { subject_id: nothing, after: after ?? undefined });
+    after = page.lastId ?? after;
+    hasMore = page.hasMore;
+  }
+  return after;
+};
+
+/** Whether the log may be readable again in a while. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof ConnectionError ||
+  (error instanceof ApiError && [429, 503].includes(error.status));
+
+/** Reads pages; what passes is waited for, once there was a first page. */
+const openReading = ({ send, stopped, remark }: Following) => {
+  let failures = 0;
+  let isFirst = true;
+  const read = async (query: Readonly<Record<string, string | undefined>>): Promise<LogPage> => {
+    for (;;) {
+      try {
+        const page = await readPage(send, query, isFirst ? {} : { retries_max: 0 });
+        if (failures > 0) remark('the log is read again');
+        isFirst = false;
+        failures = 0;
+        return page;
+      } catch (error) {
+        if (stopped.aborted || isFirst || !isPassing(error)) throw error;
+        failures += 1;
+        const why = error instanceof Error ? error.message : String(error);
+        if (failures === 1) remark(`the log cannot be read: ${why}; trying again`);
+        const asked_s = error instanceof ApiError ? error.retryAfter_s : null;
+        await wait(waitBefore_ms(Math.min(failures, 6), asked_s), stopped);
+      }
+    }
+  };
+  return read;
+};
 
 /** Every event of the log from there on, for as long as it is not stopped. */
 export async function* followLog(
   following: Following,
 ): AsyncGenerator<LoggedText, void, undefined> {
-  const { send, since, events, stopped } = following;
-  const waker = openWaker(following);
+  const { since, events, stopped } = following;
+  const read = openReading(following);
   let { after } = following;
-  let isFirst = after === null;
+  let isBeginning = after === null;
   while (!stopped.aborted) {
-    const page = await readPage(
-      send,
-      { event: events, ...(after === null ? { from: dayOf(since) } : { after }) },
-      stopped,
-    );
+    const from = since ? { from: dayOf(since) } : {};
+    const page = await read({ event: events, ...(after === null ? from : { after }) });
     for (const event of page.events) {
       after = event.id;
-      if (isFirst && Date.parse(event.created_at) < since.getTime()) continue;
+      if (isBeginning && since && Date.parse(event.created_at) < since.getTime()) continue;
       yield event;
     }
     after = page.lastId ?? after;
     if (page.hasMore) continue;
-    isFirst = false;
-    await waker.next();
+    isBeginning = false;
+    await wait(pause_ms, stopped).catch(() => {});
   }
 }

@@ -17,7 +17,12 @@ const timeout_ms = 15_000;
 const refusals_max = 3;
 const longest_ms = 5_000;
 
-const post = async (url: string, secret: string, event: LoggedText): Promise<number | null> => {
+const post = async (
+  url: string,
+  secret: string,
+  event: LoggedText,
+  stopped: AbortSignal,
+): Promise<number | null> => {
   const signature = await signWebhook(event.text, secret);
   const headers = {
     'content-type': 'application/json',
@@ -27,7 +32,7 @@ const post = async (url: string, secret: string, event: LoggedText): Promise<num
     'x-psp-timestamp': /^t=(\d+)/.exec(signature)?.[1] ?? '',
   };
   try {
-    const signal = AbortSignal.timeout(timeout_ms);
+    const signal = AbortSignal.any([AbortSignal.timeout(timeout_ms), stopped]);
     const response = await fetch(url, {
       method: 'POST',
       headers,
@@ -62,7 +67,8 @@ export const forward = async (
   let refusals = 0;
   for (let attempt = 1; !stopped.aborted; attempt++) {
     const began_ms = performance.now();
-    const status = await post(url, secret, event);
+    const status = await post(url, secret, event, stopped);
+    if (stopped.aborted) return;
     report({ status, took_ms: Math.round(performance.now() - began_ms), attempt });
     if (isTaken(status)) return;
     if (status !== null && ++refusals >= refusals_max) return;

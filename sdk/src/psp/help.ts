@@ -8,17 +8,24 @@ const columns = (rows: readonly (readonly [string, string])[]): string => {
   return rows.map(([name, says]) => `  ${name.padEnd(width)}  ${says}`).join('\n');
 };
 
+const rowsOf = (commands: readonly Command[]): string =>
+  columns(commands.map(({ name, args = '', says }) => [`psp ${name} ${args}`.trimEnd(), says]));
+
+/** Commands whose names begin with the same word. */
+export const helpOfGroup = (group: readonly Command[]): string =>
+  [rowsOf(group), '', 'psp <command> --help shows the options of one.'].join('\n');
+
 /** The whole command. */
 export const helpOfAll = (commands: readonly Command[]): string =>
   [
     'psp: the payment service from a terminal',
     '',
-    columns(commands.map(({ name, args = '', says }) => [`psp ${name} ${args}`.trimEnd(), says])),
+    rowsOf(commands),
     '',
-    'Every command takes --json and --help. Amounts are in minor units (kopecks, cents).',
+    'Every command takes --json and --help (-h). Amounts are in minor units (kopecks, cents).',
     'PSP_API_KEY, PSP_URL and PSP_SIGNING_SECRET go before what psp login has kept.',
     'It ends with 0; 1 when the service refused; 2 when it was called wrongly; 3 without an answer;',
-    '4 without a key.',
+    '4 without a key, or with one that is none; 130 when it was stopped.',
   ].join('\n');
 
 const optionRows = (options: Options): readonly (readonly [string, string])[] =>
@@ -28,12 +35,20 @@ const optionRows = (options: Options): readonly (readonly [string, string])[] =>
   ]);
 
 /** One command. */
-export const helpOf = ({ name, args = '', says, choices, options = {} }: Command): string =>
+export const helpOf = ({
+  name,
+  args = '',
+  says,
+  choices,
+  options = {},
+  notes = [],
+}: Command): string =>
   [
     `psp ${name} ${args}`.trimEnd(),
     `  ${says}${choices ? `: ${choices.join(', ')}` : ''}`,
     '',
     columns(optionRows({ ...options, ...everywhere })),
+    ...(notes.length > 0 ? ['', ...notes] : []),
   ].join('\n');
 
 /** What may follow on the words so far. */

@@ -5,10 +5,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Command, Context } from './command.ts';
 import { Failure } from './failure.ts';
-import { followLog } from './follow-log.ts';
+import { eventsOption, readEventNames } from './event-names.ts';
+import { followLog, readNewestId } from './follow-log.ts';
 import { forward, type Forwarded } from './forward.ts';
 import type { LoggedText } from './log-text.ts';
-import { openPosition } from './position.ts';
+import { openPosition, type Position } from './position.ts';
 import { changeFile, readFile } from './settings.ts';
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
@@ -19,7 +20,7 @@ const readSince = (text: string, now: Date): Date => {
   const moment = count
     ? now.getTime() - Number(count) * (units[unit] ?? 0) * 1_000
     : Date.parse(text);
-  if (Number.isNaN(moment))
+  if (Number.isNaN(moment) || Math.abs(moment) > 8.64e15)
     throw new Failure('usage', '--replay-since: expected a date, a time, or 10m, 2h, 3d');
   return new Date(moment);
 };
@@ -56,35 +57,43 @@ const report =
     output.result({ id, event, status, took_ms, attempt }, text);
   };
 
+/** Where it begins: where it was asked to, where the last run ended, or with what comes next. */
+const beginningOf = async (
+  { given, send, output }: Context,
+  position: Position,
+): Promise<{ readonly after: string | null; readonly since: Date | null }> => {
+  const replay = given.text('replay-since');
+  if (replay !== undefined) return { after: null, since: readSince(replay, new Date()) };
+  const kept = given.has('from-now') ? null : position.read();
+  if (!kept) return { after: await readNewestId(send()), since: null };
+  const place = kept.last ?? kept.since ?? 'the beginning';
+  output.remark(`going on behind ${place}; --from-now begins anew`);
+  return { after: kept.last, since: kept.since === null ? null : new Date(kept.since) };
+};
+
 const run = async (context: Context): Promise<void> => {
   const { given, env, output, stopped, url } = context;
+  if (given.has('print-secret')) {
+    const secret = secretOf(context);
+    output.result({ secret }, secret);
+    return;
+  }
   const address = readAddress(given.text('forward-to'));
-  const events = given.text('events');
-  const replay = given.text('replay-since');
+  const events = readEventNames(given.text('events'));
   const key = context.settings.apiKey?.slice(0, 'sk_test_000000'.length) ?? '';
   const position = openPosition(env, url, key, address, events ?? '');
-  const kept = replay === undefined && !given.has('from-now') ? position.read() : null;
-  const since = readSince(replay ?? kept?.since ?? new Date().toISOString(), new Date());
-  const after = kept?.last ?? null;
-  position.write({ last: after, since: since.toISOString() });
+  const { after, since } = await beginningOf(context, position);
+  const keep = (last: string | null): void =>
+    position.write({ last, since: since?.toISOString() ?? null });
+  keep(after);
   const secret = secretOf(context);
-  const client = context.client();
   output.remark(`forwarding to ${address}, signed with ${secret}`);
-  if (kept) output.remark(`going on behind ${after ?? kept.since}; --from-now begins anew`);
-  const following = {
-    send: context.send(),
-    client,
-    after,
-    since,
-    events,
-    stopped,
-    remark: output.remark,
-  };
+  const following = { send: context.send(), after, since, events, stopped, remark: output.remark };
   try {
     for await (const event of followLog(following)) {
       await forward(address, secret, event, { stopped, report: report(context, event) });
       if (stopped.aborted) return;
-      position.write({ last: event.id, since: since.toISOString() });
+      keep(event.id);
     }
   } catch (error) {
     if (!stopped.aborted) throw error;
@@ -97,9 +106,10 @@ export const listen: Command = {
   says: 'forward webhook events to a local program, each at least once',
   options: {
     'forward-to': { says: 'where to; a port is one of this machine', value: 'url' },
-    events: { says: 'only these, separated by commas', value: 'names' },
+    events: eventsOption,
     'replay-since': { says: 'begin there: a date, a time, or 10m, 2h, 3d', value: 'moment' },
     'from-now': { says: 'begin now, and not where the last run ended' },
+    'print-secret': { says: 'print with what it signs, and forward nothing' },
   },
   run,
 };

@@ -2,7 +2,7 @@
  * The event log as text. An event is forwarded with the bytes that the log has: they are those that
  * an endpoint gets, and another JSON writer would make others.
  */
-import type { Send } from '../transport.ts';
+import type { CallOptions, Send } from '../transport.ts';
 
 /** One event, and its own text. */
 export interface LoggedText {
@@ -68,14 +68,14 @@ export const splitPage = (page: string): LogPage => {
 export const readPage = (
   send: Send,
   query: Readonly<Record<string, string | undefined>>,
-  signal: AbortSignal,
+  options: CallOptions = {},
 ): Promise<LogPage> =>
   send(
     {
       method: 'GET',
       path: '/v1/public/event-log',
       query: { limit: '200', ...query },
-      options: { signal },
+      options,
     },
     async (response) => splitPage(await response.text()),
   );

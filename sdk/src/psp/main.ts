@@ -1,71 +1,90 @@
 #!/usr/bin/env node
 /** The command `psp`. */
-import { openPaymentClient } from '../client.ts';
-import { openTransport, type ClientOptions } from '../transport.ts';
+import { clientOver } from '../client.ts';
+import { openTransport, type Send } from '../transport.ts';
 import { version } from '../version.ts';
 import type { Context } from './command.ts';
 import { commands } from './commands.ts';
-import { describeFailure, Failure } from './failure.ts';
-import { completionsOf, helpOf, helpOfAll } from './help.ts';
+import { describeFailure } from './failure.ts';
+import { completionsOf, helpOf, helpOfAll, helpOfGroup } from './help.ts';
 import { openOutput, type Output } from './output.ts';
-import { readArguments, type Asked } from './read-arguments.ts';
-import { defaultUrl, readSettings } from './settings.ts';
+import { groupOf, readArguments, type Asked } from './read-arguments.ts';
+import { apiKeyOf, readSettings, urlOf } from './settings.ts';
+import { listenForStop, stoppable, Stopped } from './stop.ts';
 
-const { env } = process;
+const { env, stdout, stderr } = process;
 
-/** Stops what runs at the first Ctrl-C; the second one ends the process as usual. */
-const stopped = (): AbortSignal => {
-  const stopping = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => stopping.abort(new Failure('refused', 'stopped')));
-  return stopping.signal;
-};
-
-const contextOf = ({ given }: Asked, output: Output): Context => {
+const contextOf = ({ given }: Asked, output: Output, stopped: AbortSignal): Context => {
   const settings = readSettings(env);
-  const url = (settings.url ?? defaultUrl).replace(/\/$/, '');
-  const options = (): ClientOptions => {
-    const { apiKey, signingSecret } = settings;
-    if (apiKey === undefined)
-      throw new Failure('setup', 'there is no key: run psp login, or set PSP_API_KEY');
-    return { apiKey, baseUrl: url, signingSecret };
+  const send = (): Send => {
+    const apiKey = apiKeyOf(env, settings);
+    const { signingSecret } = settings;
+    return stoppable(
+      openTransport({ apiKey, baseUrl: urlOf(env, settings), signingSecret }),
+      stopped,
+    );
   };
   return {
     given,
     output,
     settings,
     env,
-    url,
-    stopped: stopped(),
-    client: () => openPaymentClient(options()),
-    send: () => openTransport(options()),
+    // Not before it is asked for: completion works whatever it is.
+    get url() {
+      return urlOf(env, settings);
+    },
+    stopped,
+    client: () => clientOver(send()),
+    send,
   };
 };
 
-const run = async (line: readonly string[], output: Output): Promise<void> => {
-  const asked = readArguments(commands, line);
-  if (asked.given.has('help')) process.stdout.write(`${helpOf(asked.command)}\n`);
-  else await asked.command.run(contextOf(asked, output));
+const fail = (error: unknown, json: boolean, takesKey: boolean): void => {
+  const { code, text, json: described } = describeFailure(error, takesKey);
+  stderr.write(json ? `${JSON.stringify({ error: described })}\n` : `psp: ${text}\n`);
+  process.exitCode = code;
 };
 
-const [first, ...rest] = process.argv.slice(2);
-if (first === undefined || first === '--help' || first === 'help')
-  process.stdout.write(`${helpOfAll(commands)}\n`);
-else if (first === '--version') process.stdout.write(`${version}\n`);
-else if (first === 'complete') {
-  const found = completionsOf(commands, rest.slice(rest[0] === '--' ? 1 : 0));
-  process.stdout.write(found.map((word) => `${word}\n`).join(''));
-} else {
-  const json = process.argv.includes('--json');
-  const output = openOutput(process, json, Boolean(env['NO_COLOR']));
-  // Whoever reads us may have had enough: `psp payments list | head`.
-  process.stdout.on('error', () => process.exit(0));
+const runCommand = async (line: readonly string[], json: boolean): Promise<void> => {
+  const stopped = listenForStop();
+  let takesKey = false;
   try {
-    await run(process.argv.slice(2), output);
+    const asked = readArguments(commands, line);
+    takesKey = 'idempotency-key' in (asked.command.options ?? {});
+    if (asked.given.has('help')) stdout.write(`${helpOf(asked.command)}\n`);
+    else {
+      const output = openOutput(process, json, Boolean(env['NO_COLOR']));
+      await asked.command.run(contextOf(asked, output, stopped));
+    }
   } catch (error) {
-    const { code, text, json: described } = describeFailure(error);
-    if (json) process.stderr.write(`${JSON.stringify({ error: described })}\n`);
-    else process.stderr.write(`psp: ${text}\n`);
-    process.exitCode = code;
+    // Whatever a stop broke off, it was the stop.
+    const isStop = stopped.aborted && !(error instanceof Stopped);
+    fail(isStop ? stopped.reason : error, json, takesKey);
   }
-}
+};
+
+/** Help, the version and completion, which need no settings; false when none of that is asked. */
+const answerAtOnce = (line: readonly string[]): boolean => {
+  const [first, ...rest] = line;
+  const words = line.filter((word) => !word.startsWith('-'));
+  const isHelp = ['help', '--help', '-h'].some((word) => line.includes(word));
+  const group = isHelp ? groupOf(commands, words) : [];
+  if (first === undefined || ['help', '--help', '-h'].includes(first))
+    stdout.write(`${helpOfAll(commands)}\n`);
+  else if (first === '--version' || first === '-v') stdout.write(`${version}\n`);
+  else if (group.length > 0) stdout.write(`${helpOfGroup(group)}\n`);
+  else if (first === 'complete') {
+    const found = completionsOf(commands, rest.slice(rest[0] === '--' ? 1 : 0));
+    stdout.write(found.map((word) => `${word}\n`).join(''));
+  } else return false;
+  return true;
+};
+
+const line = process.argv.slice(2);
+const json = line.includes('--json');
+stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Whoever reads us may have had enough: `psp payments list | head`.
+  if (error.code !== 'EPIPE') fail(new Error(`cannot write: ${error.code}`), json, false);
+  process.exit();
+});
+if (!answerAtOnce(line)) await runCommand(line, json);

@@ -123,10 +123,10 @@ export const open: Command = {
   says: 'open an object in a browser: a link on its page, another one in the console',
   options: { print: { says: 'print the address and open nothing' } },
   run: async (context) => {
-    const { given, output, url } = context;
+    const { given, output, url, stopped } = context;
     const address = await addressOf(context, given.args[0] ?? '');
     if (address.startsWith(`${url}/console/`)) {
-      const { status } = await fetch(`${url}/console/`, { redirect: 'manual' });
+      const { status } = await fetch(`${url}/console/`, { redirect: 'manual', signal: stopped });
       if (status === 404)
         throw new Failure('refused', 'this installation has no console; see psp payments get');
     }

@@ -7,7 +7,8 @@ import { settingsFolder, writePrivate, type Environment } from './settings.ts';
 /** The last event that was dealt with, or when listening began before the first one. */
 export interface Place {
   readonly last: string | null;
-  readonly since: string;
+  /** Null where listening began with an empty log. */
+  readonly since: string | null;
 }
 
 /** The place of one listener: a key's log and the address to which it is forwarded. */
@@ -24,7 +25,7 @@ export const openPosition = (env: Environment, ...of: readonly string[]): Positi
     read: () => {
       try {
         const { last, since } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Place>;
-        return typeof since === 'string' ? { last: last ?? null, since } : null;
+        return since === undefined ? null : { last: last ?? null, since };
       } catch {
         return null;
       }

@@ -23,6 +23,23 @@ const countsOf = (args = ''): readonly [least: number, most: number] => {
   return [each.filter((word) => word.startsWith('<')).length, each.length];
 };
 
+/** The commands of a group: those whose names have more words behind these. */
+export const groupOf = (
+  commands: readonly Command[],
+  words: readonly string[],
+): readonly Command[] => {
+  const isGroup = words.length > 0 && !findCommand(commands, words);
+  return isGroup ? commands.filter(({ name }) => name.startsWith(`${words.join(' ')} `)) : [];
+};
+
+/** The failure of words that no command has. */
+const unknownCommand = (commands: readonly Command[], words: readonly string[]): Failure => {
+  const group = groupOf(commands, words);
+  const [text, names] = [words.join(' '), group.map(({ name }) => `psp ${name}`).join(', ')];
+  if (group.length > 0) return new Failure('usage', `psp ${text} needs one more word: ${names}`);
+  return new Failure('usage', `there is no command ${text || '""'}; see psp --help`);
+};
+
 /** What a line asks for. */
 export interface Asked {
   readonly command: Command;
@@ -33,11 +50,14 @@ export interface Asked {
 export const readArguments = (commands: readonly Command[], line: readonly string[]): Asked => {
   const words = line.filter((word) => !word.startsWith('-'));
   const command = findCommand(commands, words);
-  if (!command)
-    throw new Failure('usage', `there is no command ${words.join(' ') || '""'}; see psp --help`);
+  if (!command) throw unknownCommand(commands, words);
   const options = { ...everywhere, ...command.options };
   const types = Object.entries(options).map(
-    ([name, { value }]) => [name, { type: value ? 'string' : 'boolean' }] as const,
+    ([name, { value }]) =>
+      [
+        name,
+        { type: value ? 'string' : 'boolean', ...(name === 'help' ? { short: 'h' } : {}) },
+      ] as const,
   );
   let parsed: ReturnType<typeof parseArgs>;
   try {

@@ -1,5 +1,6 @@
 /** Reads what was typed: amounts, numbers, pairs. */
 import type { Given, Options } from './command.ts';
+import { isIdempotencyKey } from '../transport.ts';
 import { Failure } from './failure.ts';
 
 /** An integer of minor units. */
@@ -50,6 +51,8 @@ export const creating: Options = {
 /** What those options say to the SDK. */
 export const callOptionsOf = (given: Given): { readonly idempotencyKey?: string } => {
   const idempotencyKey = given.text('idempotency-key');
+  if (idempotencyKey !== undefined && !isIdempotencyKey(idempotencyKey))
+    throw new Failure('usage', '--idempotency-key: expected 1 to 64 printable ASCII characters');
   return idempotencyKey === undefined ? {} : { idempotencyKey };
 };
 

@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { isApiKey, readBaseUrl } from '../transport.ts';
 import { Failure } from './failure.ts';
 
 /** The settings that a file may hold; each has a variable that goes before it. */
@@ -66,6 +67,25 @@ export const changeFile = (
   const path = pathOf(env);
   writePrivate(path, `${JSON.stringify({ ...readFile(env), ...change }, null, 2)}\n`);
   return path;
+};
+
+/** Where a setting is from, for a person who is to correct it. */
+const sourceOf = (env: Environment, variable: string): string =>
+  env[variable] ? variable : `${variable} is not set, and in ${pathOf(env)} it`;
+
+/** Where the service is. */
+export const urlOf = (env: Environment, { url = defaultUrl }: Settings): string => {
+  if (readBaseUrl(url)) return url.replace(/\/$/, '');
+  throw new Failure('usage', `${sourceOf(env, 'PSP_URL')}: expected http(s)://host, got ${url}`);
+};
+
+/** The key. */
+export const apiKeyOf = (env: Environment, { apiKey }: Settings): string => {
+  if (apiKey === undefined)
+    throw new Failure('setup', 'there is no key: run psp login, or set PSP_API_KEY');
+  if (isApiKey(apiKey)) return apiKey;
+  const source = sourceOf(env, 'PSP_API_KEY');
+  throw new Failure('setup', `${source}: expected sk_test_... or sk_live_...`);
 };
 
 /** The settings that hold: a variable goes before the file. */

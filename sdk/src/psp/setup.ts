@@ -4,6 +4,7 @@ import { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import { openPaymentClient } from '../client.ts';
 import { ApiError } from '../errors.ts';
+import { isApiKey, readBaseUrl, type ClientOptions } from '../transport.ts';
 import { apiVersion } from '../version.ts';
 import type { Command, Context } from './command.ts';
 import { doctor } from './doctor.ts';
@@ -12,15 +13,19 @@ import { Failure } from './failure.ts';
 import { changeFile, defaultUrl } from './settings.ts';
 
 /** Asks for a secret: what is typed at a terminal is not shown. */
-const askSecret = async (question: string): Promise<string> => {
+const askSecret = async (question: string, stopped: AbortSignal): Promise<string> => {
   const { stdin, stderr } = process;
   const silent = new Writable({ write: (_part, _encoding, done) => done() });
   const isTerminal = isatty(stdin.fd);
   // From here on a terminal shows nothing: whoever types at once is not quicker than that.
   const reading = createInterface({ input: stdin, output: silent, terminal: isTerminal });
+  // Ctrl-C at a terminal that shows nothing is a key as any other.
+  reading.once('SIGINT', () => process.emit('SIGINT'));
+  stopped.addEventListener('abort', () => reading.close(), { once: true });
   if (isTerminal) stderr.write(question);
   try {
     for await (const line of reading) return line.trim();
+    stopped.throwIfAborted();
     return '';
   } finally {
     reading.close();
@@ -29,10 +34,10 @@ const askSecret = async (question: string): Promise<string> => {
 };
 
 /** Throws when the service does not know the key. That it may not read the balance is no matter. */
-const checkKey = async (apiKey: string, baseUrl: string, signingSecret?: string): Promise<void> => {
-  const client = openPaymentClient({ apiKey, baseUrl, signingSecret, retries_max: 1 });
+const checkKey = async (options: ClientOptions, stopped: AbortSignal): Promise<void> => {
+  const client = openPaymentClient({ ...options, retries_max: 1 });
   try {
-    await client.balance.get();
+    await client.balance.get({ signal: stopped });
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'scope_required') throw error;
   }
@@ -45,38 +50,45 @@ const login: Command = {
     url: { says: `where the service is; ${defaultUrl} when left out`, value: 'url' },
     'signing-secret': { says: "ask for the shop's thm_ secret as well" },
   },
-  run: async ({ given, env, output, settings }) => {
-    const url = given.text('url') ?? env['PSP_URL'] ?? settings.url ?? defaultUrl;
-    const apiKey = await askSecret('API key (sk_test_... or sk_live_...): ');
-    if (!/^sk_(?:test|live)_\S+$/.test(apiKey))
-      throw new Failure('usage', 'a key begins with sk_test_ or sk_live_');
+  run: async (context) => {
+    const { given, env, output, stopped } = context;
+    const typed = given.text('url');
+    if (typed !== undefined && !readBaseUrl(typed))
+      throw new Failure('usage', '--url: expected http(s)://host');
+    const url = typed ?? context.url;
+    const apiKey = await askSecret('API key (sk_test_... or sk_live_...): ', stopped);
+    if (!isApiKey(apiKey)) throw new Failure('usage', 'a key begins with sk_test_ or sk_live_');
     const signed = given.has('signing-secret');
-    const signingSecret = signed ? await askSecret('Signing secret (thm_...): ') : undefined;
-    await checkKey(apiKey, url, signingSecret);
+    const signingSecret = signed
+      ? await askSecret('Signing secret (thm_...): ', stopped)
+      : undefined;
+    await checkKey({ apiKey, baseUrl: url, signingSecret }, stopped);
     const path = changeFile(env, { url, apiKey, signingSecret });
     const mode = apiKey.startsWith('sk_live_') ? 'live' : 'test';
     output.result({ url, mode, file: path }, `${mode} key for ${url} kept in ${path}`);
   },
 };
 
-const masked = (secret: string | undefined): string | null =>
-  secret === undefined ? null : `${secret.slice(0, 'sk_test_000000'.length)}...`;
+/** A secret by its beginning, which says what it is. */
+const masked = (secret: string | undefined, begins: RegExp): string | null =>
+  secret === undefined ? null : `${begins.exec(secret)?.[0] ?? ''}...`;
 
 const config: Command = {
   name: 'config',
   says: 'show what is set; secrets are masked',
   options: { forget: { says: 'remove the key and the secrets from the file' } },
-  run: ({ given, env, output, settings, url }) => {
+  run: (context) => {
+    const { given, env, output, settings } = context;
     if (given.has('forget')) {
       const none = { apiKey: undefined, signingSecret: undefined, listenSecret: undefined };
       output.result({ file: changeFile(env, none) });
       return;
     }
     output.result({
-      url,
-      api_key: masked(settings.apiKey),
-      signing_secret: settings.signingSecret === undefined ? null : 'thm_...',
-      listen_secret: settings.listenSecret ?? null,
+      url: context.url,
+      api_key: masked(settings.apiKey, /^sk_(?:test|live)_.{6}/),
+      signing_secret: masked(settings.signingSecret, /^thm_/),
+      listen_secret: masked(settings.listenSecret, /^whs_/),
       api_version: apiVersion,
     });
   },

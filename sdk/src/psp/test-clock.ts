@@ -8,6 +8,7 @@ export interface ClockOf {
   readonly operatorToken: string;
   readonly merchantId: string;
   readonly shopId: string;
+  readonly stopped: AbortSignal;
 }
 
 interface GraphAnswer {
@@ -20,10 +21,18 @@ interface ClockState {
   readonly advancingTo?: string | null;
 }
 
-const ask = async (clock: ClockOf, field: string, query: string): Promise<ClockState | null> => {
+type Signal = AbortSignal | null;
+
+const ask = async (
+  clock: ClockOf,
+  field: string,
+  query: string,
+  signal: Signal = clock.stopped,
+): Promise<ClockState | null> => {
   const { merchantId, shopId } = clock;
   const response = await fetch(`${clock.url}/graphql`, {
     method: 'POST',
+    signal,
     headers: {
       'content-type': 'application/json',
       authorization: `Bearer ${clock.operatorToken}`,
@@ -40,12 +49,18 @@ const ask = async (clock: ClockOf, field: string, query: string): Promise<ClockS
   return state;
 };
 
-const change = (clock: ClockOf, field: string, args: string): Promise<ClockState | null> =>
+const change = (
+  clock: ClockOf,
+  field: string,
+  args: string,
+  signal: Signal = clock.stopped,
+): Promise<ClockState | null> =>
   ask(
     clock,
     field,
     `mutation ($m: ID!, $s: ID!) { ${field}(merchantId: $m, shopId: $s${args}) {
       __typename ... on Refused { message } } }`,
+    signal,
   );
 
 const read = (clock: ClockOf): Promise<ClockState | null> =>
@@ -55,14 +70,17 @@ const read = (clock: ClockOf): Promise<ClockState | null> =>
     'query ($m: ID!, $s: ID!) { testClock(merchantId: $m, shopId: $s) { advancingTo } }',
   );
 
+const removing_ms = 5_000;
+
 /** Lets the shop live until then. A shop without a clock has one meanwhile. */
-export const liveUntil = async (clock: ClockOf, moment: Date, stopped: AbortSignal) => {
+export const liveUntil = async (clock: ClockOf, moment: Date): Promise<void> => {
   const existed = (await read(clock)) !== null;
   if (!existed) await change(clock, 'testClockCreate', `, at: "${new Date().toISOString()}"`);
   try {
     await change(clock, 'testClockAdvance', `, to: "${moment.toISOString()}"`);
-    while (((await read(clock))?.advancingTo ?? null) !== null) await wait(500, stopped);
+    while (((await read(clock))?.advancingTo ?? null) !== null) await wait(500, clock.stopped);
   } finally {
-    if (!existed) await change(clock, 'testClockRemove', '');
+    // Also when it was stopped meanwhile.
+    if (!existed) await change(clock, 'testClockRemove', '', AbortSignal.timeout(removing_ms));
   }
 };

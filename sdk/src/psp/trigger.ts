@@ -47,7 +47,7 @@ const paid = async (
   body: Schemas['PaymentCreate'],
 ): Promise<string> => {
   const { payment, payment_url } = await client.payments.create(body);
-  await pay(payment_url, body.method === 'cards' ? 'cards' : 'sbp');
+  await pay(payment_url, body.method === 'cards' ? 'cards' : 'sbp', context.stopped);
   await until(context, 'the answer of the simulated bank', async () => {
     const { status } = await client.payments.get(payment.id);
     return status === 'pending' || status === 'processing' ? null : status;
@@ -115,14 +115,14 @@ const pastDue: Trigger = async (context, client, amount) => {
     method: 'sbp',
     trial_days: 1,
   });
-  await pay(pay_url, 'sbp');
+  await pay(pay_url, 'sbp', stopped);
   const { id, merchant_id: merchantId, shop_id: shopId } = subscription;
   const due = await until(context, 'the bound method', async () => {
     const { status, next_charge_at } = await client.subscriptions.get(id);
     return status === 'active' ? next_charge_at : null;
   });
   const moment = new Date(Date.parse(due) + 120_000);
-  await liveUntil({ url, operatorToken, merchantId, shopId }, moment, stopped);
+  await liveUntil({ url, operatorToken, merchantId, shopId, stopped }, moment);
   await until(context, 'the declined charge', async () => {
     const { status } = await client.subscriptions.get(id);
     return status === 'past_due' ? status : null;
@@ -175,9 +175,9 @@ const triggers: Readonly<Record<string, Trigger>> = {
     id: await payOut(context, client, { amount, ...nobody }),
     event: 'payout.failed',
   }),
-  'link.paid': async (_, client, amount) => {
+  'link.paid': async ({ stopped }, client, amount) => {
     const { link } = await client.links.create({ amount, description: 'psp trigger' });
-    await chooseAndPay(await useLink(link.url));
+    await chooseAndPay(await useLink(link.url, stopped), stopped);
     return { id: link.id, event: 'link.paid' };
   },
   'receipt.registered': (context, client, amount) =>
@@ -204,6 +204,10 @@ export const trigger: Command = {
   args: '<event>',
   says: 'make an event happen in test mode',
   choices: names,
+  notes: [
+    "subscription.past_due moves the shop's test clock on by a day, for which PSP_OPERATOR_TOKEN is",
+    'needed. What happens meanwhile is dated ahead; a shop that had no clock has none afterwards.',
+  ],
   options: { amount: { says: 'in minor units; 10000 when left out', value: 'minor' } },
   run: async (context) => {
     const { given, output, settings } = context;

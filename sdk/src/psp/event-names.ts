@@ -1,0 +1,37 @@
+/** The names of webhook events, to check what was typed before a log is read for it. */
+import type { WebhookEventName } from '../schemas.ts';
+import type { Option } from './command.ts';
+import { Failure } from './failure.ts';
+
+/** A name that the description has and this table lacks does not compile. */
+const known: Readonly<Record<WebhookEventName, true>> = {
+  'payment.authorized': true,
+  'payment.succeeded': true,
+  'payment.failed': true,
+  'payment.cancelled': true,
+  'payment.expired': true,
+  'payment.refunded': true,
+  'payout.succeeded': true,
+  'payout.failed': true,
+  'link.paid': true,
+  'receipt.registered': true,
+  'receipt.failed': true,
+};
+
+const names: readonly string[] = Object.keys(known);
+
+/** The option that narrows a log down. */
+export const eventsOption: Option = {
+  says: 'only these, separated by commas',
+  value: 'names',
+  choices: names,
+};
+
+/** The names of that option as the log's filter takes them. Throws for one that does not exist. */
+export const readEventNames = (text: string | undefined): string | undefined => {
+  const given = text?.split(',').map((name) => name.trim());
+  const unknown = given?.find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new Failure('usage', `--events: there is no ${unknown || '""'}; see --help`);
+  return given?.join(',');
+};
