@@ -156,6 +156,59 @@ describe('a closing receipt', { skip: noChromium }, () => {
   });
 });
 
+describe('a part of a payment with a receipt', { skip: noChromium }, () => {
+  test('is given back by its items, of which what is left is offered next', async () => {
+    const items = [
+      { description: 'Tea', quantity: '3', price: 1_000, vat_code: 11 },
+      { description: 'Cup', quantity: '1', price: 5_000, vat_code: 11 },
+    ];
+    const { body } = await merchant.call('POST', '/payments', {
+      amount: 8_000,
+      order_id: 'of-items',
+      method: 'cards',
+      receipt: { customer: { email: 'ivanov@example.com' }, items },
+    });
+    await payByCard(body.payment_url);
+    const { id } = body.payment;
+    const asked = `{ payment(id: "${id}", merchantId: "${merchant.id}") { amountRefunded receipts { type amount } } }`;
+    await eventually(async () => {
+      const { payment } = await askGraph(service, asked);
+      return payment.receipts.length > 0;
+    }, 'the receipt');
+    const { page, context, complaints } = await openAt(`payments/${merchant.id}/${id}?mode=test`);
+    const open = async () => {
+      await page.getByRole('button', { name: 'Refund', exact: true }).click();
+      const dialog = page.getByRole('dialog', { name: 'Refund' });
+      const quantity = (name: string) =>
+        dialog.getByRole('group', { name, exact: true }).getByLabel('Quantity');
+      await quantity('Tea').waitFor();
+      return { dialog, quantity };
+    };
+    const first = await open();
+    await first.dialog.getByText(/₽80\.00 go back to/).waitFor();
+    await first.quantity('Tea').fill('2');
+    await first.quantity('Cup').fill('0');
+    await first.dialog.getByText(/₽20\.00 go back to/).waitFor();
+    const button = first.dialog.getByRole('button', { name: 'Refund', exact: true });
+    assert.equal(await button.isEnabled(), false, 'somebody gets the receipt');
+    await first.dialog.getByLabel(/E-mail or phone/).fill('ivanov@example.com');
+    await confirm(page, 'Refund');
+    await first.dialog.getByText('The refund is recorded').waitFor();
+    await first.dialog.getByRole('button', { name: 'Close' }).last().click();
+    const back = await eventually(async () => {
+      const { payment } = await askGraph(service, asked);
+      return payment.receipts.length === 2 && payment;
+    }, 'the receipt of the refund');
+    assert.equal(back.amountRefunded, 2_000);
+    assert.deepEqual(back.receipts[1], { type: 'refund', amount: 2_000 });
+    const second = await open();
+    assert.equal(await second.quantity('Tea').inputValue(), '1');
+    await second.dialog.getByText(/₽60\.00 go back to/).waitFor();
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+});
+
 describe('an endpoint', { skip: noChromium }, () => {
   test('is made with a scheme of signatures, whose secret is shown so, and changed', async () => {
     const { page, context } = await openAt(`merchants/${merchant.id}?mode=test`);

@@ -16,13 +16,22 @@ interface Asked<Data> {
   readonly list: AskedList;
 }
 
-/** Asks; with `pause` it waits until it is taken away. */
+/**
+ * Asks; with `pause` it waits until it is taken away. By `network-only` nothing kept is shown
+ * before.
+ */
 export const useAsk = <Data, Variables extends AnyVariables>(
   query: TypedDocumentNode<Data, Variables>,
   variables: Variables,
   pause = false,
+  requestPolicy: 'cache-and-network' | 'network-only' = 'cache-and-network',
 ): Asked<Data> => {
-  const [{ data, error }, ask] = useQuery<Data>({ query, variables: { ...variables }, pause });
+  const [{ data, error }, ask] = useQuery<Data>({
+    query,
+    variables: { ...variables },
+    pause,
+    requestPolicy,
+  });
   const again = useCallback(() => ask({ requestPolicy: 'network-only' }), [ask]);
   return { data, error, again, list: { of: query, variables: { ...variables } } };
 };

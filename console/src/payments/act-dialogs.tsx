@@ -6,10 +6,11 @@ import { amountText, money, readAmount } from '../format.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { actOnce, isUnanswered, unansweredOf } from '../parts/act-once.ts';
 import { outcomeOf, refusedBy } from '../parts/outcome.ts';
+import { useClosingWords } from '../words/closing.ts';
 import { useWords } from '../words/words.ts';
 import type { Whole } from './whole.ts';
 
-interface DialogProps {
+export interface DialogProps {
   readonly payment: Whole;
   readonly close: () => void;
   readonly again: () => void;
@@ -59,7 +60,29 @@ const AmountField = ({
 };
 
 /** Above it the graph asks a person for the reason of a refund, in minor units. */
-const reasonAbove_minor = 1_000_000;
+export const reasonAbove_minor = 1_000_000;
+
+/** Why it is given back. */
+export const ReasonField = ({
+  reason,
+  set,
+  amount,
+}: {
+  readonly reason: string;
+  readonly set: (reason: string) => void;
+  readonly amount: number;
+}) => {
+  const { acts } = useWords();
+  return (
+    <label className="field">
+      {acts.reason}
+      <input value={reason} maxLength={200} onChange={(event) => set(event.target.value)} />
+      <span className="quiet">
+        {amount > reasonAbove_minor ? acts.reasonNeeded : acts.reasonHint}
+      </span>
+    </label>
+  );
+};
 
 /** Gives money back. */
 export const RefundDialog = ({ payment, close, again }: DialogProps) => {
@@ -85,23 +108,19 @@ export const RefundDialog = ({ payment, close, again }: DialogProps) => {
       again={again}
       act={() =>
         actOnce(keyed, async (key) => {
-          const variables = { merchantId, paymentId, amount, reason: reason.trim() || null, key };
-          return outcomeOf(await refund(variables), ({ refundCreate: result }) =>
-            result.__typename === 'RefundCreated'
-              ? { done: acts.done.refund(words.refund.statuses[result.refund.status]) }
-              : refusedBy(result),
+          const asked = { merchantId, paymentId, amount, receipt: null, key };
+          return outcomeOf(
+            await refund({ ...asked, reason: reason.trim() || null }),
+            ({ refundCreate: result }) =>
+              result.__typename === 'RefundCreated'
+                ? { done: acts.done.refund(words.refund.statuses[result.refund.status]) }
+                : refusedBy(result),
           );
         })
       }
     >
       <AmountField {...field} currency={currency} />
-      <label className="field">
-        {acts.reason}
-        <input value={reason} maxLength={200} onChange={(event) => setReason(event.target.value)} />
-        <span className="quiet">
-          {amount > reasonAbove_minor ? acts.reasonNeeded : acts.reasonHint}
-        </span>
-      </label>
+      <ReasonField reason={reason} set={setReason} amount={amount} />
     </ActForm>
   );
 };
@@ -138,6 +157,7 @@ export const CaptureDialog = ({ payment, close, again }: DialogProps) => {
     amountCapturable,
     currency,
   );
+  const closing = useClosingWords();
   const [, capture] = useMutation(CapturePayment);
   return (
     <ActForm
@@ -152,7 +172,9 @@ export const CaptureDialog = ({ payment, close, again }: DialogProps) => {
           outcomeOf(await capture({ merchantId, id, amount, key }), ({ paymentCapture: result }) =>
             result.__typename === 'PaymentCaptured'
               ? { done: acts.done.capture }
-              : refusedBy(result),
+              : result.message.startsWith('receipt')
+                ? { refused: closing.partCapture }
+                : refusedBy(result),
           ),
         )
       }

@@ -20,6 +20,10 @@ const LaterClosing = later(() =>
 );
 const LaterErase = later(() => import('../erasure/dialog.tsx').then(({ EraseAct }) => EraseAct));
 
+const LaterRefundItems = later(() =>
+  import('./refund-items-dialog.tsx').then(({ RefundItemsDialog }) => RefundItemsDialog),
+);
+
 const dialogs = {
   refund: RefundDialog,
   cancel: CancelDialog,
@@ -28,6 +32,7 @@ const dialogs = {
   webhook: ResendWebhookDialog,
   receipt: ResendReceiptOfPaymentDialog,
   closing: LaterClosing,
+  items: LaterRefundItems,
 } as const;
 type Act = keyof typeof dialogs;
 
@@ -107,6 +112,7 @@ export const PaymentActs = ({
   const closing = usePermission('receiptClose');
   const words = useClosingWords();
   const { status, amountCapturable, merchantId, id } = payment;
+  const hasReceipt = payment.receipts.some(({ type }) => type === 'payment');
   const isHeld = status === 'authorized' && amountCapturable > 0;
   const Dialog = open === null ? null : dialogs[open];
   const close = (): void => {
@@ -121,7 +127,11 @@ export const PaymentActs = ({
         </ActButton>
       )}
       {status === 'succeeded' && (
-        <ActButton permission={refund} isMain onPress={() => setOpen('refund')}>
+        <ActButton
+          permission={refund}
+          isMain
+          onPress={() => setOpen(hasReceipt ? 'items' : 'refund')}
+        >
           {acts.refund}
         </ActButton>
       )}

@@ -18,6 +18,7 @@ import { PolicyForm } from '../policies/act.tsx';
 import { useClosingWords } from '../words/closing.ts';
 import { useWords } from '../words/words.ts';
 import { readItems, type TypedItem } from './closing-items.ts';
+import { Items, readBuyer } from './receipt-items.tsx';
 import type { Whole } from './whole.ts';
 
 type Terms = NonNullable<ReceiptTermsQuery['payment']>;
@@ -26,51 +27,6 @@ interface DialogProps {
   readonly payment: Pick<Whole, 'merchantId' | 'id'>;
   readonly close: () => void;
 }
-
-/** An e-mail or a phone as the graph takes it; null when it is neither. */
-const readBuyer = (text: string): { email: string } | { phone: string } | null => {
-  const typed = text.trim();
-  if (/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(typed)) return { email: typed };
-  const digits = typed.replaceAll(/[\s()-]/g, '');
-  return /^\+7\d{10}$/.test(digits) ? { phone: digits } : null;
-};
-
-const Items = ({
-  typed,
-  currency,
-  set,
-}: {
-  readonly typed: readonly TypedItem[];
-  readonly currency: string;
-  readonly set: (typed: readonly TypedItem[]) => void;
-}) => {
-  const words = useClosingWords();
-  const change = (at: number, part: Partial<TypedItem>) =>
-    set(typed.map((one, index) => (index === at ? { ...one, ...part } : one)));
-  return (
-    <fieldset className="items">
-      <legend>{words.items}</legend>
-      {typed.map(({ item, quantity, price }, index) => (
-        <fieldset key={index}>
-          <legend className="break">{item.description}</legend>
-          <TextField
-            label={words.quantity}
-            value={quantity}
-            set={(text) => change(index, { quantity: text })}
-            isNumber
-          />
-          <TextField
-            label={words.price(currency)}
-            value={price}
-            set={(text) => change(index, { price: text })}
-            isNumber
-          />
-        </fieldset>
-      ))}
-      <span className="quiet">{words.left}</span>
-    </fieldset>
-  );
-};
 
 const ClosingForm = ({
   payment: { merchantId, id: paymentId },
@@ -136,7 +92,7 @@ const ClosingForm = ({
 export const ClosingDialog = ({ payment, close }: DialogProps) => {
   const words = useClosingWords();
   const { merchantId, id } = payment;
-  const { data, error, again } = useAsk(ReceiptTerms, { merchantId, id });
+  const { data, error, again } = useAsk(ReceiptTerms, { merchantId, id }, false, 'network-only');
   const [terms, setTerms] = useState<Terms | null>(null);
   // What is typed does not change with what is read later.
   if (terms === null && data?.payment) setTerms(data.payment);

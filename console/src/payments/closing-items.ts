@@ -1,4 +1,4 @@
-/** The items of a closing receipt as a person edits them, and what they come to. */
+/** The items of a receipt as a person edits them, and what they come to. */
 import type { ReceiptItemInput, ReceiptTermsQuery } from '../../../schema/generated/console.ts';
 
 type Receipt = NonNullable<ReceiptTermsQuery['payment']>['receipts'][number];
@@ -29,6 +29,8 @@ export const totalOf = (price: number, thousandths: number): number =>
 export const readItems = (
   typed: readonly TypedItem[],
   readPrice: (text: string) => number | null,
+  /** Whether each is paid for as it was; else in full: the goods of a closing receipt are there. */
+  isKept = false,
 ): { readonly items: readonly ReceiptItemInput[]; readonly sum: number } | null => {
   const items: ReceiptItemInput[] = [];
   let sum = 0;
@@ -42,9 +44,29 @@ export const readItems = (
       ...item,
       quantity: quantity.trim().replace(',', '.'),
       price: each,
-      // The goods are there: what was paid in advance is paid in full now.
-      paymentMode: 'full_payment',
+      paymentMode: isKept ? item.paymentMode : 'full_payment',
     });
   }
   return { items, sum };
+};
+
+const quantityText = (thousandths: number): string => String(thousandths / 1_000);
+
+/** The items of the payment's receipt, each as much of it as no refund has given back. */
+export const itemsLeft = (
+  receipts: readonly Receipt[],
+  priceText: (price: number) => string,
+): readonly TypedItem[] => {
+  const given = receipts.filter(({ type }) => type === 'refund').flatMap(({ items }) => items);
+  const back = new Map<string, number>();
+  const nameOf = ({ description, price }: Item): string => `${price} ${description}`;
+  for (const item of given)
+    back.set(nameOf(item), (back.get(nameOf(item)) ?? 0) + (readQuantity(item.quantity) ?? 0));
+  const items = receipts.find(({ type }) => type === 'payment')?.items ?? [];
+  return items.map((item) => {
+    const all = readQuantity(item.quantity) ?? 0;
+    const gone = Math.min(all, back.get(nameOf(item)) ?? 0);
+    back.set(nameOf(item), (back.get(nameOf(item)) ?? 0) - gone);
+    return { item, quantity: quantityText(all - gone), price: priceText(item.price) };
+  });
 };

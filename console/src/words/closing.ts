@@ -16,6 +16,11 @@ const en = {
   differs: (sum: string, amount: string) =>
     `Sum of the items: ${sum}. It must be ${amount}: what was captured less what was refunded.`,
   done: 'The closing receipt is on its way to the cash register.',
+  returned: 'What is given back',
+  returnedText: 'The payment has a receipt: its refund has one, too, of what is given back.',
+  more: (sum: string, most: string) => `Sum of the items: ${sum}. At most ${most} is left.`,
+  partCapture:
+    'The payment has a receipt, so a part is captured by the API alone, which names its items. Here all of the hold can be captured.',
 };
 
 const ru: typeof en = {
@@ -33,6 +38,11 @@ const ru: typeof en = {
   differs: (sum, amount) =>
     `Сумма позиций: ${sum}. Нужно ${amount}: списанное за вычетом возвратов.`,
   done: 'Закрывающий чек отправлен в кассу.',
+  returned: 'Что возвращается',
+  returnedText: 'У платежа есть чек: у возврата он тоже будет, на то, что возвращается.',
+  more: (sum, most) => `Сумма позиций: ${sum}. Осталось не больше ${most}.`,
+  partCapture:
+    'У платежа есть чек, поэтому часть списывает только API, с перечнем позиций. Здесь можно списать удержанное целиком.',
 };
 /** The words. */
 export const useClosingWords = sectionWords(en, ru);

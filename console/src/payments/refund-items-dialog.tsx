@@ -1,0 +1,124 @@
+/** Gives back items of a payment that has a receipt: the refund has a receipt, too. */
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import {
+  ReceiptTerms,
+  RefundPayment,
+  type ReceiptTermsQuery,
+} from '../../../schema/generated/console.ts';
+import { amountText, money, readAmount } from '../format.ts';
+import { ActForm } from '../parts/act-form.tsx';
+import { actOnce, isUnanswered } from '../parts/act-once.ts';
+import { TextField } from '../parts/fields.tsx';
+import { Modal } from '../parts/modal.tsx';
+import { outcomeOf, refusedBy } from '../parts/outcome.ts';
+import { Failure } from '../parts/states.tsx';
+import { Skeleton } from '../parts/table.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { useClosingWords } from '../words/closing.ts';
+import { useWords } from '../words/words.ts';
+import { ReasonField, reasonAbove_minor, type DialogProps } from './act-dialogs.tsx';
+import { itemsLeft, readItems, type TypedItem } from './closing-items.ts';
+import { Items, readBuyer } from './receipt-items.tsx';
+
+type Terms = NonNullable<ReceiptTermsQuery['payment']>;
+
+/** What is typed, and what it comes to. */
+const useTyped = (terms: Terms) => {
+  const { currency, amountCaptured, amountRefunded, receipts } = terms;
+  const [typed, setTyped] = useState<readonly TypedItem[]>(() =>
+    itemsLeft(receipts, (price) => amountText(price, currency)),
+  );
+  const [to, setTo] = useState('');
+  const [reason, setReason] = useState('');
+  const read = readItems(typed, (text) => readAmount(text, currency), true);
+  const amount = read?.sum ?? 0;
+  const left = amountCaptured - amountRefunded;
+  const of = receipts.find(({ type }) => type === 'payment');
+  // All of it at once needs no other receipt than the payment's own.
+  const isWhole = amount === amountCaptured;
+  const customer = readBuyer(to);
+  const receipt =
+    isWhole || !read || !customer
+      ? null
+      : { customer, taxSystem: of?.taxSystem ?? null, items: [...read.items] };
+  return {
+    typed,
+    setTyped,
+    to,
+    setTo,
+    reason,
+    setReason,
+    amount,
+    left,
+    isWhole,
+    receipt,
+    mask: of?.customer.email ?? of?.customer.phone ?? null,
+    fits: amount >= 1 && amount <= left,
+  };
+};
+
+const RefundForm = ({ payment, close, again, terms }: DialogProps & { readonly terms: Terms }) => {
+  const words = useWords();
+  const own = useClosingWords();
+  const { acts, locale } = words;
+  const { merchantId, id: paymentId, currency } = payment;
+  const form = useTyped(terms);
+  const { amount, left, reason, receipt, mask } = form;
+  const [, refund] = useMutation(RefundPayment);
+  const sum = money(amount, currency, locale);
+  const keyed = { of: `refund/${paymentId}`, amount };
+  const hasReason = amount <= reasonAbove_minor || reason.trim() !== '';
+  const to = payment.customerCardMask ?? payment.customerPhoneMask ?? acts.buyer;
+  return (
+    <ActForm
+      title={acts.refund}
+      consequence={acts.refundText(sum, to)}
+      isReady={form.fits && hasReason && (form.isWhole || receipt !== null)}
+      isPending={isUnanswered(keyed)}
+      close={close}
+      again={again}
+      act={() =>
+        actOnce(keyed, async (key) => {
+          const asked = { merchantId, paymentId, amount, reason: reason.trim() || null };
+          return outcomeOf(await refund({ ...asked, receipt, key }), ({ refundCreate: result }) =>
+            result.__typename === 'RefundCreated'
+              ? { done: acts.done.refund(words.refund.statuses[result.refund.status]) }
+              : refusedBy(result),
+          );
+        })
+      }
+    >
+      <p className="quiet">{own.returnedText}</p>
+      <Items legend={own.returned} typed={form.typed} currency={currency} set={form.setTyped} />
+      <p role="status" className={form.fits ? 'quiet' : 'bad'}>
+        {form.fits ? own.sum(sum) : own.more(sum, money(left, currency, locale))}
+      </p>
+      {!form.isWhole && (
+        <TextField
+          label={own.to}
+          value={form.to}
+          set={form.setTo}
+          hint={mask === null ? own.toNew : own.toHint(mask)}
+        />
+      )}
+      <ReasonField reason={reason} set={form.setReason} amount={amount} />
+    </ActForm>
+  );
+};
+
+/** The dialog. */
+export const RefundItemsDialog = (of: DialogProps) => {
+  const { acts } = useWords();
+  const { merchantId, id } = of.payment;
+  const { data, error, again } = useAsk(ReceiptTerms, { merchantId, id }, false, 'network-only');
+  const [terms, setTerms] = useState<Terms | null>(null);
+  // What is typed does not change with what is read later.
+  if (terms === null && data?.payment) setTerms(data.payment);
+  if (terms) return <RefundForm {...of} terms={terms} />;
+  return (
+    <Modal title={acts.refund} isOpen onClose={of.close}>
+      {error ? <Failure error={error} again={again} /> : <Skeleton />}
+    </Modal>
+  );
+};
