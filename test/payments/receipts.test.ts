@@ -381,5 +381,28 @@ describe('the registry of receipts', () => {
     assert.deepEqual([...first.items, ...rest.items], all);
     assert.equal(rest.next_cursor, null);
     assert.equal((await reading('?status=lost')).status, 400);
+    const wrong = await reading('?payment_id=not-a-uuid');
+    assert.deepEqual(wrong.body.error, {
+      code: 'bad_request',
+      message: 'payment_id: expected a UUID, got "not-a-uuid"',
+    });
+  });
+
+  test('of one payment goes on however its id and the statuses are written', async () => {
+    const id = await paid(1_000);
+    for (const amount of [300, 200])
+      await call(`/payments/${id}/refund`, { amount, receipt: receiptOf(amount) });
+    const receipts = (await ended(id, 3)).toReversed();
+    let cursor = '';
+    for (const [place, written] of [
+      `${id}&status=registered,failed`,
+      `${id.toUpperCase()}&status=failed,registered,failed`,
+      `${id}&status=registered&status=failed`,
+    ].entries()) {
+      const path = `/receipts?limit=1&payment_id=${written}${cursor}`;
+      const { body } = await merchant.call('GET', path);
+      assert.deepEqual(body.items, [receipts[place]], path);
+      cursor = `&cursor=${body.next_cursor}`;
+    }
   });
 });

@@ -81,6 +81,10 @@ export interface RegistryRange extends PageRange {
 /** No row has it, and no id comes before it. */
 const firstId = '00000000-0000-0000-0000-000000000000';
 
+/** Each value once, in one order: however a caller writes a filter, it is the same one. */
+export const distinct = (values: readonly string[]): readonly string[] =>
+  [...new Set(values)].toSorted();
+
 /** Checks a query; `bad_request` for a wrong day, cursor, or a size outside 1 to `limit`. */
 export const registryRange = (
   table: RegistryTable,
@@ -91,7 +95,7 @@ export const registryRange = (
   const { from, to } = query;
   // Each value once: two arms of one value would give its rows twice.
   const asked = Object.keys(table.filters).map((column) =>
-    query.filters[column] ? [...new Set(query.filters[column])].toSorted() : null,
+    query.filters[column] ? distinct(query.filters[column]) : null,
   );
   const span = spanOf(from, to);
   if (isRefused(span)) return span;

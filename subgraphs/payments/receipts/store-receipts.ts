@@ -9,6 +9,7 @@ import { loadByKey } from '../../kernel/database/load-by-key.ts';
 import { openList, type ListRequest } from '../../kernel/database/open-list.ts';
 import type { Reach } from '../../kernel/database/reach.ts';
 import {
+  distinct,
   registry,
   registryRange,
   registryText,
@@ -24,7 +25,8 @@ import {
 } from '../../kernel/database/statement.ts';
 import { insertEvents } from '../../kernel/events/outbox.ts';
 import { receiptStatuses } from '../../kernel/rules/receipt.ts';
-import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { asCame } from '../../kernel/rules/repeatable.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { ReceiptEntity, type Receipt } from './entities.ts';
@@ -63,14 +65,13 @@ const listReceipts = async (
   { paymentId, ...query }: RegistryQuery & { readonly paymentId: string | null },
 ): Promise<Page<Receipt> | Refused> => {
   if (paymentId === null) return listAll(runner, reach, query);
-  const { status } = query.filters;
+  const status = query.filters['status'] ? distinct(query.filters['status']) : null;
   // The name binds a cursor to the payment.
   const named = { name: `receipt of ${paymentId} ${status?.join() ?? ''}`, filters: {} };
   const range = registryRange(named, reach, { ...query, filters: {} });
   if (isRefused(range)) return range;
-  if (!isUuid(paymentId)) return pageOf<Receipt>([], range);
   const statement = range.backwards ? listOfPaymentBackwards : listOfPayment;
-  const values = [...range.values(range.size + 1), paymentId, status ?? null];
+  const values = [...range.values(range.size + 1), paymentId, status];
   return pageOf(await run<Receipt>(runner, statement, values), range);
 };
 
@@ -80,16 +81,19 @@ const listed: ListedTable = { table, columns: receiptColumns, isByColumnsOfAll: 
 
 /**
  * Receipts as their callers list them: the registry's, narrowed, or of all merchants. `bad_request`
- * for a wrong filter, day, size or cursor.
+ * for a wrong filter, day, size or cursor, and for a payment's id that is none.
  */
-export const pageOfReceipts = (
+export const pageOfReceipts = async (
   runner: Runner,
   principal: Principal,
-  { paymentId, ...request }: ListRequest & { readonly paymentId: string | null },
+  { paymentId: named, ...request }: ListRequest & { readonly paymentId: string | null },
 ): Promise<ReceiptPage | Refused> => {
+  if (named !== null && !isUuid(named))
+    return refused('bad_request', `payment_id: expected a UUID, got ${asCame(named)}`);
+  const paymentId = named?.toLowerCase() ?? null;
   const ofPayment: RowFilter = {
     sql: (parameter) => `receipt.payment_id::text = ${parameter}`,
-    value: paymentId?.toLowerCase(),
+    value: paymentId,
   };
   const read = openList<Receipt>(listed, (on, reach, query) =>
     listReceipts(on, reach, { ...query, paymentId }),
