@@ -458,8 +458,8 @@ export type Query = {
   /** The payouts registry, newest first; operators who name no merchant read those of all. */
   payouts: PayoutConnection;
   /**
-   * Searches payouts, newest first, of both modes for operators: by id, or whatever is given over `from` and `to`, at most 31 days apart. An operator who names no
-   * merchant searches by id over all merchants.
+   * Searches payouts, newest first, of both modes for operators: by id, or whatever is given over `from` and `to`, at most 31 days apart; such a page looks at 20,000
+   * payouts, may be shorter than asked for, and costs 20 tokens. An operator who names no merchant searches by id over all merchants.
    */
   payoutSearch: PayoutConnection;
   /** One draft of a payout. Null when there is none. An operator of the platform names the merchant. */

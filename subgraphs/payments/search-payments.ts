@@ -1,8 +1,8 @@
 /**
  * Searching payments, for operators and cabinet users. What names a payment nearly alone (id,
  * public id, order id, customer, rrn) has an index; a search by nothing but card, amount, status
- * and days walks the registry's index over at most 31 days. Newest first, by keyset (decision
- * D-13).
+ * and days is a narrowed list over at most 31 days, which looks at as many rows as one (decision
+ * A-230). Newest first, by keyset (decision D-13).
  */
 import {
   pageOf,
@@ -13,10 +13,14 @@ import {
   type PageRange,
   type Span,
 } from '../kernel/database/keyset.ts';
+import { readList } from '../kernel/database/filtered-list.ts';
+import type { RowFilter } from '../kernel/database/list-statements.ts';
 import type { Reach } from '../kernel/database/reach.ts';
 import { columns, run, type Runner } from '../kernel/database/statement.ts';
+import { inTurn } from '../kernel/database/walk-turns.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { Payment } from './entities.ts';
+import { paymentTable } from './find-payments.ts';
 import { isExact, searchMistake, searchSpan_days, type PaymentSearch } from './rules/search.ts';
 import { paymentNames } from './store-payment.ts';
 
@@ -71,22 +75,31 @@ const overIndex = (where: Conditions, reach: Reach): string => {
   return `payment where ${where.texts.join(' and ')}`;
 };
 
-/**
- * SQL: the criteria over a span of the registry, which has one index range for each shop and mode.
- */
-const overRegistry = (
-  where: Conditions,
+/** The criteria over days of the registry: in bounded steps where no index helps with them. */
+const inDays = async (
+  runner: Runner,
   reach: Reach,
-  size: string,
-  order: 'asc' | 'desc',
-): string => {
-  const shops = `unnest(${where.parameter(reach.shopIds)}::uuid[]) as s(shop_id) cross join unnest(${where.parameter(reach.modes)}::text[]) as m(mode)`;
-  where.texts.push(
-    `payment.merchant_id = ${where.parameter(reach.merchantId)}::uuid`,
-    'payment.shop_id = s.shop_id',
-    'payment.mode = m.mode',
+  search: PaymentSearch,
+  { span, page }: { readonly span: Span; readonly page: PageQuery },
+): Promise<Page<Payment> | Refused> => {
+  const { cardMask, amount, status } = search;
+  const rows: readonly RowFilter[] = [
+    { sql: (digits) => `right(payment.customer_card_mask, 4) = ${digits}`, value: cardMask },
+    { sql: (value) => `payment.amount = ${value}::int8`, value: amount },
+  ];
+  const list = await readList<Payment>(
+    runner,
+    { table: paymentTable, columns: columns(paymentNames) },
+    {
+      page,
+      reach,
+      span,
+      columns: { status },
+      rows: rows.filter(({ value }) => value !== null && value !== undefined),
+      asked: ['search', span, status ?? null, cardMask ?? null, amount?.toString() ?? null],
+    },
   );
-  return `${shops} cross join lateral (select * from payment where ${where.texts.join(' and ')} order by created_at ${order}, id ${order} limit ${size}) payment`;
+  return isRefused(list) ? list : { nodes: list.nodes, pageInfo: list.pageInfo };
 };
 
 /**
@@ -134,21 +147,20 @@ export const searchPayments = async (
   const bound = ['payment_search', reach, { ...search, amount: search.amount?.toString() }];
   const span = spanOf(search.from, search.to);
   if (isRefused(span)) return span;
-  const range = pageRange(query, bound);
-  if (isRefused(range)) return range;
   const wide = tooWide(search, span);
   if (wide) return wide;
+  if (reach && !isExact(search)) return inDays(runner, reach, search, { span, page: query });
+  const range = pageRange(query, bound);
+  if (isRefused(range)) return range;
   const where = new Conditions();
   const limit = where.parameter(range.size + 1);
   const order = range.backwards ? 'asc' : 'desc';
   criteria(where, search, span, range);
-  const rows = reach
-    ? isExact(search)
-      ? overIndex(where, reach)
-      : overRegistry(where, reach, limit, order)
-    : overMerchants(where, search);
+  const rows = reach ? overIndex(where, reach) : overMerchants(where, search);
   // Without a name PostgreSQL plans it for these very values: the criteria differ too much for one
   // plan to serve them all.
   const text = `select ${found} from ${rows} order by payment.created_at ${order}, payment.id ${order} limit ${limit}`;
-  return pageOf(await run<Payment>(runner, { name: '', text }, where.values), range);
+  const read = () => run<Payment>(runner, { name: '', text }, where.values);
+  // A customer may have as many payments as a merchant has.
+  return pageOf(await inTurn(runner, reach?.merchantId ?? null, read), range);
 };

@@ -13,7 +13,7 @@ const payoutColumns = columns(payoutNames);
 
 export const loadPayouts = loadByKey<Payout>('payout', payoutColumns);
 
-const payoutTable: RegistryTable = {
+export const payoutTable: RegistryTable = {
   name: 'payout',
   filters: { status: payoutStatuses, method: payoutMethods },
 };

@@ -25,6 +25,7 @@ import {
 } from './list-statements.ts';
 import { isSpread } from './spread.ts';
 import { run, type Runner } from './statement.ts';
+import { inTurn } from './walk-turns.ts';
 
 /** How many there are, as far as that is cheap to say. */
 export interface TotalCount {
@@ -74,7 +75,9 @@ export const listTotal = async (
 ): Promise<TotalCount> => {
   const walk = hasRest(listed, query) ? lookedToCount_max_rows : counted_max_rows + 1;
   const total = totalText(listed, query, walk, await isOfShards(runner, query));
-  const [found] = await ask<{ count: number; looked: number }>(runner, total);
+  const [found] = await inTurn(runner, query.reach.merchantId, () =>
+    ask<{ count: number; looked: number }>(runner, total),
+  );
   if (!found) throw new Error('an aggregate without a row');
   return {
     count: Math.min(found.count, counted_max_rows),
@@ -105,18 +108,13 @@ const cutAt = <Row extends Position>(
   return { nodes, pageInfo: { ...info, ...pageInfo } };
 };
 
-/**
- * Reads a page. Where no index helps it may be shorter than asked for, even empty, although
- * `hasNextPage` says that there may be others. `bad_request` for a wrong size or cursor.
- */
-export const readList = async <Row extends Position>(
+/** Reads a page in a checked range. */
+const readRange = async <Row extends Position>(
   runner: Runner,
   listed: ListedTable,
   query: ListQuery,
-): Promise<ListedPage<Row> | Refused> => {
-  const { name } = listed.table;
-  const range = pageRange(query.page, [`${name}.filtered`, query.reach, query.asked]);
-  if (isRefused(range)) return range;
+  range: PageRange,
+): Promise<Page<Row>> => {
   const isApart = await isOfShards(runner, query);
   const arms = isApart ? 1 : armsOf(listed, query);
   const walk = Math.max(range.size + 1, Math.ceil(looked_max_rows / Math.max(arms, 1)));
@@ -129,6 +127,24 @@ export const readList = async <Row extends Position>(
   // One range whose page is full was not looked through further than that.
   const isWhole = arms === 1 && rows.length > range.size;
   const edge = mayBeCut && !isApart && !isWhole ? await readEdge() : bound;
-  const page = edge ? cutAt(rows, edge, range) : pageOf(rows, range);
+  return edge ? cutAt(rows, edge, range) : pageOf(rows, range);
+};
+
+/**
+ * Reads a page. Where no index helps it may be shorter than asked for, even empty, although
+ * `hasNextPage` says that there may be others. `bad_request` for a wrong size or cursor.
+ */
+export const readList = async <Row extends Position>(
+  runner: Runner,
+  listed: ListedTable,
+  query: ListQuery,
+): Promise<ListedPage<Row> | Refused> => {
+  const { name } = listed.table;
+  const range = pageRange(query.page, [`${name}.filtered`, query.reach, query.asked]);
+  if (isRefused(range)) return range;
+  const read = () => readRange<Row>(runner, listed, query, range);
+  const page = hasRest(listed, query)
+    ? await inTurn(runner, query.reach.merchantId, read)
+    : await read();
   return { ...page, total: () => listTotal(runner, listed, query) };
 };

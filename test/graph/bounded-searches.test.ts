@@ -1,0 +1,140 @@
+/**
+ * A search that finds nothing looks at no more rows than a narrowed list, and those of one merchant
+ * leave connections to everybody else (decisions A-230 and A-330).
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { parse } from 'graphql';
+import type pg from 'pg';
+import { looked_max_rows } from '../../subgraphs/kernel/database/filtered-list.ts';
+import { inTurn, walksAtOnce_max } from '../../subgraphs/kernel/database/walk-turns.ts';
+import { scopes, type KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { openGraphHarness } from './harness.ts';
+import { plant, type Planted } from './planted-rows.ts';
+
+const many = 24_000;
+
+let harness: Awaited<ReturnType<typeof openGraphHarness>>;
+let plot: Planted;
+let principal: KeyPrincipal;
+
+/** Copies the merchant's row backwards in time, a second apart. */
+const copy = (table: 'payment' | 'payout'): Promise<unknown> =>
+  harness.database.pool.query(
+    `insert into ${table} select changed.* from ${table} as original, generate_series(1, $2::int) as copy(number),
+       lateral jsonb_populate_record(original, jsonb_build_object('id', md5('${table}' || copy.number)::uuid, 'public_id', 'P-' || 900000 + copy.number,
+         'created_at', original.created_at - copy.number * interval '1 second', 'amount', 20000 + copy.number) || $3::jsonb) as changed
+     where original.merchant_id = $1`,
+    [plot.id('merchant'), many, table === 'payment' ? { fee: 0, amount_refunded: 0 } : {}],
+  );
+
+before(async () => {
+  harness = await openGraphHarness();
+  plot = await plant(harness.database.pool, 'big', { merchant: randomUUID(), shop: randomUUID() });
+  await copy('payment');
+  await copy('payout');
+  principal = {
+    kind: 'key',
+    keyId: '00000000-0000-4000-8000-00000000000a',
+    merchantId: plot.id('merchant'),
+    shopId: plot.id('shop'),
+    mode: 'test',
+    scopes,
+  };
+});
+after(() => harness?.close());
+
+interface Found {
+  readonly nodes: readonly { readonly id: string }[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+}
+
+/** The days in which everything was made. */
+const daysOf = async (table: 'payment' | 'payout') => {
+  const { rows } = await harness.database.pool.query<{ from: string; to: string }>(
+    `select to_char(min(created_at) at time zone 'UTC', 'YYYY-MM-DD') as from, to_char(max(created_at) at time zone 'UTC', 'YYYY-MM-DD') as to from ${table}`,
+  );
+  return rows[0] ?? assert.fail('nothing was planted');
+};
+
+const search = async (
+  table: 'payment' | 'payout',
+  criteria: object,
+  behind: string | null = null,
+): Promise<Found> => {
+  const type = table === 'payment' ? 'PaymentSearchInput' : 'PayoutSearchInput';
+  const document = parse(
+    `query ($search: ${type}!, $after: String) { found: ${table}Search(first: 1, search: $search, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }`,
+  );
+  const variables = { search: { ...(await daysOf(table)), ...criteria }, after: behind };
+  const answer = await harness.supergraph.execute(
+    { document, variables },
+    { principal, requestId: 'r' },
+  );
+  assert.equal(answer.errors, undefined, JSON.stringify(answer.errors));
+  const { found }: { found: Found } = JSON.parse(JSON.stringify(answer.data));
+  return found;
+};
+
+const tables = ['payment', 'payout'] as const;
+for (const table of tables)
+  describe(`a search of ${table}s for what nobody has`, () => {
+    test(`looks at ${looked_max_rows} rows, and its cursor goes on`, async () => {
+      const nobody = { cardMask: '0007' };
+      const page = await search(table, nobody);
+      assert.deepEqual(page.nodes, []);
+      assert.equal(page.pageInfo.hasNextPage, true, 'there are rows that were not looked at');
+      const rest = await search(table, nobody, page.pageInfo.endCursor);
+      assert.deepEqual(rest, { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } });
+    });
+
+    test('finds what lies further back on the next page', async () => {
+      const oldest = { amount: 20_000 + many };
+      const page = await search(table, oldest);
+      const { nodes } = await search(table, oldest, page.pageInfo.endCursor);
+      assert.equal(page.nodes.length + nodes.length, 1);
+    });
+  });
+
+test('many searches of one merchant at once take few connections', async () => {
+  const { pool } = harness.database;
+  const running = new Set<unknown>();
+  let most = 0;
+  const known = new WeakSet<pg.PoolClient>();
+  pool.on('acquire', (client) => {
+    if (known.has(client)) return;
+    known.add(client);
+    const send = client.query.bind(client);
+    client.query = ((...given: Parameters<typeof send>) => {
+      const sent: unknown = Reflect.apply(send, client, given);
+      const isWalk = JSON.stringify(given[0]).includes('cross join lateral');
+      if (!isWalk || !(sent instanceof Promise)) return sent;
+      running.add(sent);
+      most = Math.max(most, running.size);
+      const end = (): void => void running.delete(sent);
+      sent.then(end, end);
+      return sent;
+    }) as typeof client.query;
+  });
+  await Promise.all(Array.from({ length: 12 }, () => search('payment', { cardMask: '0008' })));
+  assert.equal(most, walksAtOnce_max);
+});
+
+test('whoever waits for a turn gets it when another read ends or fails, apart from other merchants', async () => {
+  const { pool } = harness.database;
+  const [a, b] = [randomUUID(), randomUUID()];
+  const gate = Promise.withResolvers<void>();
+  const order: string[] = [];
+  const slow = Array.from({ length: walksAtOnce_max }, () =>
+    inTurn(pool, a, () => gate.promise).catch(() => order.push('failed')),
+  );
+  const waiting = inTurn(pool, a, async () => order.push('waited'));
+  await inTurn(pool, b, async () => order.push('other'));
+  assert.deepEqual(order, ['other']);
+  gate.reject(new Error('the read failed'));
+  await Promise.all([...slow, waiting]);
+  assert.equal(order.filter((what) => what === 'waited').length, 1);
+  await inTurn(pool, a, async () => order.push('again'));
+  assert.equal(order.at(-1), 'again');
+});
