@@ -35,6 +35,8 @@ const failedAddresses_max = 10_000;
 /** The owner of a bucket, a merchant or a person, and the bucket's size. */
 export type RateLimited = ({ readonly merchantId: string } | { readonly person: string }) & {
   readonly rateLimit: RateLimit;
+  /** Whether it is the owner's other bucket, for reads of live events. */
+  readonly isOfEvents?: boolean;
 };
 
 /** The limit of each person with a token of the issuer: that of a merchant by default. */
@@ -126,12 +128,9 @@ export const limitBy = (buckets: Buckets, addressOf: AddressOf): RateLimiter => 
     return 0;
   };
   return {
-    take: ({ rateLimit, ...whose }, tokens = 1) => {
-      const taken = buckets.take(
-        'person' in whose ? `person:${whose.person}` : `merchant:${whose.merchantId}`,
-        rateLimit,
-        tokens,
-      );
+    take: ({ rateLimit, isOfEvents = false, ...whose }, tokens = 1) => {
+      const owner = 'person' in whose ? `person:${whose.person}` : `merchant:${whose.merchantId}`;
+      const taken = buckets.take(isOfEvents ? `events:${owner}` : owner, rateLimit, tokens);
       return taken instanceof Promise
         ? taken.then((answer) => answer ?? takeResult(true, 0, rateLimit))
         : (taken ?? takeResult(true, 0, rateLimit));

@@ -41,6 +41,8 @@ const introspectionCost_max = 8_000;
  * full bucket of 100.
  */
 const objectsPerToken = 250;
+/** What an answer of so many objects costs. */
+export const tokensOfObjects = (objects: number): number => Math.ceil(objects / objectsPerToken);
 /** The assumed length of a list without pages. */
 const listSize = 10;
 /** The length of a page whose size is not given. */
@@ -147,7 +149,7 @@ export const costOf = (schema: GraphQLSchema, run: OperationToRun): Cost => {
     operation.operation === OperationTypeNode.MUTATION
       ? rootFieldsOf(operation.selectionSet, run.document)
       : 0;
-  const answered = Math.ceil((objects + introspection) / objectsPerToken);
+  const answered = tokensOfObjects(objects + introspection);
   const tokens = Math.max(1, mutations, answered + looked);
   if (looked > looked_max_tokens) {
     const what = 'an estimated cost of looking for rows';

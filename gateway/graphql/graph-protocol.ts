@@ -21,7 +21,7 @@ import {
 import type { WebSocket } from 'ws';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import { admitCaller, takeCost, takeToken } from '../callers/admit-caller.ts';
+import { admitCaller, takeCost, takeEventRead, takeToken } from '../callers/admit-caller.ts';
 import { authorizationOf, type Authenticator } from '../callers/authenticate.ts';
 import type { Authenticated } from '../callers/caller.ts';
 import { emptyBody, signatureHeader, signaturesOf } from '../callers/check-caller.ts';
@@ -175,7 +175,8 @@ const preparation = ({
   id: string,
   payload: SubscribePayload,
 ) => Promise<Prepared>) => {
-  return async ({ extra: { caller }, subscriptions }, _id, payload) => {
+  return async ({ extra, subscriptions }, _id, payload) => {
+    const { caller } = extra;
     const { operationName, variables } = payload;
     if (!caller) return [codedError('unauthorized', 'The connection was not let in.')];
     if (Object.keys(subscriptions).length > operationsPerSocket_max) {
@@ -213,7 +214,8 @@ const preparation = ({
     const args = { schema: supergraph.apiSchema, document, operationName };
     if (operation.operation !== OperationTypeNode.SUBSCRIPTION)
       return { ...args, contextValue: () => supergraph.execute(request, call) };
-    const results = liveSubscriptions.subscribe(request, call);
+    const take = (price: number) => takeEventRead(extra.caller ?? caller, price, limiter);
+    const results = liveSubscriptions.subscribe(request, call, { tokens, take });
     return 'next' in results ? { ...args, contextValue: () => results } : results;
   };
 };

@@ -1,6 +1,6 @@
 /**
  * Re-reads events for subscribers. Equal reads (query, variables, rights) are executed once per
- * event, and their result is shared.
+ * event, and their result is shared. Who reads first pays (decision A-331).
  */
 import { createHash } from 'node:crypto';
 import { execute, print, type ExecutionResult } from 'graphql';
@@ -12,6 +12,7 @@ import {
 } from '../../subgraphs/kernel/rules/event.ts';
 import type { Call, Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { LiveSelection } from './selection.ts';
+import { tokensOfObjects } from '../graphql/document-cost.ts';
 import type { Supergraph } from '../supergraph.ts';
 
 /**
@@ -22,9 +23,17 @@ const sharedResults_max = 64;
 
 /**
  * Reads an event with the selection. `data.liveEvent` is null when the event is gone or not the
- * caller's.
+ * caller's. Null when the caller has not the tokens for it.
  */
-export type ReadEvent = (event: StreamedEvent) => Promise<ExecutionResult>;
+export type ReadEvent = (event: StreamedEvent) => Promise<ExecutionResult | null>;
+
+/** How a subscriber pays for what is read for it. */
+export interface EventPayment {
+  /** The estimate of one read. */
+  readonly tokens: number;
+  /** Takes tokens; false when there are not enough. */
+  readonly take: (tokens: number) => Promise<boolean>;
+}
 
 export interface SharedReads {
   /**
@@ -34,13 +43,56 @@ export interface SharedReads {
   join(
     selection: LiveSelection,
     call: Call,
+    payment: EventPayment,
   ): { readonly read: ReadEvent; readonly leave: () => void };
 }
 
 interface Group {
   members: number;
-  readonly results: LRUCache<string, Promise<ExecutionResult>>;
+  /** What a read costs: the estimate or, when it was larger, what a read has answered with. */
+  tokens: number;
+  readonly results: LRUCache<string, Promise<ExecutionResult | null>>;
 }
+
+/** Executes a read. */
+type Execute = (event: StreamedEvent) => Promise<ExecutionResult>;
+
+/** How many objects an answer has. */
+const objectsIn = (value: unknown): number => {
+  if (typeof value !== 'object' || value === null) return 0;
+  const own = Array.isArray(value) ? 0 : 1;
+  return Object.values(value).reduce<number>((sum, inner) => sum + objectsIn(inner), own);
+};
+
+/** Reads when it is paid for. What an answer has is what the next one costs. */
+const readPaid = async (
+  group: Group,
+  execution: Execute,
+  event: StreamedEvent,
+  take: EventPayment['take'],
+): Promise<ExecutionResult | null> => {
+  if (!(await take(group.tokens))) return null;
+  const result = await execution(event);
+  group.tokens = Math.max(group.tokens, tokensOfObjects(objectsIn(result.data)));
+  return result;
+};
+
+/** The result of a group's read, or null when nobody who asked for it could pay. */
+const readOnce = async (
+  { results }: Group,
+  sequence: string,
+  read: () => Promise<ExecutionResult | null>,
+): Promise<ExecutionResult | null> => {
+  for (let known = results.get(sequence); known; known = results.get(sequence)) {
+    const result = await known;
+    if (result) return result;
+    // Another person with the same rights may have tokens of their own.
+    if (results.get(sequence) === known) results.delete(sequence);
+  }
+  const result = read();
+  results.set(sequence, result);
+  return result;
+};
 
 /** Opens the sharing of reads. */
 export const openSharedReads = (
@@ -48,25 +100,21 @@ export const openSharedReads = (
 ): SharedReads => {
   const groups = new Map<string, Group>();
   return {
-    join: (selection, call) => {
+    join: (selection, call, { tokens, take }) => {
       const name = groupName(selection, call.principal);
       const group = groups.get(name) ?? {
         members: 0,
-        results: new LRUCache<string, Promise<ExecutionResult>>({ max: sharedResults_max }),
+        tokens,
+        results: new LRUCache<string, Promise<ExecutionResult | null>>({ max: sharedResults_max }),
       };
       groups.set(name, group);
       group.members += 1;
-      const read = selection.isSelfContained
+      const throughGraph = readThroughGraph(supergraph, selection, call);
+      const read: ReadEvent = selection.isSelfContained
         ? readFromEvent(supergraph, selection)
-        : readThroughGraph(supergraph, selection, call);
+        : (event) => readPaid(group, throughGraph, event, take);
       return {
-        read: (event) => {
-          const known = group.results.get(event.sequence);
-          if (known) return known;
-          const result = read(event);
-          group.results.set(event.sequence, result);
-          return result;
-        },
+        read: (event) => readOnce(group, event.sequence, () => read(event)),
         leave: () => {
           group.members -= 1;
           if (group.members === 0) groups.delete(name);
@@ -107,7 +155,7 @@ const readThroughGraph =
     supergraph: Pick<Supergraph, 'execute'>,
     { query, idVariable, variables }: LiveSelection,
     call: Call,
-  ): ReadEvent =>
+  ): Execute =>
   (event) =>
     supergraph.execute(
       { document: query, variables: { ...variables, [idVariable]: event.sequence } },
@@ -119,7 +167,7 @@ const readFromEvent =
   (
     supergraph: Pick<Supergraph, 'apiSchema'>,
     { query, idVariable, variables }: LiveSelection,
-  ): ReadEvent =>
+  ): Execute =>
   async ({ sequence, kind, ...event }) =>
     execute({
       schema: supergraph.apiSchema,
