@@ -3,6 +3,8 @@
  * banks, its refunds, webhook attempts, movements and audit entries. Each part is found by an index
  * and cut at the last rows.
  */
+// Those of the operations: the subgraph's own types import this file.
+import type { PaymentStatus, RefundStatus } from '../../../schema/generated/operations.ts';
 import type { BankCall } from '../../kernel/banks/calls/entities.ts';
 import { BankCallEntity } from '../../kernel/banks/calls/entities.ts';
 import { columns, propertyNames, run, type Runner } from '../../kernel/database/statement.ts';
@@ -57,18 +59,6 @@ export type TimelineRow =
   | AttemptRow
   | PostingRow
   | AuditRow;
-
-// The generated types of the graph import this file.
-type PaymentStatus =
-  | 'pending'
-  | 'processing'
-  | 'authorized'
-  | 'succeeded'
-  | 'failed'
-  | 'expired'
-  | 'cancelled'
-  | 'refunded';
-type RefundStatus = 'pending' | 'succeeded' | 'failed';
 
 interface Life {
   readonly status: PaymentStatus;
