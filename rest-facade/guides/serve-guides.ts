@@ -188,10 +188,32 @@ const serveStart = (app: FastifyInstance, cacheControl: string): void => {
     });
 };
 
+/** A browser that asks for a page that is not there gets one that leads on; programs get JSON. */
+const serveNowhere = (app: FastifyInstance): void => {
+  app.get('/docs/*', async (request, reply) => {
+    if (!request.headers.accept?.includes('text/html')) return reply.callNotFound();
+    const language = preferredLanguage(request.headers['accept-language']);
+    const words = guideWords[language];
+    const main = html`<h1>${words.nowhere}</h1>
+      <p>${words.nowhereText}</p>`;
+    const page = {
+      language,
+      path: '/docs/',
+      title: words.nowhere,
+      main: markupText(main),
+      sections: [],
+      elsewhere: null,
+    } as const;
+    const text = framed(page, titlesOf(await guidesOf(language)));
+    return reply.code(404).headers(headersOf('no-store')).send(text);
+  });
+};
+
 /** Adds the guides, and what their pages load. */
 export const serveGuides = (app: FastifyInstance, cacheControl: string): void => {
   const headers = headersOf(cacheControl);
   serveStart(app, cacheControl);
+  serveNowhere(app);
   for (const language of guideLanguages) {
     serve(app, `/docs/${language}/`, async () => prepareAnswer(await makeHome(language), headers));
     serve(app, `/docs/${language}/search.json`, async () =>

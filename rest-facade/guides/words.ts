@@ -7,6 +7,8 @@ interface Words {
   readonly introduction: string;
   readonly skip: string;
   readonly menu: string;
+  readonly nowhere: string;
+  readonly nowhereText: string;
   readonly onThisPage: string;
   readonly otherLanguage: string;
   readonly search: string;
@@ -38,6 +40,8 @@ export const guideWords: Readonly<Record<GuideLanguage, Words>> = {
       'How a shop accepts payments, pays out, bills its customers and keeps its books with this service. Every command on these pages is run against the service before it is published.',
     skip: 'To the text',
     menu: 'All pages',
+    nowhere: 'There is nothing at this address',
+    nowhereText: 'The page has moved, or never was: all pages stand in the menu.',
     onThisPage: 'On this page',
     otherLanguage: 'Русский',
     search: 'Search the documentation',
@@ -74,6 +78,8 @@ export const guideWords: Readonly<Record<GuideLanguage, Words>> = {
       'Как магазину принимать платежи, делать выплаты, списывать по подписке и сверять деньги с этим сервисом. Каждая команда на этих страницах перед публикацией выполнена на работающем сервисе.',
     skip: 'К тексту',
     menu: 'Все страницы',
+    nowhere: 'По этому адресу ничего нет',
+    nowhereText: 'Страница переехала, или её не было: все страницы — в меню.',
     onThisPage: 'На этой странице',
     otherLanguage: 'English',
     search: 'Поиск по документации',

@@ -99,6 +99,17 @@ describe('the guides in a browser', { skip: noChromium }, () => {
     assert.ok(links > 20, `saw only ${links} links`);
   });
 
+  test('an address that is none is a page to a browser, in its language, and JSON to a program', async () => {
+    const ask = (headers: Record<string, string>) =>
+      fetch(`${service.rest}/docs/nothing`, { headers });
+    const page = await ask({ accept: 'text/html,*/*', 'accept-language': 'ru' });
+    assert.equal(page.status, 404);
+    assert.match(await page.text(), /По этому адресу ничего нет[^]*href="\/docs\/ru\/"/);
+    const answer = await ask({});
+    assert.equal(answer.status, 404);
+    assert.equal(((await answer.json()) as any).error.code, 'not_found');
+  });
+
   test('the first page speaks the language of the reader, and links the other one', async () => {
     for (const [locale, language] of [
       ['ru-RU', 'ru'],
