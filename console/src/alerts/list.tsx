@@ -215,7 +215,7 @@ const List = () => {
           <p>{words.alert.emptyText}</p>
         </Empty>
       )}
-      <ul className="cards">
+      <ul className="cards alerts">
         {rows.map((alert) => (
           <AlertCard key={alert.id} alert={alert} again={again} />
         ))}

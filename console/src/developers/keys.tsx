@@ -43,6 +43,7 @@ const columnsOf = (
   },
   {
     name: own.used,
+    isNamed: true,
     cell: ({ lastUsedAt }) => (lastUsedAt === null ? own.never : <Moment at={lastUsedAt} />),
   },
   { name: words.columns.created, isWide: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },

@@ -248,7 +248,7 @@ const Held = () => {
   const total = data?.payments.totalCount;
   if (!total || total.count === 0) return null;
   return (
-    <Link to="/payments" search={{ ...kept(search), status: 'authorized' }}>
+    <Link className="held" to="/payments" search={{ ...kept(search), status: 'authorized' }}>
       {own.held(wholeNumber(total.count, locale) + (total.isExact ? '' : '+'))}
     </Link>
   );

@@ -51,6 +51,8 @@ const NumberTile = ({
   const values = parts?.map((part) => valueOf(sumsOf(part))) ?? [];
   // A day without a value, such as a rate of nothing, is left out of the average.
   const before = (weeks ?? []).map(valueOf).filter((value) => !Number.isNaN(value));
+  // Four days of nothing are those of a merchant that had not begun.
+  const isNew = before.every((value) => value === 0) && values.slice(0, -1).every((one) => !one);
   const average = before.reduce((sum, value) => sum + value, 0) / before.length;
   const now = values.at(-1) ?? Number.NaN;
   const weekday = new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: ownZone() }).format(
@@ -64,7 +66,8 @@ const NumberTile = ({
       </span>
       <span className="quiet">
         {!weeks && '…'}
-        {weeks && (before.length === 0 ? words.noUsual : words.usual(weekday, textOf(average)))}
+        {weeks && before.length === 0 && words.noUsual}
+        {weeks && before.length > 0 && !isNew && words.usual(weekday, textOf(average))}
       </span>
       <Sparkline values={values.map((value) => value || 0)} />
     </Link>

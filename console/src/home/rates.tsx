@@ -21,6 +21,7 @@ const useColumns = (
     {
       name: words.successRate,
       isNumber: true,
+      isNamed: true,
       cell: ({ succeeded, failed }) =>
         succeeded + failed === 0
           ? '—'
@@ -32,9 +33,15 @@ const useColumns = (
     {
       name: words.succeeded,
       isNumber: true,
+      isNamed: true,
       cell: ({ succeeded }) => wholeNumber(succeeded, locale),
     },
-    { name: words.failed, isNumber: true, cell: ({ failed }) => wholeNumber(failed, locale) },
+    {
+      name: words.failed,
+      isNumber: true,
+      isNamed: true,
+      cell: ({ failed }) => wholeNumber(failed, locale),
+    },
   ];
 };
 
@@ -83,8 +90,18 @@ const Codes = ({ today }: { readonly today: TodayQuery }) => {
       label={words.codes}
       columns={[
         { name: words.codes, cell: ({ code }) => (code === '' ? words.noCode : code) },
-        { name: words.now, isNumber: true, cell: (row) => wholeNumber(row.now, locale) },
-        { name: words.earlier, isNumber: true, cell: (row) => wholeNumber(row.earlier, locale) },
+        {
+          name: words.now,
+          isNumber: true,
+          isNamed: true,
+          cell: (row) => wholeNumber(row.now, locale),
+        },
+        {
+          name: words.earlier,
+          isNumber: true,
+          isNamed: true,
+          cell: (row) => wholeNumber(row.earlier, locale),
+        },
       ]}
       rows={codes}
       keyOf={({ code }) => code}

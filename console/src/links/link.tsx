@@ -106,7 +106,10 @@ const View = ({ merchantId, id, changed }: Of & { readonly changed: () => void }
           [own.paid, <Money key="paid" amount={link.amountPaid} currency={currency} />],
           [own.payments, String(link.paymentsCount)],
           [own.uses, usesText(link, own)],
-          [words.columns.method, words.payment.methods[link.method]],
+          [
+            words.columns.method,
+            link.method === 'any' ? own.anyMethod : words.payment.methods[link.method],
+          ],
           [own.capture, own.captures[link.capture]],
           [words.columns.order, link.orderId],
           [own.returnUrl, link.returnUrl],

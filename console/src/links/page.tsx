@@ -44,7 +44,7 @@ const columnsOf = (words: Words, own: LinkWords): readonly Column<Row>[] => [
     cell: ({ amountPaid, currency }) => <Money amount={amountPaid} currency={currency} />,
   },
   { name: own.ends, isWide: true, cell: ({ expiresAt }) => <Moment at={expiresAt} /> },
-  { name: words.columns.created, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { name: words.columns.createdHer, cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ];
 
 const LinkList = ({ merchantId }: { readonly merchantId: string }) => {

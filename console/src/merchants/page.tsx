@@ -33,7 +33,13 @@ const KeyRow = ({ apiKey, revoke }: { readonly apiKey: ApiKey; readonly revoke: 
       <code>{prefix}…</code>
       <span className="quiet">{mode[apiKey.mode]}</span>
       <span className="quiet">
-        {lastUsedAt === null ? merchants.neverUsed : <Moment at={lastUsedAt} />}
+        {lastUsedAt === null ? (
+          merchants.neverUsed
+        ) : (
+          <>
+            {merchants.used} <Moment at={lastUsedAt} />
+          </>
+        )}
       </span>
       {revokedAt === null ? (
         <ActButton permission={permission} onPress={revoke}>

@@ -11,6 +11,8 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** Left out on a narrow screen. */
   readonly isWide?: boolean;
+  /** On a narrow screen its name stands before it: the value does not explain itself. */
+  readonly isNamed?: boolean;
   readonly cell: (row: Row) => ReactNode;
 }
 
@@ -82,8 +84,13 @@ const TableRow = <Row,>({ row, columns, opens, isChanged, isOpen, press }: RowPr
       }}
       onKeyDown={key}
     >
-      {columns.map(({ name, isNumber, isWide, cell }) => (
-        <td key={name} data-number={isNumber} data-wide={isWide}>
+      {columns.map(({ name, isNumber, isWide, isNamed, cell }) => (
+        <td
+          key={name}
+          data-number={isNumber}
+          data-wide={isWide}
+          data-label={isNamed ? name : undefined}
+        >
           {cell(row)}
         </td>
       ))}

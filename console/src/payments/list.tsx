@@ -63,7 +63,7 @@ export const paymentColumns = (words: Words): readonly ChoosableColumn<Row>[] =>
     name: words.columns.order,
     cell: ({ orderId, publicId }) => (
       <span className="two">
-        <span>{orderId}</span>
+        <span title={orderId}>{orderId}</span>
         <span className="quiet mono">{publicId}</span>
       </span>
     ),

@@ -76,6 +76,7 @@ const columnsOf = (words: Words, own: DraftWords, again: () => void): readonly C
   },
   {
     name: own.proposed,
+    isNamed: true,
     cell: ({ createdAt, createdBy, isMine }) => (
       <span className="stack">
         <Moment at={createdAt} />

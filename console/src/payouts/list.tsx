@@ -68,7 +68,7 @@ const columnsOf = (words: Words, own: DraftWords): readonly ChoosableColumn<Row>
   },
   {
     id: 'created',
-    name: words.columns.created,
+    name: words.columns.createdHer,
     cell: ({ createdAt }) => <Moment at={createdAt} />,
   },
 ];

@@ -65,7 +65,7 @@ const linesOf = (
           },
         ]
       : []),
-    { key: 'made', at: createdAt, tone: 'moving', text: words.columns.created },
+    { key: 'made', at: createdAt, tone: 'moving', text: words.columns.createdHer },
     ...(completedAt === null
       ? []
       : [{ key: 'ended', at: completedAt, tone: tones[status], text: ended }]),
@@ -170,7 +170,7 @@ const View = ({ merchantId, id }: { readonly merchantId: string; readonly id: st
           [words.columns.shop, shop.name],
           [own.bank, recipient.bankId],
           [own.reference, bankRef],
-          [words.columns.created, <Moment key="made" at={payout.createdAt} />],
+          [words.columns.createdHer, <Moment key="made" at={payout.createdAt} />],
           [own.completed, completedAt && <Moment key="ended" at={completedAt} />],
           [words.payment.id, <Id key="id" id={payout.id} whole />],
         ]}

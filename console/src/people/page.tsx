@@ -52,7 +52,7 @@ const useColumns = (end: (row: Row) => void): readonly Column<Row>[] => {
       cell: ({ merchantId }) =>
         merchantId === null ? words.auditLog.platform : <Id id={merchantId} />,
     },
-    { name: own.seen, cell: ({ seenAt }) => <Moment at={seenAt} /> },
+    { name: own.seen, isNamed: true, cell: ({ seenAt }) => <Moment at={seenAt} /> },
     { name: own.since, isWide: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
     { name: own.ends, isWide: true, cell: ({ endsAt }) => <Moment at={endsAt} /> },
     {

@@ -60,7 +60,7 @@ const columnsOf = (words: Words, own: PolicyWords, shops: Shops): readonly Colum
     name: own.since,
     cell: ({ since }) => (
       <span className="two">
-        <Moment at={since} />
+        {Date.parse(since) <= 0 ? own.always : <Moment at={since} />}
         {Date.parse(since) > Date.now() && <span className="quiet">{own.ahead}</span>}
       </span>
     ),

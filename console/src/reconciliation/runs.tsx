@@ -55,7 +55,7 @@ const columnsOf = (words: Words, own: ReconciliationWords): readonly Column<Row>
     ),
   },
   { name: own.by, isWide: true, cell: ({ createdBy }) => createdBy },
-  { name: words.columns.created, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { name: words.columns.createdHer, cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ];
 
 /** The part of the screen. */

@@ -119,9 +119,14 @@ const useColumns = (currency: string): readonly Column<Line>[] => {
     ...(by === 'nothing'
       ? []
       : [{ name: words.bys[by], cell: ({ group }: Line) => nameOf(group ?? '') }]),
-    { name: words.count, isNumber: true, cell: ({ count }) => wholeNumber(count, locale) },
-    { name: words.amount, isNumber: true, cell: (row) => amount(row.amount) },
-    { name: words.money, isNumber: true, cell: (row) => amount(row.moved) },
+    {
+      name: words.count,
+      isNumber: true,
+      isNamed: true,
+      cell: ({ count }) => wholeNumber(count, locale),
+    },
+    { name: words.amount, isNumber: true, isNamed: true, cell: (row) => amount(row.amount) },
+    { name: words.money, isNumber: true, isNamed: true, cell: (row) => amount(row.moved) },
     { name: words.fee, isNumber: true, isWide: true, cell: (row) => amount(row.fee) },
   ];
 };

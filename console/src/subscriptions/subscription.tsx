@@ -125,7 +125,7 @@ const Terms = ({ subscription }: { readonly subscription: WholeSubscription }) =
         [own.why, subscription.cancelReason],
         [words.columns.shop, subscription.shop.name],
         [words.payment.id, <Id key="id" id={subscription.id} whole />],
-        [words.columns.created, at(subscription.createdAt)],
+        [words.columns.createdHer, at(subscription.createdAt)],
       ]}
     />
   );

@@ -86,6 +86,8 @@ export const en = {
     method: 'Method',
     shop: 'Shop',
     created: 'Created',
+    /** Of a payout, a subscription, a link: Russian has a form of its own. */
+    createdHer: 'Created',
     payment: 'Payment',
     reason: 'Reason',
     recipient: 'Recipient',
@@ -306,6 +308,7 @@ export const en = {
     revoke: 'Revoke',
     revokeText: (prefix: string) => `${prefix}... works nowhere a second from now. For good.`,
     revoked: 'Revoked',
+    used: 'used',
     neverUsed: 'never used',
     addEndpoint: 'Add an endpoint',
     endpointUrl: 'Address',

@@ -4,6 +4,7 @@ import { sectionWords } from './words.ts';
 
 const en = {
   one: 'Payment link',
+  anyMethod: 'Any',
   statuses: {
     active: 'Open',
     paid: 'Used up',
@@ -38,6 +39,7 @@ const en = {
 
 const ru: typeof en = {
   one: 'Платёжная ссылка',
+  anyMethod: 'Любой',
   statuses: {
     active: 'Открыта',
     paid: 'Исчерпана',
