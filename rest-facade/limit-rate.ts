@@ -29,7 +29,7 @@ export const refuseAddress = (
   { authenticator, limiter }: LimitParts,
 ): Refusal | null => {
   const blocked_s = limiter.blocked_s(request.raw);
-  return blocked_s === 0 || authenticator.isKnown(authorizationOf(request.raw))
+  return blocked_s === 0 || authenticator.isKnown(authorizationOf(request.raw), request.raw)
     ? null
     : rateLimited(blockedMessage(blocked_s), blocked_s);
 };

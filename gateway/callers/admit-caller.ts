@@ -37,7 +37,7 @@ export const recogniseCaller = async (
   requestId?: string,
 ): Promise<Authenticated | NotAdmitted> => {
   const blocked_s = limiter.blocked_s(request);
-  if (blocked_s > 0 && !authenticator.isKnown(authorization)) return { blocked_s };
+  if (blocked_s > 0 && !authenticator.isKnown(authorization, request)) return { blocked_s };
   try {
     const caller = await authenticator.ofHeader(authorization, request);
     if (isRefused(caller)) {

@@ -5,6 +5,7 @@
  */
 import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { LRUCache } from 'lru-cache';
 import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
 import { refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
@@ -45,10 +46,11 @@ export interface Authenticator {
    */
   readonly watch: WatchKey;
   /**
-   * Whether the header holds the operator's token or a key that this process has cached, so that no
-   * lookup is needed.
+   * Whether the request's credentials have been good in this process: the operator's token, a key
+   * that it has cached, a token that it has verified and that is in time, a session that is live.
+   * Makes no call.
    */
-  readonly isKnown: (authorization: Authorization) => boolean;
+  readonly isKnown: (authorization: Authorization, request: IncomingMessage) => boolean;
   readonly close: () => Promise<void>;
 }
 
@@ -67,6 +69,9 @@ export interface AuthenticatorParts {
   readonly now_ms?: () => number;
 }
 
+/** Tokens of the issuer that were good lately, by their digests. */
+const verifiedTokens_max = 10_000;
+
 /** A bearer reader that also gets the bearer's digest. */
 type DigestReader = (bearer: string, digest: string) => ReturnType<BearerReader>;
 
@@ -79,6 +84,22 @@ const unauthorized = refused('unauthorized', 'The API key is missing or not vali
  */
 export const authorizationOf = (request: Pick<IncomingMessage, 'rawHeaders'>): readonly string[] =>
   headerValues(request, 'authorization');
+
+/** Reads a bearer by the first reader of its form, and keeps when a token expires that was good. */
+const openBearers =
+  (readers: readonly DigestReader[], verified: LRUCache<string, number>) =>
+  async (bearer: string): Promise<Authenticated | Refused | null> => {
+    const digest = digestOf(bearer);
+    for (const read of readers) {
+      const reading = read(bearer, digest);
+      if (!reading) continue;
+      const answer = await reading;
+      if ('expiresAt_ms' in answer && answer.expiresAt_ms !== undefined)
+        verified.set(digest, answer.expiresAt_ms);
+      return answer;
+    }
+    return null;
+  };
 
 /** Opens the authenticator. */
 export const openAuthenticator = (parts: AuthenticatorParts): Authenticator => {
@@ -101,14 +122,8 @@ export const openAuthenticator = (parts: AuthenticatorParts): Authenticator => {
     ...otherReaders,
   ];
 
-  const ofBearer = (bearer: string): ReturnType<BearerReader> => {
-    const digest = digestOf(bearer);
-    for (const read of readers) {
-      const answer = read(bearer, digest);
-      if (answer) return answer;
-    }
-    return null;
-  };
+  const verified = new LRUCache<string, number>({ max: verifiedTokens_max });
+  const ofBearer = openBearers(readers, verified);
   const ofHeader: Authenticator['ofHeader'] = async (authorization, request) => {
     const bearer = bearerOf(authorization);
     const caller = bearer === null ? null : await ofBearer(bearer);
@@ -129,7 +144,8 @@ export const openAuthenticator = (parts: AuthenticatorParts): Authenticator => {
       const bearer = bearerOf(authorization);
       if (bearer === null) return false;
       const digest = digestOf(bearer);
-      return readOperator(bearer, digest) !== null || holders.isKnown(digest);
+      const isVerified = (verified.get(digest) ?? 0) > Date.now();
+      return isVerified || readOperator(bearer, digest) !== null || holders.isKnown(digest);
     },
     close: async () => {
       keyWatch.close();

@@ -29,6 +29,8 @@ export interface ConsoleSessions {
   readonly find: (secret: string) => Promise<Session | null>;
   /** The same, without noting a use: a socket that is only open is no use. */
   readonly look: (secret: string) => Promise<Session | null>;
+  /** Whether this process has seen the secret's session, and it is not over. Makes no call. */
+  readonly isLive: (secret: string) => boolean;
   /** Begins a session of a person whom the issuer has named. */
   readonly open: (person: Omit<OperatorPrincipal, 'kind'>) => Promise<OpenedSession>;
   /** Begins the session of whom a one-time link lets in; null when it is used or over. */
@@ -76,13 +78,20 @@ const dataOf = <Data>({ data, errors }: Answer<Data>): Data => {
 /** The cache of sessions, and its end. */
 const openCache = (bus: Bus, find: (digest: string) => Promise<Session | null>) => {
   const known = new LRUCache<string, Session>({ max: known_max, ttl: known_ms });
+  // Longer than they are cached: whoever was let in an hour ago need not prove it to a limit.
+  const live = new LRUCache<string, { readonly id: string; readonly until_ms: number }>({
+    max: known_max,
+  });
   const listeners = new Set<(sessionId: string) => void>();
   let forgotten = 0;
   const close = bus.subscribe('sessions', ({ sessionId }) => {
     forgotten += 1;
     for (const [digest, { id }] of known.entries()) if (id === sessionId) known.delete(digest);
+    for (const [digest, { id }] of live.entries()) if (id === sessionId) live.delete(digest);
     for (const ended of listeners) ended(sessionId);
   });
+  const note = (digest: string, { id, until }: Session): void =>
+    void live.set(digest, { id, until_ms: Date.parse(until) });
   return {
     find: async (digest: string): Promise<Session | null> => {
       const cached = known.get(digest);
@@ -90,9 +99,14 @@ const openCache = (bus: Bus, find: (digest: string) => Promise<Session | null>) 
       const before = forgotten;
       const found = await find(digest);
       // An answer from before an end must not be kept behind it.
-      if (found && before === forgotten) known.set(digest, found);
+      if (found && before === forgotten) {
+        known.set(digest, found);
+        note(digest, found);
+      } else if (!found) live.delete(digest);
       return found;
     },
+    note,
+    isLive: (digest: string): boolean => (live.get(digest)?.until_ms ?? 0) > Date.now(),
     forget: (digest: string) => void known.delete(digest),
     onEnd: (ended: (sessionId: string) => void) => {
       listeners.add(ended);
@@ -118,6 +132,15 @@ const openNotes = (
   };
 };
 
+const openAsking = (supergraph: ConsoleSessionsParts['supergraph']) => ({
+  find: supergraph.operation('FindConsoleSession'),
+  open: supergraph.operation('OpenConsoleSession'),
+  note: supergraph.operation('NoteConsoleSessionUse'),
+  end: supergraph.operation('EndConsoleSession'),
+  link: supergraph.operation('MakeConsoleLink'),
+  enter: supergraph.operation('UseConsoleLink'),
+});
+
 /** Opens the sessions. */
 export const openConsoleSessions = ({
   supergraph,
@@ -125,14 +148,7 @@ export const openConsoleSessions = ({
   publicUrl,
   log,
 }: ConsoleSessionsParts): ConsoleSessions => {
-  const ask = {
-    find: supergraph.operation('FindConsoleSession'),
-    open: supergraph.operation('OpenConsoleSession'),
-    note: supergraph.operation('NoteConsoleSessionUse'),
-    end: supergraph.operation('EndConsoleSession'),
-    link: supergraph.operation('MakeConsoleLink'),
-    enter: supergraph.operation('UseConsoleLink'),
-  };
+  const ask = openAsking(supergraph);
   const cache = openCache(
     bus,
     async (digest) => dataOf(await ask.find.run({ digest }, asConsole())).consoleSession,
@@ -141,6 +157,10 @@ export const openConsoleSessions = ({
     dataOf(await ask.note.run({ digest }, asConsole()));
     cache.forget(digest);
   }, log);
+  const begun = (secret: string, session: Session): OpenedSession => {
+    cache.note(secretDigest(secret), session);
+    return { secret, session };
+  };
   return {
     find: async (secret) => {
       const digest = secretDigest(secret);
@@ -149,17 +169,18 @@ export const openConsoleSessions = ({
       return session;
     },
     look: (secret) => cache.find(secretDigest(secret)),
+    isLive: (secret) => cache.isLive(secretDigest(secret)),
     open: async (person) => {
       const secret = makeSecret();
       const variables = { digest: secretDigest(secret), ...person };
       const answer = await ask.open.run(variables, asConsole());
-      return { secret, session: dataOf(answer).consoleSessionOpen };
+      return begun(secret, dataOf(answer).consoleSessionOpen);
     },
     enter: async (link) => {
       const secret = makeSecret();
       const variables = { link: secretDigest(link), digest: secretDigest(secret) };
       const session = dataOf(await ask.enter.run(variables, asConsole())).consoleLinkUse;
-      return session && { secret, session };
+      return session && begun(secret, session);
     },
     makeLink: async (person) => {
       const { url, digest } = makeConsoleLink(publicUrl);

@@ -61,8 +61,8 @@ export interface RateLimiter {
   /**
    * Counts a failed authentication of the request's address: without a good key, or with this one
    * but from elsewhere or with a wrong signature. Gives the seconds until it may try again when
-   * this failure was one too many, else 0. Of several that came at once, all were admitted before
-   * the first had failed.
+   * this failure was one too many, else 0; a foreign page's call is none. Of several that came at
+   * once, all were admitted before the first had failed.
    */
   countFailure(request: IncomingMessage, keyId?: string): number;
   close(): void;
@@ -88,6 +88,17 @@ export const openRateLimiter = async ({
     url === null ? openBucketsInMemory() : await openBucketsInRedis({ url, wait_ms, log }),
     addressOf,
   );
+
+/**
+ * Whether a page of another site made somebody's browser send this, without credentials and without
+ * what only a page of ours sends: the address is no guesser's. Whoever writes the header by hand
+ * gains nothing, since nothing is looked up.
+ */
+const isOfForeignPage = ({ headers }: IncomingMessage): boolean =>
+  headers['sec-fetch-site'] === 'cross-site' &&
+  headers.authorization === undefined &&
+  headers['x-console'] === undefined &&
+  headers.upgrade === undefined;
 
 /** Opens a limiter over these buckets. */
 export const limitBy = (buckets: Buckets, addressOf: AddressOf): RateLimiter => {
@@ -142,7 +153,8 @@ export const limitBy = (buckets: Buckets, addressOf: AddressOf): RateLimiter => 
       const left = takeResult(true, owed_ms(name, performance.now()) * 1_000, failedAuthentication);
       return blockedFor_s(name) > 0 ? { ...left, remaining: 0 } : left;
     },
-    countFailure: (request, keyId) => countUnder(nameOf(request, keyId)),
+    countFailure: (request, keyId) =>
+      isOfForeignPage(request) ? 0 : countUnder(nameOf(request, keyId)),
     close: () => buckets.close(),
   };
 };

@@ -16,7 +16,7 @@ import type { SessionCookie } from './session-cookie.ts';
 export const consoleHeader = 'x-console';
 
 export interface SessionCallers {
-  readonly sessions: Pick<ConsoleSessions, 'find' | 'look' | 'onEnd'>;
+  readonly sessions: Pick<ConsoleSessions, 'find' | 'look' | 'isLive' | 'onEnd'>;
   readonly cookie: Pick<SessionCookie, 'read'>;
   readonly origins: Pick<Origins, 'isOwn'>;
 }
@@ -68,6 +68,12 @@ export const withSessions = (
       return secret === null
         ? authenticator.ofHeader(authorization, request)
         : admit(secret, request);
+    },
+    isKnown: (authorization, request) => {
+      const secret = secretOf(authorization, request);
+      return secret === null
+        ? authenticator.isKnown(authorization, request)
+        : sessions.isLive(secret);
     },
     watch: (connection, caller, lost, renewed) => {
       const secret = secretOf(connection.authorization, connection.request);

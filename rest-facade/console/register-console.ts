@@ -27,7 +27,7 @@ export interface ConsoleParts {
   readonly sessions: ConsoleSessions;
   readonly cookie: SessionCookie;
   readonly origins: Origins;
-  readonly authenticator: Pick<Authenticator, 'ofHeader'>;
+  readonly authenticator: Pick<Authenticator, 'ofHeader' | 'isKnown'>;
   readonly limiter: Pick<RateLimiter, 'blocked_s' | 'countFailure'>;
   readonly publicUrl: string;
   /** Null: nobody logs in at the issuer. */
@@ -41,6 +41,9 @@ const noLinks = 'there are no links here: people log in at the issuer';
 
 /** How long a login at the issuer may take. */
 const login_s = 600;
+
+/** Failed entries are counted apart from calls without a key, which anybody's page may cause. */
+const linkEntry = 'console-link';
 
 const withLink = object({ link: pipe(string(), regex(/^[A-Za-z0-9_-]{43}$/)) });
 
@@ -87,7 +90,7 @@ const addSession = (app: FastifyInstance, parts: ConsoleParts): void => {
   });
   app.post('/console/session', async (request, reply) => {
     if (!isOwnPage(request.raw, origins)) return sendForeign(reply);
-    const blocked_s = limiter.blocked_s(request.raw);
+    const blocked_s = limiter.blocked_s(request.raw, linkEntry);
     if (blocked_s > 0)
       return send(
         reply.header('retry-after', String(blocked_s)),
@@ -98,7 +101,7 @@ const addSession = (app: FastifyInstance, parts: ConsoleParts): void => {
     const opened =
       parts.hasLinks && is(withLink, request.body) ? await sessions.enter(request.body.link) : null;
     if (!opened) {
-      limiter.countFailure(request.raw);
+      limiter.countFailure(request.raw, linkEntry);
       return send(reply, 401, 'unauthorized', 'the link has been used, is over, or never was');
     }
     await begin(request, reply, opened, parts);
@@ -121,8 +124,10 @@ const addLinks = (
   { sessions, authenticator, limiter, log }: ConsoleParts,
 ): void => {
   app.post('/console/links', async ({ raw, body }, reply) => {
-    if (limiter.blocked_s(raw) > 0) return send(reply, 429, 'rate_limited', 'too many failures');
-    const caller = await authenticator.ofHeader(authorizationOf(raw), raw);
+    const authorization = authorizationOf(raw);
+    if (limiter.blocked_s(raw) > 0 && !authenticator.isKnown(authorization, raw))
+      return send(reply, 429, 'rate_limited', 'too many failures');
+    const caller = await authenticator.ofHeader(authorization, raw);
     if (isRefused(caller)) {
       limiter.countFailure(raw);
       return send(reply, 401, caller.code, caller.message);

@@ -8,6 +8,7 @@ import { ConfigError, type OidcConfig } from '../../subgraphs/kernel/service/con
 import { readConfig } from '../../subgraphs/read-config.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { audience, now_s, startIssuer, viewer } from './issuer.ts';
+import { post } from './ask-graph.ts';
 import { bearer, closingOf, letIn } from './raw-socket.ts';
 import { serveGraph } from './serve-graph.ts';
 
@@ -265,6 +266,19 @@ describe('the issuer', () => {
     const direct = await readOidcToken({ ...config, jwksUrl: `${issuer.issuer}/keys` })(token);
     assert(direct && !isRefused(direct));
   });
+});
+
+test('a token that was verified is good at an address that fails too often, one that never came is not', async (t) => {
+  const { issuer, read } = await open(t);
+  const { url, limiter } = await serveGraph(t, { otherReaders: [read] });
+  const [used, fresh] = [await issuer.sign(viewer()), await issuer.sign(viewer())];
+  const statusOf = async (token: string): Promise<number> =>
+    (await post(url, { query: '{ __typename }' }, bearer(token))).status;
+  assert.equal(await statusOf(used), 200);
+  const failing = { headers: {}, rawHeaders: [], socket: { remoteAddress: '127.0.0.1' } };
+  for (let nth = 0; nth < 130; nth += 1) Reflect.apply(limiter.countFailure, limiter, [failing]);
+  assert.equal(await statusOf(used), 200);
+  assert.equal(await statusOf(`${fresh}x`), 429);
 });
 
 describe('a socket of a token', () => {

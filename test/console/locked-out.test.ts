@@ -1,0 +1,77 @@
+/** Nobody keeps a person out of the console by calls without a key from the person's address. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startOwn, type ServiceInUse } from '../support/plain-service.ts';
+import { operatorToken } from '../support/service.ts';
+import { makeLink, openVisitor } from './visitor.ts';
+
+let service: ServiceInUse;
+let graph: string;
+before(async () => {
+  service = await startOwn();
+  graph = `${service.graph}/graphql`;
+});
+after(() => service.stop());
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Calls without a key, as anybody's page or neighbour makes them; gives the last status. */
+const callAsNobody = async (calls: number, headers: Headers = {}): Promise<number> => {
+  let last = 0;
+  for (let nth = 0; nth < calls; nth += 1) {
+    const [url, method] =
+      nth % 2 === 0 ? [graph, 'POST'] : [`${service.rest}/v1/public/balance`, 'GET'];
+    const answer = await fetch(url, { method, headers });
+    await answer.arrayBuffer();
+    last = answer.status;
+  }
+  return last;
+};
+
+const entered = async () => {
+  const visitor = openVisitor(service.rest);
+  assert.equal(await visitor.enter(await makeLink(service.rest)), 201);
+  return visitor;
+};
+
+test('the page of another site costs its readers nothing', async () => {
+  const foreign = { 'sec-fetch-site': 'cross-site' };
+  assert.equal(await callAsNobody(140, foreign), 401);
+  assert.equal(await callAsNobody(2), 401);
+});
+
+test('what a foreign page cannot send is counted: a key, and the header of our own pages', async () => {
+  const guessing = { 'sec-fetch-site': 'cross-site', authorization: 'Bearer sk_test_abc123_no' };
+  const before = await remaining();
+  await callAsNobody(2, guessing);
+  await callAsNobody(2, { 'sec-fetch-site': 'cross-site', 'x-console': 'test' });
+  assert.ok((await remaining()) < before);
+});
+
+/** What the address has left, as an answer to an unknown key says. */
+const remaining = async (): Promise<number> => {
+  const answer = await fetch(`${service.rest}/v1/public/balance`);
+  await answer.arrayBuffer();
+  return Number(answer.headers.get('ratelimit-remaining'));
+};
+
+test('an address with too many failures keeps its sessions, its operator and its links', async () => {
+  const visitor = await entered();
+  assert.equal(await callAsNobody(160), 429);
+  const answer = await visitor.ask('Merchants', { first: 1 });
+  assert.ok(answer.data, JSON.stringify(answer));
+  const byToken = await fetch(graph, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' },
+    body: '{"query":"{ __typename }"}',
+  });
+  assert.equal(byToken.status, 200);
+  const later = await entered();
+  assert.ok((await later.ask('Merchants', { first: 1 })).data);
+  assert.equal(await callAsNobody(40), 429);
+  const over = await fetch(graph, {
+    method: 'POST',
+    headers: { cookie: 'console=0123456789012345678901234567890123456789012' },
+  });
+  assert.equal(over.status, 429);
+});
