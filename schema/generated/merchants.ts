@@ -2241,7 +2241,10 @@ export type Mutation = {
    * asked there. Refuses with not_found.
    */
   bankAccountRemove: BankAccountRemoveResult;
-  /** Blocks something for all merchants, or for one. It holds in every process within a second. What is blocked already stays as it is. */
+  /**
+   * Blocks something for all merchants, or for one, which may have 10,000 entries (else bad_request). It holds in every process within a second. What is blocked
+   * already stays as it is.
+   */
   blockEntryAdd: BlockEntryAddResult;
   /** Takes something off the list of all merchants, or off a merchant's. */
   blockEntryRemove: BlockEntryRemoveResult;

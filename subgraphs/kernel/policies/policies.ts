@@ -1,15 +1,18 @@
 /**
  * The operator's policies in memory, so that creating a payment asks the database nothing about
- * them. A process reads the lists anew when the bus announces a change; since messages are
- * hints (invariant 1), it also asks for their version when it last did so half a second ago. What
- * is used is never more than a second old.
+ * them. A process reads what changed when the bus announces a change; since messages are hints
+ * (invariant 1), it also asks for their version when it last did so half a second ago. Callers go
+ * on with the lists as they were, and wait for a reading only when those are a second old (decision
+ * A-332).
  */
+import { setTimeout as wait } from 'node:timers/promises';
 import { run, type Runner, type Statement } from '../database/statement.ts';
-import { blockValue, type BlockKind } from '../rules/block.ts';
+import type { BlockKind } from '../rules/block.ts';
 import type { Bus } from '../service/bus.ts';
-import { allKeys, type Keys } from '../service/access/keys.ts';
+import type { Keys } from '../service/access/keys.ts';
 import { exchangeRate, usdtOf } from '../rules/exchange.ts';
 import { purposeSearch } from '../rules/purpose.ts';
+import { BlockLists, type BlockRows } from './block-lists.ts';
 
 /** The lists at one moment. */
 export interface PolicyLists {
@@ -29,7 +32,10 @@ export interface PolicyLists {
 export interface Policies {
   /** The lists, at most a second old. */
   current(): Promise<PolicyLists>;
-  /** Notifies every process that a change was committed. Called after the commit. */
+  /**
+   * Notifies every process that a change was committed, and gives back when this one obeys it.
+   * Called after the commit.
+   */
   announce(): Promise<void>;
   /** Ends the subscription to changes. */
   close(): void;
@@ -41,52 +47,37 @@ export interface Policies {
  */
 const askAgain_ms = 500;
 const stale_max_ms = 1_000;
+/** From one reading to the next, however many changes there are. */
+const readingsApart_ms = 100;
 /** Rates that are kept of a currency: the newest, those that begin later among them. */
 const rates_max = 100;
 
-interface Rows {
-  readonly blocks: readonly (readonly [
-    merchantId: string | null,
-    kind: BlockKind,
-    value: string,
-  ])[];
+interface Rows extends BlockRows {
   readonly words: readonly string[];
   readonly rates: readonly (readonly [currency: string, usdt: string, since_ms: number])[];
 }
 
-// One statement sees one state: the lists are those of the version.
+// One statement sees one state: the lists are those of the version. Entries are added and removed,
+// never changed: their ids say whether a merchant's list is another.
 const readLists: Statement = {
   name: 'policy.read',
-  text: `select version, case when version is distinct from $1::int8 then json_build_object(
-      'blocks', (select coalesce(json_agg(json_build_array(merchant_id, kind, value)), '[]') from block_entry),
+  text: `with owner as (select coalesce(merchant_id::text, '*') as name, count(*) || ' ' || sum(hashtextextended(id::text, 0)) as digest
+      from block_entry group by coalesce(merchant_id::text, '*'))
+    select version, case when version is distinct from $1::int8 then json_build_object(
+      'digests', (select coalesce(json_object_agg(name, digest), '{}') from owner),
+      'blocks', (select coalesce(json_agg(json_build_array(coalesce(merchant_id::text, '*'), kind, value)), '[]') from block_entry
+        where coalesce(merchant_id::text, '*') in (select name from owner where digest is distinct from $2::json ->> name)),
       'words', (select coalesce(json_agg(word), '[]') from forbidden_word),
       'rates', (select coalesce(json_agg(json_build_array(currency, usdt::text, (extract(epoch from since) * 1000)::int8) order by since desc), '[]')
         from (select *, row_number() over (partition by currency order by since desc) as position from exchange_rate) r where position <= ${rates_max})) end as lists
     from policy_version`,
 };
 
-const blockedKey = (merchantId: string | null, kind: BlockKind, value: string): string =>
-  `${merchantId ?? '*'}/${kind}/${value}`;
-
-const listsOf = (rows: Rows, fingerprintKeys: Keys): PolicyLists => {
-  const blocked = new Set(rows.blocks.map((row) => blockedKey(...row)));
-  const kinds = new Set(rows.blocks.map(([, kind]) => kind));
-  const rates = Map.groupBy(rows.rates, ([currency]) => currency);
+const listsOf = ({ words, rates: rows }: Rows, blocks: BlockLists): PolicyLists => {
+  const rates = Map.groupBy(rows, ([currency]) => currency);
   return {
-    isBlocked: (merchantId, kind, text) => {
-      // A fingerprint is made only when there is something to compare it with.
-      // An entry keeps the fingerprint of the day when it was made.
-      const found = kinds.has(kind)
-        ? allKeys(fingerprintKeys).map((key) => blockValue(key, kind, text)?.value)
-        : [];
-      return found.some(
-        (value) =>
-          value !== undefined &&
-          (blocked.has(blockedKey(null, kind, value)) ||
-            blocked.has(blockedKey(merchantId, kind, value))),
-      );
-    },
-    forbiddenIn: purposeSearch(rows.words),
+    isBlocked: (merchantId, kind, text) => blocks.isBlocked(merchantId, kind, text),
+    forbiddenIn: purposeSearch(words),
     inUsdt: (amount, currency, at) => {
       const [, usdt] =
         rates.get(currency)?.find(([, , since_ms]) => since_ms <= at.epochMilliseconds) ?? [];
@@ -96,12 +87,20 @@ const listsOf = (rows: Rows, fingerprintKeys: Keys): PolicyLists => {
   };
 };
 
+/** A reading that waits for its turn begins later than any change that was announced. */
+interface Reading {
+  began_ms: number;
+  readonly lists: Promise<PolicyLists>;
+}
+
 class KeptPolicies implements Policies {
   readonly #pool: Runner;
   readonly #bus: Bus;
-  readonly #fingerprintKey: Keys;
   readonly close: () => void;
   #lists: PolicyLists | null = null;
+  #blocks: BlockLists;
+  /** When the last reading began. */
+  #beganAt_ms = -Infinity;
   #version: bigint | null = null;
   /**
    * When the lists were last known to be true, and when a change was last announced; by
@@ -109,38 +108,45 @@ class KeptPolicies implements Policies {
    */
   #trueAt_ms = -Infinity;
   #changedAt_ms = -Infinity;
-  #reading: { readonly began_ms: number; readonly lists: Promise<PolicyLists> } | null = null;
+  #reading: Reading | null = null;
 
   constructor({ pool, bus, fingerprintKey }: PoliciesParts) {
     this.#pool = pool;
     this.#bus = bus;
-    this.#fingerprintKey = fingerprintKey;
-    this.close = bus.subscribe('policies', () => void (this.#changedAt_ms = performance.now()));
+    this.#blocks = new BlockLists(fingerprintKey);
+    this.close = bus.subscribe('policies', () => {
+      this.#changedAt_ms = performance.now();
+      // Read at once, so that hardly a caller meets lists that are too old. When this fails, a call
+      // that has to wait for it reports it.
+      if (this.#lists) this.#read().catch(() => {});
+    });
   }
 
   async current(): Promise<PolicyLists> {
-    const age_ms =
-      this.#trueAt_ms <= this.#changedAt_ms ? Infinity : performance.now() - this.#trueAt_ms;
-    if (this.#lists && age_ms < askAgain_ms) return this.#lists;
+    const age_ms = performance.now() - this.#trueAt_ms;
+    const hasChanged = this.#trueAt_ms <= this.#changedAt_ms;
+    if (this.#lists && !hasChanged && age_ms < askAgain_ms) return this.#lists;
     const reading = this.#read();
     if (!this.#lists || age_ms >= stale_max_ms) return reading;
-    // When this fails, a call that has to wait for it reports it.
     reading.catch(() => {});
     return this.#lists;
   }
 
-  announce(): Promise<void> {
-    return this.#bus.publish('policies', null);
+  async announce(): Promise<void> {
+    this.#changedAt_ms = performance.now();
+    await this.#bus.publish('policies', null);
+    // The change is made, whether or not it can be read now.
+    await this.#read().catch(() => {});
   }
 
   /**
    * Reads the lists, once for all who ask meanwhile; anew when a change was announced since the
-   * reading began.
+   * reading began. Readings follow one another at a distance.
    */
   #read(): Promise<PolicyLists> {
     if (this.#reading && this.#reading.began_ms > this.#changedAt_ms) return this.#reading.lists;
-    const began_ms = performance.now();
-    const reading = { began_ms, lists: this.#readSince(began_ms) };
+    const turn = { began_ms: Infinity };
+    const reading = Object.assign(turn, { lists: this.#readInTurn(turn) });
     this.#reading = reading;
     const end = (): void => {
       if (this.#reading === reading) this.#reading = null;
@@ -149,13 +155,22 @@ class KeptPolicies implements Policies {
     return reading.lists;
   }
 
-  async #readSince(began_ms: number): Promise<PolicyLists> {
-    const [row] = await run<{ version: bigint; lists: Rows | null }>(this.#pool, readLists, [
-      this.#version,
-    ]);
+  async #readInTurn(reading: Pick<Reading, 'began_ms'>): Promise<PolicyLists> {
+    const rest_ms = this.#beganAt_ms + readingsApart_ms - performance.now();
+    if (rest_ms > 0) await wait(rest_ms);
+    const began_ms = performance.now();
+    this.#beganAt_ms = began_ms;
+    reading.began_ms = began_ms;
+    // What is read is what differs from these, although another reading may end before.
+    const blocks = this.#blocks;
+    const values = [this.#version, blocks.known];
+    const [row] = await run<{ version: bigint; lists: Rows | null }>(this.#pool, readLists, values);
     if (!row) throw new Error('the row of policy_version is gone');
     if (began_ms > this.#trueAt_ms) {
-      if (row.lists) this.#lists = listsOf(row.lists, this.#fingerprintKey);
+      if (row.lists) {
+        this.#blocks = blocks.changedBy(row.lists);
+        this.#lists = listsOf(row.lists, this.#blocks);
+      }
       this.#version = row.version;
       this.#trueAt_ms = began_ms;
     }

@@ -14,12 +14,17 @@ import { allKeys } from '../../kernel/service/access/keys.ts';
 import type { Acting } from '../audit.ts';
 import { changePolicy, missing, reasonMistake, type PolicyParts } from './change-policy.ts';
 
+/** How many a merchant may have on its own list, which every process keeps in memory. */
+export const blocksPerMerchant_max = 10_000;
+
+const full = `a merchant's block list has at most ${blocksPerMerchant_max} entries`;
+
 /** An entry without what is compared. */
 export type BlockEntryRow = Omit<BlockEntry, 'value'>;
 
 /**
- * Blocks something for all merchants (`merchantId` null) or for one. Refuses with `not_found`, or a
- * value that is none of its kind with `bad_request`.
+ * Blocks something for all merchants (`merchantId` null) or for one. Refuses with `not_found`, or
+ * with `bad_request` a value that is none of its kind and one more than a merchant may have.
  */
 export const addBlockEntry = async (
   parts: PolicyParts,
@@ -49,6 +54,11 @@ export const addBlockEntry = async (
       const values = [blocked, ...asBefore].flatMap((one) => one?.value ?? []);
       const known = await em.findOne(BlockEntryEntity, { merchantId, kind, value: values });
       if (known) return known;
+      // One change at a time: nobody adds another meanwhile.
+      const isFull =
+        merchantId !== null &&
+        (await em.count(BlockEntryEntity, { merchantId })) >= blocksPerMerchant_max;
+      if (isFull) return refused('bad_request', full);
       const { value, shown } = blocked;
       const createdAt = acting.now();
       return em.create(BlockEntryEntity, { id, merchantId, kind, value, shown, reason, createdAt });
