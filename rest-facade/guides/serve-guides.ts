@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
+import { errorJson } from '../../schema/wire.ts';
 import { preferredLanguage } from '../checkout/choose-language.ts';
 import { html, markupText } from '../checkout/html.ts';
 import { prepareAnswer, sendAnswer, type FixedAnswer } from '../fixed-answer.ts';
@@ -191,7 +192,8 @@ const serveStart = (app: FastifyInstance, cacheControl: string): void => {
 /** A browser that asks for a page that is not there gets one that leads on; programs get JSON. */
 const serveNowhere = (app: FastifyInstance): void => {
   app.get('/docs/*', async (request, reply) => {
-    if (!request.headers.accept?.includes('text/html')) return reply.callNotFound();
+    if (!request.headers.accept?.includes('text/html'))
+      return reply.code(404).send(errorJson('not_found', 'there is nothing at this address'));
     const language = preferredLanguage(request.headers['accept-language']);
     const words = guideWords[language];
     const main = html`<h1>${words.nowhere}</h1>

@@ -13,7 +13,7 @@ import { receiptMistake, sumMistake } from '../kernel/rules/receipt-terms.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { Policies, PolicyLists } from '../kernel/policies/policies.ts';
 import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
-import { checkWebhookUrl, type TargetSwitch } from '../kernel/service/webhook-url.ts';
+import { checkOwnUrl, type TargetSwitch } from '../kernel/service/webhook-url.ts';
 import { createEarlyOrder } from './bank-answers/create-early-order.ts';
 import { pageAddress, type PageParts } from './checkout/page-address.ts';
 import type { Payment } from './entities.ts';
@@ -150,7 +150,7 @@ const unreachableTarget = (
   { webhookUrl }: PaymentInput,
 ): Refused | null => {
   if (typeof webhookUrl !== 'string') return null;
-  const mistake = checkWebhookUrl(webhookUrl, { privateTargets: privateTargets(), mode });
+  const mistake = checkOwnUrl(webhookUrl, { privateTargets: privateTargets(), mode });
   return mistake === null ? null : refused('bad_request', `webhook_url: ${mistake}`);
 };
 

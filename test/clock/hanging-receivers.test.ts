@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { clockJobs, keepClockJob } from '../../subgraphs/kernel/clock/keep-clocks.ts';
 import { openQueues } from '../../subgraphs/kernel/queue/queues.ts';
 import { done, type Job } from '../../subgraphs/kernel/queue/run-job.ts';
+import { gatherSweeps } from '../../subgraphs/kernel/queue/sweeps.ts';
 import { webhookClockParticipant } from '../../subgraphs/merchants/webhooks/clock-participant.ts';
 import { eventually, startReceiver } from '../webhooks/receiver.ts';
 import {
@@ -116,7 +117,9 @@ test('twenty shops whose receivers hang, under clocks that run and that advance,
       keepClockJob,
       shops.map(({ merchantId, shopId }) => ({ merchantId, shopId })),
     );
-  await queues.work([...openClockJobs(wake, attempts), beat]);
+  const jobs = [...openClockJobs(wake, attempts), beat];
+  const now = () => Temporal.Now.instant();
+  await queues.work(gatherSweeps({ pool: harness.pool, now, log, queues }, jobs));
   try {
     await eventually(
       () => held.length === hangingShops,

@@ -166,6 +166,11 @@ export const modeFacts: Facts = {
         [400, 'bad_request', 201],
       );
       assert.match(live.body.error.message, /webhook_url.*https/);
+      const inside = { ...body, webhook_url: 'https://10.0.0.1/hook?secret=1' };
+      assert.deepEqual((await merchant.call('POST', '/payments', inside)).body.error, {
+        code: 'bad_request',
+        message: 'webhook_url: must lead to a public address, got "10.0.0.1"',
+      });
       assert.equal(
         (
           await merchant.call('POST', '/payments', {

@@ -56,18 +56,18 @@ const watched = () => {
       return result;
     },
   };
-  let hear = (): void => {};
+  let receive = (): void => {};
   const bus: Bus = {
     publish: async () => {},
     subscribe: (_, listener) => {
-      hear = () => listener(null as never);
+      receive = () => listener(null as never);
       return () => {};
     },
   };
   const fingerprintKey = Buffer.alloc(32);
   // A reading takes a connection's `query` alone.
   const pool = runner as unknown as pg.PoolClient;
-  return { seen, policies: openPolicies({ pool, bus, fingerprintKey }), announce: () => hear() };
+  return { seen, policies: openPolicies({ pool, bus, fingerprintKey }), announce: () => receive() };
 };
 
 test('a change of one list reads that list alone, and nobody waits for it', async () => {

@@ -76,26 +76,6 @@ describe('an installation', () => {
         PUBLIC_URL: 'https://pay.example',
       });
       assert.equal(await isTaken(service), taken, setting);
-      const { call } = await makeMerchant(service);
-      const statusOf = async (webhook_url: string): Promise<number> =>
-        (await call('POST', '/payments', { amount: 100, webhook_url })).status;
-      for (const url of ['http://127.0.0.1:9/hook', 'https://localhost/hook', 'https://receiver/'])
-        assert.equal(await statusOf(url), taken ? 201 : 400, `${setting}: ${url}`);
-      for (const url of [
-        'https://10.0.0.1/hook',
-        'https:///shop.example',
-        'https://metadata.local',
-      ])
-        assert.equal(await statusOf(url), 400, `${setting}: ${url}`);
-      assert.equal(await statusOf('https://shop.example/hook'), 201);
-      const refused = await call('POST', '/payments', {
-        amount: 100,
-        webhook_url: 'https://10.0.0.1/hook?secret=1',
-      });
-      assert.deepEqual(refused.body.error, {
-        code: 'bad_request',
-        message: 'webhook_url: must lead to a public address, got "10.0.0.1"',
-      });
       await service.stop();
     }
   });

@@ -980,7 +980,7 @@ export interface components {
             description?: string;
             /**
              * Format: uri
-             * @description Where the webhooks of this payment alone go; overrides the shop's endpoints. Live payments need https. A host that is never public (an address or a name of a private network) is refused.
+             * @description Where the webhooks of this payment alone go; overrides the shop's endpoints. Live payments need https, and a host that may be public.
              */
             webhook_url?: string;
             /**

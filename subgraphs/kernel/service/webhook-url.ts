@@ -79,27 +79,36 @@ const mayHost = (host: string, rules: TargetRules): boolean =>
 const absoluteForm = /^https?:\/\/[^/\\]/i;
 const noAbsoluteUrl = 'must be an absolute URL such as https://shop.example/hook';
 
+/** What is wrong with the form of an address, wherever it leads. */
+const formMistake = (url: string, isHttpAllowed: boolean): string | null => {
+  if (url.length > webhookUrl_max_chars)
+    return `must have at most ${webhookUrl_max_chars} characters, got ${url.length}`;
+  const parsed = URL.parse(url);
+  if (!parsed) return noAbsoluteUrl;
+  const { protocol, host, username, password } = parsed;
+  if (protocol !== 'https:' && !(protocol === 'http:' && isHttpAllowed))
+    return `must be an https URL, got ${asCame(`${protocol}//${host}`)}`;
+  if (!absoluteForm.test(url)) return noAbsoluteUrl;
+  return username === '' && password === '' ? null : 'must not hold a user name or a password';
+};
+
 /**
- * Checks an address when it is configured or sent with a payment. Gives what is wrong with it, in
- * words that follow the field's name, or null. Names are not resolved here: what they lead to is
- * checked on every connection.
+ * Checks an address of an endpoint, or of a live payment. Gives what is wrong with it, in words
+ * that follow the field's name, or null. Names are not resolved here: what they lead to is checked
+ * on every connection.
  */
 export const checkWebhookUrl = (
   url: string,
   rules: TargetRules & { readonly mode: Mode },
 ): string | null => {
-  if (url.length > webhookUrl_max_chars)
-    return `must have at most ${webhookUrl_max_chars} characters, got ${url.length}`;
-  const parsed = URL.parse(url);
-  if (!parsed) return noAbsoluteUrl;
-  const { protocol, host, hostname, username, password } = parsed;
-  const isHttps = protocol === 'https:';
-  const isHttpAllowed = rules.mode === 'test' && rules.privateTargets;
-  if (!isHttps && !(protocol === 'http:' && isHttpAllowed))
-    return `must be an https URL, got ${asCame(`${protocol}//${host}`)}`;
-  if (!absoluteForm.test(url)) return noAbsoluteUrl;
-  if (username !== '' || password !== '') return 'must not hold a user name or a password';
+  const mistake = formMistake(url, rules.mode === 'test' && rules.privateTargets);
+  if (mistake !== null) return mistake;
+  const { hostname } = new URL(url);
   return mayHost(withoutBrackets(hostname), rules)
     ? null
     : `must lead to a public address, got ${asCame(hostname)}`;
 };
+
+/** The same for a payment's own address. One of a test payment is checked on connecting alone. */
+export const checkOwnUrl: typeof checkWebhookUrl = (url, rules) =>
+  rules.mode === 'test' ? formMistake(url, true) : checkWebhookUrl(url, rules);
