@@ -1,5 +1,4 @@
 /** The parts of a screen, each with its own address. */
-import { useEffect, useRef } from 'react';
 import { Link } from '@tanstack/react-router';
 import { kept, useAddress, type Search } from '../address.ts';
 
@@ -20,13 +19,8 @@ export const Tabs = <Tab extends string>({
   readonly names: Readonly<Record<Tab, string>>;
 }) => {
   const here = useTab(tabs);
-  const nav = useRef<HTMLElement>(null);
-  useEffect(() => {
-    const link = nav.current?.querySelector('[aria-current]');
-    link?.scrollIntoView({ block: 'nearest', inline: 'center' });
-  }, [here]);
   return (
-    <nav ref={nav} className="tabs" aria-label={label}>
+    <nav className="tabs" aria-label={label}>
       {tabs.map((tab) => (
         <Link
           key={tab}
