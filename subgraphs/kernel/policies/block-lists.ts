@@ -10,13 +10,13 @@ const everybody = '*';
 
 /** What is read: whose lists there are, and the entries of those that have changed. */
 export interface BlockRows {
-  /** By owner, a digest of the list's entries. */
-  readonly digests: Readonly<Record<string, string>>;
+  /** By owner, a checksum of the list's entries. */
+  readonly checksums: Readonly<Record<string, string>>;
   readonly blocks: readonly (readonly [owner: string, kind: BlockKind, value: string])[];
 }
 
 interface OwnedList {
-  readonly digest: string;
+  readonly checksum: string;
   readonly values: ReadonlyMap<BlockKind, ReadonlySet<string>>;
 }
 
@@ -24,27 +24,27 @@ interface OwnedList {
 export class BlockLists {
   readonly #keys: Keys;
   readonly #lists: ReadonlyMap<string, OwnedList>;
-  /** The digests of what is known, as JSON. */
+  /** The checksums of what is known, as JSON. */
   readonly known: string;
 
   constructor(keys: Keys, lists: ReadonlyMap<string, OwnedList> = new Map()) {
     this.#keys = keys;
     this.#lists = lists;
-    const digests = Array.from(lists, ([owner, { digest }]) => [owner, digest]);
-    this.known = JSON.stringify(Object.fromEntries(digests));
+    const checksums = Array.from(lists, ([owner, { checksum }]) => [owner, checksum]);
+    this.known = JSON.stringify(Object.fromEntries(checksums));
   }
 
   /** The lists after what was read against `known`. */
-  changedBy({ digests, blocks }: BlockRows): BlockLists {
+  changedBy({ checksums, blocks }: BlockRows): BlockLists {
     const read = Map.groupBy(blocks, ([owner]) => owner);
-    const lists = Object.entries(digests).map(([owner, digest]) => {
+    const lists = Object.entries(checksums).map(([owner, checksum]) => {
       const before = this.#lists.get(owner);
-      if (before?.digest === digest) return [owner, before] as const;
+      if (before?.checksum === checksum) return [owner, before] as const;
       const byKind = Map.groupBy(read.get(owner) ?? [], ([, kind]) => kind);
       const values = new Map(
         Array.from(byKind, ([kind, rows]) => [kind, new Set(rows.map(([, , value]) => value))]),
       );
-      return [owner, { digest, values }] as const;
+      return [owner, { checksum, values }] as const;
     });
     return new BlockLists(this.#keys, new Map(lists));
   }

@@ -61,12 +61,12 @@ interface Rows extends BlockRows {
 // never changed: their ids say whether a merchant's list is another.
 const readLists: Statement = {
   name: 'policy.read',
-  text: `with owner as (select coalesce(merchant_id::text, '*') as name, count(*) || ' ' || sum(hashtextextended(id::text, 0)) as digest
+  text: `with owner as (select coalesce(merchant_id::text, '*') as name, count(*) || ' ' || sum(hashtextextended(id::text, 0)) as checksum
       from block_entry group by coalesce(merchant_id::text, '*'))
     select version, case when version is distinct from $1::int8 then json_build_object(
-      'digests', (select coalesce(json_object_agg(name, digest), '{}') from owner),
+      'checksums', (select coalesce(json_object_agg(name, checksum), '{}') from owner),
       'blocks', (select coalesce(json_agg(json_build_array(coalesce(merchant_id::text, '*'), kind, value)), '[]') from block_entry
-        where coalesce(merchant_id::text, '*') in (select name from owner where digest is distinct from $2::json ->> name)),
+        where coalesce(merchant_id::text, '*') in (select name from owner where checksum is distinct from $2::json ->> name)),
       'words', (select coalesce(json_agg(word), '[]') from forbidden_word),
       'rates', (select coalesce(json_agg(json_build_array(currency, usdt::text, (extract(epoch from since) * 1000)::int8) order by since desc), '[]')
         from (select *, row_number() over (partition by currency order by since desc) as position from exchange_rate) r where position <= ${rates_max})) end as lists
