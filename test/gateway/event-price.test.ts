@@ -47,7 +47,7 @@ const missedIn = (results: Received): number =>
   }, 0);
 
 describe('a stranger with fifty subscriptions', () => {
-  test('of differing selections has no more read than the bucket of events pays for, is told what it missed, and has its requests left', async (t) => {
+  test('of differing selections has no more read than the bucket of events pays for, learns what it missed, and has its requests left', async (t) => {
     const { fixture, received, url } = await subscribe(
       t,
       (index) => `subscription { paymentCreated { x${index}: kind payment { id } } }`,

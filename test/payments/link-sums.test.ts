@@ -60,7 +60,7 @@ const written = async (merchant: Merchant, path: string): Promise<string> => {
   return text;
 };
 
-test('a link is read, listed and told of to the last digit, and its payments succeed', async (t) => {
+test('a link is read, listed and notified of to the last digit, and its payments succeed', async (t) => {
   const merchant = await makeMerchant(service);
   const receiver = await openReceiver();
   t.after(() => receiver.close());

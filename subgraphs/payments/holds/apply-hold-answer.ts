@@ -1,7 +1,8 @@
 /**
  * Applies what a bank says of a hold, whatever brought it. Decisions D-81 to D-85: a capture books
  * what was captured and takes the fee of it; a release books nothing. This is the only code that
- * moves an authorized payment on.
+ * moves an authorized payment on, but for a capture that somebody else made at the bank
+ * (`bank-answers/apply-bank-answer`).
  */
 import type { HoldAnswer } from '../../kernel/banks/hold-bank.ts';
 import { simulatorConnector } from '../../kernel/banks/simulator/decline.ts';
