@@ -15,17 +15,17 @@ after(() => service.stop());
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Calls without a key, as anybody's page or neighbour makes them; gives the last status. */
-const callAsNobody = async (calls: number, headers: Headers = {}): Promise<number> => {
-  let last = 0;
+/** Calls without a key, as anybody's page or neighbour makes them; gives the statuses that came. */
+const callAsNobody = async (calls: number, headers: Headers = {}): Promise<ReadonlySet<number>> => {
+  const statuses = new Set<number>();
   for (let nth = 0; nth < calls; nth += 1) {
     const [url, method] =
       nth % 2 === 0 ? [graph, 'POST'] : [`${service.rest}/v1/public/balance`, 'GET'];
     const answer = await fetch(url, { method, headers });
     await answer.arrayBuffer();
-    last = answer.status;
+    statuses.add(answer.status);
   }
-  return last;
+  return statuses;
 };
 
 const entered = async () => {
@@ -36,16 +36,17 @@ const entered = async () => {
 
 test('the page of another site costs its readers nothing', async () => {
   const foreign = { 'sec-fetch-site': 'cross-site' };
-  assert.equal(await callAsNobody(140, foreign), 401);
-  assert.equal(await callAsNobody(2), 401);
+  assert.deepEqual(await callAsNobody(140, foreign), new Set([401]));
+  assert.deepEqual(await callAsNobody(2), new Set([401]));
 });
 
 test('what a foreign page cannot send is counted: a key, and the header of our own pages', async () => {
   const guessing = { 'sec-fetch-site': 'cross-site', authorization: 'Bearer sk_test_abc123_no' };
-  const before = await remaining();
-  await callAsNobody(2, guessing);
-  await callAsNobody(2, { 'sec-fetch-site': 'cross-site', 'x-console': 'test' });
-  assert.ok((await remaining()) < before);
+  for (const headers of [guessing, { 'sec-fetch-site': 'cross-site', 'x-console': 'test' }]) {
+    const before = await remaining();
+    await callAsNobody(20, headers);
+    assert.ok((await remaining()) < before - 10);
+  }
 });
 
 /** What the address has left, as an answer to an unknown key says. */
@@ -57,7 +58,7 @@ const remaining = async (): Promise<number> => {
 
 test('an address with too many failures keeps its sessions, its operator and its links', async () => {
   const visitor = await entered();
-  assert.equal(await callAsNobody(160), 429);
+  assert.ok((await callAsNobody(160)).has(429));
   const answer = await visitor.ask('Merchants', { first: 1 });
   assert.ok(answer.data, JSON.stringify(answer));
   const byToken = await fetch(graph, {
@@ -68,10 +69,8 @@ test('an address with too many failures keeps its sessions, its operator and its
   assert.equal(byToken.status, 200);
   const later = await entered();
   assert.ok((await later.ask('Merchants', { first: 1 })).data);
-  assert.equal(await callAsNobody(40), 429);
-  const over = await fetch(graph, {
-    method: 'POST',
-    headers: { cookie: 'console=0123456789012345678901234567890123456789012' },
-  });
-  assert.equal(over.status, 429);
+  assert.ok((await callAsNobody(40)).has(429));
+  const unknown = { cookie: 'console=0123456789012345678901234567890123456789012' };
+  // Of many, since the address earns one more call every half second.
+  assert.ok((await callAsNobody(40, unknown)).has(429));
 });
