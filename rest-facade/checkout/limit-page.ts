@@ -32,11 +32,13 @@ export const pageLimits = {
 } as const satisfies Readonly<Record<string, PageLimit>>;
 
 /**
- * Of links' pages: an address may ask for so many, whether they exist or not, so that nobody
- * guesses; and a link makes so many payments, whoever asks.
+ * Of links' pages: an address and a network may ask for so many, whether they exist or not, so that
+ * nobody guesses; and a link makes so many payments, whoever asks. Looking at a link's page takes
+ * nothing from the link: anybody who knows its address could switch it off.
  */
-const linkLimits = {
+export const linkLimits = {
   address: { perSecond: 5, burst: 100 },
+  network: { perSecond: 25, burst: 500 },
   link: { perSecond: 20, burst: 200 },
 } as const satisfies Readonly<Record<string, RateLimit>>;
 
@@ -50,10 +52,15 @@ export interface PageLimiter {
    */
   call(request: IncomingMessage, paymentId: string | null): number;
   /**
-   * Counts one call of the page of a link, by where it comes from and by the link's address. Gives
-   * the seconds until it may come again, or 0 when it may now.
+   * Counts one call of the page of a link, by where it comes from. Gives the seconds until it may
+   * come again, or 0 when it may now.
    */
-  link(request: IncomingMessage, address: string): number;
+  link(request: IncomingMessage): number;
+  /**
+   * Counts one payment of the link with this address. Gives the seconds until it may make another,
+   * or 0 when it may now.
+   */
+  linkPayment(address: string): number;
   /**
    * Counts one stream of the page with this payment; calling the answer gives it back. Null when
    * there are as many as allowed.
@@ -88,6 +95,10 @@ export const openPageLimiter = (addressOf: AddressOf, now_us?: () => number): Pa
       ...(paymentId === null ? [] : ([['page', paymentId]] as const)),
     ];
   };
+  const takeOfLinks = (kind: keyof typeof linkLimits, name: string): number => {
+    const taken = linkBuckets.take(`${kind} ${name}`, linkLimits[kind]);
+    return taken && !(taken instanceof Promise) && !taken.granted ? taken.retryAfter_s : 0;
+  };
   return {
     call: (request, paymentId) => {
       for (const [kind, name] of namesOf(request, paymentId)) {
@@ -96,15 +107,14 @@ export const openPageLimiter = (addressOf: AddressOf, now_us?: () => number): Pa
       }
       return 0;
     },
-    link: (request, address) => {
-      const from = addressOf(request);
-      const counted = isLoopback(from) ? [] : [['address', networkOf(from)] as const];
-      for (const [kind, name] of [...counted, ['link', address.slice(0, 22)] as const]) {
-        const taken = linkBuckets.take(`${kind} ${name}`, linkLimits[kind]);
-        if (taken && !(taken instanceof Promise) && !taken.granted) return taken.retryAfter_s;
+    link: (request) => {
+      for (const [kind, name] of namesOf(request, null)) {
+        const wait_s = kind === 'page' ? 0 : takeOfLinks(kind, name);
+        if (wait_s > 0) return wait_s;
       }
       return 0;
     },
+    linkPayment: (address) => takeOfLinks('link', address.slice(0, 22)),
     stream: (request, paymentId) => {
       const held: (() => void)[] = [];
       const giveBack = (): void => held.splice(0).forEach((one) => one());

@@ -37,6 +37,14 @@ interface Visit {
   readonly words: Words;
 }
 
+const sendBusy = (
+  { assets }: PageContext,
+  reply: FastifyReply,
+  words: Words,
+  wait_s: number,
+): FastifyReply =>
+  reply.code(429).header('retry-after', String(wait_s)).send(busyPage(words, assets));
+
 const visit = async (
   context: PageContext,
   limiter: PageLimiter,
@@ -46,10 +54,9 @@ const visit = async (
   guardPage(reply, 'own form');
   const words = wordsOf(chooseLanguage(request));
   void reply.type('text/html; charset=utf-8').header('content-language', words.language);
-  const wait_s = limiter.link(request.raw, request.params.address);
+  const wait_s = limiter.link(request.raw);
   if (wait_s > 0) {
-    void reply.code(429).header('retry-after', String(wait_s));
-    await reply.send(busyPage(words, context.assets));
+    await sendBusy(context, reply, words, wait_s);
     return null;
   }
   const link = await context.calls.readLink(callOf(request), request.params.address);
@@ -94,6 +101,8 @@ export const showLink = (
       reply.code(422).send(linkPage(link, words, context.assets, { typed, problem }));
     const amount = link.amount === null ? readAmount(typed, link.currency) : null;
     if (link.amount === null && amount === null) return again(amountMistake(link, words));
+    const wait_s = limiter.linkPayment(request.params.address);
+    if (wait_s > 0) return sendBusy(context, reply, words, wait_s);
     const begun = await context.calls.payLink(
       callOf(request),
       request.params.address,

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import {
+  linkLimits,
   openPageLimiter,
   pageLimits,
   streamRetry_s,
@@ -97,6 +98,35 @@ describe('the limits of pages', () => {
       pageLimits.network.calls.burst,
     );
     assert.equal(limiter.call(from('2001:db8:2::1'), 'a'), 0);
+  });
+
+  test('looking at a link takes nothing from its buyers, and is limited by address and network', () => {
+    const { limiter } = open();
+    const looked = (calls: number, address: (call: number) => string): number =>
+      Array.from({ length: calls }, (_, call) => limiter.link(from(address(call)))).filter(
+        (wait_s) => wait_s === 0,
+      ).length;
+    assert.equal(
+      looked(300, () => '198.51.100.7'),
+      linkLimits.address.burst,
+    );
+    assert.equal(
+      looked(300, (call) => `2001:db8:1:2::${call.toString(16)}`),
+      linkLimits.address.burst,
+    );
+    assert.equal(
+      looked(1_000, (call) => `203.0.113.${call % 250}`),
+      linkLimits.network.burst,
+    );
+    assert.equal(limiter.link(from('192.0.2.1')), 0);
+    assert.equal(limiter.linkPayment('a'), 0);
+  });
+
+  test('a link makes so many payments, and another link is not concerned', () => {
+    const { limiter } = open();
+    const waits = Array.from({ length: 300 }, () => limiter.linkPayment('a'));
+    assert.equal(waits.filter((wait_s) => wait_s === 0).length, linkLimits.link.burst);
+    assert.equal(limiter.linkPayment('b'), 0);
   });
 
   test('two buyers in a second who pay behind one address, and wait at their banks for two minutes, are not limited', () => {
@@ -207,6 +237,22 @@ describe('the hosted page under its limits', () => {
     const shown = (await callOften(payment.url, 400)).find(({ status }) => status === 429);
     assert.match(shown?.headers.get('content-type') ?? '', /^text\/html/);
     assert.equal((await fetch(`${other.url}/state`)).status, 200);
+  });
+
+  test('of a link is paid by its buyers, however often strangers load it', async () => {
+    const { url } = await harness.link();
+    const looks = await callOften(url, linkLimits.link.burst + 100);
+    assert.deepEqual(new Set(looks.map(({ status }) => status)), new Set([200]));
+    const paid = await fetch(url, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'x-forwarded-for': '203.0.113.7',
+      },
+      body: '',
+    });
+    assert.equal(paid.status, 303);
   });
 
   test('has ten streams of one payment', async () => {
