@@ -158,7 +158,7 @@ export type Merchant = {
   rateLimit: RateLimit;
   /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
-  /** Oldest first; a merchant has at most 500. */
+  /** Oldest first; a merchant has at most 500. A key reads its own. */
   shops: Array<Shop>;
 };
 

@@ -192,7 +192,11 @@ const typeFields = ({ database, bus }: MerchantsParts) => {
   > = {
     ...cabinet,
     Merchant: {
-      shops: (merchant, _, context) => shopsOf(context).load(merchant),
+      shops: async (merchant, _, context) => {
+        const { principal } = context;
+        const shops = await shopsOf(context).load(merchant);
+        return principal.kind === 'key' ? shops.filter(({ id }) => id === principal.shopId) : shops;
+      },
       rateLimit: rateLimitOf,
     },
     ApiKeyHolder: { rateLimit: rateLimitOf },

@@ -336,6 +336,27 @@ for (const { who, principal, ...reach } of strangers) {
   });
 }
 
+test('a key reads no other shop of its merchant, nor what protects one that it meets', async () => {
+  const askAs = async (text: string): Promise<ExecutionResult> =>
+    harness.supergraph.execute(
+      { document: parse(text), variables: {} },
+      { principal: keyOf(neighbour), requestId: 'r' },
+    );
+  const { data } = await askAs(
+    `{ merchant(id: "${victim.id('merchant')}") { shops { id requireSignature receiptsRequired } } }`,
+  );
+  const shops = JSON.stringify(data);
+  assert.ok(shops.includes(neighbour.id('shop')) && !shops.includes(victim.id('shop')), shops);
+  for (const field of ['requireSignature', 'requireBoundSignature', 'receiptsRequired']) {
+    const { errors } = await askAs(`{ billingSubscriptions { shop { id ${field} } } }`);
+    assert.deepEqual(
+      errors?.map(({ extensions }) => extensions['code']),
+      ['scope_required'],
+      field,
+    );
+  }
+});
+
 describe('a test key of the same shop, whose rows are live', () => {
   const inModes = [
     'payment',

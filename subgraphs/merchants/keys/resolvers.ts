@@ -1,5 +1,6 @@
 /** The cabinet's fields about API keys and what protects them. */
 import type { MutationResolvers, ShopResolvers } from '../../../schema/generated/merchants.ts';
+import type { Shop } from '../../kernel/database/entities.ts';
 import type { PageQuery } from '../../kernel/database/page.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
@@ -22,6 +23,12 @@ const operatorsOnly = ({ kind }: Principal): void => {
   if (kind !== 'operator') throw refusal('scope_required', 'this field is for operators');
 };
 
+/** What protects a shop is for its own keys; of its siblings a key knows names alone. */
+const notForSiblings = (principal: Principal, { id }: Pick<Shop, 'id'>): void => {
+  if (principal.kind === 'key' && principal.shopId !== id)
+    throw refusal('scope_required', 'this field is for keys of the shop itself');
+};
+
 interface KeysAsked {
   readonly shop: ShopKey;
   readonly page: PageQuery;
@@ -32,7 +39,7 @@ export const shopKeyFields = ({
   database,
 }: KeyParts): Pick<
   ShopResolvers,
-  'allowList' | 'apiKeys' | 'receiptsRequired' | 'requireBoundSignature'
+  'allowList' | 'apiKeys' | 'receiptsRequired' | 'requireSignature' | 'requireBoundSignature'
 > => {
   // A list of payments names the same shop again and again.
   const keysOf = oncePerCall(
@@ -49,8 +56,18 @@ export const shopKeyFields = ({
       orThrow(await listApiKeys(database.emOf(context), shop, page)),
   );
   return {
-    requireBoundSignature: ({ requireBoundSignature }) => requireBoundSignature ?? false,
-    receiptsRequired: ({ receiptsRequired }) => receiptsRequired ?? false,
+    requireSignature: (shop, _, { principal }) => {
+      notForSiblings(principal, shop);
+      return shop.requireSignature;
+    },
+    requireBoundSignature: (shop, _, { principal }) => {
+      notForSiblings(principal, shop);
+      return shop.requireBoundSignature ?? false;
+    },
+    receiptsRequired: (shop, _, { principal }) => {
+      notForSiblings(principal, shop);
+      return shop.receiptsRequired ?? false;
+    },
     allowList: ({ allowList }, _, { principal }) => {
       operatorsOnly(principal);
       return allowList;
