@@ -18,6 +18,7 @@ import { readAs } from '../../subgraphs/kernel/service/read-as.ts';
 import { roles, type Role } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { OidcConfig } from '../../subgraphs/kernel/service/config/config.ts';
 import type { Authenticated, BearerReader } from './caller.ts';
+import { personName } from './quota.ts';
 import { isUuid } from '../../subgraphs/kernel/rules/uuid.ts';
 
 /**
@@ -173,14 +174,10 @@ export const operatorOf = (
   if (sub === undefined || sub === '' || exp === undefined) return unauthorized;
   if (role === null) return withoutRole;
   if (merchantId === undefined && !isTrue(claimAt(payload, platformClaim))) return withoutReach;
+  const person = { subject: sub, role, merchantId: merchantId?.toLowerCase() ?? null };
   return {
-    principal: {
-      kind: 'operator',
-      subject: sub,
-      role,
-      merchantId: merchantId?.toLowerCase() ?? null,
-    },
-    person: sub,
+    principal: { kind: 'operator', ...person },
+    person: personName(person),
     expiresAt_ms: (exp + clockTolerance_s) * 1_000,
   };
 };

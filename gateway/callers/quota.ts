@@ -1,5 +1,8 @@
 /** Concurrency limits: how many of something each caller has at the same time. */
-import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type {
+  OperatorPrincipal,
+  Principal,
+} from '../../subgraphs/kernel/service/access/principal.ts';
 
 export interface Quota {
   /**
@@ -48,12 +51,19 @@ export const openQuota = (limit: number): Quota => {
 export const rateOwner = (principal: Principal): string =>
   principal.kind === 'key' ? `merchant ${principal.merchantId}` : callerName(principal);
 
+/**
+ * The name of a person among all callers: merchants have people of one name, who are not one
+ * another.
+ */
+export const personName = ({ merchantId, subject }: Omit<OperatorPrincipal, 'kind'>): string =>
+  `${merchantId ?? ''} ${subject}`;
+
 const callerName = (principal: Principal): string => {
   switch (principal.kind) {
     case 'key':
       return `key ${principal.keyId}`;
     case 'operator':
-      return `operator ${principal.subject}`;
+      return `operator ${personName(principal)}`;
     case 'buyer':
       return `buyer ${principal.merchantId} ${principal.paymentId}`;
     case 'edge':

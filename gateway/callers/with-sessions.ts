@@ -10,6 +10,7 @@ import type { Authenticator } from './authenticate.ts';
 import type { Authenticated, Authorization } from './caller.ts';
 import type { ConsoleSessions, Session } from './console-sessions.ts';
 import type { Origins } from './origins.ts';
+import { personName } from './quota.ts';
 import type { SessionCookie } from './session-cookie.ts';
 
 /** The header that only our own pages send. */
@@ -39,7 +40,7 @@ const callerOf = ({ id, subject, role, merchantId, endsAt }: Session): Authentic
   if (!known) throw new Error(`a session with the role ${role}`);
   return {
     principal: { kind: 'operator', subject, role: known, merchantId },
-    person: subject,
+    person: personName({ subject, role: known, merchantId }),
     session: id,
     expiresAt_ms: Date.parse(endsAt),
   };

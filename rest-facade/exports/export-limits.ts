@@ -2,7 +2,7 @@
  * How many exports run at the same time in this process, and whose page is read next. An export has
  * one page on its way at most, so that those who wait get a page each in turn.
  */
-import { openNamedQuota } from '../../gateway/callers/quota.ts';
+import { openNamedQuota, personName } from '../../gateway/callers/quota.ts';
 import type { OperatorPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { rateLimited, type Refusal } from '../refusal-http.ts';
 
@@ -50,8 +50,9 @@ export const openExportLimits = (): ExportLimits => {
   const people = openNamedQuota(exportsPerPerson_max);
   const merchants = openNamedQuota(exportsPerMerchant_max);
   return {
-    take: ({ subject, merchantId }) => {
-      const ofPerson = people.take(`${merchantId ?? ''} ${subject}`);
+    take: (person) => {
+      const { merchantId } = person;
+      const ofPerson = people.take(personName(person));
       if (!ofPerson) return tooMany(exportsPerPerson_max, 'of one person');
       const ofMerchant = merchantId === null ? () => {} : merchants.take(merchantId);
       if (!ofMerchant) {

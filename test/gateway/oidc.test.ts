@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
+import { openQuota } from '../../gateway/callers/quota.ts';
 import { readOidcToken } from '../../gateway/callers/oidc.ts';
 import { ConfigError, type OidcConfig } from '../../subgraphs/kernel/service/config/config.ts';
 import { readConfig } from '../../subgraphs/read-config.ts';
@@ -266,6 +267,24 @@ describe('the issuer', () => {
     const direct = await readOidcToken({ ...config, jwksUrl: `${issuer.issuer}/keys` })(token);
     assert(direct && !isRefused(direct));
   });
+});
+
+test('people of one name at different merchants are not one another', async (t) => {
+  const { issuer, read } = await open(t);
+  const { url } = await serveGraph(t, { otherReaders: [read] });
+  const ofOne = await issuer.sign({ ...viewer(), merchant_id: merchantId });
+  const ofOther = await issuer.sign({ ...viewer(), merchant_id: merchantId.replace(/^0/, '1') });
+  const statusOf = async (token: string): Promise<number> =>
+    (await post(url, { query: '{ __typename }' }, bearer(token))).status;
+  const pressed = await Promise.all(Array.from({ length: 250 }, () => statusOf(ofOne)));
+  assert.ok(pressed.includes(429), 'the first was not limited');
+  assert.equal(await statusOf(ofOther), 200);
+  const { take } = openQuota(1);
+  const [one, other] = [merchantId, null].map(
+    (id) => ({ kind: 'operator', subject: 'anna', role: 'viewer', merchantId: id }) as const,
+  );
+  assert.ok(one && other && take(one) && take(other));
+  assert.equal(take(one), null);
 });
 
 test('a token that was verified is good at an address that fails too often, one that never came is not', async (t) => {

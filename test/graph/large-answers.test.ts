@@ -64,8 +64,9 @@ const tooMuch: readonly Case[] = [
   },
   {
     title: 'one merchant with its shops beside each payment',
-    as: 'key',
-    query: '{ payments(first: 200) { nodes { merchant { shops { id name } } } } }',
+    as: 'operator',
+    query:
+      'query ($merchant: ID!) { payments(first: 200, includeTest: true, merchantId: $merchant) { nodes { merchant { shops { id name } } } } }',
   },
   {
     title: 'a long text again and again',
