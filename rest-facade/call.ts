@@ -17,7 +17,7 @@ import type { Caller } from './authenticate.ts';
 import { sendLedgerCsv } from './ledger-csv.ts';
 import { limitMerchant, turnAway, type LimitParts } from './limit-rate.ts';
 import type { ContractOperation } from './read-contract.ts';
-import { compileRequest, type AnyRequest } from './read-request.ts';
+import { bodyScopeOf, compileRequest, lacksScope, type AnyRequest } from './read-request.ts';
 import { isErrorCode, refuse, sendRefusal, type Refusal } from './refusal-http.ts';
 import { sendList } from './send-list.ts';
 import type { LongAnswers } from './walk-pages.ts';
@@ -49,7 +49,8 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
     const { principal } = caller;
     const untrusted = parts.authenticator.checkRequest(caller.holder, shownBy(request));
     if (untrusted) return turnAway(request, reply, untrusted, parts, caller);
-    const refusal = (await limitMerchant(reply, caller, parts)) ?? refuseScope(route, caller);
+    const refusal =
+      (await limitMerchant(reply, caller, parts)) ?? refuseScope(route, request, caller);
     if (refusal) return sendRefusal(reply, refusal);
     const asked = readRequest(request, principal);
     if ('code' in asked) return sendRefusal(reply, asked);
@@ -75,9 +76,16 @@ const shownBy = (request: FastifyRequest): SignableRequest => ({
   arrivedAt_ms: Date.now(),
 });
 
-const refuseScope = (route: Route, { principal }: Caller): Refusal | null => {
+/** Where any of several scopes would do, the one that this very body needs is named. */
+const refuseScope = (
+  route: Route,
+  request: FastifyRequest,
+  { principal }: Caller,
+): Refusal | null => {
   const lack = lacks(route.field, principal);
-  return lack === null ? null : refuse('scope_required', lack);
+  if (lack === null) return null;
+  const scope = bodyScopeOf(route, request);
+  return scope === null ? refuse('scope_required', lack) : lacksScope(scope);
 };
 
 const openRun = (
@@ -92,7 +100,7 @@ const openRun = (
     const { data, errors } = await operation.run(route.variables(asked as never), call);
     const [error] = errors ?? [];
     if (error) return refusalOf(error, name, call, log);
-    return route.answer(data as never);
+    return route.answer(data as never, asked as never);
   };
 };
 

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { is, object, string } from 'valibot';
 import type { Idempotency } from '../schema/generated/operations.ts';
-import type { KeyPrincipal } from '../subgraphs/kernel/service/access/principal.ts';
+import type { KeyPrincipal, Scope } from '../subgraphs/kernel/service/access/principal.ts';
 import { isCompressed, identityOnly } from '../gateway/graphql/raw-body.ts';
 import { timesSent } from './authenticate.ts';
 import { readBody } from './read-body.ts';
@@ -103,6 +103,16 @@ const idOf = ({ params }: FastifyRequest): string =>
 const isIdOf = ({ idPrefix = '' }: Route, id: string): boolean =>
   id.startsWith(idPrefix) && isCanonicalUuid(id.slice(idPrefix.length));
 
+/** The scope that a body decides, as far as it can be read before its rules are asked. */
+export const bodyScopeOf = ({ bodyScope }: Route, { body }: FastifyRequest): Scope | null => {
+  if (!bodyScope || !Buffer.isBuffer(body) || body.length === 0) return null;
+  const read = readBody(body);
+  return 'mistake' in read ? null : bodyScope(read.value);
+};
+
+export const lacksScope = (scope: Scope): Refusal =>
+  refuse('scope_required', `the key lacks the scope ${scope}`);
+
 /**
  * Compiles a route's rules; the reader also checks the scope that a body decides, as soon as the
  * body can be read (decision D-09).
@@ -118,8 +128,7 @@ export const compileRequest = (
     const parsed = parsedBody(request, operation);
     if ('code' in parsed && 'message' in parsed) return parsed;
     const scope = route.bodyScope?.(parsed.value) ?? null;
-    if (scope !== null && !principal.scopes.includes(scope))
-      return refuse('scope_required', `the key lacks the scope ${scope}`);
+    if (scope !== null && !principal.scopes.includes(scope)) return lacksScope(scope);
     const id = hasId ? idOf(request) : '';
     if (hasId && !isIdOf(route, id)) return refuse('not_found', 'there is no such object');
     // Fastify parses the query into an object of texts, and of lists where a name comes twice.

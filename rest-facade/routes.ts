@@ -97,7 +97,7 @@ export interface Route {
    */
   readonly bodyScope?: (body: unknown) => Scope | null;
   readonly variables: (request: ValidRequest<never, never>) => Readonly<Record<string, unknown>>;
-  readonly answer: (data: never) => Outcome;
+  readonly answer: (data: never, request: ValidRequest<never, never>) => Outcome;
 }
 
 interface Row<Name extends OperationName, Body, Query>
@@ -106,7 +106,10 @@ interface Row<Name extends OperationName, Body, Query>
     Partial<Pick<Route, 'idempotent' | 'idPrefix' | 'bodyLimit_bytes' | 'kind' | 'bodyScope'>> {
   readonly operation: Name;
   readonly variables: (request: ValidRequest<Body, Query>) => OperationMap[Name]['variables'];
-  readonly answer: (data: OperationMap[Name]['result']) => Outcome;
+  readonly answer: (
+    data: OperationMap[Name]['result'],
+    request: ValidRequest<Body, Query>,
+  ) => Outcome;
 }
 
 const bodyLimit_bytes = 256 * 1_024;
@@ -313,6 +316,14 @@ type BatchItem = Omit<PayoutCreateInput, 'amount'> & { readonly amount?: number 
  * which knows no negative amounts, is asked for nothing.
  */
 const batchAmount = ({ amount = 0 }: BatchItem): number => Math.max(amount, 0);
+/** Why an item failed; decision D-06: of an amount that the graph was not asked for, what came. */
+const batchError = (
+  item: BatchItem | undefined,
+  { code, error }: { readonly code: string | null; readonly error: string | null },
+): string | null =>
+  code === 'bad_request' && item && batchAmount(item) === 0
+    ? `amount: expected an integer from 1 to ${Number.MAX_SAFE_INTEGER}, got ${item.amount ?? 'nothing'}`
+    : error;
 
 const payouts = [
   row<'CreatePayout', PayoutCreateInput>({
@@ -352,7 +363,7 @@ const payouts = [
       items: items.map((item) => ({ ...item, amount: batchAmount(item), method })),
       idempotency,
     }),
-    answer: ({ payoutBatchCreate: result }) => {
+    answer: ({ payoutBatchCreate: result }, { body: { items } }) => {
       if (result.__typename === 'Refused') return result;
       const results = result.results.map(
         ({ payoutId, index, status, method, amount, code, error }) => ({
@@ -362,7 +373,7 @@ const payouts = [
           amount,
           payout_id: payoutId,
           code,
-          error,
+          error: batchError(items[index], { code, error }),
         }),
       );
       return created(

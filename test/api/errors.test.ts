@@ -287,6 +287,12 @@ describe('a payout’s body is checked as the method that it names', () => {
       'items[0].method: expected payouts_sbp, got "payouts_card"',
     ],
   ];
+  test('an amount of a batch item, said as it came', async () => {
+    const items = '[{"amount":-5},{"amount":0},{}]';
+    const { text } = await send('/payouts/batch', `{"method":"payouts_sbp","items":${items}}`);
+    for (const [place, came] of ['-5', '0', 'nothing'].entries())
+      assert.equal(JSON.parse(text).results[place].error, `amount: ${integer}, got ${came}`);
+  });
   for (const [body, message] of batches) {
     test(`batch ${body.slice(0, 80)}`, async () =>
       assert.equal((await send('/payouts/batch', body)).message, message));

@@ -2,6 +2,7 @@ import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { GraphQLError } from 'graphql';
 import { refusalCodes, refused, type RefusalCode } from '../../subgraphs/kernel/rules/refusal.ts';
+import { payoutScopes } from '../../subgraphs/kernel/service/access/access.ts';
 import { openSmallEdge, payment } from './small-edge.ts';
 
 /** Contract "Errors" and decision D-03, by hand. */
@@ -272,6 +273,16 @@ describe('checks come in the order of decision D-09', () => {
       [refusedCard.status, refusedCard.body.error.message],
       [403, 'the key lacks the scope api:payouts:card'],
     );
+    // Of a key that has none of these scopes, too.
+    for (const [body, lack] of [
+      [{ amount: 'x' }, 'lacks the scope api:payouts:sbp'],
+      [{ method: 'payouts_card' }, 'lacks the scope api:payouts:card'],
+      [{ method: 'x' }, `needs one of the scopes ${Object.values(payoutScopes).join(', ')}`],
+    ] as const)
+      assert.equal(
+        (await call('POST', '/payouts', body, bearer('bare'))).body.error.message,
+        `the key ${lack}`,
+      );
     const batch = await call(
       'POST',
       '/payouts/batch',

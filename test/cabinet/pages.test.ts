@@ -77,13 +77,19 @@ test('two directions at once, sizes out of range and foreign cursors are a bad r
   assert.ok(cursor && startCursor);
   assert.equal(await envelopeOf(one, { first: 2, after: startCursor }), undefined);
   assert.equal(await envelopeOf(one, { last: 2, before: cursor }), undefined);
-  const foreign = {
+  const foreign = (came: string) => ({
     code: 'bad_request',
-    message: 'cursor: expected the next_cursor of a page of this same query',
-  };
-  for (const before of [cursor, startCursor, 'x', ''])
-    assert.deepEqual(await envelopeOf(two, { last: 2, before }), [foreign]);
-  assert.deepEqual(await envelopeOf(two, { first: 2, after: startCursor }), [foreign]);
+    message: `cursor: expected the next_cursor of a page of this same query, got ${came}`,
+  });
+  const long = `a string of ${cursor.length} characters`;
+  for (const [before, came] of [
+    [cursor, long],
+    [startCursor, long],
+    ['x', '"x"'],
+    ['', '""'],
+  ] as const)
+    assert.deepEqual(await envelopeOf(two, { last: 2, before }), [foreign(came)]);
+  assert.deepEqual(await envelopeOf(two, { first: 2, after: startCursor }), [foreign(long)]);
   const mixed = {
     code: 'bad_request',
     message: 'page: expected first and after, or last and before',

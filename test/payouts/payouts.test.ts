@@ -178,7 +178,8 @@ describe('making a payout', () => {
       'inn: expected 10 or 12 digits, got a string of 11 characters',
       { ...account, inn: '12345678901' },
     ],
-    ['currency: payouts are made in RUB, got another currency', { ...sbp, currency: 'USD' }],
+    ['currency: expected RUB, got "USD"', { ...sbp, currency: 'USD' }],
+    ['currency: expected RUB, got a string of 16 characters', { ...sbp, currency: cardNumber }],
     ['full_name: expected 1 to 255 characters, got 256', { ...sbp, fullName: 'x'.repeat(256) }],
   ];
   for (const [message, input] of wrong) {

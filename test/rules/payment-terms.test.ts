@@ -76,7 +76,7 @@ test('every text has its limits', () => {
   );
   assert.equal(
     mistakeOf({ currency: '' }),
-    'currency: expected an ISO 4217 code such as RUB, got ',
+    'currency: expected an ISO 4217 code such as RUB, got ""',
   );
 });
 

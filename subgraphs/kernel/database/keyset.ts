@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { isRefused, refused, type Refused } from '../rules/refusal.ts';
+import { asCame } from '../rules/repeatable.ts';
 import { isCanonicalUuid } from '../rules/uuid.ts';
 
 /** Where a page ended: rows are ordered by creation and id, newest first. */
@@ -111,7 +112,10 @@ export const positionOf = (
       return { createdAt: Temporal.Instant.fromEpochMilliseconds(at), id };
     }
   }
-  return refused('bad_request', 'cursor: expected the next_cursor of a page of this same query');
+  return refused(
+    'bad_request',
+    `cursor: expected the next_cursor of a page of this same query, got ${asCame(cursor)}`,
+  );
 };
 
 /**
@@ -190,10 +194,14 @@ export const spanOf = (
   const first = from ? day(from) : null;
   const last = to ? day(to) : null;
   if (from && !first)
-    return refused('bad_request', `from: expected a day as YYYY-MM-DD, got ${from}`);
-  if (to && !last) return refused('bad_request', `to: expected a day as YYYY-MM-DD, got ${to}`);
+    return refused('bad_request', `from: expected a day as YYYY-MM-DD, got ${asCame(from)}`);
+  if (to && !last)
+    return refused('bad_request', `to: expected a day as YYYY-MM-DD, got ${asCame(to)}`);
   if (first && last && Temporal.PlainDate.compare(first, last) > 0)
-    return refused('bad_request', 'from: expected a day that is not after to');
+    return refused(
+      'bad_request',
+      `from: expected a day not after to (${last.toString()}), got ${first.toString()}`,
+    );
   const start = (date: Temporal.PlainDate): Temporal.Instant =>
     date.toZonedDateTime('UTC').toInstant();
   return {

@@ -18,6 +18,7 @@ import {
   type ReceiptTerms,
 } from './receipt.ts';
 import { refused, type Refused } from './refusal.ts';
+import { asCame } from './repeatable.ts';
 import { textMistake } from './text-mistake.ts';
 
 type Maybe<Value> = Value | null | undefined;
@@ -85,7 +86,7 @@ const itemMistake = (
   const { description, quantity, price, vatCode } = item;
   const name = (field: string): string => `receipt.items[${place}].${field}`;
   if (!isQuantity(quantity))
-    return `${name('quantity')}: expected a decimal number above 0 with at most 3 places, such as "1" or "0.750"`;
+    return `${name('quantity')}: expected a decimal number above 0 with at most 3 places, such as "1" or "0.750", got ${asCame(quantity)}`;
   if (price < 0n || price > largestAmount)
     return `${name('price')}: expected an integer from 0 to 2^53-1, got ${price}`;
   const rate = vatRates.find(({ code }) => code === vatCode);

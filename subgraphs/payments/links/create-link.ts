@@ -7,13 +7,13 @@ import type { Database } from '../../kernel/database/orm.ts';
 import type { Policies } from '../../kernel/policies/policies.ts';
 import { givenReceipt, insertTerms, termsRow } from '../../kernel/receipts/given-receipt.ts';
 import { shownTerms } from '../../kernel/rules/receipt-customer.ts';
-import { receiptMistake, sumMistake } from '../../kernel/rules/receipt-terms.ts';
+import { sumMistake } from '../../kernel/rules/receipt-terms.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import { policyRefusal, type PaymentRequest } from '../create-payment.ts';
 import { servingBank } from '../serving-bank.ts';
 import type { PaymentLink } from './entities.ts';
-import { addressOf, linkTerms, type LinkInput } from './rules.ts';
+import { addressOf, linkReceiptMistake, linkTerms, type LinkInput } from './rules.ts';
 import { insertLink, loadLinks } from './store-link.ts';
 
 export interface LinkRequest extends Pick<PaymentRequest, 'idempotency'> {
@@ -55,7 +55,7 @@ export const createLink = async (
   if (sums) return sums;
   const bank = await servingBank(banks, key, terms.method, terms.capture === 'manual');
   const refusal =
-    receiptMistake(key, given) ??
+    linkReceiptMistake(key, terms, given) ??
     policyRefusal(await policies.current(), key, terms) ??
     (bank && isRefused(bank) ? bank : null);
   const find = async (linkId: string): Promise<PaymentLink | null> =>

@@ -1,8 +1,9 @@
 /** What a payment link is. Additions, section 3; D-100 to D-104. */
 import { isCurrency } from '../../kernel/rules/exchange.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
-import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
+import { receiptMistake, type ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { asCame } from '../../kernel/rules/repeatable.ts';
 import type { CaptureMode } from '../holds/rules.ts';
 import { paymentDefaults, paymentTerms } from '../rules/create.ts';
 import type { PaymentMethod } from '../rules/payment.ts';
@@ -67,15 +68,16 @@ const amountMistake = ({ amount, amountMin, amountMax }: LinkTerms): string | nu
 const mistakeIn = (terms: LinkTerms, now: Temporal.Instant): string | null => {
   const { currency, method, uses, expiresAt } = terms;
   if (!isCurrency(currency))
-    return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
-  if (method === 'recurrent') return 'method: expected sbp, cards, tpay, sberpay or any';
+    return `currency: expected an ISO 4217 code such as RUB, got ${asCame(currency)}`;
+  if (method === 'recurrent')
+    return 'method: expected sbp, cards, tpay, sberpay or any, got recurrent';
   if (uses !== null && (uses < 1 || uses > uses_max))
     return `uses: expected an integer from 1 to ${uses_max} or null, got ${uses}`;
   if (
     Temporal.Instant.compare(expiresAt, now) <= 0 ||
     Temporal.Instant.compare(expiresAt, now.add({ hours: 24 * lifetime_max_days })) > 0
   )
-    return `expires_at: expected a moment within the next ${lifetime_max_days} days`;
+    return `expires_at: expected a moment within the next ${lifetime_max_days} days, got ${expiresAt.toString()}`;
   return amountMistake(terms);
 };
 
@@ -113,6 +115,22 @@ export const linkTerms = (
   const payment = paymentTerms({ ...terms, amount: amount ?? 1n }, mode, id, now);
   return 'code' in payment ? payment : terms;
 };
+
+/**
+ * Decision D-95: why a link needs a receipt, or a fixed amount for one, where its shop demands
+ * them; null when it has one, or none is demanded.
+ */
+export const linkReceiptMistake = (
+  shop: { readonly receiptsRequired?: true },
+  { amount }: Pick<LinkTerms, 'amount'>,
+  receipt: object | null | undefined,
+): Refused | null =>
+  shop.receiptsRequired && amount === null
+    ? refused(
+        'bad_request',
+        'amount: required, with a receipt for it, by the setting receiptsRequired of the shop, got nothing',
+      )
+    : receiptMistake(shop, receipt);
 
 /** Whether the link may be paid now: the sweep may not have ended it yet. */
 export const isOpen = (

@@ -17,6 +17,7 @@ import {
   type SavedMethod,
 } from '../../kernel/rules/recurring.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { asCame } from '../../kernel/rules/repeatable.ts';
 import { defaultOrderId, linkTtl_max_min, paymentDefaults } from '../rules/create.ts';
 import { sessionTtl_min, type PaymentMethod } from '../rules/payment.ts';
 import type { Plan } from '../../kernel/rules/plan.ts';
@@ -66,7 +67,7 @@ const mistakeIn = (input: RecurringInput): string | null => {
     return `idempotencyKey: expected 1 to ${key_max_chars} characters`;
   if (amount < 1n) return `amount: expected an integer from 1 to 2^53-1, got ${amount}`;
   if (!isCurrency(currency))
-    return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
+    return `currency: expected an ISO 4217 code such as RUB, got ${asCame(currency)}`;
   if (verification && (!isBinding(kind) || amount !== verificationAmount))
     return `verification: expected a binding of ${verificationAmount}, got ${kind} of ${amount}`;
   if (ttlMinutes && (ttlMinutes < 1 || ttlMinutes > linkTtl_max_min))

@@ -7,6 +7,7 @@ import { defaultCurrency, minorUnits, type MinorUnits } from '../../kernel/rules
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
+import { asCame } from '../../kernel/rules/repeatable.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import type { CaptureMode } from '../holds/rules.ts';
 import type { PaymentMethod } from './payment.ts';
@@ -105,13 +106,13 @@ const metadataMistakeIn = (metadata: PaymentInput['metadata']): string | null =>
 const returnUrlMistake = (address: string | Absent): string | null =>
   typeof address !== 'string' || URL.parse(address)?.protocol === 'https:'
     ? null
-    : 'return_url: expected an address that starts with https://';
+    : `return_url: expected an address that starts with https://, got ${asCame(address)}`;
 
 const mistakeIn = (input: PaymentInput): string | null => {
   const { amount, currency, returnUrl, ttlMinutes, metadata } = input;
   if (amount < 1n) return `amount: expected an integer from 1 to 2^53-1, got ${amount}`;
   if (typeof currency === 'string' && !isCurrency(currency))
-    return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
+    return `currency: expected an ISO 4217 code such as RUB, got ${asCame(currency)}`;
   if (
     ttlMinutes !== null &&
     ttlMinutes !== undefined &&

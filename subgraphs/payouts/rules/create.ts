@@ -1,7 +1,7 @@
 /**
  * What a new payout is. Contract POST /v1/public/payouts: three variants, each with its own fields.
- * Decision D-06: a refusal names the field and what was expected, and never repeats what came: it
- * may be a card or an account. D-51: a card's number passes the Luhn check.
+ * Decision D-06: a refusal names the field, what was expected and what came; of what may be a card
+ * or an account it says the length alone. D-51: a card's number passes the Luhn check.
  */
 import { isPlainText } from '../../kernel/rules/block.ts';
 import { isCardNumber } from '../../kernel/rules/card.ts';
@@ -14,6 +14,7 @@ import {
 } from '../../kernel/rules/money.ts';
 import type { Recipient } from '../../kernel/rules/recipient.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { asCame } from '../../kernel/rules/repeatable.ts';
 import type { PayoutMethod } from './payout.ts';
 
 /** A payout as a caller asks for it, whatever its method. */
@@ -115,12 +116,10 @@ const fieldMistake = (
 
 const mistakeIn = (method: PayoutMethod, input: PayoutInput): string | null => {
   const { amount, currency, fullName } = input;
-  if (amount < 1n)
-    return `amount: required, expected an integer from 1 to ${largestAmount}, got nothing above 0`;
-  if (amount > largestAmount)
+  if (amount < 1n || amount > largestAmount)
     return `amount: expected an integer from 1 to ${largestAmount}, got ${amount}`;
-  if ((currency ?? defaultCurrency) !== defaultCurrency)
-    return `currency: payouts are made in ${defaultCurrency}, got another currency`;
+  if (typeof currency === 'string' && currency !== defaultCurrency)
+    return `currency: expected ${defaultCurrency}, got ${asCame(currency)}`;
   if (
     typeof fullName === 'string' &&
     (fullName === '' || fullName.length > name_max_chars || !isPlainText(fullName))

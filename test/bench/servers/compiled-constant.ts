@@ -29,11 +29,9 @@ const runOf = (name: 'CreatePayment' | 'GetPayment') => {
   const operation = supergraph.operation(name);
   return async (request: { id: string; body: object }): Promise<object> => {
     // As in the facade: the row ties request, variables and data to its operation.
-    const { data } = await operation.run(
-      route.variables({ query: {}, idempotency: null, ...request } as never) as never,
-      call,
-    );
-    const outcome = route.answer(data as never);
+    const asked = { query: {}, idempotency: null, ...request } as never;
+    const { data } = await operation.run(route.variables(asked) as never, call);
+    const outcome = route.answer(data as never, asked);
     if (outcome === null || !('body' in outcome)) throw new Error(`${name} was refused`);
     return outcome.body;
   };
