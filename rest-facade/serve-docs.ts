@@ -92,7 +92,10 @@ const referencePaths = [
 export const serveDocs = async (app: FastifyInstance, { document }: Contract): Promise<void> => {
   const json = { 'content-type': 'application/json; charset=utf-8', 'cache-control': cacheControl };
   const description = await prepareAnswer(JSON.stringify(document), json);
-  app.get(documentPath, (request, reply) => sendAnswer(request, reply, description));
+  // It stands among the routes whose every answer says what is left (decision D-08).
+  app.get(documentPath, (request, reply) =>
+    sendAnswer(request, reply.headers(app.ownAnswers.headersOf(request.raw)), description),
+  );
   await serveGuide(app, cacheControl);
   serveNotes(app, cacheControl);
   serveGuides(app, cacheControl);

@@ -288,7 +288,10 @@ describe('the service’s own addresses', () => {
   });
 
   test('/v1/public/openapi.json is the contract, without a key', async () => {
-    const document = (await (await fetch(`${api}/openapi.json`)).json()) as {
+    const answer = await fetch(`${api}/openapi.json`);
+    for (const name of ['limit', 'remaining', 'reset'])
+      assert.match(answer.headers.get(`ratelimit-${name}`) ?? '', /^\d+$/, name);
+    const document = (await answer.json()) as {
       openapi: string;
       info: { version: string };
     };
