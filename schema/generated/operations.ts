@@ -461,6 +461,8 @@ export type TokenCreateInput = {
   customerEmail?: string | null | undefined;
   /** Must be https. */
   returnUrl?: string | null | undefined;
+  /** Of the first charge by sbp or tpay, to whose `amount` its items sum. Refused for cards, whose verification takes no money. */
+  receipt?: ReceiptInput | null | undefined;
 };
 
 /** pending until the buyer confirms; active may be charged; cancelled never again. */

@@ -333,6 +333,8 @@ export type TokenCreateInput = {
   customerEmail?: InputMaybe<Scalars['String']['input']>;
   /** Must be https. */
   returnUrl?: InputMaybe<Scalars['String']['input']>;
+  /** Of the first charge by sbp or tpay, to whose `amount` its items sum. Refused for cards, whose verification takes no money. */
+  receipt?: InputMaybe<ReceiptInput>;
 };
 
 /** The subscription, still pending: the buyer binds a method at `payUrl`. */

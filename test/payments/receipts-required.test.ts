@@ -160,7 +160,7 @@ describe('a shop that demands receipts', () => {
   });
 });
 
-describe('links, charges of a token and subscriptions of such a shop', () => {
+describe('links, tokens, their charges and subscriptions of such a shop', () => {
   test('are refused without a receipt, and made with one; what was made before is answered', async () => {
     const merchant = await makeMerchant(service);
     const { call } = clientOf(merchant);
@@ -195,6 +195,29 @@ describe('links, charges of a token and subscriptions of such a shop', () => {
       const given = await call(path, { ...body, receipt: receiptOf(500) }, headers);
       assert(given.status < 300, given.words);
     }
+    const first = { customer_ref: 'buyer-3', method: 'sbp', amount: 500 };
+    const headers = key();
+    assert.equal((await call('/tokens', first)).status, 201);
+    const wrong = await call('/tokens', { ...first, receipt: receiptOf(499) }, headers);
+    assert.match(wrong.words, /^bad_request: receipt\.items: they sum to 499/);
+    const whole = { ...first, receipt: receiptOf(500) };
+    const token = await call('/tokens', whole, headers);
+    assert.equal(token.status, 201, token.words);
+    assert.equal((await call('/tokens', whole, headers)).status, 200);
+    await pay(token.body.pay_url);
+    const { items } = (await merchant.call('GET', '/payments')).body;
+    const payment = items.find((one: any) => one.metadata.token_id === token.body.card.id);
+    await eventually(async () => {
+      const path = `/receipts?payment_id=${payment.id}`;
+      const [receipt] = (await merchant.call('GET', path)).body.items;
+      return receipt?.type === 'payment' && receipt.amount === 500;
+    }, 'the receipt of the first charge');
+    // A card is verified without money.
+    assert.equal((await call('/tokens', { customer_ref: 'buyer-4' })).status, 201);
+    assert.match(
+      (await call('/tokens', { customer_ref: 'buyer-4', receipt: receiptOf(100) })).words,
+      /^bad_request: receipt: expected with sbp or tpay.*, got cards$/,
+    );
     assert.equal(
       (await call('/links', { amount_min: 100, amount_max: 900 })).words,
       'bad_request: amount: required, with a receipt for it, by the setting receiptsRequired of the shop, got nothing',

@@ -1548,6 +1548,8 @@ export interface components {
              * @description Where the buyer returns.
              */
             return_url?: string;
+            /** @description For sbp and tpay, of the first charge, to whose `amount` its items sum. Refused for cards, whose verification takes no money. */
+            receipt?: components["schemas"]["ReceiptInput"];
         };
         TokenCreated: {
             card: components["schemas"]["Token"];

@@ -4,6 +4,7 @@
  * nobody could confirm it any more.
  */
 import { move, type Moves } from '../../kernel/rules/moves.ts';
+import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import {
   savableMethods,
@@ -44,6 +45,8 @@ export interface TokenInput {
   readonly amount?: bigint | null | undefined;
   readonly customerEmail?: string | null | undefined;
   readonly returnUrl?: string | null | undefined;
+  /** Of the first charge that binds the token; a card's has none. */
+  readonly receipt?: ReceiptInput | null | undefined;
 }
 
 /** What a token is bound by. */
@@ -73,6 +76,7 @@ const mistakeIn = ({
   amount,
   customerEmail,
   returnUrl,
+  receipt,
 }: TokenInput): string | null => {
   if (!isText(customerRef, customerRef_max_chars))
     return `customer_ref: expected 1 to ${customerRef_max_chars} characters, got ${customerRef.length}`;
@@ -89,7 +93,10 @@ const mistakeIn = ({
     return 'return_url: expected an address that starts with https://';
   }
   // The amount of a card's binding is ignored, whatever it is.
-  if ((method ?? 'cards') === 'cards') return null;
+  if ((method ?? 'cards') === 'cards')
+    return receipt
+      ? 'receipt: expected with sbp or tpay, which are bound by a first charge, got cards'
+      : null;
   if (amount === null || amount === undefined)
     return `amount: required for ${method}, which is bound by a first charge`;
   return amount < 1n ? `amount: expected an integer from 1 to 2^53-1, got ${amount}` : null;

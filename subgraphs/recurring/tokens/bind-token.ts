@@ -5,12 +5,21 @@
  * completed when it is repeated under its key, and ended by a sweep when it is not (jobs.ts).
  */
 import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
 import { claimOf, createOnce, releaseKey } from '../../kernel/database/idempotency.ts';
 import type { CustomerVault } from '../../kernel/database/kept-keys.ts';
 import type { Database } from '../../kernel/database/orm.ts';
+import {
+  forgetTerms,
+  givenReceipt,
+  insertTerms,
+  termsRow,
+  type GivenReceipt,
+} from '../../kernel/receipts/given-receipt.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { defaultCurrency } from '../../kernel/rules/money.ts';
 import { recurringPaymentId, type SavableMethod } from '../../kernel/rules/recurring.ts';
+import { sumMistake } from '../../kernel/rules/receipt-terms.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import type { AskedBinding, BindingRequest, Payments } from '../ask-payments.ts';
@@ -114,9 +123,23 @@ interface TokenRequest {
     | undefined;
 }
 
+/** Writes a new token, and what its first charge is for. */
+const insertPending = async (
+  client: pg.PoolClient,
+  token: Token,
+  receipt: GivenReceipt | null,
+): Promise<Token> => {
+  await insertToken(client, token);
+  const { id, bindingPaymentId: paymentId } = token;
+  if (receipt)
+    await insertTerms(client, [termsRow(receipt, { ...token, subjectId: id, paymentId })]);
+  return token;
+};
+
 /**
  * Creates a token and its binding, or finds those that an earlier call with the same key created.
- * Refuses as `startBinding`, with `bad_request`, or about the key.
+ * Refuses as `startBinding`, with `bad_request`, or about the key. Decision D-95 does not name
+ * bindings: no shop is refused one for want of a receipt.
  */
 export const createToken = async (
   parts: TokenParts,
@@ -128,6 +151,11 @@ export const createToken = async (
   if (claim && isRefused(claim)) return claim;
   const terms = tokenTerms(input);
   if (isRefused(terms)) return terms;
+  const receipt = givenReceipt(parts.customers, input.receipt, now);
+  if (receipt && isRefused(receipt)) return receipt;
+  const { amount, verification, returnUrl } = terms;
+  const sums = receipt && sumMistake(receipt.terms, amount);
+  if (sums) return sums;
   const { pool } = parts.database;
   const { merchantId, shopId, mode } = key;
   const token = pendingToken({ merchantId, shopId, mode, ...terms }, now);
@@ -136,27 +164,24 @@ export const createToken = async (
   const created = await createOnce(
     pool,
     { caller: key, claim, find, resourceId: token.id, at: now },
-    async (client) => {
-      await insertToken(client, token);
-      return token;
-    },
+    (client) => insertPending(client, token, receipt),
   );
   if (isRefused(created)) return created;
   const { made, replayed } = created;
-  const { amount, verification, returnUrl } = terms;
   const binding = {
     kind: 'token_bind',
     amount,
     currency: defaultCurrency,
     verification,
     subscriptionId: null,
-    receiptTermsId: null,
+    receiptTermsId: receipt && made.id,
     returnUrl,
     description: null,
   } as const;
   const bound = await startBinding(parts, made, binding, requestId);
   if (!isRefused(bound)) return { token: made, payUrl: bound.payUrl, replayed };
   await removeToken(pool, made);
+  if (receipt) await forgetTerms(pool, merchantId, made.id);
   await releaseKey(pool, key, claim, made.id);
   return bound;
 };
