@@ -83,6 +83,20 @@ describe('psp', () => {
     );
   });
 
+  test('calls what has no command of its own, and lists the banks of SBP', async () => {
+    const [made] = await psp.json('post', '/payments', '{"amount": 700}');
+    const [read] = await psp.json('get', `/v1/public/payments/${made.payment.id}`);
+    assert.deepEqual([read.id, read.amount], [made.payment.id, 700]);
+    const [{ items }] = await psp.json('get', '/payments?limit=1');
+    assert.deepEqual([items.length, items[0].id], [1, read.id]);
+    const [cancelled] = await psp.json('post', `/payments/${read.id}/cancel`);
+    assert.equal(cancelled.status, 'cancelled');
+    assert.equal((await psp.run(['get', 'http://other.example/'])).code, 2);
+    assert.equal((await psp.run(['post', '/payments', '{'])).code, 2);
+    const banks = await psp.json('banks');
+    assert.ok(banks.length > 1 && banks.every((bank) => /^\d{12}$/.test(bank.member_id)));
+  });
+
   test('prints plain text where there is no terminal', async () => {
     const { out } = await psp.run(['payments', 'list']);
     assert.match(out, /cancelled {2}/);
@@ -138,11 +152,12 @@ describe('psp', () => {
     const findings = await psp.json('doctor');
     assert.deepEqual(
       findings.map(({ what, ok }) => [what, ok]),
-      ['service', 'version', 'clock', 'key', 'signature', 'event log', 'webhooks'].map((what) => [
-        what,
-        true,
-      ]),
+      ['service', 'version', 'clock', 'key', 'signature', 'ids', 'event log', 'webhooks'].map(
+        (what) => [what, true],
+      ),
     );
+    const ids = `merchant ${merchant.id}, shop ${merchant.shopId}`;
+    assert.equal(findings.find(({ what }) => what === 'ids')?.says, ids);
   });
 
   test('says what a shop has still to do before it goes live', async (t) => {

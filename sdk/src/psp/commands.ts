@@ -1,5 +1,6 @@
 /** The table of commands: help, completion and the running of a line follow from it. */
 import { account } from './account.ts';
+import { anyCall } from './any-call.ts';
 import type { Command } from './command.ts';
 import { completionScript, shells } from './help.ts';
 import { links } from './links.ts';
@@ -28,6 +29,7 @@ export const commands: readonly Command[] = [
   ...subscriptions,
   ...links,
   ...account,
+  ...anyCall,
   mcp,
   completion,
 ];

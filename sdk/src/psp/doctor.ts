@@ -72,6 +72,19 @@ const checkKey = async ({ client, settings }: Context): Promise<readonly Finding
   ];
 };
 
+/** Whose key it is, as a payment says. No more depends on it. */
+const findIds = async ({ client }: Context): Promise<Finding> => {
+  const found = (says: string): Finding => ({ what: 'ids', ok: true, says });
+  try {
+    const [payment] = await client().payments.list({ limit: 1 }).first(1);
+    if (!payment) return found('merchant and shop are named once there is a payment');
+    return found(`merchant ${payment.merchant_id}, shop ${payment.shop_id}`);
+  } catch (error) {
+    if (error instanceof ApiError) return found(`${error.code}: ${error.message}`);
+    throw error;
+  }
+};
+
 const day_ms = 86_400_000;
 const looked = 5;
 
@@ -115,5 +128,5 @@ export const doctor = async (context: Context): Promise<readonly Finding[]> => {
       return [{ what: 'event log', ok: false, says: `${error.code}: ${error.message}` }];
     throw error;
   });
-  return [...service, ...key, ...webhooks];
+  return [...service, ...key, await findIds(context), ...webhooks];
 };
