@@ -52,6 +52,7 @@ const banner = ({ config, demo, consoleLink }: Running, madeToken: boolean): str
       ? [
           `  Test key        ${demo.key}   (demo merchant, every scope)`,
           `  Webhook secret  ${demo.webhookSecret}   (of the demo shop)`,
+          `  Ids             MERCHANT_ID=${demo.merchantId} SHOP_ID=${demo.shopId}`,
         ]
       : []),
     '',

@@ -131,8 +131,8 @@ export const programOf = ({ steps }: Guide): string => {
     const [name = '', first = '', second = '', ...rest] = step.replace(/^ts:/, '').split(' ');
     if (first.startsWith('$')) return `await act('${name}', ${second});`;
     if (second === '') return `await act('${name}');`;
-    const args = rest.map((one) => `'${one}'`).join(', ');
-    return `const ${second} = { id: await act('${name}', ${args}) };`;
+    // A reader has no more than what the guide shows: the program gets no value of an act.
+    return `await act('${name}', ${rest.map((one) => `'${one}'`).join(', ')});`;
   });
   const joined = parts.join('\n');
   const hasClient = joined.includes('const client =');
