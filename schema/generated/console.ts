@@ -2102,7 +2102,7 @@ export type EndpointsQueryVariables = Exact<{
 }>;
 
 
-export type EndpointsQuery = { merchant: { id: string, shops: Array<{ id: string, name: string, webhookEndpoints: Array<{ id: string, url: string, active: boolean, signature: WebhookSignature, health: { delivered: number, failed: number, pending: number, oldestPendingAt: string | null, nextAttemptAt: string | null } }> }> } | null };
+export type EndpointsQuery = { merchant: { id: string, shops: Array<{ id: string, name: string, webhookEndpoints: Array<{ id: string, url: string, active: boolean, signature: WebhookSignature, health: { delivered: number, failed: number, pending: number, failing: number, oldestPendingAt: string | null, nextAttemptAt: string | null } }> }> } | null };
 
 export type TestEndpointMutationVariables = Exact<{
   merchantId: string | number;
@@ -2157,7 +2157,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '4abd3b7290b9945b';
+export const operationsVersion = '914a6b026681cd10';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2514,7 +2514,7 @@ export const Delivery = typed<DeliveryQuery, DeliveryQueryVariables>(
   "query Delivery($merchantId: ID!, $id: ID!) {\n  webhookDelivery(merchantId: $merchantId, id: $id) {\n    id\n    merchantId\n    event\n    eventId\n    url\n    status\n    attempts\n    nextAttemptAt\n    createdAt\n    attemptLog {\n      number\n      at\n      durationMs\n      status\n      error\n      responseHead\n    }\n    request {\n      body\n      signature\n      headers {\n        name\n        value\n      }\n    }\n  }\n}",
 );
 export const Endpoints = typed<EndpointsQuery, EndpointsQueryVariables>(
-  "query Endpoints($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    id\n    shops {\n      id\n      name\n      webhookEndpoints {\n        id\n        url\n        active\n        signature\n        health {\n          delivered\n          failed\n          pending\n          oldestPendingAt\n          nextAttemptAt\n        }\n      }\n    }\n  }\n}",
+  "query Endpoints($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    id\n    shops {\n      id\n      name\n      webhookEndpoints {\n        id\n        url\n        active\n        signature\n        health {\n          delivered\n          failed\n          pending\n          failing\n          oldestPendingAt\n          nextAttemptAt\n        }\n      }\n    }\n  }\n}",
 );
 export const TestEndpoint = typed<TestEndpointMutation, TestEndpointMutationVariables>(
   "mutation TestEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointTest(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on WebhookEndpointTested {\n      status\n      error\n      responseHead\n      durationMs\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",

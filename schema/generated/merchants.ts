@@ -282,6 +282,8 @@ export type WebhookEndpointHealth = {
   failed: Scalars['Int']['output'];
   /** Deliveries on their way; at most 10,000 are counted. */
   pending: Scalars['Int']['output'];
+  /** Those of them of which an attempt has failed already. */
+  failing: Scalars['Int']['output'];
   /** The event of the oldest of them; null when there is none. */
   oldestPendingAt: Maybe<Scalars['DateTime']['output']>;
   /** When the next attempt is due; null when there is none. */
@@ -3498,6 +3500,7 @@ export type WebhookEndpointHealthResolvers<ContextType = SubgraphContext, Parent
   delivered?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   failed?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   pending?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  failing?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   oldestPendingAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   nextAttemptAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
 };

@@ -93,7 +93,7 @@ describe('an endpoint', () => {
       [fixture.merchantId],
     );
     const query = `query ($m: ID!) { merchant(id: $m) { shops { webhookEndpoints { id
-      health { delivered failed pending oldestPendingAt nextAttemptAt } } } } }`;
+      health { delivered failed pending failing oldestPendingAt nextAttemptAt } } } } }`;
     const { merchant } = await cabinet.ask(query, { m: fixture.merchantId });
     const [{ health }] = merchant.shops.flatMap(({ webhookEndpoints }: any) =>
       webhookEndpoints.filter(({ id }: any) => id === fixture.endpointId),
@@ -103,7 +103,7 @@ describe('an endpoint', () => {
       [fixture.merchantId],
     );
     assert.equal(health.failed, rows[0].failed);
-    assert.deepEqual([health.delivered, health.pending], [0, 1]);
+    assert.deepEqual([health.delivered, health.pending, health.failing], [0, 1, 1]);
     assert.equal(health.nextAttemptAt, '2030-01-01T00:00:00.000Z');
     assert.ok(health.oldestPendingAt);
   });

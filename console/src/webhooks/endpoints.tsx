@@ -19,18 +19,20 @@ type Endpoint = Merchant['shops'][number]['webhookEndpoints'][number];
 const Health = ({ health }: Pick<Endpoint, 'health'>) => {
   const { locale } = useWords();
   const words = useWebhookWords();
-  const { delivered, failed, pending, oldestPendingAt, nextAttemptAt } = health;
-  const ended = delivered + failed;
+  const { delivered, failed, pending, failing, oldestPendingAt, nextAttemptAt } = health;
+  // One that has been tried in vain is no delivery, though it is tried again.
+  const ended = delivered + failed + failing;
   const share = (delivered / ended).toLocaleString(locale, {
     style: 'percent',
     maximumFractionDigits: 1,
   });
   return (
     <div className="found quiet">
-      <span data-tone={failed > 0 ? 'bad' : undefined}>
+      <span className={failed + failing > 0 ? 'bad' : undefined}>
         {ended === 0 ? words.noRate : words.rate(share)}
       </span>
       {pending > 0 && <span>{words.pending(wholeNumber(pending, locale))}</span>}
+      {failing > 0 && <span className="bad">{words.failing(wholeNumber(failing, locale))}</span>}
       {oldestPendingAt !== null && (
         <span>
           {words.oldest} <Moment at={oldestPendingAt} />

@@ -110,7 +110,15 @@ export const WebhooksPage = () => {
       {error && !data && <Failure error={error} again={again} />}
       {!data && !error && <Skeleton />}
       {data && rows.length === 0 && (
-        <Empty title={status === null ? words.delivery.empty : words.delivery.none}>
+        <Empty
+          title={
+            isOfAll
+              ? words.delivery.noneFailed
+              : status === null
+                ? words.delivery.empty
+                : words.delivery.none
+          }
+        >
           {status === null && <p>{words.delivery.emptyText}</p>}
         </Empty>
       )}

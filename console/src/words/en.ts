@@ -228,6 +228,7 @@ export const en = {
     empty: 'No webhooks yet',
     emptyText: 'Give a shop an endpoint under Merchants; its events are posted there.',
     none: 'No webhook has this status',
+    noneFailed: 'No webhook has failed for good; those on their way stand with their merchant',
     resend: 'Resend',
     resent: 'It is being resent.',
     resendText: 'The receiver gets the same bytes and event id with a fresh signature.',

@@ -7,6 +7,7 @@ export interface EndpointHealth {
   readonly delivered: number;
   readonly failed: number;
   readonly pending: number;
+  readonly failing: number;
   readonly oldestPendingAt: Temporal.Instant | null;
   readonly nextAttemptAt: Temporal.Instant | null;
 }
@@ -30,10 +31,10 @@ const healthText = (wanted: string, merchants: string, merchant: string): string
       group by newest.endpoint_id
     )
     select wanted.id, coalesce(counted.delivered, 0) as delivered, coalesce(counted.failed, 0) as failed,
-      waiting.pending, waiting.oldest as "oldestPendingAt", waiting.next as "nextAttemptAt"
+      waiting.pending, waiting.failing, waiting.oldest as "oldestPendingAt", waiting.next as "nextAttemptAt"
     from wanted left join counted on counted.endpoint_id = wanted.id cross join lateral (
-      select count(*)::int as pending, min(created_at) as oldest, min(next_attempt_at) as next from (
-        select created_at, next_attempt_at from webhook_delivery as delivery
+      select count(*)::int as pending, count(*) filter (where attempts > 0)::int as failing, min(created_at) as oldest, min(next_attempt_at) as next from (
+        select created_at, next_attempt_at, attempts from webhook_delivery as delivery
         where ${merchant === '$1' ? 'delivery.merchant_id = $1 and ' : ''}delivery.lane = wanted.id::text and delivery.status = 'pending'
         order by delivery.next_attempt_at limit ${pending_max}) as first
     ) as waiting`;
@@ -56,6 +57,7 @@ const nothing: EndpointHealth = {
   delivered: 0,
   failed: 0,
   pending: 0,
+  failing: 0,
   oldestPendingAt: null,
   nextAttemptAt: null,
 };
