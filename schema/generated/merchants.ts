@@ -282,7 +282,7 @@ export type WebhookEndpointHealth = {
   failed: Scalars['Int']['output'];
   /** Deliveries on their way; at most 10,000 are counted. */
   pending: Scalars['Int']['output'];
-  /** Those of them of which an attempt has failed already. */
+  /** Those of them of which an attempt has failed, since the last resend if there was one. */
   failing: Scalars['Int']['output'];
   /** The event of the oldest of them; null when there is none. */
   oldestPendingAt: Maybe<Scalars['DateTime']['output']>;

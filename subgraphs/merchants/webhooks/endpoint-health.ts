@@ -33,8 +33,8 @@ const healthText = (wanted: string, merchants: string, merchant: string): string
     select wanted.id, coalesce(counted.delivered, 0) as delivered, coalesce(counted.failed, 0) as failed,
       waiting.pending, waiting.failing, waiting.oldest as "oldestPendingAt", waiting.next as "nextAttemptAt"
     from wanted left join counted on counted.endpoint_id = wanted.id cross join lateral (
-      select count(*)::int as pending, count(*) filter (where attempts > 0)::int as failing, min(created_at) as oldest, min(next_attempt_at) as next from (
-        select created_at, next_attempt_at, attempts from webhook_delivery as delivery
+      select count(*)::int as pending, count(*) filter (where attempts > attempts_before)::int as failing, min(created_at) as oldest, min(next_attempt_at) as next from (
+        select created_at, next_attempt_at, attempts, attempts_before from webhook_delivery as delivery
         where ${merchant === '$1' ? 'delivery.merchant_id = $1 and ' : ''}delivery.lane = wanted.id::text and delivery.status = 'pending'
         order by delivery.next_attempt_at limit ${pending_max}) as first
     ) as waiting`;
