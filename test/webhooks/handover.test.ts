@@ -8,6 +8,7 @@ import { readHanded } from '../../subgraphs/merchants/webhooks/make-deliveries.t
 import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
 import { eventually, startReceiver } from './receiver.ts';
 import {
+  describeDeliveries,
   openHarness,
   startTestRelay,
   startWorker,
@@ -214,7 +215,9 @@ test('what was handed over to a process that is killed before it sends is sent w
   const leaseEnd_ms = rows[0]?.end_ms;
   assert.ok(leaseEnd_ms, 'it was committed with its lease');
   const worker = await startWorker(harness);
-  await receiver.until(1);
+  await receiver.until(1).catch(async (error: unknown) => {
+    throw new Error(await describeDeliveries(harness, eventId), { cause: error });
+  });
   const [sent] = receiver.received;
   assert.ok(sent && sent.at >= leaseEnd_ms, 'not while the lease ran');
   assert.deepEqual([sent.headers['x-psp-event-id'], sent.body], [`evt_${eventId}`, body]);

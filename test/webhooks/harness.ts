@@ -196,6 +196,19 @@ export const startWorker = async (
   };
 };
 
+/** What is known of an event's deliveries and of the queue: the message of a wait that failed. */
+export const describeDeliveries = async ({ pool }: Harness, eventId: string): Promise<string> => {
+  const { rows } = await pool.query(
+    `select now(), (select json_agg(delivery) from webhook_delivery as delivery where event_id = $1) as deliveries,
+      (select json_agg(set_aside) from set_aside) as aside, (select json_agg(scheduler) from bullmq.scheduler) as schedules,
+      (select json_agg(json_build_object('id', id, 'state', state, 'due_ms', process_at_ms)) from bullmq.job) as jobs,
+      (select json_agg(json_build_object('query', query, 'state', state, 'waits for', wait_event)) from pg_stat_activity
+        where datname = current_database()) as sessions`,
+    [eventId],
+  );
+  return JSON.stringify(rows[0], null, 2);
+};
+
 /**
  * Starts a relay that calls `wake` with lanes. What it publishes is in `published`, in order, relay
  * after relay when they share the array.
