@@ -18,7 +18,7 @@ import {
   type MigratedDatabase,
 } from '../support/migrated.ts';
 import { log, writeEvent } from '../webhooks/harness.ts';
-import { distribute, startCitus, type Servers } from './servers.ts';
+import { ask, distribute, startCitus, type Servers } from './servers.ts';
 
 const kills = 15;
 const merchants = 8;
@@ -112,4 +112,59 @@ test('a relay that is killed while it numbers loses no event and doubles none', 
     { events: written, numbers: written, deliveries: written, delivered: written },
   );
   t.diagnostic(`${written} events, ${kills} kills, ${within} of them while events were numbered`);
+});
+
+test('a relay numbers nothing while the commit of an earlier numbering is in doubt', async () => {
+  const { pool } = migrated.database;
+  const shardOf = async (merchantId: string): Promise<{ id: string; port: number }> => {
+    const { rows } = await pool.query(
+      `select shardid as id, nodeport as port from citus_shards where table_name = 'event'::regclass
+        and shardid = get_shard_id_for_distribution_column('event', $1::uuid)`,
+      [merchantId],
+    );
+    return rows[0];
+  };
+  const numberOf = async (eventId: string): Promise<bigint | null> => {
+    const text = 'select sequence from event where id = $1';
+    const { rows } = await pool.query<{ sequence: string | null }>(text, [eventId]);
+    const sequence = rows[0]?.sequence ?? null;
+    return sequence === null ? null : BigInt(sequence);
+  };
+  const doubtful = await migrated.merchant();
+  const shard = await shardOf(doubtful.merchantId);
+  let other = await migrated.merchant();
+  while ((await shardOf(other.merchantId)).id === shard.id) other = await migrated.merchant();
+
+  // An event that was written earlier and is committed later: it is the first to be numbered.
+  const writing = await pool.connect();
+  await writing.query('begin');
+  const late = await writeEvent(writing, { ...other, secret: '' });
+  const numbered = await writeEvent(pool, { ...doubtful, secret: '' });
+  const { rows } = await pool.query<{ next: string }>(
+    `select nextval('event_sequence_seq')::text as next`,
+  );
+  const number = BigInt(rows[0]?.next ?? 0);
+  const worker = Object.assign(new URL(servers.url), { port: String(shard.port) }).href;
+  await ask(
+    worker,
+    'begin',
+    `update event_${shard.id} set sequence = ${number} where id = '${numbered.eventId}'`,
+    `prepare transaction 'earlier relay'`,
+  );
+  await writing.query('commit');
+  writing.release();
+
+  const bus = { publish: async () => {}, subscribe: () => () => {} };
+  const relay = startRelay({ pool, bus, log, deliveriesOf, wake: async () => {} });
+  const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%event_${shard.id}%'`;
+  await eventually(async () => {
+    assert.equal(await numberOf(late.eventId), null, 'it has a number before the smaller one');
+    const [sessions] = await ask(worker, waiting);
+    return sessions?.rows.length === 1;
+  }, 'a relay that waits');
+  await ask(worker, `commit prepared 'earlier relay'`);
+  await eventually(async () => (await numberOf(late.eventId)) !== null, 'its number');
+  await relay.stop();
+  assert.equal(await numberOf(numbered.eventId), number);
+  assert.ok(((await numberOf(late.eventId)) ?? 0n) > number);
 });
