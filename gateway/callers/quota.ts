@@ -55,8 +55,10 @@ export const rateOwner = (principal: Principal): string =>
  * The name of a person among all callers: merchants have people of one name, who are not one
  * another.
  */
-export const personName = ({ merchantId, subject }: Omit<OperatorPrincipal, 'kind'>): string =>
-  `${merchantId ?? ''} ${subject}`;
+export const personName = ({
+  merchantId,
+  subject,
+}: Pick<OperatorPrincipal, 'merchantId' | 'subject'>): string => `${merchantId ?? ''} ${subject}`;
 
 const callerName = (principal: Principal): string => {
   switch (principal.kind) {

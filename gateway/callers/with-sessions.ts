@@ -40,7 +40,7 @@ const callerOf = ({ id, subject, role, merchantId, endsAt }: Session): Authentic
   if (!known) throw new Error(`a session with the role ${role}`);
   return {
     principal: { kind: 'operator', subject, role: known, merchantId },
-    person: personName({ subject, role: known, merchantId }),
+    person: personName({ subject, merchantId }),
     session: id,
     expiresAt_ms: Date.parse(endsAt),
   };
