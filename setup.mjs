@@ -39,7 +39,7 @@ const commands = {
   start: { program: ['main.ts'], drains: true, runtimeOnly: true, console: true },
   'console:link': { program: ['main.ts', 'console:link'], runtimeOnly: true },
   test: { program: ['test/run.ts'], drains: true, console: true },
-  'test:cluster': { program: ['test/run.ts', '--whole-fleet', 'test/cluster'], drains: true },
+  'test:long': { program: ['test/run.ts', '--long'], drains: true, console: true },
   'test:citus': { program: ['test/citus/main.ts'] },
   check: { program: ['test/check.ts'] },
   bench: { program: ['test/bench/run.ts'] },

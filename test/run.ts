@@ -1,16 +1,17 @@
 /**
- * `npm test [-- folder or file ...]`: `npm run check`, then every test. What a test needs from
- * outside is found or installed first; what cannot be tested here is printed plainly, and with
- * `--no-skips` or NO_SKIPS=1 a skipped test is a failed run. `--whole-fleet` (`npm run
- * test:cluster`): each role of the fleet is a process of its own, and each is lost.
+ * `npm test [-- folder or file ...]`: `npm run check` and the tests, at the same time. What a test
+ * needs from outside is found or installed first; what cannot be tested here is printed, and with
+ * `--no-skips` or NO_SKIPS=1 a skipped test is a failed run. `--long` (`npm run test:long`) runs
+ * what takes too long for every change: the files that have a long form, in that form, and those
+ * that are named `*.long.test.ts`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
 import { startTestDatabase } from './support/database.ts';
-import { readCosts } from './support/file-cost.ts';
+import { cpuUntilNow, readCosts, type Cost } from './support/file-cost.ts';
 import { searchLogs } from './support/log-leaks.ts';
 import { migrateTemplate } from './support/migrated.ts';
 import { offerPlainService } from './support/plain-service.ts';
@@ -45,15 +46,24 @@ const rank = (path: string): number => {
 const longestFirst = (one: string, other: string): number =>
   rank(one) - rank(other) || (one < other ? -1 : 1);
 
+const isLongOnly = (path: string): boolean => path.endsWith('.long.test.ts');
+
+/** A file has a long form when it asks `support/size.ts` how large it is to be. */
+const hasLongForm = (path: string): boolean =>
+  isLongOnly(path) || readFileSync(resolve(root, path), 'utf8').includes('support/size.ts');
+
 // Benchmarks are not tests, and the tidy tests are a part of the check.
-const testFiles = (named: readonly string[]): readonly string[] => {
+const testFiles = (named: readonly string[], long: boolean): readonly string[] => {
   const patterns = named.map((path) =>
     statSync(resolve(root, path)).isDirectory() ? `${path}/**/*.test.ts` : path,
   );
   const everything = () =>
     globSync('test/**/*.test.ts', { cwd: root, exclude: ['test/bench/**', 'test/tidy/**'] });
   const found = named.length > 0 ? globSync(patterns, { cwd: root }) : everything();
-  return found.toSorted(longestFirst).map((path) => resolve(root, path));
+  return found
+    .filter((path) => (long ? hasLongForm(path) : !isLongOnly(path)))
+    .toSorted(longestFirst)
+    .map((path) => resolve(root, path));
 };
 
 /** Runs `npm run check`; its lines go to the same output. */
@@ -99,28 +109,33 @@ const printCounts = ({ summary: { counts, duration_ms } }: Outcome): void => {
   for (const [name, value] of Object.entries(lines)) print(`# ${name} ${value}`);
 };
 
+/** Where the time of a run went. `all_s` is the CPU of the whole run, by the kernel's accounting. */
 const printTimes = (
   took: Readonly<Record<string, number>>,
-  outcome: Outcome,
-  costs: string,
+  files: readonly Cost[],
+  all_s: number,
 ): void => {
-  const folders = Map.groupBy(outcome.files, ([file]) =>
-    relative(root, file).split(sep).slice(0, 2).join('/'),
-  );
-  const cpu_s = readCosts(costs);
-  const cpuOf = (files: readonly (readonly [string, number])[]): string =>
-    `${files.reduce((sum, [file]) => sum + (cpu_s.get(file) ?? 0), 0).toFixed(1)} s of CPU`;
-  const write = (name: string, part_ms: number, cpu = ''): boolean =>
-    print(`  ${name.padEnd(40)} ${seconds(part_ms).padStart(8)} ${cpu.padStart(16)}`.trimEnd());
-  const timeOf = (files: readonly (readonly [string, number])[]): number =>
-    files.reduce((sum, [, file_ms]) => sum + file_ms, 0);
+  const write = (name: string, took_ms: number, cpu_s?: number): boolean =>
+    print(
+      `  ${name.padEnd(40)} ${seconds(took_ms).padStart(9)} ${cpu_s === undefined ? '' : `${cpu_s.toFixed(1)} s of CPU`.padStart(16)}`.trimEnd(),
+    );
+  const writeSum = (name: string, costs: readonly Cost[]): boolean =>
+    write(
+      name,
+      costs.reduce((sum, { took_ms }) => sum + took_ms, 0),
+      costs.reduce((sum, { cpu_s }) => sum + cpu_s, 0),
+    );
   print('\ntime taken:');
   for (const [part, part_ms] of Object.entries(took)) write(part, part_ms);
-  for (const [folder, files] of folders) write(folder, timeOf(files), cpuOf(files));
-  print('\nthe slowest files:');
-  const slowest = [...outcome.files].toSorted(([, one], [, other]) => other - one).slice(0, 15);
-  for (const entry of slowest) write(relative(root, entry[0]), entry[1], cpuOf([entry]));
-  write('all files', timeOf([...outcome.files]), cpuOf([...outcome.files]));
+  const folders = Map.groupBy(files, ({ file }) =>
+    relative(root, file).split(sep).slice(0, 2).join('/'),
+  );
+  for (const folder of [...folders.keys()].toSorted()) writeSum(folder, folders.get(folder) ?? []);
+  print('\nthe most expensive files:');
+  for (const cost of files.toSorted((one, other) => other.cpu_s - one.cpu_s).slice(0, 15))
+    writeSum(relative(root, cost.file), [cost]);
+  writeSum('all files', files);
+  write('all, checks and servers included', performance.now(), all_s);
 };
 
 const timed = async <Result>(
@@ -145,70 +160,75 @@ const logsAreClean = (folder: string, whole: boolean): boolean => {
   return leaks.length === 0 && (!whole || lines > 100);
 };
 
-const help = `npm test -- [--no-skips] [--whole-fleet] [folder or file ...]
+const help = `npm test -- [--no-skips] [--long] [folder or file ...]
 
 Runs \`npm run check\` and every test; with folders or files, the tests in them alone.
 
   --no-skips      a test that is skipped, or a program that is missing, fails the run (NO_SKIPS=1)
-  --whole-fleet   each role of the fleet is a process of its own (npm run test:cluster)
+  --long          what takes long, in its long form (npm run test:long)
   --help          this text
 
 TEST_LOG=debug prints what the services log. The last lines are counts in the form of TAP.`;
+
+const options = ['--no-skips', '--long', '--help'];
+
+/** What is wrong with the arguments, or null. */
+const mistakeIn = (args: readonly string[], named: readonly string[]): string | null => {
+  const misread = args.filter(
+    (argument) => argument.startsWith('--') && !options.includes(argument),
+  );
+  if (misread.length > 0) return `there is no option ${misread.join(', ')}\n\n${help}`;
+  const unknown = named.filter((path) => !existsSync(resolve(root, path)));
+  return unknown.length > 0 ? `there is no ${unknown.join(', no ')} here` : null;
+};
+
+/** Starts what the files share, runs them, and stops it. */
+const runWithServers = async (files: readonly string[], stopped: AbortSignal): Promise<Outcome> => {
+  const database = await startTestDatabase();
+  process.env['TEST_POSTGRES_URL'] = database.url;
+  process.env['TEST_POSTGRES_TEMPLATE'] = await database.createDatabase().then(migrateTemplate);
+  const plainService = await offerPlainService();
+  process.env['TEST_PLAIN_SERVICE'] = plainService.url;
+  return runAll(files, stopped).finally(() => plainService.stop().finally(() => database.stop()));
+};
 
 /** Runs what was asked for and gives the exit code. */
 const main = async (args: readonly string[], stopped: AbortSignal): Promise<number> => {
   const named = args.filter((argument) => !argument.startsWith('--'));
   const noSkips = args.includes('--no-skips') || process.env['NO_SKIPS'] === '1';
+  const long = args.includes('--long');
   const whole = named.length === 0;
-  const wholeFleet = args.includes('--whole-fleet');
-  if (wholeFleet) process.env['FLEET'] = 'whole';
   if (args.includes('--help')) {
     print(help);
     return 0;
   }
-  const misread = args.filter(
-    (argument) => argument.startsWith('--') && !['--no-skips', '--whole-fleet'].includes(argument),
-  );
-  if (misread.length > 0) {
-    print(`there is no option ${misread.join(', ')}\n\n${help}`);
+  const mistake = mistakeIn(args, named);
+  if (mistake !== null) {
+    print(mistake);
     return 1;
   }
-  const unknown = named.filter((path) => !existsSync(resolve(root, path)));
-  if (unknown.length > 0) {
-    print(`there is no ${unknown.join(', no ')} here`);
-    return 1;
-  }
-  const files = testFiles(named);
-  const [missing, finding_ms] = await timed(() =>
-    findOutsidePrograms(whole || wholeFleet, wholeFleet),
-  );
-  const [checked, checking_ms] = whole ? await timed(() => check(stopped)) : [true, 0];
-  const [database, starting_ms] = await timed(startTestDatabase);
-  process.env['TEST_POSTGRES_URL'] = database.url;
-  process.env['TEST_POSTGRES_TEMPLATE'] = await database.createDatabase().then(migrateTemplate);
+  if (long) process.env['LONG'] = '1';
+  const [missing, finding_ms] = await timed(() => findOutsidePrograms(whole));
   const logs = (process.env['TEST_LOGS'] = mkdtempSync(join(tmpdir(), 'payments-logs-')));
   const costs = (process.env['TEST_COSTS'] = join(logs, 'costs'));
-  const plainService = await offerPlainService();
-  process.env['TEST_PLAIN_SERVICE'] = plainService.url;
-  const [outcome, testing_ms] = await timed(() => runAll(files, stopped)).finally(() =>
-    plainService.stop().finally(() => database.stop()),
-  );
+  const files = testFiles(named, long);
+  const [[checked, checking_ms], [outcome, testing_ms]] = await Promise.all([
+    timed(() => (whole && !long ? check(stopped) : true)),
+    timed(() => runWithServers(files, stopped)),
+  ]);
 
-  const took = {
-    'outside programs': finding_ms,
-    check: checking_ms,
-    database: starting_ms,
-    tests: testing_ms,
-  };
-  printTimes(took, outcome, costs);
+  const kept = readCosts(costs);
+  printTimes(
+    { 'outside programs': finding_ms, check: checking_ms, tests: testing_ms },
+    kept.files,
+    cpuUntilNow() + kept.browsers_s,
+  );
   printSkipped(outcome, missing);
   const clean = logsAreClean(logs, whole);
-  const skips = noSkips ? outcome.skipped.length + (whole || wholeFleet ? missing.length : 0) : 0;
+  const skips = noSkips ? outcome.skipped.length + (whole ? missing.length : 0) : 0;
   if (!checked) print('\nFAILED: npm run check, see above');
   if (!clean) print('\nFAILED: something private was logged, or nothing at all, see above');
   if (skips > 0) print('\nFAILED: something was not tested, and this run allows no skips');
-  for (const file of outcome.passedAlone)
-    print(`\n${relative(root, file)} FAILED beside the others, see above, and passed alone`);
   print(`\n${files.length} test files`);
   printCounts(outcome);
   return checked && clean && outcome.passed && skips === 0 && !stopped.aborted ? 0 : 1;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { eventually, openReceiver } from '../support/merchant.ts';
+import { openReceiver } from '../support/merchant.ts';
 import { faultKinds, openFaults, seeded, type CallbackFault, type FaultKind } from './faults.ts';
 import {
   gatewayAccount,
@@ -10,6 +10,7 @@ import {
   startAcquirer,
   type Acquirer,
 } from './start-acquirer.ts';
+import { eventually } from '../support/eventually.ts';
 
 interface Received {
   readonly status: number;

@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventually } from '../support/merchant.ts';
 import type { FaultSettings } from './faults.ts';
 import type { ReceiptBehaviour } from './register.ts';
+import { eventually } from '../support/eventually.ts';
 
 export const shopAccount = { id: '100500', secret: 'secret-of-the-shop' } as const;
 export const gatewayAccount = { id: '100700', secret: 'secret-of-the-gateway' } as const;
@@ -81,11 +81,7 @@ export const startAcquirer = async (
   });
   let answered = '';
   child.stdout?.on('data', (text: Buffer) => (answered += text.toString()));
-  const base = await eventually(
-    () => /(http:\/\/\S+)\/v3/.exec(answered)?.[1],
-    'the acquirer',
-    60_000,
-  );
+  const base = await eventually(() => /(http:\/\/\S+)\/v3/.exec(answered)?.[1], 'the acquirer');
   return {
     api: `${base}/v3`,
     tbankApi: `${base}/v2`,

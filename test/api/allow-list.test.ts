@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { send, setAllowList, withinASecond, type Sending } from '../support/cabinet.ts';
+import { send, setAllowList, type Sending } from '../support/cabinet.ts';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { startService } from '../support/service.ts';
+import { comesTo } from '../support/eventually.ts';
 
 /**
  * The service listens on IPv6 too, so that IPv4 callers come as `::ffff:127.0.0.1`; one address of
@@ -164,9 +165,9 @@ describe('the list in the cabinet', () => {
     assert.deepEqual([await call(here), await call(elsewhere)], ['200', notAllowed]);
     await setAllowList(service, merchant, [elsewhere]);
     const seen = async (): Promise<string[]> => [await call(here), await call(elsewhere)];
-    await withinASecond([notAllowed, '200'], seen);
+    await comesTo([notAllowed, '200'], seen);
     await setAllowList(service, merchant, []);
-    await withinASecond(['200', '200'], seen);
+    await comesTo(['200', '200'], seen);
   });
 
   test('of another merchant’s shop, or of none, is not found', async () => {

@@ -10,8 +10,9 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { confirmAtBank, pay, payByCard } from '../support/buyer.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
-import { eventually, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
+import { makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
 import { startService, type Service } from '../support/service.ts';
+import { eventually } from '../support/eventually.ts';
 
 let database: TestDatabase;
 let service: Service;

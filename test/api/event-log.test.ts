@@ -9,12 +9,12 @@ import { openPool, startTestDatabase, type TestDatabase } from '../support/datab
 import {
   askGraph,
   callRest,
-  eventually,
   makeMerchant,
   openReceiver,
   type Merchant,
 } from '../support/merchant.ts';
 import { startService, type Service } from '../support/service.ts';
+import { eventually } from '../support/eventually.ts';
 
 let database: TestDatabase;
 let service: Service;

@@ -8,8 +8,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { pageLimits } from '../../rest-facade/checkout/limit-page.ts';
 import { readContract } from '../../rest-facade/read-contract.ts';
-import { eventually, makeMerchant, openStream } from '../support/merchant.ts';
+import { makeMerchant, openStream } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
+import { eventually } from '../support/eventually.ts';
 
 const service = await openPlainService();
 after(() => service.stop());

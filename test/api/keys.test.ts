@@ -1,10 +1,11 @@
 import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { issueKey, revokeKey, send, withinASecond } from '../support/cabinet.ts';
+import { issueKey, revokeKey, send } from '../support/cabinet.ts';
 import { askGraph, makeMerchant } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import type { Service } from '../support/service.ts';
+import { comesTo } from '../support/eventually.ts';
 
 const service = await openPlainService();
 after(() => service.stop());
@@ -107,7 +108,7 @@ describe('a revoked key', () => {
     assert.equal(await statusOf(service.rest, other.secret), 200);
     const revoked = await revokeKey(service, merchant, other.id);
     assert.match(revoked.revokedAt, /Z$/);
-    await withinASecond(401, () => statusOf(service.rest, other.secret));
+    await comesTo(401, () => statusOf(service.rest, other.secret));
     assert.equal(await statusOf(service.rest, merchant.key), 200);
     const again = await revokeKey(service, merchant, other.id);
     assert.equal(again.revokedAt, revoked.revokedAt, 'revoking again changed the moment');

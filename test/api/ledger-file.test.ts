@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { GraphQLError } from 'graphql';
-import { eventually } from '../support/merchant.ts';
 import { openSmallEdge, type SmallEdge } from './small-edge.ts';
+import { eventually } from '../support/eventually.ts';
 
 interface Asked {
   readonly first: number;

@@ -2,8 +2,8 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { GraphQLError } from 'graphql';
 import { longAnswers_max } from '../../rest-facade/walk-pages.ts';
-import { eventually } from '../support/merchant.ts';
 import { openSmallEdge, type SmallEdge } from './small-edge.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** What the list answers next. */
 let next: (asked: { readonly first: number; readonly after: string | null }) => unknown;

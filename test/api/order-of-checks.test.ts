@@ -11,10 +11,10 @@ import {
   send,
   setAllowList,
   signed,
-  withinASecond,
 } from '../support/cabinet.ts';
 import { makeMerchant, setRate } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
+import { comesTo } from '../support/eventually.ts';
 
 const service = await openPlainService();
 after(() => service.stop());
@@ -78,13 +78,13 @@ const codeWith = async (wrong: ReadonlySet<Fault>): Promise<string> => {
  */
 const spend = async (): Promise<void> => {
   await setRate(service, merchant.id, { perSecond: 1, burst: 1 });
-  await withinASecond('rate_limited', () => codeWith(new Set()));
+  await comesTo('rate_limited', () => codeWith(new Set()));
 };
 
 /** Lets the merchant call as often as it likes. */
 const lift = async (): Promise<void> => {
   await setRate(service, merchant.id, { perSecond: 10_000, burst: 100_000 });
-  await withinASecond(false, async () => (await codeWith(new Set())) === 'rate_limited');
+  await comesTo(false, async () => (await codeWith(new Set())) === 'rate_limited');
 };
 
 const codeOf = async (wrong: ReadonlySet<Fault>): Promise<string> => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import { eventually } from '../support/merchant.ts';
+import { eventually } from '../support/eventually.ts';
 
 /**
  * Starts the server in a process of its own; gives its address, and what lets its `/held` go on.

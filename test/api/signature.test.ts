@@ -8,11 +8,11 @@ import {
   rotateSigningSecret,
   send,
   signed,
-  withinASecond,
 } from '../support/cabinet.ts';
 import { askGraph, makeMerchant } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { json, openSigningShop, payment, statusAndCode } from './signing-shop.ts';
+import { comesTo } from '../support/eventually.ts';
 
 const service = await openPlainService();
 after(() => service.stop());
@@ -150,7 +150,7 @@ describe('the switch and the secret', () => {
     const { merchant, secret, pay } = await openShop();
     assert.equal((await pay(payment, signed(secret, payment))).status, 201);
     const next = await rotateSigningSecret(service, merchant);
-    await withinASecond(
+    await comesTo(
       'invalid_signature',
       async () => (await pay(payment, signed(secret, payment))).code,
     );
@@ -169,7 +169,7 @@ describe('the switch and the secret', () => {
     const { merchant, pay } = await openShop();
     assert.equal((await pay(payment, null)).code, 'signature_required');
     assert.equal((await requireSignature(service, merchant, false)).requireSignature, false);
-    await withinASecond(201, async () => (await pay(payment, null)).status);
+    await comesTo(201, async () => (await pay(payment, null)).status);
   });
 
   test('one shop’s demand is not another’s', async () => {

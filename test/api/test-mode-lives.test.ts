@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { confirmAtBank, payByCard } from '../support/buyer.ts';
-import { eventually, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
+import { makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { advanceClock, setClock } from '../support/test-clock.ts';
+import { eventually } from '../support/eventually.ts';
 
 const declinesToBeSaved = '2200000000000012';
 const refusesFirstCharge = '2200000000000020';

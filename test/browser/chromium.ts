@@ -1,10 +1,17 @@
 /**
- * A real Chromium for browser tests: found, started once per file, watched for everything that a
+ * A real Chromium for browser tests: found, started once per process, watched for everything that a
  * clean page does not say.
  */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import {
+  chromium,
+  type BrowserContext,
+  type Browser as Chromium,
+  type Page,
+} from 'playwright-core';
+import { countBrowser } from '../support/file-cost.ts';
+import { closeAtEnd } from '../support/shared.ts';
 
 const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
 
@@ -42,15 +49,52 @@ const programArguments = [
   '--disable-sync',
 ];
 
-/**
- * Starts the browser, which writes letters of `fontSize_px` by default. Throws when
- * there is none.
- */
-export const startChromium = (fontSize_px = 16): Promise<Browser> =>
-  chromium.launch({
+/** A browser as a test file uses it. Its `close` closes the windows that were opened through it. */
+export interface Browser extends Pick<Chromium, 'newContext' | 'newPage' | 'version'> {
+  close(): Promise<void>;
+}
+
+const launch = async (fontSize_px: number): Promise<Chromium> => {
+  const browser = await chromium.launch({
     executablePath: found ?? '',
     args: [...programArguments, `--blink-settings=defaultFontSize=${fontSize_px}`],
   });
+  const cdp = await browser.newBrowserCDPSession();
+  const { processInfo } = await cdp.send('SystemInfo.getProcessInfo');
+  const endCounting = countBrowser(processInfo.find(({ type }) => type === 'browser')?.id ?? 0);
+  closeAtEnd(async () => {
+    endCounting();
+    await browser.close();
+  });
+  return browser;
+};
+
+/** By the size of its letters: the files of this process share them. */
+const started = new Map<number, Promise<Chromium>>();
+
+/**
+ * Gives a browser that writes letters of `fontSize_px` by default. Throws when there is none. It is
+ * started once per process; windows share nothing.
+ */
+export const startChromium = async (fontSize_px = 16): Promise<Browser> => {
+  const starting = started.get(fontSize_px) ?? launch(fontSize_px);
+  started.set(fontSize_px, starting);
+  const browser = await starting;
+  const windows: BrowserContext[] = [];
+  const newContext: Browser['newContext'] = async (options) => {
+    const opened = await browser.newContext(options);
+    windows.push(opened);
+    return opened;
+  };
+  return {
+    newContext,
+    newPage: async (options) => (await newContext(options)).newPage(),
+    version: () => browser.version(),
+    close: async () => {
+      await Promise.all(windows.splice(0).map((opened) => opened.close()));
+    },
+  };
+};
 
 /** How long a window waits for what is to come: a busy machine takes its time. */
 export const windowPatience_ms = 60_000;

@@ -6,10 +6,10 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { guideLanguages, guideNames, guidePath } from '../../rest-facade/guides/pages.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
-import { noChromium, startChromium, watchComplaints } from './chromium.ts';
+import { type Browser, noChromium, startChromium, watchComplaints } from './chromium.ts';
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const patience_ms = 60_000;

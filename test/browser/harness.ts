@@ -1,10 +1,17 @@
 /** A running service with a merchant, whose payments a test opens in a browser. */
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, startOwn } from '../support/plain-service.ts';
-import { openWindow, startChromium, watchComplaints, type Visitor } from './chromium.ts';
+import {
+  type Browser,
+  openWindow,
+  startChromium,
+  type Visitor,
+  watchComplaints,
+} from './chromium.ts';
+import { eventually } from '../support/eventually.ts';
 
 export interface Created {
   readonly id: string;

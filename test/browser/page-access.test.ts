@@ -6,11 +6,11 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { confirmAtBank, pay, payByCard } from '../support/buyer.ts';
-import { eventually } from '../support/merchant.ts';
-import { noChromium, openWindow, startChromium } from './chromium.ts';
+import { type Browser, noChromium, openWindow, startChromium } from './chromium.ts';
 import { openHarness, type Created, type Harness } from './harness.ts';
+import { eventually } from '../support/eventually.ts';
 
 const axeText = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 

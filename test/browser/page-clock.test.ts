@@ -4,10 +4,9 @@
  */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import type { Browser } from 'playwright-core';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
-import { noChromium, openWindow, startChromium } from './chromium.ts';
+import { type Browser, noChromium, openWindow, startChromium } from './chromium.ts';
 
 /** Everything that the page's clock shows within four seconds. A script of the page's. */
 const shownMeanwhile = `new Promise((resolve) => {

@@ -9,8 +9,8 @@ import {
   pageLimits,
   streamRetry_s,
 } from '../../rest-facade/checkout/limit-page.ts';
-import { eventually } from '../support/merchant.ts';
 import { openBrowserHarness, type BrowserHarness } from './harness.ts';
+import { eventually } from '../support/eventually.ts';
 
 describe('the limits of pages', () => {
   const from = (address: string): IncomingMessage =>

@@ -6,9 +6,9 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { confirmAtBank, payByCard } from '../support/buyer.ts';
-import { eventually } from '../support/merchant.ts';
 import { noChromium } from './chromium.ts';
 import { openBrowserHarness, type BrowserHarness } from './harness.ts';
+import { eventually } from '../support/eventually.ts';
 
 const day_ms = 86_400_000;
 

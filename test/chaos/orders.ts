@@ -6,10 +6,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { seeded } from '../acquirer/faults.ts';
 import { cardOf, type LiveMerchant } from '../live/harness.ts';
-import { eventually, type Answer } from '../support/merchant.ts';
+import type { Answer } from '../support/merchant.ts';
 import { receiptOf } from '../support/receipts.ts';
 import { goOn, insist } from './insist.ts';
 import { payLink } from './pay-link.ts';
+import { eventually } from '../support/eventually.ts';
 
 export type Kind = 'payment' | 'hold' | 'link' | 'refund' | 'charge' | 'payout';
 const kinds: readonly Kind[] = [
@@ -211,11 +212,10 @@ export const prepare = async (merchant: LiveMerchant): Promise<readonly string[]
     (await merchant.call('GET', '/tokens')).body.items.filter(
       ({ status }: any) => status === 'active',
     );
-  await eventually(async () => (await active()).length === 3, 'the saved cards', 60_000);
+  await eventually(async () => (await active()).length === 3, 'the saved cards');
   await eventually(
     async () => (await merchant.call('GET', '/payments?status=succeeded')).body.items.length >= 8,
     'the first money',
-    60_000,
   );
   return (await active()).map(({ id }) => id);
 };

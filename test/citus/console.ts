@@ -13,10 +13,11 @@ import {
   someVariables,
   type ConsoleOperation,
 } from '../support/console-operations.ts';
-import { eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { makeMerchant, type Merchant } from '../support/merchant.ts';
 import { migrateTemplate } from '../support/migrated.ts';
 import { operatorToken, startService, type Service } from '../support/service.ts';
 import { distribute, startCitus, type Servers } from './servers.ts';
+import { eventually } from '../support/eventually.ts';
 
 let servers: Servers;
 let service: Service;
@@ -39,7 +40,7 @@ before(async () => {
   await payByCard(body.payment_url);
   const isPaid = async () =>
     (await merchant.call('GET', `/payments/${paymentId}`)).body.status === 'succeeded';
-  await eventually(isPaid, 'the payment', 60_000);
+  await eventually(isPaid, 'the payment');
   await merchant.call('POST', `/payments/${paymentId}/refund`, { amount: 100 });
 });
 after(async () => {

@@ -11,7 +11,6 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startRelay } from '../../subgraphs/kernel/events/relay.ts';
 import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
-import { eventually } from '../support/merchant.ts';
 import {
   migrateTemplate,
   openMigratedDatabase,
@@ -19,13 +18,13 @@ import {
 } from '../support/migrated.ts';
 import { log, writeEvent } from '../webhooks/harness.ts';
 import { ask, distribute, startCitus, type Servers } from './servers.ts';
+import { eventually } from '../support/eventually.ts';
 
 const kills = 15;
 const merchants = 8;
 const eventsAtOnce = 5;
 /** Several statements of the relay: what is killed has numbered some events and numbers others. */
 const life_ms = 1_500;
-const patience_ms = 120_000;
 
 let servers: Servers;
 let migrated: MigratedDatabase;
@@ -98,7 +97,7 @@ test('a relay that is killed while it numbers loses no event and doubles none', 
   const heir = startRelay({ pool, bus, log, deliveriesOf, wake: async () => {} });
   const unnumbered = async (): Promise<boolean> =>
     (await pool.query('select 1 from event where sequence is null limit 1')).rows.length > 0;
-  await eventually(async () => !(await unnumbered()), 'the last number', patience_ms);
+  await eventually(async () => !(await unnumbered()), 'the last number');
   await heir.stop();
   const count = async (text: string): Promise<number> =>
     (await pool.query<{ count: number }>(`select count(${text}`)).rows[0]?.count ?? 0;

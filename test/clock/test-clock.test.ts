@@ -5,15 +5,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { pay, payByCard } from '../support/buyer.ts';
-import {
-  askGraph,
-  eventually,
-  makeMerchant,
-  openReceiver,
-  type Merchant,
-} from '../support/merchant.ts';
+import { askGraph, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { advanceClock, readClock, setClock } from '../support/test-clock.ts';
+import { eventually } from '../support/eventually.ts';
 
 const noon = '2027-03-01T12:00:00.000Z';
 

@@ -14,15 +14,10 @@ import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts'
 import { digestOf } from '../../subgraphs/merchants/keys/rules.ts';
 import { payByCard } from '../support/buyer.ts';
 import { startTestDatabase } from '../support/database.ts';
-import {
-  askGraph,
-  callRest,
-  eventually,
-  makeMerchant,
-  type Merchant,
-} from '../support/merchant.ts';
+import { askGraph, callRest, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { startService, type Service } from '../support/service.ts';
 import { startHaproxy, type Haproxy } from './outside.ts';
+import { eventually } from '../support/eventually.ts';
 
 interface Cell {
   readonly name: string;
@@ -175,7 +170,7 @@ describe('two cells behind one address', { skip }, () => {
   test('the loss of one cell is felt by its merchants alone', async () => {
     const [first, second] = cells;
     await second.service.stop();
-    await eventually(async () => (await haproxy.whoIsUp()).length === 1, 'the loss', 20_000);
+    await eventually(async () => (await haproxy.whoIsUp()).length === 1, 'the loss');
     assert.equal((await callOf(second, 'GET', '/balance')).status, 503);
     assert.equal((await callOf(first, 'POST', '/payments', { amount: 1_000 })).status, 201);
   });

@@ -2,7 +2,7 @@
  * The service as a fleet (test/cluster/fleet.ts) under load: rolling restarts, kill -9 of
  * everything, the loss of Redis, and PostgreSQL's failover to its standby. Nothing may be lost and
  * nothing doubled, and how long it takes to be back is printed, and what merchants felt of it. `npm
- * run test:cluster` has every role in a process of its own and loses each, and holds what was felt
+ * run test:long` has every role in a process of its own and loses each, and holds what was felt
  * (decision A-288); in `npm test` the roles share processes, one of each kind is lost, and Redis is
  * lost in test/crash.
  */
@@ -14,7 +14,7 @@ import { onePayment } from '../scenarios/one-payment.ts';
 import { refunds } from '../scenarios/refunds.ts';
 import { tokens } from '../scenarios/tokens.ts';
 import { payByCard } from '../support/buyer.ts';
-import { eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { makeMerchant, type Merchant } from '../support/merchant.ts';
 import { startFleet, type Fleet } from './fleet.ts';
 import { startCalling, type Felt, type SteadyCaller } from './felt-loss.ts';
 import { noFleet } from './outside.ts';
@@ -26,10 +26,10 @@ import {
   type Buyers,
 } from './buyers.ts';
 import { openPool } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
+import { isLong } from '../support/size.ts';
 
-const isWhole = process.env['FLEET'] === 'whole';
 const buyers = 3;
-const patience_ms = 300_000;
 
 /** What a loss may cost merchants. Times are those of a machine of its own. */
 interface Bound {
@@ -53,7 +53,7 @@ describe(
     let load: Buyers;
     let caller: SteadyCaller;
 
-    before(async () => void (fleet = await startFleet(isWhole ? 'whole' : 'small')));
+    before(async () => void (fleet = await startFleet(isLong ? 'whole' : 'small')));
     after(async () => {
       await load?.stop().catch(() => {});
       await caller?.stop();
@@ -80,7 +80,7 @@ describe(
           )
           .toSorted((a, b) => a - b)[0];
       const [at_ms] = await Promise.all([
-        eventually(received, `a webhook after ${what}`, patience_ms),
+        eventually(received, `a webhook after ${what}`),
         happening,
       ]);
       process.stdout.write(
@@ -95,7 +95,7 @@ describe(
       process.stdout.write(
         `      felt by merchants: ${felt.errors} of ${felt.calls} calls failed, ${felt.errorsPerSecond_max} in the worst second, p99 ${felt.p99_ms.toFixed(0)} ms, for ${(felt.felt_ms / 1_000).toFixed(1)} s\n`,
       );
-      if (!isWhole) return;
+      if (!isLong) return;
       const text = `${what}: ${JSON.stringify(felt)}`;
       assert.ok(felt.calls > 0, text);
       if (errors_max !== undefined) assert.ok(felt.errors <= errors_max, text);
@@ -125,7 +125,7 @@ describe(
         assert.equal((await paid.call('GET', '/balance')).body.balance, 9_000);
         await received.close();
       });
-      if (!isWhole) return;
+      if (!isLong) return;
       refunds(() => fleet);
       tokens(() => fleet);
     });
@@ -153,7 +153,7 @@ describe(
 
     test('kill -9 of each kind of process, of the nodes of Redis, of PgBouncer and of HAProxy', async () => {
       const seconds = fleet.places.filter(({ number }) => number === 2);
-      for (const lost of isWhole ? seconds.map((place) => [place]) : [seconds]) {
+      for (const lost of isLong ? seconds.map((place) => [place]) : [seconds]) {
         const names = lost
           .map(({ roles }) => roles.replaceAll('subgraph ', '').replaceAll(' ', ', '))
           .join(' and of ');
@@ -169,7 +169,7 @@ describe(
         await Promise.all(nodes.map(redis.kill));
         await Promise.all(nodes.map(redis.revive));
       };
-      if (isWhole) {
+      if (isLong) {
         const node = [await redis.queueNode()];
         await recover('kill -9 of the Redis node with the queues', lose(node), lostRedis);
         await recover('kill -9 of all Redis nodes', lose([0, 1, 2]), lostRedis);
@@ -181,7 +181,7 @@ describe(
     test('kill -9 of the primary PostgreSQL, and its standby takes over', async () => {
       const { failOver, rejoin } = fleet.postgres;
       await recover('failover of PostgreSQL', failOver, lostPrimary);
-      if (!isWhole) return;
+      if (!isLong) return;
       await recover('return of the lost PostgreSQL as the standby', rejoin);
       const back = 'failover of PostgreSQL to the one that was lost before';
       await recover(back, failOver, lostPrimary);
@@ -206,11 +206,9 @@ describe(
       };
       let payments: any[] = [];
       // A refund that its bank was not reached with at once is asked about later.
-      await eventually(
-        async () => (await unended()).length === 0,
-        'the end of every refund',
-        patience_ms,
-      ).catch(() => {});
+      await eventually(async () => (await unended()).length === 0, 'the end of every refund').catch(
+        () => {},
+      );
       assert.deepEqual(await unended(), []);
       const { body: balance } = await merchant.call('GET', '/balance');
       assert.equal(
@@ -230,7 +228,6 @@ describe(
       await eventually(
         () => payments.every(({ id }, index) => receivedOf(id).length === wanted[index]?.length),
         'every webhook',
-        patience_ms,
       );
       assert.deepEqual(
         payments.map(({ id }) => receivedOf(id)),
@@ -248,14 +245,12 @@ describe(
       await eventually(
         () => payments.every(({ id, status }) => streamed(id, status)),
         'every event on the stream',
-        patience_ms,
       );
 
       const pool = openPool(fleet.databaseUrl, 1);
       await eventually(
         async () => (await checkBooks({ pool })).length === 0,
         'right books',
-        patience_ms,
       ).finally(() => pool.end());
       process.stdout.write(
         `    ${payments.length} payments; ${JSON.stringify({ ...load.tally, wrong: 0 })}\n`,

@@ -8,7 +8,6 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { superuser } from '../../subgraphs/kernel/database/embedded/cluster.ts';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
-import { eventually } from '../support/merchant.ts';
 import { startRedisCluster, type TestRedisCluster } from '../support/redis-cluster.ts';
 import {
   spawnProcess,
@@ -19,6 +18,7 @@ import {
 } from '../support/service.ts';
 import { startHaproxy, startPgbouncer, type Haproxy, type Outside } from './outside.ts';
 import { startPair, type Pair } from './pair.ts';
+import { eventually } from '../support/eventually.ts';
 
 const subgraphs = ['payments', 'payouts', 'recurring', 'merchants'] as const;
 const edges = ['gateway', 'rest-facade', 'checkout'] as const;
@@ -147,7 +147,7 @@ const untilUp = async (
       !down.some((name) => seen.includes(name))
     );
   };
-  await eventually(isSo, `HAProxy to see ${up.join(', ')}`, patience_ms);
+  await eventually(isSo, `HAProxy to see ${up.join(', ')}`);
 };
 
 const migrate = async (environment: Environment): Promise<void> => {

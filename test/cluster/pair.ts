@@ -2,7 +2,6 @@
  * Two PostgreSQL servers: a primary and its synchronous standby, who change places when the primary
  * is lost, and what shows HAProxy which of them is which.
  */
-import { eventually } from '../support/merchant.ts';
 import {
   askServer,
   closeHouse,
@@ -15,6 +14,7 @@ import {
   type ServerHouse,
 } from './postgres-server.ts';
 import { sayPrimary } from './say-primary.ts';
+import { eventually } from '../support/eventually.ts';
 
 export interface Pair {
   /** Of the superuser, at either. */
@@ -31,14 +31,12 @@ export interface Pair {
   stop(): Promise<void>;
 }
 
-const patience_ms = 180_000;
-
 /** Waits until the standby streams; what is answered as done is on both from then on. */
 const pairUp = async (primary: PostgresServer): Promise<void> => {
   const streams = async (): Promise<boolean> =>
     (await askServer(primary.url, 'select from pg_stat_replication where state = $$streaming$$'))
       .length > 0;
-  await eventually(streams, 'the standby', patience_ms);
+  await eventually(streams, 'the standby');
   await askServer(primary.url, "alter system set synchronous_standby_names = '*'");
   await askServer(primary.url, 'select pg_reload_conf()');
 };

@@ -11,7 +11,6 @@ import { dirname, join } from 'node:path';
 import { superuser } from '../../subgraphs/kernel/database/embedded/cluster.ts';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { plainEnvironment } from '../../subgraphs/kernel/database/embedded/owner.ts';
-import { eventually } from '../support/merchant.ts';
 import type { Pair } from './pair.ts';
 import {
   addFolder,
@@ -22,6 +21,7 @@ import {
   type ServerHouse,
 } from './postgres-server.ts';
 import { readSample } from './sample-config.ts';
+import { eventually } from '../support/eventually.ts';
 
 const { PATRONI, ETCD, OLDER_POSTGRES } = process.env;
 
@@ -43,8 +43,6 @@ interface Member {
   readonly directory: string;
   patroni: ChildProcess;
 }
-
-const patience_ms = 180_000;
 
 /** Starts a program that lives as long as this process, or until it is killed. */
 const launch = ({ owner, root }: ServerHouse, program: string, ...args: string[]): ChildProcess => {
@@ -120,7 +118,7 @@ const startEtcd = async (house: ServerHouse, stack: AsyncDisposableStack) => {
     const answers = members.map(({ clients }) => fetch(`http://${clients}/health`));
     return (await Promise.all(answers)).every(({ ok }) => ok);
   };
-  await eventually(() => isHealthy().catch(() => false), 'etcd', patience_ms);
+  await eventually(() => isHealthy().catch(() => false), 'etcd');
   return members.map(({ name, clients }) => [`${name}:2379`, clients] as const);
 };
 
@@ -179,12 +177,12 @@ export const startPatroniPair = async (): Promise<PatroniPair> => {
     return started;
   };
   const first = await begin('postgres-1');
-  await eventually(() => isPrimary(first), 'the primary', patience_ms);
+  await eventually(() => isPrimary(first), 'the primary');
   const urlOf = ({ port }: Member, database: string): string =>
     `postgres://${superuser}:${password}@127.0.0.1:${port}/${database}`;
   await askServer(urlOf(first, 'postgres'), 'create database payments');
   const second = await begin('postgres-2');
-  await eventually(() => isSynchronous(second), 'the standby', patience_ms);
+  await eventually(() => isSynchronous(second), 'the standby');
   const both = [first, second] as const;
   const primary = async (): Promise<0 | 1> => ((await isPrimary(first)) ? 0 : 1);
   const lose = async (withPatroni: boolean): Promise<void> => {
@@ -192,7 +190,7 @@ export const startPatroniPair = async (): Promise<PatroniPair> => {
     const [lost, other] = [both[index], both[index === 0 ? 1 : 0]];
     if (withPatroni) await end(lost.patroni);
     killServer(lost.directory);
-    await eventually(() => isPrimary(other), 'the standby as primary', patience_ms);
+    await eventually(() => isPrimary(other), 'the standby as primary');
   };
   const started = starting.move();
   return {
@@ -210,7 +208,7 @@ export const startPatroniPair = async (): Promise<PatroniPair> => {
             join(house.root, member.name, 'config.yml'),
           );
       const standby = both[(await primary()) === 0 ? 1 : 0];
-      await eventually(() => isSynchronous(standby), 'the lost one as standby', patience_ms);
+      await eventually(() => isSynchronous(standby), 'the lost one as standby');
     },
     stop: () => started.disposeAsync(),
   };

@@ -2,27 +2,28 @@
  * PostgreSQL's failover by Patroni, as OPERATIONS describes it: the samples of HAProxy, PgBouncer,
  * Patroni and etcd, and payments by REST all the while. The primary is killed with kill -9, and
  * then the other one with the Patroni beside it. Nothing that was answered may be lost, and how
- * long merchants felt it is printed and held. Of `npm run test:cluster` alone.
+ * long merchants felt it is printed and held. Of `npm run test:long` alone.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { registryOf } from '../crash/books.ts';
-import { eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openTimedReceiver, startBuyers, type Buyers } from './buyers.ts';
 import { startCalling, type SteadyCaller } from './felt-loss.ts';
 import { startFleetOn, type Fleet } from './fleet.ts';
 import { noFleet } from './outside.ts';
 import { noPatroni, startPatroniPair, type PatroniPair } from './patroni-pair.ts';
 import { openPool } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
+import { isLong } from '../support/size.ts';
 
 /** What merchants may feel of a PostgreSQL that died, on a machine that other work shares. */
 const lostServer_max_ms = 10_000;
 /** Of one that died with its machine: the lease of the primary, `ttl`, runs out first. */
 const lostMachine_max_ms = 20_000 + 2 * lostServer_max_ms;
-const patience_ms = 300_000;
 
-if (process.env['FLEET'] === 'whole')
+if (isLong)
   describe('a fleet whose PostgreSQL Patroni watches over', { skip: noPatroni || noFleet }, () => {
     let fleet: Fleet<PatroniPair>;
     let merchant: Merchant;
@@ -50,7 +51,6 @@ if (process.env['FLEET'] === 'whole')
       eventually(
         () => load.bought.some((p) => p.begun_ms >= from_ms && receiver.arrivals.has(p.id)),
         'a new payment',
-        patience_ms,
       );
 
     /** Has the primary lost, and holds what merchants felt of it until the other one works. */
@@ -91,9 +91,7 @@ if (process.env['FLEET'] === 'whole')
       const look = async (): Promise<any[]> => registryOf(merchant, '/payments');
       const unended = async (): Promise<any[]> =>
         (await look()).filter(({ id, status }) => status !== endOf.get(id));
-      await eventually(async () => (await unended()).length === 0, 'every end', patience_ms).catch(
-        () => {},
-      );
+      await eventually(async () => (await unended()).length === 0, 'every end').catch(() => {});
       assert.deepEqual(await unended(), []);
       const payments = await look();
       assert.deepEqual(new Set(payments.map(({ id }) => id)), ids, 'each order has its payment');
@@ -102,7 +100,7 @@ if (process.env['FLEET'] === 'whole')
       assert.equal((await merchant.call('GET', '/balance')).body.balance, 1_000 * paid);
       const pool = openPool(fleet.databaseUrl, 1);
       const isRight = async (): Promise<boolean> => (await checkBooks({ pool })).length === 0;
-      await eventually(isRight, 'right books', patience_ms).finally(() => pool.end());
+      await eventually(isRight, 'right books').finally(() => pool.end());
       process.stdout.write(`    ${payments.length} payments, ${load.tally.calls} calls\n`);
     });
   });

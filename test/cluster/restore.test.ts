@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { payByCard } from '../support/buyer.ts';
-import { callRest, eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { callRest, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { spawnProcess, stopProcess, untilReady, type ServiceProcess } from '../support/service.ts';
 import {
   addFolder,
@@ -26,6 +26,7 @@ import {
   takeBackup,
 } from './postgres-server.ts';
 import { openPool } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
 
 const secretKey = randomBytes(32).toString('base64');
 const house = openHouse();
@@ -60,7 +61,6 @@ const buy = (merchant: Merchant, count: number): Promise<readonly string[]> =>
       await eventually(
         async () => (await merchant.call('GET', `/payments/${id}`)).body.status === 'succeeded',
         'the payment',
-        60_000,
       );
       return id;
     }),
@@ -83,7 +83,7 @@ test('a base backup and the archived log bring back everything up to a moment, a
   await sleep(50);
   const afterwards = await buy(merchant, 2);
   const [last] = await askServer(primary.url, 'select pg_walfile_name(pg_switch_wal()) as file');
-  await eventually(() => existsSync(join(archive, last.file)), 'the archive', 60_000);
+  await eventually(() => existsSync(join(archive, last.file)), 'the archive');
   await stopProcess(service, 'SIGKILL');
   await endServer(primary, 'SIGKILL');
 
@@ -112,9 +112,5 @@ test('a base backup and the archived log bring back everything up to a moment, a
   });
   assert.equal(created.status, 201);
   await payByCard(created.body.payment_url);
-  await eventually(
-    async () => (await call('/balance')).body.balance === 7_000,
-    'the new payment',
-    60_000,
-  );
+  await eventually(async () => (await call('/balance')).body.balance === 7_000, 'the new payment');
 });

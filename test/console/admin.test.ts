@@ -1,8 +1,8 @@
 /** What administrators set: limits, names, receipts, endpoints, words, fees from a moment. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { noChromium, startChromium } from '../browser/chromium.ts';
+import type { Locator, Page } from 'playwright-core';
+import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { makeSession, openConsole, type ConsoleWindow } from './console-window.ts';

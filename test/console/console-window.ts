@@ -1,8 +1,8 @@
 /** A browser's window at the console, with a session of a person. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import pg from 'pg';
-import { watchComplaints, windowPatience_ms } from '../browser/chromium.ts';
+import { type Browser, watchComplaints, windowPatience_ms } from '../browser/chromium.ts';
 import type { ServiceInUse } from '../support/plain-service.ts';
 
 export interface Look {

@@ -1,13 +1,14 @@
 /** What developers and operators do in the console, in a real browser, by the keyboard alone. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import type { Browser, Locator } from 'playwright-core';
-import { noChromium, startChromium } from '../browser/chromium.ts';
+import type { Locator } from 'playwright-core';
+import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
 import { confirmAtBank, payByCard } from '../support/buyer.ts';
-import { send, signed, withinASecond } from '../support/cabinet.ts';
-import { callRest, eventually, makeMerchant } from '../support/merchant.ts';
+import { send, signed } from '../support/cabinet.ts';
+import { callRest, makeMerchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { makeSession, openConsole } from './console-window.ts';
+import { comesTo, eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
 let browser: Browser;
@@ -93,11 +94,11 @@ describe('developers', { skip: noChromium }, () => {
       return code || status;
     };
     const by = (key: string): string => signed(key, '{"amount":100}');
-    await withinASecond('signature_required', () => codeWith(null));
+    await comesTo('signature_required', () => codeWith(null));
     assert.equal(await codeWith(by(old)), 201);
     const fresh = await secret();
     assert.notEqual(fresh, old);
-    await withinASecond('invalid_signature', () => codeWith(by(old)));
+    await comesTo('invalid_signature', () => codeWith(by(old)));
     assert.equal(await codeWith(by(fresh)), 201);
     assert.deepEqual(complaints, []);
     await context.close();
@@ -126,11 +127,11 @@ describe('developers', { skip: noChromium }, () => {
     await save('10.0.0.0/33', /these 1 alone/, /Not done: .*10\.0\.0\.0\/33/);
     assert.equal(await codeOf(), 200, 'nothing was changed');
     await save('10.0.0.0/8\n203.0.113.7', /these 2 alone/, /The addresses are in force\./);
-    await withinASecond('ip_not_allowed', codeOf);
+    await comesTo('ip_not_allowed', codeOf);
     await page.reload();
     assert.equal(await field.inputValue(), '10.0.0.0/8\n203.0.113.7');
     await save('', /from any address again/, /The addresses are in force\./);
-    await withinASecond(200, codeOf);
+    await comesTo(200, codeOf);
     assert.deepEqual(complaints, []);
     await context.close();
   });

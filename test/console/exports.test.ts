@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import pg from 'pg';
-import { askGraph, eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { operatorToken } from '../support/service.ts';
 import { startOwn, type ServiceInUse } from '../support/plain-service.ts';
 import { planExport } from '../../rest-facade/exports/plan-export.ts';
@@ -12,6 +12,7 @@ import { readApiSchema } from '../../schema/generated-files.ts';
 import { noChromium, startChromium } from '../browser/chromium.ts';
 import { makeSession, openConsole } from './console-window.ts';
 import { openVisitor, type Visitor } from './visitor.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** More than two pages of an export. */
 const payments_count = 420;

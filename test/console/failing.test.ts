@@ -3,14 +3,14 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { Browser } from 'playwright-core';
-import { noChromium, startChromium } from '../browser/chromium.ts';
+import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
 import { pay } from '../support/buyer.ts';
-import { askGraph, eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { receiptOf } from '../support/receipts.ts';
 import { startOwn, type ServiceInUse } from '../support/plain-service.ts';
 import { makeSession, openConsole } from './console-window.ts';
 import { openVisitor } from './visitor.ts';
+import { eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
 let browser: Browser;

@@ -3,13 +3,13 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { Browser } from 'playwright-core';
-import { noChromium, startChromium } from '../browser/chromium.ts';
+import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
-import { askGraph, eventually, makeMerchant, openReceiver } from '../support/merchant.ts';
+import { askGraph, makeMerchant, openReceiver } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { makeSession, openConsole } from './console-window.ts';
 import { enter, escapeFrom, goTo, tabTo, typeInto } from './keys.ts';
+import { eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
 let browser: Browser;

@@ -1,8 +1,7 @@
 /** Live mode in the console, on an emulated acquirer: the bank is asked, and then it is gone. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import type { Browser } from 'playwright-core';
-import { noChromium, startChromium } from '../browser/chromium.ts';
+import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
 import {
   confirmed,
   onPage,
@@ -11,9 +10,10 @@ import {
   type LiveHarness,
   type Ordered,
 } from '../live/harness.ts';
-import { askGraph, eventually } from '../support/merchant.ts';
+import { askGraph } from '../support/merchant.ts';
 import { openConsole, type ConsoleWindow } from './console-window.ts';
 import { makeLink } from './visitor.ts';
+import { eventually } from '../support/eventually.ts';
 
 let harness: LiveHarness;
 let browser: Browser;
@@ -75,16 +75,12 @@ describe('live mode', { skip: noChromium }, () => {
     await acquirer.stop();
     // Each order is tried, and asked about, until the breaker withholds the calls.
     await Promise.all(orders.map(({ url }) => onPage(url, 'pay')));
-    const state = await eventually(
-      async () => {
-        const { breakers } = await health();
-        return breakers.find(
-          ({ connector, state: one }: any) => connector === 'yookassa' && one !== 'closed',
-        );
-      },
-      'the breaker',
-      120_000,
-    );
+    const state = await eventually(async () => {
+      const { breakers } = await health();
+      return breakers.find(
+        ({ connector, state: one }: any) => connector === 'yookassa' && one !== 'closed',
+      );
+    }, 'the breaker');
     assert.ok(state);
     const { page, context, complaints } = await entered();
     await page.goto(`${service.rest}/console/banks?mode=live`);

@@ -1,17 +1,12 @@
 /** Counts of sections and lists without events of their own: they follow within a second. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { noChromium, startChromium } from '../browser/chromium.ts';
-import {
-  askGraph,
-  eventually,
-  makeMerchant,
-  openReceiver,
-  type Merchant,
-} from '../support/merchant.ts';
+import type { Locator, Page } from 'playwright-core';
+import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { askGraph, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { makeSession, openConsole } from './console-window.ts';
+import { eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
 let browser: Browser;
@@ -133,7 +128,7 @@ describe('without a socket', { skip: noChromium }, () => {
     await propose(merchant, 'Sidorov P.');
     await page.getByRole('row', { name: /Sidorov P\./ }).waitFor({ timeout: 15_000 });
     const names = watchQuestions(page);
-    await eventually(() => names.includes('Counts'), 'the counts', 10_000);
+    await eventually(() => names.includes('Counts'), 'the counts');
     await context.close();
   });
 });

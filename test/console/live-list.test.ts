@@ -3,17 +3,11 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
-import { noChromium, startChromium } from '../browser/chromium.ts';
+import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
-import {
-  askGraph,
-  callRest,
-  eventually,
-  makeMerchant,
-  type Merchant,
-} from '../support/merchant.ts';
+import { askGraph, callRest, makeMerchant, type Merchant } from '../support/merchant.ts';
 import {
   ensureMigrated,
   operatorToken,
@@ -23,6 +17,7 @@ import {
   type ServiceProcess,
 } from '../support/service.ts';
 import { makeSession, openConsole } from './console-window.ts';
+import { eventually } from '../support/eventually.ts';
 
 let database: TestDatabase;
 let browser: Browser;

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { operatorToken, startService, type Service } from '../support/service.ts';
 import { startOwn, type ServiceInUse } from '../support/plain-service.ts';
-import { withinASecond } from '../support/cabinet.ts';
 import { askGraph } from '../support/merchant.ts';
 import { audience, startIssuer, viewer as aViewer } from '../gateway/issuer.ts';
 import { closeCode, openVisitor, watchLive, type Visitor } from './visitor.ts';
+import { comesTo } from '../support/eventually.ts';
 
 const secret = 'secret-of-the-console';
 const frontend = 'https://front.example';
@@ -130,7 +130,7 @@ describe('two processes', () => {
     t.after(() => client.dispose());
     const { over: closed } = await watchLive(client);
     assert.equal((await here.call('DELETE', '/console/session')).status, 204);
-    await withinASecond(401, async () => (await there.call('GET', '/console/session')).status);
+    await comesTo(401, async () => (await there.call('GET', '/console/session')).status);
     assert.equal(await closeCode(closed), 4403);
   });
 });
@@ -222,7 +222,7 @@ describe("another person's session", () => {
       __typename: 'PersonSession',
       subject: 'lost-laptop',
     });
-    await withinASecond(401, async () => (await there.call('GET', '/console/session')).status);
+    await comesTo(401, async () => (await there.call('GET', '/console/session')).status);
     assert.equal(await closeCode(over), 4403);
     assert.equal((await ask(end, { id }, ofPlatform)).personSessionEnd.code, 'not_found');
     const { auditLog } = await ask(

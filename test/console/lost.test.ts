@@ -1,12 +1,13 @@
 /** What is lost on the way, and what the console makes of it: an answer, a part of the program. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { noChromium, startChromium } from '../browser/chromium.ts';
+import type { Locator, Page } from 'playwright-core';
+import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
-import { eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { makeSession, openConsole } from './console-window.ts';
+import { eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
 let browser: Browser;

@@ -1,8 +1,7 @@
 /** What needs a person, on home: one list, oldest first, and what to do beside each line. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import type { Browser } from 'playwright-core';
-import { noChromium, startChromium } from '../browser/chromium.ts';
+import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { sumUpTo } from '../../console/src/home/sum-up-to.ts';

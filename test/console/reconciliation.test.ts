@@ -1,13 +1,13 @@
 /** A registry is uploaded, its differences resolved, a balance corrected, in a real browser. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import type { Browser } from 'playwright-core';
 import { partsOfFile } from '../../console/src/reconciliation/parts-of-file.ts';
-import { noChromium, startChromium } from '../browser/chromium.ts';
-import { eventually, makeMerchant } from '../support/merchant.ts';
+import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { makeMerchant } from '../support/merchant.ts';
 import { startOwn, type ServiceInUse } from '../support/plain-service.ts';
 import { makeSession, openConsole } from './console-window.ts';
 import { enter, escapeFrom, goTo, tabTo, typeInto } from './keys.ts';
+import { eventually } from '../support/eventually.ts';
 
 const header = 'reference,operation_id,kind,amount,currency,status,at,fee';
 const lineOf = (index: number): string =>

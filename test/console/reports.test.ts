@@ -1,12 +1,12 @@
 /** The chart of reports: its axes, and a bar that is read by the keyboard. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import type { Browser } from 'playwright-core';
-import { noChromium, startChromium } from '../browser/chromium.ts';
-import { eventually, makeMerchant } from '../support/merchant.ts';
+import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { makeMerchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { markedPlaces, roundMost } from '../../console/src/reports/axes.ts';
 import { makeSession, openConsole } from './console-window.ts';
+import { eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
 let browser: Browser;

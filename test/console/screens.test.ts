@@ -4,14 +4,15 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { noChromium, startChromium } from '../browser/chromium.ts';
+import type { Page } from 'playwright-core';
+import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
-import { askGraph, eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { receiptOf } from '../support/receipts.ts';
 import { setClock } from '../support/test-clock.ts';
 import { makeSession, openConsole, type Look } from './console-window.ts';
+import { eventually } from '../support/eventually.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const pictures = join(import.meta.dirname, '../browser/screenshots');

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { operationsVersion } from '../../schema/generated/console.ts';
-import { withinASecond } from '../support/cabinet.ts';
 import { makeMerchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { closeCode, makeLink, openVisitor, watchLive, type Visitor } from './visitor.ts';
+import { comesTo } from '../support/eventually.ts';
 
 let service: ServiceInUse;
 let database: pg.Client;
@@ -199,7 +199,7 @@ describe('a session', () => {
     const { over } = await watchLive(client);
     assert.equal(await statusOf(visitor.call('DELETE', '/console/session')), 204);
     assert.equal(visitor.cookies(), '');
-    await withinASecond(401, () => statusOf(thief.call('GET', '/console/session')));
+    await comesTo(401, () => statusOf(thief.call('GET', '/console/session')));
     assert.equal(await closeCode(over), 4403);
     assert.deepEqual(codes(await thief.ask('Merchants')), ['unauthorized']);
   });

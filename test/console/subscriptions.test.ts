@@ -1,8 +1,7 @@
 /** What support does with subscriptions, saved methods and links in the console, in a browser. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import type { Browser } from 'playwright-core';
-import { noChromium, startChromium } from '../browser/chromium.ts';
+import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
 import { confirmAtBank, payByCard } from '../support/buyer.ts';
 import { makeMerchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';

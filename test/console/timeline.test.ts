@@ -1,13 +1,13 @@
 /** One payment's timeline in a real browser: its order, its records, what is sent again. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import type { Browser } from 'playwright-core';
-import { noChromium, startChromium } from '../browser/chromium.ts';
+import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
-import { askGraph, eventually, makeMerchant, openReceiver } from '../support/merchant.ts';
+import { askGraph, makeMerchant, openReceiver } from '../support/merchant.ts';
 import { receiptOf } from '../support/receipts.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { makeSession, openConsole } from './console-window.ts';
+import { eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
 let browser: Browser;

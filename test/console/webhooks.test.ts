@@ -5,11 +5,10 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import type { Browser, Page } from 'playwright-core';
-import { noChromium, startChromium } from '../browser/chromium.ts';
+import type { Page } from 'playwright-core';
+import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
 import {
-  eventually,
   expectedSignature,
   makeMerchant,
   openReceiver,
@@ -17,6 +16,7 @@ import {
 } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { makeSession, openConsole } from './console-window.ts';
+import { eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
 let browser: Browser;

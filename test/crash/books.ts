@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
-import { eventually, type Merchant } from '../support/merchant.ts';
+import type { Merchant } from '../support/merchant.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** All of a registry, page by page. */
 export const registryOf = async (merchant: Merchant, path: string): Promise<any[]> => {
@@ -75,14 +76,10 @@ export const compareReceipts = async (
       .filter(({ status }: any) => status === 'succeeded')
       .map(({ amount }: any) => `${id} refund ${amount}`),
   ]);
-  const registered = await eventually(
-    async () => {
-      const receipts = await registryOf(merchant, '/receipts');
-      return receipts.every(({ status }) => status === 'registered') && receipts;
-    },
-    'every receipt',
-    90_000,
-  );
+  const registered = await eventually(async () => {
+    const receipts = await registryOf(merchant, '/receipts');
+    return receipts.every(({ status }) => status === 'registered') && receipts;
+  }, 'every receipt');
   const seen: string[] = registered.map(
     ({ payment_id, type, amount }) => `${payment_id} ${type} ${amount}`,
   );

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, test } from 'node:test';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { receiptOf } from '../support/receipts.ts';
-import { eventually, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
+import { makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
 import { spawnProcess, stopProcess, untilReady, type ServiceProcess } from '../support/service.ts';
 import { compareBooks, compareReceipts, compareRecords, registryOf } from './books.ts';
 import {
@@ -23,6 +23,7 @@ import {
   refundOf,
   type Fate,
 } from './fates.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** How many payments, how many of them at once, and how many kills while they go on. */
 const payments = 120;
@@ -177,7 +178,6 @@ const settle = async (merchant: Merchant, sale: Sale, fate: Fate): Promise<void>
   const payment = await eventually(
     async () => (await look()) || ((await typesAgain(url)) && false),
     `the end of ${id}`,
-    120_000,
   );
   if (payment.status === 'authorized') await settleHold(merchant, sale, fate);
   const amount = refundOf[fate];
@@ -250,7 +250,6 @@ test('payments and refunds survive twenty kills: no sale lost, none doubled, eve
       eventually(
         async () => ((found) => isAtRest(fate, found) && found)(await find(id)),
         `the end of ${id} (${fate})`,
-        90_000,
       ),
     ),
   );
@@ -285,7 +284,7 @@ test('payments and refunds survive twenty kills: no sale lost, none doubled, eve
   };
   const isDelivered = (): boolean =>
     [...expected].every(([id, { webhooks }]) => received(id).length === webhooks.length);
-  await eventually(isDelivered, 'every webhook', 90_000);
+  await eventually(isDelivered, 'every webhook');
   for (const [id, { webhooks }] of expected) assert.deepEqual(received(id), webhooks);
   for (const [id, deliveries] of Map.groupBy(receiver.received, ({ body }) => body.id)) {
     assert.equal(

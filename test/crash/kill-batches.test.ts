@@ -14,9 +14,10 @@ import pg from 'pg';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
 import { confirmAtBank, pay, payByCard } from '../support/buyer.ts';
-import { askGraph, eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { spawnProcess, stopProcess, untilReady, type ServiceProcess } from '../support/service.ts';
 import { compareBalances, registryOf, sumOf } from './books.ts';
+import { eventually } from '../support/eventually.ts';
 
 const merchants = 2;
 /** Callers of one merchant that make the same kind of call. */
@@ -29,7 +30,6 @@ const funds = 50_000_000;
 const load_ms = [500, 1_200] as const;
 /** How many answered calls are made again after a blow. */
 const answeredAgain = 40;
-const patience_ms = 120_000;
 
 const kinds = ['create', 'refund', 'payout', 'charge'] as const;
 type Kind = (typeof kinds)[number];
@@ -92,15 +92,11 @@ const postmaster = (): number =>
 
 /** Until the service says that it is ready again, after its database was lost. */
 const untilWell = (): Promise<unknown> =>
-  eventually(
-    async () => {
-      const answer = await fetch(`${running.url}/readyz`).catch(() => null);
-      await answer?.arrayBuffer();
-      return answer?.ok;
-    },
-    'the service on its database again',
-    patience_ms,
-  );
+  eventually(async () => {
+    const answer = await fetch(`${running.url}/readyz`).catch(() => null);
+    await answer?.arrayBuffer();
+    return answer?.ok;
+  }, 'the service on its database again');
 
 const blows: Readonly<Record<string, () => Promise<unknown>>> = {
   'kill -9 of the process': async () => {
@@ -111,7 +107,7 @@ const blows: Readonly<Record<string, () => Promise<unknown>>> = {
   'an immediate stop of PostgreSQL': async () => {
     const lost = postmaster();
     process.kill(lost, 'SIGQUIT');
-    await eventually(() => runsAnew(lost), 'PostgreSQL', patience_ms);
+    await eventually(() => runsAnew(lost), 'PostgreSQL');
     await untilWell();
   },
   'kill -9 of a backend that works': async () => {
@@ -120,7 +116,7 @@ const blows: Readonly<Record<string, () => Promise<unknown>>> = {
         order by (state = 'active') desc, state_change desc limit 1`,
     );
     process.kill(backend.pid, 'SIGKILL');
-    await eventually(() => readAll('select 1').catch(() => null), 'PostgreSQL', patience_ms);
+    await eventually(() => readAll('select 1').catch(() => null), 'PostgreSQL');
     await untilWell();
   },
 };
@@ -200,7 +196,7 @@ const repeat = async (calls: readonly Call[]): Promise<void> => {
   const rest = calls.values();
   const caller = async (): Promise<void> => {
     for (const call of rest) {
-      const again = await eventually(() => attempt(call), `${call.kind}-${call.number}`, 60_000);
+      const again = await eventually(() => attempt(call), `${call.kind}-${call.number}`);
       assert.equal(again, call.id ?? again, `${call.kind}-${call.number} was made once`);
       call.id = again;
     }
@@ -259,7 +255,7 @@ const compareRegistries = async (
       const waits = ({ id, method }: any): boolean => wanted.has(id) && method !== null;
       return items.filter(waits).every(isDone) ? items : null;
     };
-    return eventually(look, `the end of all ${path}`, patience_ms);
+    return eventually(look, `the end of all ${path}`);
   };
   const payments = await settled('/payments', ['charge']);
   const refunds = await settled('/refunds', ['refund']);
@@ -339,7 +335,7 @@ test('batches that are cut off by a kill of the process or of PostgreSQL keep ev
     const load = openLoad(parties);
     // A busy machine takes its time for the first answers.
     const begun = 2 * merchants * kinds.length * callersOfKind;
-    await eventually(() => load.calls.length > begun, 'the first answers', patience_ms);
+    await eventually(() => load.calls.length > begun, 'the first answers');
     await sleep(randomInt(...load_ms));
     const underWay = load.last();
     await strike();

@@ -12,13 +12,7 @@ import { after, before, test } from 'node:test';
 import { Redis } from 'ioredis';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
-import {
-  askGraph,
-  eventually,
-  makeMerchant,
-  openReceiver,
-  type Merchant,
-} from '../support/merchant.ts';
+import { askGraph, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
 import { noRedis, startRedis, type TestRedis } from '../support/redis.ts';
 import {
   spawnProcess,
@@ -28,6 +22,7 @@ import {
   type ServiceProcess,
 } from '../support/service.ts';
 import { isAsGetAnswers } from '../support/webhook-body.ts';
+import { eventually } from '../support/eventually.ts';
 
 const payments = 48;
 const atOnce = 6;
@@ -87,7 +82,7 @@ after(async () => {
  * call took effect.
  */
 const insist = <Answer>(call: () => Promise<Answer | null | false>): Promise<Answer> =>
-  eventually(() => call().catch(() => null), 'an answer', 120_000);
+  eventually(() => call().catch(() => null), 'an answer');
 
 const finalOf = (merchant: Merchant, id: string): Promise<any> =>
   insist(async () => {
@@ -205,23 +200,18 @@ test(
       await eventually(
         () => receiver.received.length > sofar || ids.length === payments,
         'the next webhook',
-        60_000,
       );
     }
     await Promise.all(living);
 
     for (const id of ids) {
       await finalOf(merchant, id);
-      await eventually(
-        async () => {
-          const [last] = receiver.received
-            .filter(({ body }) => body.data.id === id)
-            .toSorted((a, b) => (a.body.created_at < b.body.created_at ? 1 : -1));
-          return last && (await isAsGetAnswers(merchant, last));
-        },
-        `the last webhook of ${id}, with what GET answers`,
-        60_000,
-      );
+      await eventually(async () => {
+        const [last] = receiver.received
+          .filter(({ body }) => body.data.id === id)
+          .toSorted((a, b) => (a.body.created_at < b.body.created_at ? 1 : -1));
+        return last && (await isAsGetAnswers(merchant, last));
+      }, `the last webhook of ${id}, with what GET answers`);
     }
     for (const [eventId, deliveries] of Map.groupBy(receiver.received, ({ body }) => body.id)) {
       assert.equal(

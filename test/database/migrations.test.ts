@@ -8,7 +8,7 @@ import { judgeMigrations, type JudgedMigration } from './migration-rules.ts';
 import { migrate, openDatabase } from '../../subgraphs/kernel/database/orm.ts';
 import { entities } from '../../subgraphs/entities.ts';
 import { startTestDatabase } from '../support/database.ts';
-import { eventually } from '../support/merchant.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** Everything up to here is the first release: it was never applied beside a program that ran. */
 const firstRelease = 'Migration20261121999999';

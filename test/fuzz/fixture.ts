@@ -9,17 +9,12 @@ import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { pay, payByCard, confirmAtBank } from '../support/buyer.ts';
 import { issueKey, rotateSigningSecret } from '../support/cabinet.ts';
 import { openPool, startTestDatabase } from '../support/database.ts';
-import {
-  askGraph,
-  callRest,
-  eventually,
-  makeMerchant,
-  type Merchant,
-} from '../support/merchant.ts';
+import { askGraph, callRest, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { operatorToken, startService, type Service } from '../support/service.ts';
 import { openExchange, type Came } from './exchange.ts';
 import { cardNumbers } from './odd-values.ts';
 import { platformMerchantId } from '../../subgraphs/kernel/rules/platform.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** A merchant, the ids of what it has, and its secrets. */
 export interface Tenant extends Merchant {

@@ -16,13 +16,7 @@ import { raiseAlert } from '../../subgraphs/kernel/alerts/raise-alert.ts';
 import { makeSession } from '../console/console-window.ts';
 import { openVisitor } from '../console/visitor.ts';
 import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
-import {
-  askGraph,
-  eventually,
-  makeMerchant,
-  openReceiver,
-  type Merchant,
-} from '../support/merchant.ts';
+import { askGraph, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
 import {
   ensureMigrated,
   spawnProcess,
@@ -30,6 +24,7 @@ import {
   untilReady,
   type ServiceProcess,
 } from '../support/service.ts';
+import { eventually } from '../support/eventually.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;

@@ -18,9 +18,9 @@ import { openPageOpenings } from '../../subgraphs/payments/checkout/note-opening
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { countStatements } from '../support/count-statements.ts';
 import { granted } from '../support/granted.ts';
-import { eventually } from '../support/merchant.ts';
 import { openGraphHarness } from './harness.ts';
 import { plant, type Planted } from './planted-rows.ts';
+import { eventually } from '../support/eventually.ts';
 
 let harness: Awaited<ReturnType<typeof openGraphHarness>>;
 let own: Planted;

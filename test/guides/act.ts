@@ -6,7 +6,8 @@ import assert from 'node:assert/strict';
 import { signWebhook } from '../../sdk/src/index.ts';
 import { chooseAndPay, pay, useLink } from '../../sdk/src/psp/buyer.ts';
 import { confirmAtBank, payByCard } from '../support/buyer.ts';
-import { askGraph, eventually, type Merchant } from '../support/merchant.ts';
+import { askGraph, type Merchant } from '../support/merchant.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** Whose shop it is, and where. */
 export interface Scene {

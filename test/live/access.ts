@@ -1,8 +1,9 @@
 /** Facts about who reaches live mode, and who may notify it. */
 import assert from 'node:assert/strict';
-import { callRest, eventually } from '../support/merchant.ts';
+import { callRest } from '../support/merchant.ts';
 import { harness, type Facts } from './shared-harness.ts';
 import { enableLive, makeLiveMerchant, onPage, order, routeToYooKassa } from './harness.ts';
+import { eventually } from '../support/eventually.ts';
 
 export const accessFacts: Facts = {
   'a live key is refused until the merchant is enabled, and without a route': async () => {

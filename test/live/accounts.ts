@@ -1,7 +1,7 @@
 /** Facts about whose account at the acquirer serves a merchant. */
 import assert from 'node:assert/strict';
 import { gatewayAccount } from '../acquirer/start-acquirer.ts';
-import { askGraph, eventually } from '../support/merchant.ts';
+import { askGraph } from '../support/merchant.ts';
 import { harness, type Facts } from './shared-harness.ts';
 import {
   atBank,
@@ -16,6 +16,7 @@ import {
   untilStatus,
   type LiveMerchant,
 } from './harness.ts';
+import { eventually } from '../support/eventually.ts';
 
 const set = (merchantId: string, account: string, secret: string): Promise<any> =>
   operate(
@@ -50,7 +51,6 @@ const savedByOwn = async (): Promise<{
         ({ status }: any) => status === 'active',
       ),
     'the active token',
-    60_000,
   );
   return { merchant, token: token.id };
 };

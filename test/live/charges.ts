@@ -1,11 +1,11 @@
 /** Facts about methods that are saved and charged at the live bank. */
 import assert from 'node:assert/strict';
 import { cardWith3ds } from '../acquirer/api.ts';
-import { eventually } from '../support/merchant.ts';
 import { receiptOf } from '../support/receipts.ts';
 import { ended, isSame, standing, there } from './receipts.ts';
 import { harness, type Facts } from './shared-harness.ts';
 import { alertOf, atBank, cardOf, confirmed, countAtBank, onPage } from './harness.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** Binds a method on the page and gives the active token. */
 const bound = async (
@@ -24,7 +24,6 @@ const bound = async (
         ({ id, status }: any) => id === made.body.card.id && status === 'active',
       ),
     'the active token',
-    30_000,
   );
 };
 /** What the acquirer has had since: the binding's order. */
@@ -40,14 +39,10 @@ const charge = async (token: any, amount: number, more: object = {}): Promise<an
   return answer.body;
 };
 const settled = (id: string, status: string): Promise<any> =>
-  eventually(
-    async () => {
-      const { body } = await harness().merchant.call('GET', `/payments/${id}`);
-      return body.status === status && body;
-    },
-    `the charge as ${status}`,
-    30_000,
-  );
+  eventually(async () => {
+    const { body } = await harness().merchant.call('GET', `/payments/${id}`);
+    return body.status === status && body;
+  }, `the charge as ${status}`);
 let card: any;
 
 export const chargeFacts: Facts = {
@@ -103,7 +98,6 @@ export const chargeFacts: Facts = {
           (await merchant.call('GET', `/subscriptions/${subscription.id}`)).body.status ===
           'active',
         'the active subscription',
-        60_000,
       );
       await elapse(subscription.id, 'period');
       const second = await eventually(
@@ -112,7 +106,6 @@ export const chargeFacts: Facts = {
             ({ id, amount }: any) => amount === 21_000 && id !== first.id,
           ),
         'the charge of the second period',
-        60_000,
       );
       for (const id of [first.id, second.id]) {
         const [receipt, ...others] = await ended(id, 1);

@@ -14,13 +14,13 @@ import {
 import {
   askGraph,
   callRest,
-  eventually,
   makeMerchant,
   type Answer,
   type Merchant,
 } from '../support/merchant.ts';
 import { startTestDatabase } from '../support/database.ts';
 import { startService, type Service } from '../support/service.ts';
+import { eventually } from '../support/eventually.ts';
 
 export interface LiveMerchant extends Merchant {
   /** The same shop's test key. */
@@ -205,16 +205,11 @@ export const untilStatus = (
   merchant: Pick<Merchant, 'call'>,
   id: string,
   status: string,
-  patience_ms = 60_000,
 ): Promise<any> =>
-  eventually(
-    async () => {
-      const { body } = await merchant.call('GET', `/payments/${id}`);
-      return body.status === status && body;
-    },
-    `${id} as ${status}`,
-    patience_ms,
-  );
+  eventually(async () => {
+    const { body } = await merchant.call('GET', `/payments/${id}`);
+    return body.status === status && body;
+  }, `${id} as ${status}`);
 
 /** What the hosted page shows now. */
 export const pageState = async (paymentUrl: string): Promise<any> =>

@@ -1,9 +1,9 @@
 /** Facts about live payments whose money is held, and captured later (decisions D-81 to D-86). */
 import assert from 'node:assert/strict';
-import { eventually } from '../support/merchant.ts';
 import { harness, type Facts } from './shared-harness.ts';
 import { shopAccount } from '../acquirer/start-acquirer.ts';
 import { atBank, cardOf, confirmed, onPage, untilStatus } from './harness.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** A payment by card or SberPay whose money the bank holds. */
 const held = async (amount: number, method: 'cards' | 'sberpay' = 'cards'): Promise<any> => {
@@ -84,7 +84,7 @@ export const holdFacts: Facts = {
         const other = await merchant.call('POST', `/payments/${payment.id}/cancel`);
         assert.deepEqual([other.status, other.body.error?.code], [409, 'not_pending']);
         await acquirer.faults({ rates: { lost: 0 } });
-        const ended = await untilStatus(merchant, payment.id, status, 60_000);
+        const ended = await untilStatus(merchant, payment.id, status);
         assert.equal(ended.amount_captured, verb === 'capture' ? 20_000 : 0);
         assert.equal((await there(payment.id))[0], verb === 'capture' ? 'succeeded' : 'canceled');
       }
@@ -129,7 +129,7 @@ export const holdFacts: Facts = {
     async () => {
       const { merchant } = harness();
       const [left, late] = [await held(20_009), await held(30_009)];
-      const expired = await untilStatus(merchant, left.id, 'expired', 60_000);
+      const expired = await untilStatus(merchant, left.id, 'expired');
       assert.equal(expired.metadata.failure_code, 'capture_expired');
       await eventually(
         async () => (await there(late.id))[0] === 'canceled',
@@ -137,7 +137,7 @@ export const holdFacts: Facts = {
       );
       const answer = await capture(late.id);
       assert.deepEqual([answer.status, answer.body.error?.code], [409, 'payment_not_authorized']);
-      await untilStatus(merchant, late.id, 'expired', 60_000);
+      await untilStatus(merchant, late.id, 'expired');
       assert.deepEqual(await ledgerOf(late.id), []);
     },
 };

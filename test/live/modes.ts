@@ -1,7 +1,7 @@
 /** Facts about test and live mode of one shop. */
 import assert from 'node:assert/strict';
 import { pay } from '../support/buyer.ts';
-import { askGraph, callRest, eventually, openStream, type Answer } from '../support/merchant.ts';
+import { askGraph, callRest, openStream, type Answer } from '../support/merchant.ts';
 import {
   cardOf,
   enableLive,
@@ -14,6 +14,7 @@ import {
   type LiveMerchant,
 } from './harness.ts';
 import { harness, type Facts } from './shared-harness.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** A merchant of the fact's own, with both modes. */
 const openShop = async (): Promise<LiveMerchant> => {
@@ -50,7 +51,6 @@ const makeEach = async (mode: 'test' | 'live', call: Call): Promise<ReadonlySet<
   await eventually(
     async () => (await call('GET', `/payments/${id}`)).body.status === 'succeeded',
     `the ${mode} payment`,
-    60_000,
   );
   const refund = await call('POST', `/payments/${id}/refund`, { amount: unit });
   const payout = await call('POST', '/payouts', {
@@ -115,7 +115,7 @@ const showsItsOwn = async (
     const { balance } = (await call('GET', '/balance')).body;
     return balance <= 6 * unit && balance > 5.8 * unit;
   };
-  await eventually(isOwn, `the ${mode} balance, of its own movements alone`, 60_000);
+  await eventually(isOwn, `the ${mode} balance, of its own movements alone`);
 };
 
 export const modeFacts: Facts = {
@@ -192,7 +192,7 @@ export const modeFacts: Facts = {
       await onPage(bound.body.pay_url, 'pay', { card: cardOf() });
       const tokenOf = async () =>
         (await merchant.call('GET', '/tokens?customer_ref=c-off')).body.items[0];
-      await eventually(async () => (await tokenOf()).status === 'active', 'the saved card', 60_000);
+      await eventually(async () => (await tokenOf()).status === 'active', 'the saved card');
       await acquirer.callbacks({ confirmAfter_ms: null });
       const [begun, waiting] = [
         await order(merchant, 20_000),
@@ -229,7 +229,7 @@ export const modeFacts: Facts = {
         async () => (await merchant.call('GET', '/balance')).status === 200,
         'the key again',
       );
-      await untilStatus(merchant, begun.payment.id, 'succeeded', 60_000);
+      await untilStatus(merchant, begun.payment.id, 'succeeded');
       assert.equal((await onPage(waiting.url, 'pay')).status, 'processing');
     },
 };

@@ -1,7 +1,6 @@
 /** Facts about live payments. */
 import assert from 'node:assert/strict';
 import { cardWith3ds } from '../acquirer/api.ts';
-import { eventually } from '../support/merchant.ts';
 import { harness, type Facts } from './shared-harness.ts';
 import {
   alertOf,
@@ -15,6 +14,7 @@ import {
   pageState,
   untilStatus,
 } from './harness.ts';
+import { eventually } from '../support/eventually.ts';
 
 interface LedgerEntry {
   readonly payment_id: string | null;
@@ -36,14 +36,10 @@ const movementsOf = async (id: string): Promise<readonly string[]> => {
 const goesBack = async (id: string, status: string, amount: number): Promise<void> => {
   const { merchant } = harness();
   await alertOf(harness(), 'late_success', id);
-  const late = await eventually(
-    async () => {
-      const { body } = await merchant.call('GET', `/payments/${id}`);
-      return body.amount_refunded === amount && body;
-    },
-    'the money on its way back',
-    60_000,
-  );
+  const late = await eventually(async () => {
+    const { body } = await merchant.call('GET', `/payments/${id}`);
+    return body.amount_refunded === amount && body;
+  }, 'the money on its way back');
   assert.deepEqual(
     [late.status, late.metadata.late_success, late.fee, late.refunds.length],
     [status, 'true', undefined, 1],

@@ -1,20 +1,17 @@
 /** Facts about live payouts. */
 import assert from 'node:assert/strict';
 import { operatorToken } from '../support/service.ts';
-import { askGraph, eventually } from '../support/merchant.ts';
+import { askGraph } from '../support/merchant.ts';
 import { harness, type Facts } from './shared-harness.ts';
 import { alertOf, askAgain, countAtBank, paid } from './harness.ts';
+import { eventually } from '../support/eventually.ts';
 
 const sbp = { method: 'payouts_sbp', phone: '+79161234567', bank_id: '100000000111' };
 const ended = (id: string, status: string): Promise<any> =>
-  eventually(
-    async () => {
-      const { body } = await harness().merchant.call('GET', `/payouts/${id}`);
-      return body.status === status && body;
-    },
-    `the payout ${id} as ${status}`,
-    30_000,
-  );
+  eventually(async () => {
+    const { body } = await harness().merchant.call('GET', `/payouts/${id}`);
+    return body.status === status && body;
+  }, `the payout ${id} as ${status}`);
 const payOut = async (body: object): Promise<any> => {
   const answer = await harness().merchant.call('POST', '/payouts', body);
   assert.equal(answer.status, 201, JSON.stringify(answer.body));
@@ -89,7 +86,7 @@ export const payoutFacts: Facts = {
         ).status;
       assert.equal(await status(), 'pending');
       assert.equal(await askAgain(harness(), id), 'payout');
-      await eventually(async () => (await status()) === 'succeeded', 'the payout', 30_000);
+      await eventually(async () => (await status()) === 'succeeded', 'the payout');
       assert.equal(await countAtBank(harness(), 'payouts', id), 1);
     },
 

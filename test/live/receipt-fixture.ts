@@ -6,8 +6,8 @@ import type { OpenedBank } from '../../subgraphs/kernel/banks/connector.ts';
 import type { ReceiptAnswer, ReceiptOrder } from '../../subgraphs/kernel/banks/receipt-bank.ts';
 import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
 import type { PaymentMode, ReceiptTerms } from '../../subgraphs/kernel/rules/receipt.ts';
-import { eventually } from '../support/merchant.ts';
 import { cardOf } from './harness.ts';
+import { eventually } from '../support/eventually.ts';
 
 export const merchantId = randomUUID();
 export const now = (): Temporal.Instant => Temporal.Now.instant();

@@ -1,9 +1,10 @@
 /** Facts about receipts of live movements (additions, section 2). */
 import assert from 'node:assert/strict';
-import { askGraph, eventually } from '../support/merchant.ts';
+import { askGraph } from '../support/merchant.ts';
 import { itemOf, receiptOf } from '../support/receipts.ts';
 import { alertOf, atBank, cardOf, confirmed, onPage, operate } from './harness.ts';
 import { harness, type Facts } from './shared-harness.ts';
+import { eventually } from '../support/eventually.ts';
 
 const call = async (path: string, body: object): Promise<any> => {
   const answer = await harness().merchant.call('POST', path, body);
@@ -27,7 +28,6 @@ const untilListed = (id: string, status: string): Promise<any> =>
         await harness().merchant.call('GET', `/payments?status=${status}&limit=100`)
       ).body.items.find((item: any) => item.id === id),
     `${id} as ${status}`,
-    60_000,
   );
 
 const held = async (amount: number): Promise<any> => {
@@ -39,15 +39,11 @@ const held = async (amount: number): Promise<any> => {
 
 /** The receipts of a payment here, the oldest first, once so many have come to an end. */
 export const ended = (paymentId: string, count: number): Promise<any[]> =>
-  eventually(
-    async () => {
-      const { body } = await harness().merchant.call('GET', `/receipts?payment_id=${paymentId}`);
-      const receipts: any[] = body.items.toReversed();
-      return receipts.filter(({ status }) => status !== 'pending').length === count && receipts;
-    },
-    `${count} receipts of ${paymentId}`,
-    90_000,
-  );
+  eventually(async () => {
+    const { body } = await harness().merchant.call('GET', `/receipts?payment_id=${paymentId}`);
+    const receipts: any[] = body.items.toReversed();
+    return receipts.filter(({ status }) => status !== 'pending').length === count && receipts;
+  }, `${count} receipts of ${paymentId}`);
 
 /** Those of a movement at the bank. */
 export const there = async (movement: string): Promise<any[]> =>

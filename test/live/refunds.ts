@@ -1,6 +1,5 @@
 /** Facts about refunds of live payments. */
 import assert from 'node:assert/strict';
-import { eventually } from '../support/merchant.ts';
 import { harness, type Facts } from './shared-harness.ts';
 import {
   alertOf,
@@ -12,6 +11,7 @@ import {
   order,
   paid,
 } from './harness.ts';
+import { eventually } from '../support/eventually.ts';
 
 export const refundFacts: Facts = {
   'money is given back, all or a part, also when the answer to the refund is lost': async () => {
@@ -26,7 +26,6 @@ export const refundFacts: Facts = {
             (item: any) => item.id === id && item.status === status,
           ),
         `${id} ${status}`,
-        30_000,
       );
     const first = await refund(10_000);
     assert.equal(first.status, 201, JSON.stringify(first.body));
@@ -68,7 +67,7 @@ export const refundFacts: Facts = {
         ).status;
       assert.equal(await status(), 'pending');
       assert.equal(await askAgain(harness(), refund.id), 'refund');
-      await eventually(async () => (await status()) === 'succeeded', 'the refund', 30_000);
+      await eventually(async () => (await status()) === 'succeeded', 'the refund');
       assert.equal(await countAtBank(harness(), 'refunds', refund.id), 1);
     },
 

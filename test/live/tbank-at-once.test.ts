@@ -9,8 +9,8 @@ import type { OpenedBank } from '../../subgraphs/kernel/banks/connector.ts';
 import { openTBank } from '../../subgraphs/kernel/banks/tbank/open-tbank.ts';
 import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
 import { startAcquirer, tbankTerminal, type Acquirer } from '../acquirer/start-acquirer.ts';
-import { eventually } from '../support/merchant.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+import { eventually } from '../support/eventually.ts';
 
 describe('the connector to T-Bank, ordered about by many at once', () => {
   let harness: {

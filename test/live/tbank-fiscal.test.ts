@@ -6,7 +6,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { tbankTerminal } from '../acquirer/start-acquirer.ts';
 import { signatureOf } from '../acquirer/tbank/api.ts';
-import { eventually } from '../support/merchant.ts';
 import { itemOf, receiptOf } from '../support/receipts.ts';
 import {
   alertOf,
@@ -17,6 +16,7 @@ import {
   untilStatus,
   type LiveHarness,
 } from './harness.ts';
+import { eventually } from '../support/eventually.ts';
 
 describe('receipts of live movements at T-Bank', () => {
   let harness: LiveHarness;
@@ -60,14 +60,10 @@ describe('receipts of live movements at T-Bank', () => {
     ).body.items.toReversed();
   /** Once so many of them have come to an end. */
   const ended = (paymentId: string, count: number): Promise<any[]> =>
-    eventually(
-      async () => {
-        const receipts = await receiptsOf(paymentId);
-        return receipts.filter(({ status }) => status !== 'pending').length === count && receipts;
-      },
-      `${count} receipts of ${paymentId}`,
-      60_000,
-    );
+    eventually(async () => {
+      const receipts = await receiptsOf(paymentId);
+      return receipts.filter(({ status }) => status !== 'pending').length === count && receipts;
+    }, `${count} receipts of ${paymentId}`);
   const standing = (receipts: readonly any[]): readonly string[] =>
     receipts.map(({ type, amount, status }) => `${type} ${amount} ${status}`);
   const there = async (paymentId: string): Promise<readonly string[]> =>

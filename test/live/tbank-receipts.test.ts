@@ -9,7 +9,7 @@ import { receiptIn } from '../../subgraphs/kernel/banks/tbank/receipt-notificati
 import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
 import type { ReceiptTerms } from '../../subgraphs/kernel/rules/receipt.ts';
 import { startAcquirer, tbankTerminal, type Acquirer } from '../acquirer/start-acquirer.ts';
-import { eventually, openReceiver } from '../support/merchant.ts';
+import { openReceiver } from '../support/merchant.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import {
   merchantId,
@@ -20,6 +20,7 @@ import {
   sessionOf,
   type Known,
 } from './receipt-fixture.ts';
+import { eventually } from '../support/eventually.ts';
 
 describe('receipts at T-Bank', () => {
   let acquirer: Acquirer;

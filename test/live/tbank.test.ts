@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { tbankTerminal } from '../acquirer/start-acquirer.ts';
 import { signatureOf } from '../acquirer/tbank/api.ts';
 import { hasToken, tokenOf } from '../../subgraphs/kernel/banks/tbank/token.ts';
-import { askGraph, eventually } from '../support/merchant.ts';
+import { askGraph } from '../support/merchant.ts';
 import {
   onPage,
   openLiveHarness,
@@ -12,6 +12,7 @@ import {
   untilStatus,
   type LiveHarness,
 } from './harness.ts';
+import { eventually } from '../support/eventually.ts';
 
 test('a message is signed as the bank describes it: its own fields and the password by their names, no objects', () => {
   const [password, message] = [
@@ -88,7 +89,6 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
           (item: any) => item.id === id && item.status === status,
         ),
       `refund ${id} as ${status}`,
-      60_000,
     );
 
   for (const [method, step] of [
@@ -183,16 +183,12 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
     const { payment, url, answer } = await order(harness.merchant, 5_100, 'sbp');
     assert.deepEqual([payment.status, answer.bank], ['pending', null]);
     assert.equal((await onPage(url, 'pay')).step, 'wait');
-    const qr = await eventually(
-      async () => {
-        await harness.merchant.call('GET', `/payments/${payment.id}`);
-        return (await ofOrder(payment.id)).find(({ route }) => route === 'sbp');
-      },
-      'the QR code of the order that was found',
-      60_000,
-    );
+    const qr = await eventually(async () => {
+      await harness.merchant.call('GET', `/payments/${payment.id}`);
+      return (await ofOrder(payment.id)).find(({ route }) => route === 'sbp');
+    }, 'the QR code of the order that was found');
     await harness.acquirer.confirm(pageOf(qr), 'pay');
-    const paid = await untilStatus(harness.merchant, payment.id, 'succeeded', 60_000);
+    const paid = await untilStatus(harness.merchant, payment.id, 'succeeded');
     assert.deepEqual([paid.metadata.bank_ref, (await ofOrder(payment.id)).length], [qr.id, 4]);
   });
 
@@ -210,7 +206,6 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
     await eventually(
       async () => (await ofOrder(payment.id))[0].status === 'CANCELED',
       'the cancelled order',
-      60_000,
     );
     await harness.acquirer.confirm(pageOf(registered), 'pay');
     const after = (await harness.merchant.call('GET', `/payments/${payment.id}`)).body;
@@ -294,7 +289,6 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
           ({ status }: any) => status === 'active',
         ),
       'the active token',
-      60_000,
     );
     assert.deepEqual(
       [token.card_mask.slice(-4), token.card_brand, (await ofOrder(bound.orderId))[0].status],
@@ -305,7 +299,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
     const charged = await merchant.call('POST', `/tokens/${token.id}/charge`, { amount: 49_900 });
     assert.equal(charged.status, 201, JSON.stringify(charged.body));
     const { id } = charged.body.payment ?? charged.body;
-    await untilStatus(merchant, id, 'succeeded', 60_000);
+    await untilStatus(merchant, id, 'succeeded');
     assert.deepEqual(
       (await ofOrder(id)).flatMap(({ paidBy, status }) =>
         paidBy === null ? [] : [[paidBy, status]],
@@ -352,14 +346,14 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
     const ask = { ...fault, path: '/v2/CheckOrder', fault: 'timeout_before' } as const;
     await acquirer.faults({ next: [fault, fault] });
     await capture(lost.id, 20_000);
-    const captured = await untilStatus(merchant, lost.id, 'succeeded', 60_000);
+    const captured = await untilStatus(merchant, lost.id, 'succeeded');
     assert.deepEqual(await statusAtBank(lost.id), ['CONFIRMED', captured.amount_captured]);
 
     const given = await held('cards');
     await acquirer.faults({ next: [{ ...fault, path: '/v2/Cancel' }, ask, ask] });
     const answer = await merchant.call('POST', `/payments/${given.id}/cancel`);
     assert.equal(answer.status, 200, JSON.stringify(answer.body));
-    await untilStatus(merchant, given.id, 'cancelled', 60_000);
+    await untilStatus(merchant, given.id, 'cancelled');
     assert.deepEqual(await statusAtBank(given.id), ['REVERSED', 20_000]);
   });
 

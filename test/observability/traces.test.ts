@@ -4,11 +4,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { eventually } from '../support/merchant.ts';
 import { noRedis } from '../support/redis.ts';
 import { startService, type Service, type Size } from '../support/service.ts';
 import { startCollector, type CollectedSpan, type Collector } from './collector.ts';
 import { live, type Lived } from './scenario.ts';
+import { eventually } from '../support/eventually.ts';
 
 const ofCaller = '4bf92f3577b34da6a3ce929d0e0e4736';
 

@@ -18,9 +18,9 @@ import { loadPayments } from '../../subgraphs/payments/find-payments.ts';
 import { countStatements } from '../support/count-statements.ts';
 import { codeOf, granted } from '../support/granted.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
-import { eventually } from '../support/merchant.ts';
 import { poison } from '../support/poison.ts';
 import { openPool } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
 
 let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));

@@ -5,8 +5,9 @@ import { after, before, test } from 'node:test';
 import type pg from 'pg';
 import { pay } from '../support/buyer.ts';
 import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
-import { eventually, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
+import { makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
 import { startService, type Service } from '../support/service.ts';
+import { eventually } from '../support/eventually.ts';
 
 let database: TestDatabase;
 let service: Service;

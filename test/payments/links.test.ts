@@ -8,15 +8,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { linkKeyIn } from '../support/buyer.ts';
 import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
-import {
-  askGraph,
-  eventually,
-  makeMerchant,
-  openReceiver,
-  type Merchant,
-} from '../support/merchant.ts';
+import { askGraph, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
 import { startService, type Service } from '../support/service.ts';
 import { setClock } from '../support/test-clock.ts';
+import { eventually } from '../support/eventually.ts';
 
 let database: TestDatabase;
 let service: Service;

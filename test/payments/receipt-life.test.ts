@@ -10,10 +10,11 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { vatRates } from '../../subgraphs/kernel/rules/receipt.ts';
 import { pay } from '../support/buyer.ts';
-import { askGraph, eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { itemOf, receiptOf } from '../support/receipts.ts';
 import { advanceClock, setClock } from '../support/test-clock.ts';
+import { eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
 let merchant: Merchant;

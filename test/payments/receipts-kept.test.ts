@@ -7,11 +7,12 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type pg from 'pg';
 import { confirmAtBank, pay, payByCard } from '../support/buyer.ts';
-import { askGraph, eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { receiptOf } from '../support/receipts.ts';
 import { advanceClock, setClock } from '../support/test-clock.ts';
 import { openPool } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
 let pool: pg.Pool;

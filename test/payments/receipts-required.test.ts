@@ -5,16 +5,11 @@ import { after, before, describe, test } from 'node:test';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { confirmAtBank, pay, payByCard } from '../support/buyer.ts';
-import { issueKey, requireReceipts, withinASecond } from '../support/cabinet.ts';
-import {
-  askGraph,
-  callRest,
-  eventually,
-  makeMerchant,
-  type Merchant,
-} from '../support/merchant.ts';
+import { issueKey, requireReceipts } from '../support/cabinet.ts';
+import { askGraph, callRest, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { receiptOf } from '../support/receipts.ts';
+import { comesTo, eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
 before(async () => void (service = await openPlainService()));
@@ -58,7 +53,7 @@ const demandReceipts = async (merchant: Merchant, required = true): Promise<void
   assert.deepEqual([shop.__typename, shop.receiptsRequired], ['Shop', required]);
   const probe = async (): Promise<number> =>
     (await clientOf(merchant).call('/payments', { amount: 100 })).status;
-  await withinASecond(required ? 400 : 201, probe);
+  await comesTo(required ? 400 : 201, probe);
 };
 
 describe('a shop that demands receipts', () => {
@@ -306,9 +301,9 @@ describe('the setting', () => {
     };
     assert.equal(await create(), 'PaymentCreated');
     await requireReceipts(service, merchant, true);
-    await withinASecond('Refused', create);
+    await comesTo('Refused', create);
     await requireReceipts(service, merchant, false);
-    await withinASecond('PaymentCreated', create);
+    await comesTo('PaymentCreated', create);
     await client.dispose();
   });
 });

@@ -4,16 +4,11 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type pg from 'pg';
 import { pay, payByCard } from '../support/buyer.ts';
-import {
-  askGraph,
-  eventually,
-  makeMerchant,
-  openReceiver,
-  type Merchant,
-} from '../support/merchant.ts';
+import { askGraph, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { itemOf, receiptOf } from '../support/receipts.ts';
 import { openPool } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
 let merchant: Merchant;

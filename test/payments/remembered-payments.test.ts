@@ -16,9 +16,9 @@ import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { findPayment } from '../../subgraphs/payments/store-payment.ts';
 import { countStatements } from '../support/count-statements.ts';
-import { eventually } from '../support/merchant.ts';
 import { granted } from '../support/granted.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+import { eventually } from '../support/eventually.ts';
 
 let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
-import { eventually } from '../support/merchant.ts';
 import { Drafts } from './drafts-harness.ts';
 import { at, openHarness, sbp, type Harness } from './harness.ts';
+import { eventually } from '../support/eventually.ts';
 
 let harness: Harness;
 let drafts: Drafts;

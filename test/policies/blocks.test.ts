@@ -5,8 +5,8 @@ import { blockValue } from '../../subgraphs/kernel/rules/block.ts';
 import { forbiddenWord, purposeSearch } from '../../subgraphs/kernel/rules/purpose.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { countStatements } from '../support/count-statements.ts';
-import { withinASecond } from '../support/cabinet.ts';
 import { admin, holds, openHarness, operator, type Harness } from './harness.ts';
+import { comesTo } from '../support/eventually.ts';
 
 let harness: Harness;
 before(async () => void (harness = await openHarness()));
@@ -35,7 +35,7 @@ const create = (
   });
 
 /** Waits until another process obeys: a list may be stale for a second. */
-const obeyed = (look: () => Promise<boolean>): Promise<void> => withinASecond(true, look);
+const obeyed = (look: () => Promise<boolean>): Promise<void> => comesTo(true, look);
 
 test('a blocked customer is refused within a second in every process, before anything is created, and allowed again', async () => {
   const key = await harness.merchant();

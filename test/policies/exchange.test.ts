@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exchangeRate, usdtOf } from '../../subgraphs/kernel/rules/exchange.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { withinASecond } from '../support/cabinet.ts';
 import { admin, finance, holds, openHarness, operator, type Harness } from './harness.ts';
+import { comesTo } from '../support/eventually.ts';
 
 let harness: Harness;
 before(async () => void (harness = await openHarness()));
@@ -32,7 +32,7 @@ test('a payment is worth what its currency was worth when it was created, and ke
   const key = await harness.merchant();
   assert.equal(await worth(key, 10_000, 'RUB'), null, 'without a rate');
   assert.equal((await set({ currency: 'RUB', usdt: '0.012500' })).usdt, '0.0125');
-  await withinASecond(1.25, () => worth(key, 10_000, 'RUB'));
+  await comesTo(1.25, () => worth(key, 10_000, 'RUB'));
   assert.equal(await worth(key, 10_000, 'USD'), null, 'another currency has no rate');
   await set({
     currency: 'RUB',
@@ -44,7 +44,7 @@ test('a payment is worth what its currency was worth when it was created, and ke
   harness.pass({ milliseconds: 9_999 });
   assert.equal(await worth(key, 10_000, 'RUB'), 1.25, 'a rate that has not begun');
   harness.pass({ milliseconds: 1 });
-  await withinASecond(2, () => worth(key, 10_000, 'RUB'));
+  await comesTo(2, () => worth(key, 10_000, 'RUB'));
   const kept = await harness.rows(
     'select distinct amount_usdt from payment where merchant_id = $1 and currency = $2 order by 1 nulls first',
     [key.merchantId, 'RUB'],

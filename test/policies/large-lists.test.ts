@@ -7,8 +7,8 @@ import type pg from 'pg';
 import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
 import { blocksPerMerchant_max } from '../../subgraphs/merchants/policies/block-entries.ts';
-import { withinASecond } from '../support/cabinet.ts';
 import { openHarness, operator, type Harness } from './harness.ts';
+import { comesTo } from '../support/eventually.ts';
 
 let harness: Harness;
 before(async () => void (harness = await openHarness()));
@@ -90,12 +90,12 @@ test('a change of one list reads that list alone, and nobody waits for it', asyn
   const late = setTimeout(500, 'waited for the reading', { ref: false });
   assert.equal(await Promise.race([blocks(large.merchantId, 'c1'), late]), true);
   resolve();
-  await withinASecond(true, () => blocks(small.merchantId, 'crook'));
+  await comesTo(true, () => blocks(small.merchantId, 'crook'));
   assert.equal(seen.entries, 2, 'both entries of the small list');
   assert.equal(await blocks(large.merchantId, 'c3000'), true);
 
   await harness.ask('merchants', as(small.merchantId), removing, { m: small.merchantId, id });
-  await withinASecond(false, () => blocks(small.merchantId, 'crook'));
+  await comesTo(false, () => blocks(small.merchantId, 'crook'));
   assert.equal(seen.entries, 3);
   assert.equal(await blocks(small.merchantId, 'before'), true);
 });

@@ -8,9 +8,9 @@ import { after, before, describe, test, type TestContext } from 'node:test';
 import { Cluster } from 'ioredis';
 import { patient } from '../../subgraphs/kernel/queue/backend-redis.ts';
 import { connectRedis, slots_ms } from '../../subgraphs/kernel/service/connect-redis.ts';
-import { eventually } from '../support/merchant.ts';
 import { noRedis } from '../support/redis.ts';
 import { startRedisCluster, type TestRedisCluster } from '../support/redis-cluster.ts';
+import { eventually } from '../support/eventually.ts';
 
 const patience_ms = 20_000;
 const inTime = (what: string, promise: Promise<unknown>): Promise<unknown> =>
@@ -42,7 +42,7 @@ describe('a client of a Redis Cluster that loses a node', { skip: noRedis }, () 
     await cluster.kill(0);
     const isDown = async (): Promise<boolean> =>
       (await client.cluster('INFO')).includes('cluster_state:fail');
-    await eventually(() => isDown().catch(() => false), 'a cluster that is down', patience_ms);
+    await eventually(() => isDown().catch(() => false), 'a cluster that is down');
     client.disconnect();
     const connecting = client.connect();
     let isSettled = false;

@@ -12,9 +12,9 @@ import {
   type OnPaymentsMoved,
 } from '../../subgraphs/recurring/consume-payments.ts';
 import { settleTokens } from '../../subgraphs/recurring/tokens/settle-tokens.ts';
-import { eventually } from '../support/merchant.ts';
 import { granted } from '../support/granted.ts';
 import { log, openHarness, type Harness } from './harness.ts';
+import { eventually } from '../support/eventually.ts';
 
 let harness: Harness;
 before(async () => {
@@ -129,7 +129,7 @@ test('three consumers whose sessions die between the effects and the commit cons
     await harness.number();
   }
   const running = startConsuming(parts);
-  await eventually(async () => (await received()).length >= made.length, 'every charge', 60_000);
+  await eventually(async () => (await received()).length >= made.length, 'every charge');
   over.abort();
   await Promise.all([...consumers, running.stop()]);
   assert.ok(deaths > 0, 'a session died');

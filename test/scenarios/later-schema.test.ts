@@ -12,8 +12,9 @@ import { migrationLock_ms } from '../../subgraphs/kernel/database/migrate.ts';
 import { judgeMigrations } from '../database/migration-rules.ts';
 import { pay } from '../support/buyer.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
-import { eventually, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
+import { makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
 import { startService, type Service } from '../support/service.ts';
+import { eventually } from '../support/eventually.ts';
 
 let database: TestDatabase;
 let service: Service;
@@ -61,7 +62,7 @@ const live = async (name: string): Promise<string> => {
   await pay(payment_url);
   const isPaid = async (): Promise<boolean> =>
     (await call('GET', `/payments/${payment.id}`, 200)).status === 'succeeded';
-  await eventually(isPaid, 'the success', 60_000);
+  await eventually(isPaid, 'the success');
   await call('POST', `/payments/${payment.id}/refund`, 201, { amount: 4_000 });
   await call('GET', '/payments?limit=5', 200);
   await call('GET', '/ledger', 200);
@@ -132,6 +133,5 @@ test('every table is expanded under a running service: each payment goes its way
   await eventually(
     () => ids.every((id) => receiver.received.some(({ body }) => body.data.id === id)),
     'the webhooks',
-    60_000,
   );
 });

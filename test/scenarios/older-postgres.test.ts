@@ -1,6 +1,6 @@
 /**
  * The service on an older PostgreSQL than the embedded one, from 15 on (decision A-286). `npm run
- * test:cluster` installs one and has every scenario on it; `npm test` takes one that is there, for
+ * test:long` installs one and has every scenario on it; `npm test` takes one that is there, for
  * fewer of them.
  */
 import assert from 'node:assert/strict';
@@ -21,12 +21,12 @@ import { payouts } from './payouts.ts';
 import { refunds } from './refunds.ts';
 import { tokens } from './tokens.ts';
 import type { Watched } from './start-watched.ts';
+import { isLong } from '../support/size.ts';
 
-const isWhole = process.env['FLEET'] === 'whole';
 const postgres = process.env['OLDER_POSTGRES'];
 const skip = postgres ? false : 'there is no PostgreSQL 15, 16 or 17';
 
-if (postgres || isWhole)
+if (postgres || isLong)
   describe('the service on an older PostgreSQL', { skip }, () => {
     const folder = dirname(postgres ?? '');
     const house = openHouse({ postgres: postgres ?? '', initdb: join(folder, 'initdb') });
@@ -63,7 +63,7 @@ if (postgres || isWhole)
 
     describe('the scenarios', { concurrency: 3 }, () => {
       onePayment(started);
-      if (!isWhole) return;
+      if (!isLong) return;
       refunds(started);
       tokens(started);
     });

@@ -3,7 +3,6 @@ import { before, describe, test } from 'node:test';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import {
-  eventually,
   expectedSignature,
   makeMerchant,
   openReceiver,
@@ -11,6 +10,7 @@ import {
   type Merchant,
 } from '../support/merchant.ts';
 import type { Service } from '../support/service.ts';
+import { eventually } from '../support/eventually.ts';
 
 /**
  * What a buyer's browser does on the hosted page, without the browser: the browser tests have one.

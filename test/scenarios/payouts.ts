@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import {
   askGraph,
-  eventually,
   expectedSignature,
   makeMerchant,
   openReceiver,
@@ -13,6 +12,7 @@ import {
 import type { Service } from '../support/service.ts';
 import { lookEverywhere } from './leaks.ts';
 import type { Watched } from './start-watched.ts';
+import { eventually } from '../support/eventually.ts';
 
 const cardNumber = ['2200', '0000', '0000', '0004'].join('');
 const sbp = { phone: '+79161234567', bank_id: '100000000111' };

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { pay } from '../support/buyer.ts';
 import {
-  eventually,
   expectedSignature,
   makeMerchant,
   openReceiver,
@@ -10,6 +9,7 @@ import {
   type Merchant,
 } from '../support/merchant.ts';
 import type { Service } from '../support/service.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** Refunds, in parts and many at once, on a service that is started before the tests run. */
 export const refunds = (started: () => Service): void =>

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { issueKey, requireReceipts, revokeKey, send, withinASecond } from '../support/cabinet.ts';
+import { issueKey, requireReceipts, revokeKey, send } from '../support/cabinet.ts';
 import { pay } from '../support/buyer.ts';
 import {
   askGraph,
   callRest,
-  eventually,
   makeMerchant,
   openStream,
   type Answer,
   type Merchant,
 } from '../support/merchant.ts';
 import type { Service } from '../support/service.ts';
+import { comesTo, eventually } from '../support/eventually.ts';
 
 const spread = 50;
 
@@ -132,7 +132,7 @@ const revokedEverywhere = (started: () => Service): void =>
     const everywhere = (): Promise<number[]> => Promise.all([...service.rests.map(rest), graph()]);
     assert.deepEqual(await everywhere(), [200, 200, 200]);
     await revokeKey(service, merchant, key.id);
-    await withinASecond([401, 401, 401], everywhere);
+    await comesTo([401, 401, 401], everywhere);
   });
 
 const receiptsEverywhere = (started: () => Service): void =>
@@ -144,9 +144,9 @@ const receiptsEverywhere = (started: () => Service): void =>
     const everywhere = (): Promise<number[]> => Promise.all(service.rests.map(create));
     assert.deepEqual(await everywhere(), [201, 201]);
     await requireReceipts(service, merchant, true);
-    await withinASecond([400, 400], everywhere);
+    await comesTo([400, 400], everywhere);
     await requireReceipts(service, merchant, false);
-    await withinASecond([201, 201], everywhere);
+    await comesTo([201, 201], everywhere);
   });
 
 const oneBurst = (started: () => Service): void =>

@@ -5,14 +5,9 @@
 import assert from 'node:assert/strict';
 import { pay } from '../support/buyer.ts';
 import { issueKey } from '../support/cabinet.ts';
-import {
-  askGraph,
-  callRest,
-  eventually,
-  makeMerchant,
-  type Merchant,
-} from '../support/merchant.ts';
+import { askGraph, callRest, makeMerchant, type Merchant } from '../support/merchant.ts';
 import type { Service } from '../support/service.ts';
+import { eventually } from '../support/eventually.ts';
 
 const read = `query ($id: ID!) { billingSubscription(id: $id) { status token { status method } upcoming
   charges { kind period attempt status payment { status amount method refunds { amount status } } } } }`;
@@ -36,7 +31,7 @@ const advance = async (service: Service, { id, shopId }: Merchant, to: string): 
   const arrived = async (): Promise<boolean> =>
     (await askGraph(service, `{ testClock(${shop}) { advancingTo } }`)).testClock.advancingTo ===
     null;
-  await eventually(arrived, 'the clock has arrived', 60_000);
+  await eventually(arrived, 'the clock has arrived');
 };
 
 /** Waits until every process knows of the clock: what they make then is of its time. */

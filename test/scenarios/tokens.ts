@@ -3,7 +3,6 @@ import { before, describe, test } from 'node:test';
 import { confirmAtBank, payByCard, pay } from '../support/buyer.ts';
 import {
   askGraph,
-  eventually,
   makeMerchant,
   openReceiver,
   openStream,
@@ -11,6 +10,7 @@ import {
 } from '../support/merchant.ts';
 import { operatorToken, type Service } from '../support/service.ts';
 import { liveSubscription } from './subscription.ts';
+import { eventually } from '../support/eventually.ts';
 
 const read = `{ tokens(customerRef: "c-1") { status shop { id } bindingPayment { status amount refunds { amount status } } } }`;
 

@@ -15,9 +15,10 @@ import {
   type StreamEvent,
 } from '../../sdk/src/index.ts';
 import { requireSignature, revokeKey, rotateSigningSecret, issueKey } from '../support/cabinet.ts';
-import { eventually, makeMerchant, setRate } from '../support/merchant.ts';
+import { makeMerchant, setRate } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { openCuttingProxy } from './cutting-proxy.ts';
+import { eventually } from '../support/eventually.ts';
 
 const service = await openPlainService();
 after(() => service.stop());

@@ -7,8 +7,8 @@ import { openSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { version } from '../../sdk/src/index.ts';
-import { eventually } from '../support/merchant.ts';
 import { openPsp, program, type Psp } from './run-psp.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** A service of which no more is there than what answers. */
 const openStub = async (answer: (request: IncomingMessage, response: ServerResponse) => void) => {

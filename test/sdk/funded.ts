@@ -1,7 +1,8 @@
 /** A merchant with money in its test balance, from payments that were really made. */
 import { pay } from '../support/buyer.ts';
-import { eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { makeMerchant, type Merchant } from '../support/merchant.ts';
 import type { Service } from '../support/service.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** Makes a merchant and pays it `count` times `amount`; `paidIds` are those payments. */
 export const makeFundedMerchant = async (

@@ -7,9 +7,10 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { verifyWebhook } from '../../sdk/src/index.ts';
-import { eventually, makeMerchant } from '../support/merchant.ts';
+import { makeMerchant } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { openPsp } from './run-psp.ts';
+import { eventually } from '../support/eventually.ts';
 
 const service = await openPlainService();
 after(() => service.stop());
@@ -72,8 +73,8 @@ test(`${count} payments while it is killed again and again: every event, with th
     listening.stdout?.resume();
   }
   await shops;
-  await eventually(() => endpoint.bodies.size === count, "the endpoint's webhooks", 120_000);
-  await eventually(() => local.bodies.size === count, 'the forwarded events', 120_000);
+  await eventually(() => endpoint.bodies.size === count, "the endpoint's webhooks");
+  await eventually(() => local.bodies.size === count, 'the forwarded events');
   t.diagnostic(`killed ${kills} times; ${local.headers.length} deliveries of ${count} events`);
   assert.ok(kills > 1, 'it was hardly killed');
   assert.deepEqual(

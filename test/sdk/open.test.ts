@@ -1,15 +1,15 @@
 /** `psp open` leads to where the console shows the object. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import type { Browser, Page } from 'playwright-core';
-import { noChromium, startChromium } from '../browser/chromium.ts';
+import type { Page } from 'playwright-core';
+import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
 import { makeSession, openConsole } from '../console/console-window.ts';
-import { eventually } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { receiptOf } from '../support/receipts.ts';
 import { pay, payByCard } from '../support/buyer.ts';
 import { makeFundedMerchant } from './funded.ts';
 import { openPsp } from './run-psp.ts';
+import { eventually } from '../support/eventually.ts';
 
 const service = await openPlainService();
 after(() => service.stop());

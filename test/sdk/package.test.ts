@@ -13,10 +13,10 @@ import manifest from '../../sdk/package.json' with { type: 'json' };
 import contract from '../../schema/generated/contract.json' with { type: 'json' };
 import { apiVersion, signWebhook, version } from '../../sdk/src/index.ts';
 import { rotateSigningSecret } from '../support/cabinet.ts';
-import { eventually } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { makeFundedMerchant } from './funded.ts';
 import { findNode20, installPackage, runNode } from './packed.ts';
+import { eventually } from '../support/eventually.ts';
 
 const root = join(import.meta.dirname, '../..');
 const readme = readFileSync(join(root, 'sdk/README.md'), 'utf8');

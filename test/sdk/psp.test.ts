@@ -7,10 +7,11 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { commands } from '../../sdk/src/psp/commands.ts';
 import { splitPage } from '../../sdk/src/psp/log-text.ts';
-import { askGraph, eventually, makeMerchant } from '../support/merchant.ts';
+import { askGraph, makeMerchant } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { operatorToken } from '../support/service.ts';
 import { openPsp } from './run-psp.ts';
+import { eventually } from '../support/eventually.ts';
 
 const service = await openPlainService();
 after(() => service.stop());

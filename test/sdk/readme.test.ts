@@ -6,9 +6,10 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually, makeMerchant, openReceiver } from '../support/merchant.ts';
+import { makeMerchant, openReceiver } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { readText } from '../tidy/tree.ts';
+import { eventually } from '../support/eventually.ts';
 
 const service = await openPlainService();
 after(() => service.stop());

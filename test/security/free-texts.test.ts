@@ -17,14 +17,9 @@ import { startCollector, type Collector } from '../observability/collector.ts';
 import { payByCard } from '../support/buyer.ts';
 import { openPool, startTestDatabase } from '../support/database.ts';
 import { leaksIn } from '../support/log-leaks.ts';
-import {
-  askGraph,
-  eventually,
-  makeMerchant,
-  openReceiver,
-  type Merchant,
-} from '../support/merchant.ts';
+import { askGraph, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
 import { startService, type Service } from '../support/service.ts';
+import { eventually } from '../support/eventually.ts';
 
 const card = '5555555555554444';
 const grouped = '5555 5555 5555 4444';
@@ -376,7 +371,7 @@ describe('a merchant puts card numbers into every free text', () => {
     const { id } = late.body.payment;
     const isLate = async (): Promise<any> =>
       ((found) => found.captured_at && found)((await merchant.call('GET', `/payments/${id}`)).body);
-    const received = await eventually(isLate, 'the late success', 60_000);
+    const received = await eventually(isLate, 'the late success');
     assert.deepEqual([received.status, received.metadata.late_success], ['failed', 'true']);
     const { payment: seen } = await askGraph(serving(), document, { m: merchant.id, id });
     assert.deepEqual([seen.lateSuccess, seen.metadata.late_success], [true, 'true']);

@@ -19,7 +19,6 @@ import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
   askGraph,
   callRest,
-  eventually,
   expectedSignature,
   makeMerchant,
   openReceiver,
@@ -27,6 +26,7 @@ import {
 } from '../support/merchant.ts';
 import { noRedis, startRedis } from '../support/redis.ts';
 import { spawnProcess, stopProcess, untilReady, type ServiceProcess } from '../support/service.ts';
+import { eventually } from '../support/eventually.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -132,7 +132,6 @@ const restart = async (place: number, secrets: Environment): Promise<void> => {
   await eventually(
     () => [...busyAt.values()].every((busy) => open.includes(busy)),
     'the last call',
-    120_000,
   );
   assert.equal(await stopProcess(at(place)), 0, at(place).output());
   await begin(place, secrets);
@@ -301,7 +300,7 @@ describe('the secret key is changed without a stop', { skip: noRedis }, () => {
           /^sealed_secrets\{key="current"\} [1-9]/m.test(lines),
       );
     };
-    await eventually(isDone, 'the end of sealing', 120_000);
+    await eventually(isDone, 'the end of sealing');
     assert.deepEqual(await sealers(), [ids[1]]);
   });
 

@@ -5,8 +5,6 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { askGraph, type Merchant } from './merchant.ts';
 import type { Service } from './service.ts';
 
@@ -111,23 +109,6 @@ export const requireReceipts = (service: Graph, shop: Shop, required: boolean): 
       __typename ... on Shop { receiptsRequired } ... on Refused { code message } } }`,
     { required },
   );
-
-/**
- * What was changed holds in every process within a second. Fails when what `look` sees has not come
- * to that.
- */
-export const withinASecond = async <Seen>(
-  expected: Seen,
-  look: () => Promise<Seen>,
-): Promise<void> => {
-  const deadline = performance.now() + 1_000;
-  for (;;) {
-    const seen = await look();
-    if (isDeepStrictEqual(seen, expected)) return;
-    if (performance.now() > deadline) assert.deepEqual(seen, expected, 'a second later');
-    await sleep(20);
-  }
-};
 
 /** What stands in X-PSP-Signature. */
 export const signed = (secret: string, body: string | Uint8Array): string =>

@@ -5,11 +5,12 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import { createParser } from 'eventsource-parser';
 import { assertDescribed } from './described-answer.ts';
 import type { Service } from './service.ts';
 import { operatorToken } from './service.ts';
+import { eventually } from './eventually.ts';
 
 type Json = Record<string, unknown>;
 
@@ -182,30 +183,6 @@ export const openReceiver = async (answer: (index: number) => number = () => 200
       await once(server, 'close');
     },
   };
-};
-
-/** Between two looks of `eventually`: at least and at most, and the part of the wait so far. */
-const rest_ms = [50, 500] as const;
-const restOfWait = 1 / 4;
-
-/**
- * Waits until `look` finds something; throws after `patience_ms`. It looks ever less often, for a
- * look is mostly a call, and many who wait would keep the service from what they wait for.
- */
-export const eventually = async <Found>(
-  look: () => Found | null | undefined | false | Promise<Found | null | undefined | false>,
-  what: string,
-  patience_ms = 60_000,
-): Promise<Found> => {
-  const [least_ms, most_ms] = rest_ms;
-  const began_ms = performance.now();
-  for (let waited_ms = 0; waited_ms < patience_ms; waited_ms = performance.now() - began_ms) {
-    const found = await look();
-    if (found) return found;
-    const waitedNow_ms = performance.now() - began_ms;
-    await sleep(Math.min(Math.max(waitedNow_ms * restOfWait, least_ms), most_ms));
-  }
-  throw new Error(`${what} did not come within ${patience_ms} ms`);
 };
 
 /** The v2 signature header as the contract describes it, computed independently of the service. */

@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { isLong } from './size.ts';
 
 interface OutsideProgram {
   /** The environment variable that gives the tests its place. */
@@ -23,8 +24,8 @@ interface OutsideProgram {
   readonly packages: readonly string[];
   /** What is not tested without it. */
   readonly half: string;
-  /** Used where it is found; only `npm run test:cluster` installs it and fails without it. */
-  readonly onlyOfFleet?: boolean;
+  /** Only `npm run test:long` needs it. */
+  readonly onlyLong?: boolean;
 }
 
 const programs: readonly OutsideProgram[] = [
@@ -62,21 +63,21 @@ const programs: readonly OutsideProgram[] = [
     // Some 50 MB to fetch and 200 MB on the disk, most of it LLVM: not for every `npm test`.
     packages: ['postgresql-15', 'postgresql-17'],
     half: 'the service on an older PostgreSQL',
-    onlyOfFleet: true,
+    onlyLong: true,
   },
   {
     variable: 'PATRONI',
     names: ['patroni'],
     packages: ['patroni'],
     half: 'a standby that Patroni promotes',
-    onlyOfFleet: true,
+    onlyLong: true,
   },
   {
     variable: 'ETCD',
     names: ['etcd'],
     packages: ['etcd-server'],
     half: 'a standby that Patroni promotes',
-    onlyOfFleet: true,
+    onlyLong: true,
   },
 ];
 
@@ -130,11 +131,11 @@ const install = (wanted: readonly OutsideProgram[]): void => {
 /**
  * Sets REDIS_SERVER, HAPROXY, PGBOUNCER, CHROMIUM, OLDER_POSTGRES, PATRONI and ETCD for the tests,
  * each to a path that exists, and gives what cannot be tested here. With `mayInstall`, root on a
- * Debian installs what is missing. A variable that is set already is left alone. `wholeFleet` needs
- * them all.
+ * Debian installs what is missing. A variable that is set already is left alone. `npm run
+ * test:long` needs them all.
  */
-export const findOutsidePrograms = (mayInstall: boolean, wholeFleet = false): readonly string[] => {
-  const needed = programs.filter(({ onlyOfFleet = false }) => wholeFleet || !onlyOfFleet);
+export const findOutsidePrograms = (mayInstall: boolean): readonly string[] => {
+  const needed = programs.filter(({ onlyLong = false }) => isLong || !onlyLong);
   const missing = (): readonly OutsideProgram[] =>
     needed.filter((program) => !process.env[program.variable] && findInPath(program) === null);
   if (mayInstall && missing().length > 0 && canInstall()) install(missing());

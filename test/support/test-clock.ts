@@ -1,7 +1,8 @@
 /** The test clock of a merchant's shop, as an operator sets it. */
 import assert from 'node:assert/strict';
-import { askGraph, eventually, type Merchant } from './merchant.ts';
+import { askGraph, type Merchant } from './merchant.ts';
 import type { Service } from './service.ts';
+import { eventually } from './eventually.ts';
 
 export type Clock = {
   readonly now: string;

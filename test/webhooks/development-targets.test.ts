@@ -5,13 +5,13 @@
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { withinASecond } from '../support/cabinet.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
-import { askGraph, eventually, makeMerchant } from '../support/merchant.ts';
+import { askGraph, makeMerchant } from '../support/merchant.ts';
 import { startService, type Service } from '../support/service.ts';
 import { isLocalAddress } from '../../subgraphs/merchants/webhooks/development-targets.ts';
 import { readConfig } from '../../subgraphs/read-config.ts';
 import { startReceiver } from './receiver.ts';
+import { comesTo, eventually } from '../support/eventually.ts';
 
 test('only http on loopback is a developer’s address', () => {
   for (const url of [
@@ -112,7 +112,7 @@ describe('an installation', () => {
           { m: other.id },
         );
       await live('Enable');
-      await withinASecond(false, () => isTaken(service));
+      await comesTo(false, () => isTaken(service));
       await cancel();
       await eventually(
         async () => (await attempts()).some((error) => error !== null),
@@ -122,7 +122,7 @@ describe('an installation', () => {
         (await attempts()).some((error) => /only https is allowed|not public/.test(error ?? '')),
       );
       await live('Disable');
-      await withinASecond(true, () => isTaken(service));
+      await comesTo(true, () => isTaken(service));
     } finally {
       await service.stop();
     }

@@ -1,0 +1,48 @@
+/**
+ * Runs test files one after the other in this process: they share its imports, its browser and its
+ * composed graph, which cost more than most files do. Each file is a suite of its own, so its hooks
+ * are of this file alone.
+ */
+import { relative, join } from 'node:path';
+import { after, before, describe } from 'node:test';
+import { cpuUntilNow, keepBrowsersCost, keepCost } from './file-cost.ts';
+import { closeShared } from './shared.ts';
+
+const root = join(import.meta.dirname, '../..');
+const file_max_min = 20;
+
+// A file that does not end (a socket left open, a promise that never settles) is a failure that
+// names itself.
+let running = 'no file';
+let overdue: NodeJS.Timeout | undefined;
+
+const begin = (file: string): void => {
+  running = file;
+  clearTimeout(overdue);
+  overdue = setTimeout(() => {
+    process.stderr.write(`${running} still runs after ${file_max_min} minutes: it is ended\n`);
+    process.exit(1);
+  }, file_max_min * 60_000).unref();
+};
+
+process.once('SIGTERM', () => process.exit(143));
+process.once('exit', keepBrowsersCost);
+
+/** Runs these files, given by absolute paths. */
+export const runGroup = async (files: readonly string[]): Promise<void> => {
+  for (const file of files)
+    await describe(relative(root, file), async () => {
+      let began_ms = 0;
+      let began_s = 0;
+      before(() => {
+        begin(file);
+        began_ms = performance.now();
+        began_s = cpuUntilNow();
+      });
+      await import(file);
+      after(() =>
+        keepCost({ file, took_ms: performance.now() - began_ms, cpu_s: cpuUntilNow() - began_s }),
+      );
+    });
+  after(closeShared);
+};
