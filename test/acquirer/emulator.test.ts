@@ -53,7 +53,6 @@ describe('the emulated acquirer', () => {
           : {}),
       },
       ...(post ? { method: 'POST', body: JSON.stringify(post.body) } : {}),
-      signal: AbortSignal.timeout(30_000),
     });
     return { status: answer.status, body: await answer.json() };
   };
@@ -209,6 +208,7 @@ describe('the emulated acquirer', () => {
       const before = await made();
       await acquirer.faults({ next: [{ fault, method: 'POST', path: '/payments' }] });
       const [order, key] = [orderOf('30.00'), randomUUID()];
+      const patience = new AbortController();
       const began = fetch(`${acquirer.api}/payments`, {
         method: 'POST',
         headers: {
@@ -216,10 +216,14 @@ describe('the emulated acquirer', () => {
           'idempotence-key': key,
         },
         body: JSON.stringify(order),
-        signal: AbortSignal.timeout(fault.startsWith('timeout') ? 1_000 : 20_000),
+        signal: patience.signal,
       });
+      if (fault.startsWith('timeout')) {
+        await eventually(async () => (await acquirer.books()).planned === 0, `the call's ${fault}`);
+        patience.abort();
+      }
       const answer = await began.catch((error: Error) =>
-        error.name === 'TimeoutError' ? 'silent' : 'closed',
+        error.name === 'AbortError' ? 'silent' : 'closed',
       );
       const [effect, answered] = effects[fault];
       if (effect)

@@ -44,6 +44,8 @@ export const seeded = (seed: number): (() => number) => {
 
 export interface Faults {
   set(settings: FaultSettings): void;
+  /** How many planned faults no call has had yet. */
+  planned(): number;
   /** What goes wrong with a call. */
   ofCall(method: string, path: string): FaultKind | null;
   /** What goes wrong with a notification. */
@@ -66,6 +68,7 @@ export const openFaults = (random: () => number): Faults => {
       rates = settings.rates ?? rates;
       next = [...next, ...(settings.next ?? [])];
     },
+    planned: () => next.length,
     ofCall: (method, path) => {
       const planned = next.find((fault) => fault.method === method && path.startsWith(fault.path));
       if (!planned) return drawn(faultKinds);

@@ -56,7 +56,12 @@ const administer = (
     return send(
       response,
       200,
-      JSON.stringify({ ...yookassa.books(), tbank: tbank.books(), violations }),
+      JSON.stringify({
+        ...yookassa.books(),
+        tbank: tbank.books(),
+        violations,
+        planned: faults.planned(),
+      }),
     );
   const body = readJson(text) ?? {};
   if (path === '/admin/faults') faults.set(body);

@@ -25,6 +25,8 @@ export interface AcquirerBooks {
   };
   /** What was asked or answered otherwise than the description says. */
   readonly violations: readonly string[];
+  /** How many planned faults no call has had yet. */
+  readonly planned: number;
 }
 
 export interface Acquirer {

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import {
   gatewayAccount,
   shopAccount,

@@ -33,7 +33,10 @@ export interface ChaosPlan {
   readonly atOnce: number;
   /** The least number of kills; they go on until all operations were asked for. */
   readonly kills: number;
-  /** How long the processes are left alone between two kills, at most. */
+  /**
+   * How long the processes are left alone between two kills, at most; on a slow machine as long as
+   * the last one took to start.
+   */
   readonly calm_ms: number;
   /** How many times faster than the real time the run's time passes. */
   readonly times: number;
@@ -82,10 +85,12 @@ const killAll = async (
   isOver: () => boolean,
 ): Promise<number> => {
   const random = seeded(seed);
-  let killed = 0;
+  let [killed, start_ms] = [0, 0];
   for (; killed < kills || !isOver(); killed++) {
-    await delay(calm_ms * (0.3 + 0.7 * random()));
+    await delay(Math.max(calm_ms, start_ms) * (0.3 + 0.7 * random()));
+    const began_ms = performance.now();
     await fixture.killAndStart(parts[Math.floor(random() * parts.length)] ?? 'front');
+    start_ms = performance.now() - began_ms;
   }
   return killed;
 };

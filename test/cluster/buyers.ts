@@ -6,12 +6,11 @@
  */
 import { AssertionError } from 'node:assert';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually, patience_ms } from '../support/eventually.ts';
 import { openReceiver, openStream, type Answer, type Merchant } from '../support/merchant.ts';
 
 const card = { number: '4111 1111 1111 1111', expiry: '12/30', cvc: '123', holder: 'IVAN PETROV' };
 const again_ms = 100;
-const look_ms = 300;
-const patience_ms = 300_000;
 
 /** How the calls of the load were answered. */
 export interface Tally {
@@ -98,15 +97,15 @@ const untilOver = async (
   find: () => Promise<any>,
   meanwhile: () => Promise<void>,
 ): Promise<any> => {
-  const deadline = performance.now() + patience_ms;
-  for (;;) {
-    const payment = await find();
-    if (!['pending', 'processing'].includes(payment.status)) return payment;
-    await meanwhile();
-    if (performance.now() > deadline)
-      throw new Error(`${payment.id} is still ${payment.status} after ${patience_ms} ms`);
-    await sleep(look_ms);
-  }
+  let payment: any;
+  return eventually(
+    async () => {
+      payment = await find();
+      if (!['pending', 'processing'].includes(payment.status)) return payment;
+      await meanwhile();
+    },
+    () => `the end of ${JSON.stringify(payment)}`,
+  );
 };
 
 /** Starts so many buyers, who buy one thing after another until `stop`. */

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { superuser } from '../../subgraphs/kernel/database/embedded/cluster.ts';
-import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { startRedisCluster, type TestRedisCluster } from '../support/redis-cluster.ts';
 import {
   spawnProcess,
@@ -18,7 +18,7 @@ import {
 } from '../support/service.ts';
 import { startHaproxy, startPgbouncer, type Haproxy, type Outside } from './outside.ts';
 import { startPair, type Pair } from './pair.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, patience_ms } from '../support/eventually.ts';
 
 const subgraphs = ['payments', 'payouts', 'recurring', 'merchants'] as const;
 const edges = ['gateway', 'rest-facade', 'checkout'] as const;
@@ -56,7 +56,6 @@ export interface Fleet<Postgres extends Pair = Pair> extends Service {
   untilWhole(): Promise<void>;
 }
 
-const patience_ms = 180_000;
 const startedAtOnce = 4;
 /** HAProxy's health checks are twice a second, and two must fail. */
 const drainDelay_ms = 1_500;

@@ -7,8 +7,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
-import { startService, type Service } from '../support/service.ts';
+import { freePort } from '../support/free-port.ts';
+import { openPlainService, startOwn, type ServiceInUse } from '../support/plain-service.ts';
 import { startHaproxy, type Haproxy } from './outside.ts';
 import { samples } from './sample-config.ts';
 
@@ -63,11 +63,11 @@ describe(
   'HAProxy as in the sample',
   { skip: process.env['HAPROXY'] ? false : 'haproxy is not installed' },
   () => {
-    let service: Service;
+    let service: ServiceInUse;
     let haproxy: Haproxy;
     let front: string;
     before(async () => {
-      service = await startService('one');
+      service = await openPlainService();
       const sample = readFileSync(join(samples, 'haproxy.cfg'), 'utf8');
       const { host } = new URL(service.rest);
       const binds = [...sample.matchAll(/bind (\*:\d+)/g)].map(([bind]) => bind);
@@ -124,11 +124,11 @@ describe(
 );
 
 describe('METRICS_PORT', () => {
-  let service: Service;
+  let service: ServiceInUse;
   let metricsPort: number;
   before(async () => {
     metricsPort = await freePort();
-    service = await startService('one', { METRICS_PORT: String(metricsPort) });
+    service = await startOwn({ METRICS_PORT: String(metricsPort) });
   });
   after(() => service?.stop());
 

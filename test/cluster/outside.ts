@@ -5,9 +5,9 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { chooseOwner } from '../../subgraphs/kernel/database/embedded/owner.ts';
 import { superuser } from '../../subgraphs/kernel/database/embedded/cluster.ts';
+import { eventually } from '../support/eventually.ts';
 import { samples, readSample } from './sample-config.ts';
 
 /**
@@ -26,8 +26,6 @@ export interface Outside {
   replace(): Promise<void>;
   stop(): Promise<void>;
 }
-
-const patience_ms = 120_000;
 
 const listens = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -54,12 +52,11 @@ const keep = async (
     child = launch();
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (text: Buffer) => (answered += text.toString()));
-    const deadline = performance.now() + patience_ms;
-    while (!(await listens(port))) {
-      if (child.exitCode !== null || performance.now() > deadline)
-        throw new Error(`${child.spawnfile} did not start:\n${answered}`);
-      await sleep(20);
-    }
+    const isThere = (): Promise<boolean> => {
+      if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended:\n${answered}`);
+      return listens(port);
+    };
+    await eventually(isThere, () => `${child.spawnfile} does not listen:\n${answered}`);
   };
   const end = async (): Promise<void> => {
     if (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL'))

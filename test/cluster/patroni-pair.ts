@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { superuser } from '../../subgraphs/kernel/database/embedded/cluster.ts';
-import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { plainEnvironment } from '../../subgraphs/kernel/database/embedded/owner.ts';
 import type { Pair } from './pair.ts';
 import {

@@ -18,7 +18,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import {
   ensureCluster,
@@ -26,7 +25,6 @@ import {
   readPassword,
   superuser,
 } from '../../subgraphs/kernel/database/embedded/cluster.ts';
-import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import {
   chooseOwner,
   plainEnvironment,
@@ -36,6 +34,8 @@ import {
   preparePrograms,
   type Programs,
 } from '../../subgraphs/kernel/database/embedded/programs.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
 
 /** A place for servers that belong together: they have the same password. */
 export interface ServerHouse {
@@ -63,8 +63,6 @@ const usual: Settings = {
   timezone: 'UTC',
   wal_keep_size: '256MB',
 };
-const look_ms = 25;
-const patience_ms = 180_000;
 
 /** A directory that the servers' user can work in; of the embedded programs unless of others. */
 export const openHouse = (programs?: Programs): ServerHouse => {
@@ -130,17 +128,12 @@ const start = async (
   process.once('exit', kill);
   child.once('exit', () => process.off('exit', kill));
   const password = readPassword(directory);
-  const deadline = performance.now() + patience_ms;
-  for (;;) {
-    const answers = await askServer(urlOf(port, password, 'postgres'), 'select 1').catch(
-      () => null,
-    );
-    if (answers)
-      return { directory, port, password, url: urlOf(port, password, 'payments'), child };
-    if (child.exitCode !== null || performance.now() > deadline)
-      throw new Error(`PostgreSQL did not start:\n${answered}`);
-    await sleep(look_ms);
-  }
+  const answers = (): Promise<unknown> => {
+    if (child.exitCode !== null) throw new Error(`PostgreSQL ended:\n${answered}`);
+    return askServer(urlOf(port, password, 'postgres'), 'select 1').catch(() => null);
+  };
+  await eventually(answers, () => `PostgreSQL does not answer:\n${answered}`);
+  return { directory, port, password, url: urlOf(port, password, 'payments'), child };
 };
 
 /**
@@ -259,14 +252,10 @@ export const startRestored = async (
     archive_mode: 'off',
   };
   const server = await start(house, directory, settings);
-  const deadline = performance.now() + patience_ms;
-  while (
-    (await askServer(server.url, 'select pg_is_in_recovery() as recovering'))[0]?.recovering !==
-    false
-  ) {
-    if (performance.now() > deadline) throw new Error('PostgreSQL did not end its recovery');
-    await sleep(look_ms);
-  }
+  const isRecovered = async (): Promise<boolean> =>
+    (await askServer(server.url, 'select pg_is_in_recovery() as recovering'))[0]?.recovering ===
+    false;
+  await eventually(isRecovered, 'the end of the recovery');
   return server;
 };
 

@@ -4,20 +4,21 @@
  * under its Idempotency-Key, and has happened once, too.
  */
 import assert from 'node:assert/strict';
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
 import { confirmAtBank, pay, payByCard } from '../support/buyer.ts';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { spawnProcess, stopProcess, untilReady, type ServiceProcess } from '../support/service.ts';
 import { compareBalances, registryOf, sumOf } from './books.ts';
 import { eventually } from '../support/eventually.ts';
+import { size } from '../support/size.ts';
 
 const merchants = 2;
 /** Callers of one merchant that make the same kind of call. */
@@ -26,10 +27,10 @@ const callersOfKind = 6;
 const refunded = 8;
 const paid = 1_000_000;
 const funds = 50_000_000;
-/** How long the callers call before the blow. */
-const load_ms = [500, 1_200] as const;
+/** How long the callers call before each blow; in the long form there are more blows. */
+const load_ms = size([300], [500, 1_200]);
 /** How many answered calls are made again after a blow. */
-const answeredAgain = 40;
+const answeredAgain = size(15, 40);
 
 const kinds = ['create', 'refund', 'payout', 'charge'] as const;
 type Kind = (typeof kinds)[number];
@@ -111,11 +112,14 @@ const blows: Readonly<Record<string, () => Promise<unknown>>> = {
     await untilWell();
   },
   'kill -9 of a backend that works': async () => {
-    const [backend] = await readAll(
-      `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()
-        order by (state = 'active') desc, state_change desc limit 1`,
-    );
-    process.kill(backend.pid, 'SIGKILL');
+    // One that ends by itself meanwhile is not killed.
+    await eventually(async () => {
+      const [backend] = await readAll(
+        `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()
+          order by (state = 'active') desc, state_change desc limit 1`,
+      );
+      return isKilled(backend.pid);
+    }, 'a backend to kill');
     await eventually(() => readAll('select 1').catch(() => null), 'PostgreSQL');
     await untilWell();
   },
@@ -125,6 +129,14 @@ const blows: Readonly<Record<string, () => Promise<unknown>>> = {
 const runsAnew = (lost: number): boolean => {
   try {
     return postmaster() !== lost;
+  } catch {
+    return false;
+  }
+};
+
+const isKilled = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 'SIGKILL');
   } catch {
     return false;
   }
@@ -331,12 +343,15 @@ test('batches that are cut off by a kill of the process or of PostgreSQL keep ev
     ),
   );
   const all: Call[] = [];
-  for (const [name, strike] of [...Object.entries(blows), ...Object.entries(blows)]) {
+  const struck = load_ms.flatMap((wait_ms) =>
+    Object.entries(blows).map(([name, strike]) => ({ name, strike, wait_ms })),
+  );
+  for (const { name, strike, wait_ms } of struck) {
     const load = openLoad(parties);
     // A busy machine takes its time for the first answers.
     const begun = 2 * merchants * kinds.length * callersOfKind;
     await eventually(() => load.calls.length > begun, 'the first answers');
-    await sleep(randomInt(...load_ms));
+    await sleep(wait_ms);
     const underWay = load.last();
     await strike();
     await load.ended();

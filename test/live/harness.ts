@@ -130,7 +130,8 @@ export const openLiveHarness = async (
     YOOKASSA_SECRET_KEY: shopAccount.secret,
     YOOKASSA_GATEWAY_ID: gatewayAccount.id,
     YOOKASSA_GATEWAY_SECRET_KEY: gatewayAccount.secret,
-    YOOKASSA_TIMEOUT_MS: '500',
+    // A busy machine may be late with an answer, and each that is lost on purpose takes as long.
+    YOOKASSA_TIMEOUT_MS: '1500',
     YOOKASSA_CALLBACK_NETWORKS: '127.0.0.1',
     TRUSTED_PROXIES: '127.0.0.1',
     ...(typeof environment === 'function' ? environment(acquirer) : environment),

@@ -121,7 +121,7 @@ export const holdFacts: Facts = {
       await acquirer.faults({ rates: { lost: 1 } });
       await Promise.all([unread, beingRead].map(release));
       await acquirer.faults({ rates: { lost: 0 } });
-      assert.equal((await read(unread)).status, 'expired');
+      await untilStatus(merchant, unread.id, 'expired');
       assert.equal((await read(beingRead)).status, 'authorized', 'it was asked a moment ago');
     },
 

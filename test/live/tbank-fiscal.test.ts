@@ -26,7 +26,7 @@ describe('receipts of live movements at T-Bank', () => {
         TBANK_URL: tbankApi,
         TBANK_TERMINAL_KEY: tbankTerminal.id,
         TBANK_PASSWORD: tbankTerminal.password,
-        TBANK_TIMEOUT_MS: '500',
+        TBANK_TIMEOUT_MS: '1500',
         TBANK_FFD: '1.2',
         TBANK_TAX_SYSTEM: '2',
       }),

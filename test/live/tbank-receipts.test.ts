@@ -36,7 +36,7 @@ describe('receipts at T-Bank', () => {
         url: acquirer.tbankApi,
         terminal: tbankTerminal.id,
         password: tbankTerminal.password,
-        attempt_ms: 500,
+        attempt_ms: 1_500,
         hold_d: 7,
         register: { ffd, taxSystem: null },
       };

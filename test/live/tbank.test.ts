@@ -53,7 +53,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
         TBANK_URL: tbankApi,
         TBANK_TERMINAL_KEY: tbankTerminal.id,
         TBANK_PASSWORD: tbankTerminal.password,
-        TBANK_TIMEOUT_MS: '500',
+        TBANK_TIMEOUT_MS: '1500',
       }),
       (service, merchant) => routeTo(service, 'tbank', merchant, routes),
     );

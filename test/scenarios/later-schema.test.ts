@@ -6,7 +6,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { migrationLock_ms } from '../../subgraphs/kernel/database/migrate.ts';
 import { judgeMigrations } from '../database/migration-rules.ts';
@@ -81,17 +80,15 @@ const expansions = (table: string): readonly string[] => [
 ];
 
 /** Runs a statement as a migration does: it gives way when it does not get its lock. */
-const apply = async (statement: string): Promise<void> => {
-  for (;;) {
-    try {
-      await client.query(statement);
-      return;
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === '55P03')) throw error;
-      await sleep(50);
-    }
-  }
-};
+const apply = (statement: string): Promise<unknown> =>
+  eventually(
+    () =>
+      client.query(statement).catch((error: { readonly code?: string }) => {
+        if (error.code !== '55P03') throw error;
+        return null;
+      }),
+    `the lock for ${statement}`,
+  );
 
 test('every table is expanded under a running service: each payment goes its way, the service stays ready, and no webhook is missing', async (t) => {
   const receiver = await openReceiver();

@@ -4,6 +4,7 @@ import { payouts } from './payouts.ts';
 import { refunds } from './refunds.ts';
 import { tokens } from './tokens.ts';
 import { startWatched, type Watched } from './start-watched.ts';
+import { isLong } from '../support/size.ts';
 
 describe('the service as one process', () => {
   let service: Watched;
@@ -15,7 +16,8 @@ describe('the service as one process', () => {
   describe('the scenarios', { concurrency: 3 }, () => {
     onePayment(started);
     refunds(started);
-    tokens(started);
+    // Separate processes have them in every run.
+    if (isLong) tokens(started);
   });
 
   // Last, for it looks through all that the others have left behind, too.

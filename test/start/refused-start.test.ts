@@ -10,7 +10,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
+import { patience_ms } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'payments-refused-'));
@@ -22,7 +23,7 @@ interface Refusal {
   readonly complained: string;
 }
 
-/** Starts the service and gives how it ended; one that spins is killed after a minute. */
+/** Starts the service and gives how it ended; one that spins is killed in the end. */
 const refusedStart = async (
   env: Readonly<Record<string, string>>,
   words: readonly string[] = [],
@@ -35,7 +36,7 @@ const refusedStart = async (
   let [answered, complained] = ['', ''];
   child.stdout.on('data', (part: Buffer) => (answered += part.toString()));
   child.stderr.on('data', (part: Buffer) => (complained += part.toString()));
-  const spinning = setTimeout(() => child.kill('SIGKILL'), 60_000);
+  const spinning = setTimeout(() => child.kill('SIGKILL'), patience_ms);
   const [code] = await once(child, 'close');
   clearTimeout(spinning);
   return { code, answered, complained };

@@ -17,7 +17,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '../support/eventually.ts';
+import { isLong } from '../support/size.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const directory = mkdtempSync(join(tmpdir(), 'payments-start-'));
@@ -47,13 +48,11 @@ after(() => {
 
 const written = (): string => (existsSync(diary) ? readFileSync(diary, 'utf8') : '');
 
-const until = async (pattern: RegExp): Promise<RegExpExecArray> => {
-  for (const deadline = Date.now() + 120_000; ; await delay(20)) {
-    const found = pattern.exec(written());
-    if (found) return found;
-    assert.ok(Date.now() < deadline, `never saw ${String(pattern)} in:\n${written()}`);
-  }
-};
+const until = (pattern: RegExp): Promise<RegExpExecArray> =>
+  eventually(
+    () => pattern.exec(written()),
+    () => `${String(pattern)} in:\n${written()}`,
+  );
 
 interface Start {
   /**
@@ -86,22 +85,25 @@ const throughNpm = ['npm', 'start', '--', '7'] as const;
 
 // Each case: how the start is ended, and whether anybody is left to hand on the service's exit
 // code.
-const ends: readonly (readonly [string, (running: Start) => void, boolean])[] = [
+type End = readonly [string, (running: Start) => void, boolean];
+const ends: readonly End[] = [
+  ['Ctrl-C, twice', ({ pid }) => [0, 1].forEach(() => process.kill(-pid, 'SIGINT')), true],
+  ['SIGTERM to npm', ({ child }) => child.kill('SIGTERM'), true],
+  ['kill -9 of npm', ({ child }) => child.kill('SIGKILL'), false],
+  ['kill -9 of the whole process group', ({ pid }) => process.kill(-pid, 'SIGKILL'), false],
+];
+const moreEnds: readonly End[] = [
   [
     'Ctrl-C, which reaches the whole process group',
     ({ pid }) => process.kill(-pid, 'SIGINT'),
     true,
   ],
-  ['Ctrl-C, twice', ({ pid }) => [0, 1].forEach(() => process.kill(-pid, 'SIGINT')), true],
   ['SIGINT to npm', ({ child }) => child.kill('SIGINT'), true],
-  ['SIGTERM to npm', ({ child }) => child.kill('SIGTERM'), true],
   ['SIGTERM to setup.mjs', ({ setupPid }) => process.kill(setupPid, 'SIGTERM'), true],
-  ['kill -9 of npm', ({ child }) => child.kill('SIGKILL'), false],
   ['kill -9 of setup.mjs', ({ setupPid }) => process.kill(setupPid, 'SIGKILL'), false],
-  ['kill -9 of the whole process group', ({ pid }) => process.kill(-pid, 'SIGKILL'), false],
 ];
 
-for (const [name, end, handsOn] of ends) {
+for (const [name, end, handsOn] of isLong ? [...ends, ...moreEnds] : ends) {
   test(`${name}: the service is asked to drain once`, async () => {
     const running = await start(throughNpm);
     end(running);
@@ -112,18 +114,12 @@ for (const [name, end, handsOn] of ends) {
   });
 }
 
-test('without npm, and without anything in between, the same', async () => {
-  const running = await start([process.execPath, 'setup.mjs', 'start', '0']);
-  running.child.kill('SIGTERM');
-  assert.equal(await running.ended, 0);
-  assert.deepEqual(written().trim().split('\n').slice(1), ['drain disconnect', 'drained']);
-});
-
-test('the service runs under the Node that npm has brought', async () => {
+test('without npm, and without anything in between, the same, under the Node that npm has brought', async () => {
   const running = await start([process.execPath, 'setup.mjs', 'start', '0']);
   assert.match(written(), /node 26\./);
   running.child.kill('SIGTERM');
-  await running.ended;
+  assert.equal(await running.ended, 0);
+  assert.deepEqual(written().trim().split('\n').slice(1), ['drain disconnect', 'drained']);
 });
 
 test('an unknown command is answered with the known ones', async () => {

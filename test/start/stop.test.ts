@@ -19,7 +19,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
+import { freePort } from '../support/free-port.ts';
+import { eventually } from '../support/eventually.ts';
+import { isLong, size } from '../support/size.ts';
 import { openTerminal, processesAt, until, type Terminal } from './terminal.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -48,14 +50,13 @@ const startIn = (
   return terminal;
 };
 
-const nothingRuns = (dataDir: string, terminal: Terminal): Promise<void> =>
-  until(
-    'the end of every process',
+const nothingRuns = (dataDir: string, shown: () => string): Promise<true> =>
+  eventually(
     () => processesAt(dataDir).length === 0,
-    () => `${terminal.shown()}\n${processesAt(dataDir).join('\n')}`,
+    () => `every process still to end:\n${shown()}\n${processesAt(dataDir).join('\n')}`,
   );
 
-type IsThere = (terminal: Terminal, dataDir: string) => boolean;
+type IsThere = (terminal: Pick<Terminal, 'shown'>, dataDir: string) => boolean;
 const says =
   (words: string): IsThere =>
   ({ shown }) =>
@@ -67,7 +68,7 @@ const runsMain: IsThere = (_, dataDir) =>
 /**
  * The moments of a start, in their order: each start goes on with what the one before it has left.
  */
-const moments: readonly (readonly [string, IsThere])[] = [
+const allMoments: readonly (readonly [string, IsThere])[] = [
   ['main.ts has begun to load', runsMain],
   ['PostgreSQL is being looked for', says('PostgreSQL ...')],
   ['initdb runs', says('making a new PostgreSQL cluster')],
@@ -76,6 +77,11 @@ const moments: readonly (readonly [string, IsThere])[] = [
   ['the roles start', says('Roles ...')],
   ['it is ready', says('Ctrl-C stops everything')],
 ];
+
+/** Where something different is under way each time. */
+const telling = ['initdb runs', 'the migrations run', 'it is ready'];
+const isTelling = ([name]: readonly [string, IsThere]): boolean => telling.includes(name);
+const moments = allMoments.filter((moment) => isLong || isTelling(moment));
 
 const launcher = `exec '${process.execPath}' setup.mjs start`;
 
@@ -89,7 +95,7 @@ describe('Ctrl-C in the terminal of a start', { skip }, () => {
       assert.equal(await terminal.ended(), 0, terminal.shown());
       assert.match(terminal.shown(), /Stopping \((Ctrl-C|asked to)\) \.\.\.\r?\n[^]*Stopped\./);
       assert.doesNotMatch(terminal.shown(), /Error|"level":[56]0/);
-      await nothingRuns(dataDir, terminal);
+      await nothingRuns(dataDir, terminal.shown);
       const left = existsSync(dataDir)
         ? readdirSync(dataDir).filter((name) =>
             /^(service\.lock|postgres\.unfinished|\.trial)/.test(name),
@@ -107,7 +113,7 @@ describe('Ctrl-C in the terminal of a start', { skip }, () => {
     await until('main.ts', () => runsMain(terminal, dataDir), terminal.shown);
     terminal.interrupt();
     assert.equal(await terminal.ended(), 0, terminal.shown());
-    await nothingRuns(dataDir, terminal);
+    await nothingRuns(dataDir, terminal.shown);
   });
 
   test('through npm, which passes it on a second time, the service still drains', async () => {
@@ -124,7 +130,7 @@ describe('Ctrl-C in the terminal of a start', { skip }, () => {
       /Operator token|the-token-of-this-operator/,
       'a token that was given is not printed',
     );
-    await nothingRuns(dataDir, terminal);
+    await nothingRuns(dataDir, terminal.shown);
   });
 
   test('a second one ends a drain that takes long, and PostgreSQL with it; the next start is none the worse', async () => {
@@ -137,12 +143,12 @@ describe('Ctrl-C in the terminal of a start', { skip }, () => {
     await delay(1_500);
     terminal.interrupt();
     assert.equal(await terminal.ended(), 130, terminal.shown());
-    await nothingRuns(dataDir, terminal);
+    await nothingRuns(dataDir, terminal.shown);
     const next = startIn(dataDir, launcher, port);
     await until('ready again', () => says('Ready in')(next, dataDir), next.shown);
     next.interrupt();
     assert.equal(await next.ended(), 0);
-    await nothingRuns(dataDir, next);
+    await nothingRuns(dataDir, next.shown);
   });
 
   test('while npm installs packages from a registry that never answers, nothing of npm is left', async (t) => {
@@ -185,13 +191,13 @@ describe('Ctrl-C in the terminal of a start', { skip }, () => {
     terminal.interrupt();
     assert.notEqual(await terminal.ended(), 0, terminal.shown());
     assert.match(terminal.shown(), /Stopped before the packages were installed/);
-    await nothingRuns(directory, terminal);
+    await nothingRuns(directory, terminal.shown);
   });
 });
 
 describe('SIGTERM to main.ts alone', { skip }, () => {
   const dataDir = join(folder, 'alone', 'data');
-  for (const [moment, isThere] of moments.filter((_, index) => [2, 4, 6].includes(index))) {
+  for (const [moment, isThere] of moments.filter(isTelling).slice(size(-1, 0))) {
     test(`when ${moment}: it ends with 0 and leaves nothing`, async () => {
       let text = '';
       const env = {
@@ -207,23 +213,15 @@ describe('SIGTERM to main.ts alone', { skip }, () => {
       });
       for (const stream of [child.stdout, child.stderr])
         stream.on('data', (part: Buffer) => (text += part.toString()));
-      const terminal = {
-        shown: () => text,
-        interrupt: () => {},
-        ended: async () => null,
-        close: () => {},
-      };
-      await until(
-        moment,
-        () => isThere(terminal, dataDir),
-        () => text,
-      );
+      const closed = once(child, 'close');
+      const shown = (): string => text;
+      await until(moment, () => isThere({ shown }, dataDir), shown);
       child.kill('SIGTERM');
-      assert.deepEqual(await once(child, 'close'), [0, null], text);
+      assert.deepEqual(await closed, [0, null], text);
       if (moment === 'it is ready')
         assert.match(text, /Operator token +op_/, 'a token that was made here is printed');
       assert.match(text, /Stopping \(SIGTERM\) \.\.\.\n[^]*Stopped\.\n$/);
-      await nothingRuns(dataDir, terminal);
+      await nothingRuns(dataDir, shown);
     });
   }
 });

@@ -7,8 +7,9 @@ import { once } from 'node:events';
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
+import { patience_ms } from '../support/eventually.ts';
 
-const patience_ms = 120_000;
+/** A moment of a start is soon over. */
 const look_ms = 5;
 
 export interface Terminal {

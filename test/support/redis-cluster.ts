@@ -5,9 +5,9 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
+import { eventually } from './eventually.ts';
+import { freePort } from './free-port.ts';
 import { runRedis, type RedisServer } from './redis.ts';
 
 export interface TestRedisCluster {
@@ -28,8 +28,6 @@ export interface TestRedisCluster {
 }
 
 const slots = 16_384;
-const look_ms = 50;
-const patience_ms = 60_000;
 
 interface Node {
   readonly port: number;
@@ -61,7 +59,6 @@ const asking = async <Answer>(
 };
 
 const untilWhole = async (nodes: readonly Node[]): Promise<void> => {
-  const deadline = performance.now() + patience_ms;
   const isWhole = (node: Node): Promise<boolean> =>
     asking(node, async (client) => {
       const info = String(await client.call('CLUSTER', 'INFO'));
@@ -71,11 +68,10 @@ const untilWhole = async (nodes: readonly Node[]): Promise<void> => {
         info.includes(`cluster_slots_ok:${slots}`)
       );
     }).catch(() => false);
-  while (!(await Promise.all(nodes.map(isWhole))).every(Boolean)) {
-    if (performance.now() > deadline)
-      throw new Error(`the Redis Cluster was not whole within ${patience_ms} ms`);
-    await sleep(look_ms);
-  }
+  await eventually(
+    async () => (await Promise.all(nodes.map(isWhole))).every(Boolean),
+    'the whole Redis Cluster',
+  );
 };
 
 const shareSlots = async (nodes: readonly Node[]): Promise<void> => {

@@ -8,9 +8,9 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { startTestDatabase, type TestDatabase } from './database.ts';
+import { eventually } from './eventually.ts';
+import { freePort } from './free-port.ts';
 import { keepLog } from './log-leaks.ts';
 import { startRedis } from './redis.ts';
 
@@ -50,7 +50,7 @@ const calm = { OVERLOAD_DELAY_MS: '30000' };
  * What processes have of this one's environment: where programs are, and what Node has compiled
  * already.
  */
-const inherited = Object.fromEntries(
+export const inherited = Object.fromEntries(
   ['PATH', 'NODE_COMPILE_CACHE'].flatMap((name) =>
     process.env[name] === undefined ? [] : [[name, process.env[name]]],
   ),
@@ -89,23 +89,16 @@ export const spawnProcess = (
   return { name, url: `http://127.0.0.1:${port}`, child, output: () => answered };
 };
 
-const startPatience_ms = 180_000;
-
-/**
- * Waits until `/readyz` answers 200; throws with what the process printed when it ends or takes too
- * long.
- */
+/** Waits until `/readyz` answers 200; throws with what the process printed when it ends instead. */
 export const untilReady = async ({ name, url, child, output }: ServiceProcess): Promise<void> => {
-  const deadline = performance.now() + startPatience_ms;
-  while (performance.now() < deadline) {
+  const isReady = async (): Promise<boolean> => {
     if (child.exitCode !== null || child.signalCode !== null)
       throw new Error(`${name} ended with ${child.exitCode ?? child.signalCode}:\n${output()}`);
     const answer = await fetch(`${url}/readyz`).catch(() => null);
     await answer?.arrayBuffer();
-    if (answer?.ok) return;
-    await sleep(50);
-  }
-  throw new Error(`${name} was not ready within ${startPatience_ms} ms:\n${output()}`);
+    return answer?.ok ?? false;
+  };
+  await eventually(isReady, () => `${name} is not ready:\n${output()}`);
 };
 
 /** Ends a process as an operator does; gives its exit code. */

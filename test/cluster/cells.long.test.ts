@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
-import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { digestOf } from '../../subgraphs/merchants/keys/rules.ts';
 import { payByCard } from '../support/buyer.ts';
 import { startTestDatabase } from '../support/database.ts';
