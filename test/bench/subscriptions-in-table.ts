@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
-import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { spawnProcess, stopProcess, untilReady } from '../support/service.ts';
 import { cpuOfProcess, type CpuClock } from './cpu.ts';
 import type { Fixture } from './fixture.ts';

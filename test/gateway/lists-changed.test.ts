@@ -11,7 +11,7 @@ import { createClient } from 'graphql-ws';
 import type pg from 'pg';
 import { WebSocket } from 'ws';
 import { operationsVersion } from '../../schema/generated/console.ts';
-import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { raiseAlert } from '../../subgraphs/kernel/alerts/raise-alert.ts';
 import { makeSession } from '../console/console-window.ts';
 import { openVisitor } from '../console/visitor.ts';

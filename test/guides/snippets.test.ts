@@ -1,13 +1,12 @@
 /** Every snippet of the guides runs against the service, by bash and by Node. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { guideLanguages, guideNames } from '../../rest-facade/guides/pages.ts';
 import { readGuide, type Guide } from '../../rest-facade/guides/read-guide.ts';
+import { freePort } from '../support/free-port.ts';
 import { openReceiver } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { readText } from '../tidy/tree.ts';
@@ -25,16 +24,6 @@ for (const name of guideNames) guides.set(name, await readGuide('en', name));
 
 const codeIds = (guide: Guide): readonly string[] =>
   [...guide.main.matchAll(/ id="(code-[a-z0-9-]+)"/g)].map(([, id = '']) => id);
-
-/** A free port of this machine. */
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-};
 
 describe('the guides', { concurrency: 4 }, () => {
   let folder = '';

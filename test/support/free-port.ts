@@ -1,6 +1,6 @@
 /** Ports for what the tests start. */
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, type ListenOptions } from 'node:net';
 
 /**
  * Below what systems take for the near ends of connections, and below what the service takes for
@@ -8,27 +8,30 @@ import { createServer } from 'node:net';
  */
 const lowest = 10_240;
 const highest = 16_383;
-const used = '127.0.0.1';
-/** Nothing listens here but the processes of tests, which so reserve the same port of `used`. */
-const reserving = '127.0.0.2';
 
 let next = lowest + Math.floor(Math.random() * (highest - lowest));
 
-/** Listens on a port; fulfils with what ends that, or with null where somebody listens already. */
-const listen = async (host: string, port: number): Promise<(() => Promise<void>) | null> => {
+/** Listens; fulfils with what ends that, or with null where somebody else listens. */
+const listen = async (options: ListenOptions): Promise<(() => Promise<void>) | null> => {
   const server = createServer().unref();
   try {
-    await once(server.listen(port, host), 'listening');
-  } catch (error) {
-    // A system may have one address of loopback alone: there the range is all that helps.
-    const isUnknown = (error as NodeJS.ErrnoException).code === 'EADDRNOTAVAIL';
-    return isUnknown ? async () => {} : null;
+    await once(server.listen(options), 'listening');
+  } catch {
+    return null;
   }
   return async () => {
     server.close();
     await once(server, 'close');
   };
 };
+
+/**
+ * Reserves a port until this process ends: Linux lets one process alone listen on such a name, which
+ * is no file. Elsewhere only the random beginning keeps processes apart.
+ */
+const reserve = async (port: number): Promise<boolean> =>
+  process.platform !== 'linux' ||
+  (await listen({ path: `\0payments-test-port-${port}` })) !== null;
 
 /**
  * A TCP port of 127.0.0.1 that nobody listens on, and that no other process of tests is given while
@@ -38,13 +41,10 @@ export const freePort = async (): Promise<number> => {
   for (let tries = lowest; tries <= highest; tries += 1) {
     const port = next;
     next = port < highest ? port + 1 : lowest;
-    const release = await listen(reserving, port);
-    const close = release && (await listen(used, port));
-    if (close) {
-      await close();
-      return port;
-    }
-    await release?.();
+    if (!(await reserve(port))) continue;
+    const close = await listen({ port, host: '127.0.0.1' });
+    await close?.();
+    if (close) return port;
   }
   throw new Error('no TCP port is free');
 };

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../../subgraphs/kernel/database/embedded/free-port.ts';
+import { freePort } from '../../support/free-port.ts';
 import { openBus } from '../../../subgraphs/kernel/queue/bus.ts';
 import { deriveSecrets } from '../../../subgraphs/kernel/service/config/config.ts';
 import { findOutsidePrograms } from '../../support/outside-programs.ts';

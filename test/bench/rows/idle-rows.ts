@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../../subgraphs/kernel/database/embedded/free-port.ts';
+import { freePort } from '../../support/free-port.ts';
 import { findOutsidePrograms } from '../../support/outside-programs.ts';
 import {
   spawnProcess,

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../../subgraphs/kernel/database/embedded/free-port.ts';
+import { freePort } from '../../support/free-port.ts';
 import { spawnProcess, stopProcess, untilReady } from '../../support/service.ts';
 import { residentMemory_MiB } from '../cpu.ts';
 import { createRequest, readRequest } from '../payment-requests.ts';

@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../../subgraphs/kernel/database/embedded/free-port.ts';
+import { freePort } from '../../support/free-port.ts';
 import type { Bench } from '../plan.ts';
 import { limitRow, type Row } from '../report.ts';
 import { median } from '../rounds.ts';
