@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
 import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
@@ -13,6 +13,7 @@ import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
+import { countStatements } from '../support/count-statements.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { granted } from '../support/granted.ts';
 
@@ -146,14 +147,21 @@ test('a question that fails keeps no other payment from its end', async () => {
 test('of a cancel and a pay at the same moment exactly one wins, and the bank has a session only if the pay did', async () => {
   const key = await migrated.merchant();
   const won = { cancel: 0, pay: 0 };
+  const sent = countStatements(migrated.database.pool).texts;
   for (let round = 0; round < 20; round += 1) {
     const payment = await create(key, 10_000n);
     const cancel = (): Promise<Payment | Refused> =>
       cancelPayment(migrated.database, key, payment.id, at(1));
     const [first, second] =
       round % 2 === 0 ? [() => pay(payment, at(1)), cancel] : [cancel, () => pay(payment, at(1))];
-    // The later the round, the longer the start that the first one has: each of them wins some.
-    const results = await Promise.all([first(), sleep(round * 4).then(second)]);
+    // The later the round, the more statements the first one is ahead: at last it is done.
+    const until = sent.length + Math.floor(round / 2);
+    const done = new AbortController();
+    const begin = async (): Promise<Payment | Refused> => {
+      while (!done.signal.aborted && sent.length < until) await turn();
+      return second();
+    };
+    const results = await Promise.all([first().finally(() => done.abort()), begin()]);
     const [winner] = results.filter((result) => !isRefused(result));
     assert.equal(
       results.filter((result) => isRefused(result) && result.code === 'not_pending').length,

@@ -21,7 +21,8 @@ import { cancelOrRelease, endHolds } from '../../subgraphs/payments/holds/releas
 import { capturedOf } from '../../subgraphs/payments/holds/rules.ts';
 import { findPayment } from '../../subgraphs/payments/store-payment.ts';
 import { openHistory } from '../books/history.ts';
-import { granted } from '../support/granted.ts';
+import { answered, granted } from '../support/granted.ts';
+import { size } from '../support/size.ts';
 import { holdPayment } from '../support/held-payment.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
@@ -48,7 +49,7 @@ describe('fifty at once', () => {
     const { database } = migrated;
     const key = await migrated.merchant('test');
     const ends = new Set<string>();
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < size(5, 12); round++) {
       const payment = await authorized(key);
       const before = payment.captureBefore ?? assert.fail('no end');
       const inTime = before.subtract({ seconds: 1 });
@@ -66,14 +67,18 @@ describe('fifty at once', () => {
             inTime,
           ),
         );
-      const calls = Array.from({ length: 50 }, (_, index) => {
+      const call = (index: number): Promise<string> => {
         // Another one comes first in each round.
         const turn = (index + round) % 3;
         if (turn === 0) return capture(BigInt(1_000 + 100 * index));
         if (turn === 1) return cancel();
         return endHolds(database, banks(), () => before).then(() => 'swept');
-      });
-      const answers = await Promise.all(calls);
+      };
+      // In three rounds it is done before the others begin, so that each of them wins one.
+      const first = call(0);
+      if (round < 3) await first;
+      const others = Array.from({ length: 49 }, (_, index) => call(index + 1));
+      const answers = await Promise.all([first, ...others]);
       const found = await stored(payment);
       ends.add(found.status);
       const done = answers.filter((answer) => answer === 'done').length;
@@ -92,7 +97,7 @@ describe('fifty at once', () => {
           : { kind: 'release', amount: '10000' };
       assert.deepEqual(rows, [wanted]);
     }
-    assert.ok(ends.size > 1, [...ends].join());
+    assert.deepEqual(ends, new Set(['succeeded', 'cancelled', 'expired']));
     const { rows: sums } = await database.pool.query(
       `select (select coalesce(sum(amount), 0)::text from posting where merchant_id = $1 and type = 'payment') as booked,
         (select coalesce(sum(amount), 0)::text from simulator_hold_order where merchant_id = $1 and kind = 'capture') as taken`,
@@ -148,7 +153,9 @@ describe('a capture under a key', () => {
     assert.equal(codeOf(await capture(20_000n)), 'amount_exceeds_remainder');
     // What was refused leaves its key free, what the bank refused, too.
     assert.equal(codeOf(await capture(1_001n)), 'capture_declined');
-    const all = await Promise.all(Array.from({ length: 10 }, () => capture(4_000n)));
+    const all = await Promise.all(
+      Array.from({ length: 10 }, () => answered(() => capture(4_000n))),
+    );
     const made = all.map((one) => granted<Exclude<typeof one, Refused>>(one));
     assert.equal(made.filter(({ replayed }) => !replayed).length, 1);
     const again = granted(await capture(4_000n));

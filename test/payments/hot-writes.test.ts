@@ -16,7 +16,7 @@ import type { PaymentInput } from '../../subgraphs/payments/rules/create.ts';
 import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
-import { granted } from '../support/granted.ts';
+import { answered, granted } from '../support/granted.ts';
 
 let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
@@ -25,16 +25,12 @@ after(() => migrated.close());
 const start = Temporal.Instant.from('2026-11-21T10:00:00.123Z');
 const at = (seconds: number): Temporal.Instant => start.add({ milliseconds: seconds * 1_000 });
 
-const create = async (key: KeyPrincipal, input: PaymentInput, idempotencyKey?: string) =>
-  granted(
-    await recordPayment(
-      migrated.database,
-      noPolicies,
-      key,
-      { input, idempotency: idempotencyKey ? { key: idempotencyKey } : null },
-      start,
-    ),
+const create = async (key: KeyPrincipal, input: PaymentInput, idempotencyKey?: string) => {
+  const request = { input, idempotency: idempotencyKey ? { key: idempotencyKey } : null };
+  return granted(
+    await answered(() => recordPayment(migrated.database, noPolicies, key, request, start)),
   );
+};
 
 const banks = () => openBanks(openSimulator(migrated.database), migrated.database.pool);
 const keyOf = (payment: Payment) => ({ merchantId: payment.merchantId, paymentId: payment.id });

@@ -1,30 +1,23 @@
 /** A link whose payments come to more than one amount keeps, and more than a bigint holds. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type pg from 'pg';
 import { pay } from '../support/buyer.ts';
-import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
+import { openPool } from '../support/database.ts';
 import { makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
-import { startService, type Service } from '../support/service.ts';
+import { startOwn, type ServiceInUse } from '../support/plain-service.ts';
 import { eventually } from '../support/eventually.ts';
 
-let database: TestDatabase;
-let service: Service;
+// Its own: these sums would be in what everybody's payments come to.
+let service: ServiceInUse;
 let pool: pg.Pool;
 before(async () => {
-  database = await startTestDatabase({ migrated: true });
-  service = await startService('one', {
-    DATABASE_URL: database.url,
-    SECRET_KEY: randomBytes(32).toString('base64'),
-    WEBHOOK_PRIVATE_TARGETS: 'allow',
-  });
-  pool = openPool(database.url, 1);
+  service = await startOwn();
+  pool = openPool(service.databaseUrl, 1);
 });
 after(async () => {
   await pool?.end();
   await service?.stop();
-  await database?.stop();
 });
 
 /** The largest amount that ends in 00: the simulated bank approves it. */

@@ -4,31 +4,24 @@
  */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { linkKeyIn } from '../support/buyer.ts';
-import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
+import { openPool } from '../support/database.ts';
 import { askGraph, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
-import { startService, type Service } from '../support/service.ts';
+import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { setClock } from '../support/test-clock.ts';
 import { eventually } from '../support/eventually.ts';
 
-let database: TestDatabase;
-let service: Service;
+let service: ServiceInUse;
 let pool: pg.Pool;
 before(async () => {
-  database = await startTestDatabase({ migrated: true });
-  service = await startService('one', {
-    DATABASE_URL: database.url,
-    SECRET_KEY: randomBytes(32).toString('base64'),
-    WEBHOOK_PRIVATE_TARGETS: 'allow',
-  });
-  pool = openPool(database.url, 2);
+  service = await openPlainService();
+  pool = openPool(service.databaseUrl, 2);
 });
 after(async () => {
   await pool?.end();
   await service?.stop();
-  await database?.stop();
 });
 
 interface Link {
@@ -334,8 +327,8 @@ describe('a payment link', () => {
 
   test('ends by its time and by its merchant, and is nobody else’s', async () => {
     const [merchant, stranger] = [await makeMerchant(service), await makeMerchant(service)];
-    const expires_at = new Date(Date.now() + 1_500).toISOString();
-    const short = await create(merchant, { amount: 1, expires_at });
+    const short = await create(merchant, { amount: 1 });
+    await pool.query('update payment_link set expires_at = now() where id = $1', [short.id]);
     const link = await create(merchant, { amount: 1 });
     for (const [method, path] of [
       ['GET', `/links/${link.id}`],
@@ -400,12 +393,20 @@ describe('a payment link', () => {
 
   test('a payment that is refused leaves nothing behind', async () => {
     const merchant = await makeMerchant(service);
-    const link = await create(merchant, { amount: 10_000, description: 'Zebra ride' });
-    await askGraph(
+    // Nobody else's word: it is forbidden to all merchants.
+    const word = `w${randomUUID().replaceAll('-', '')}`;
+    const link = await create(merchant, { amount: 10_000, description: `${word} ride` });
+    const { forbidden } = await askGraph(
       service,
-      'mutation { forbiddenPurposeAdd(word: "zebra", reason: "Law") { __typename } }',
+      'mutation ($w: String!) { forbidden: forbiddenPurposeAdd(word: $w, reason: "Law") { ... on ForbiddenPurpose { id } } }',
+      { w: word },
     );
     assert.equal((await goOn(link)).status, 422);
+    await askGraph(
+      service,
+      'mutation ($id: ID!) { forbiddenPurposeRemove(id: $id) { __typename } }',
+      forbidden,
+    );
     const { rows } = await pool.query(
       'select count(*)::int as count from link_payment where merchant_id = $1',
       [merchant.id],

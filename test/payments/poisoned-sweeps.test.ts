@@ -145,7 +145,7 @@ test('six hundred poisoned payments of one merchant, more than a page of the swe
   const { pool } = migrated.database;
   const [bad, other] = await merchants();
   assert.ok(other);
-  for (let index = 0; index < 600; index += 1) await create(bad, 100n, start);
+  await Promise.all(Array.from({ length: 600 }, () => create(bad, 100n, start)));
   const last = await create(other, 100n, at(1));
   const cure = await poison(pool, 'payment', 'update', bad.merchantId);
   await sweeps.payment_links(at(20));

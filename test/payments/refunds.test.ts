@@ -20,7 +20,7 @@ import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment
 import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { booksOf } from './books-of.ts';
-import { codeOf, granted } from '../support/granted.ts';
+import { answered, codeOf, granted } from '../support/granted.ts';
 
 let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
@@ -174,7 +174,9 @@ test('fifty equal refunds under one key at once are one refund and forty-nine re
   const payment = await paid(key, 5_000n);
   const results = (
     await Promise.all(
-      Array.from({ length: 50 }, () => refund(key, payment, 5_000n, { idempotencyKey: 'same' })),
+      Array.from({ length: 50 }, () =>
+        answered(() => refund(key, payment, 5_000n, { idempotencyKey: 'same' })),
+      ),
     )
   ).map(granted);
   assert.equal(new Set(results.map(({ refund: made }) => made.id)).size, 1);

@@ -7,5 +7,18 @@ export const granted = <Result extends object>(result: Result | Refused): Result
   return result;
 };
 
+/**
+ * Repeats a call under an idempotency key while an earlier one with its key is at work, as a caller
+ * does: on a busy machine that may take longer than a call waits (decision D-21).
+ */
+export const answered = async <Result extends object>(
+  call: () => Promise<Result | Refused>,
+): Promise<Result | Refused> => {
+  for (;;) {
+    const result = await call();
+    if (codeOf(result) !== 'idempotent_in_progress') return result;
+  }
+};
+
 /** The code of a refusal, or that it is none. */
 export const codeOf = (result: object): string => (isRefused(result) ? result.code : 'not refused');
