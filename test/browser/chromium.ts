@@ -2,14 +2,18 @@
  * A real Chromium for browser tests: found, started once per process, watched for everything that a
  * clean page does not say.
  */
-import { accessSync, constants } from 'node:fs';
+import assert from 'node:assert/strict';
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { getTestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import {
   chromium,
   type BrowserContext,
   type Browser as Chromium,
   type Page,
 } from 'playwright-core';
+import { patience_ms } from '../support/eventually.ts';
 import { countBrowser } from '../support/file-cost.ts';
 import { closeAtEnd } from '../support/shared.ts';
 
@@ -47,17 +51,22 @@ const programArguments = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  '--blink-settings=defaultFontSize=16',
 ];
 
-/** A browser as a test file uses it. Its `close` closes the windows that were opened through it. */
-export interface Browser extends Pick<Chromium, 'newContext' | 'newPage' | 'version'> {
+/**
+ * A browser as a test file uses it: its windows are patient, and its `close` closes the windows that
+ * were opened through it.
+ */
+export interface Browser extends Pick<Chromium, 'newContext' | 'newPage'> {
   close(): Promise<void>;
 }
 
-const launch = async (fontSize_px: number): Promise<Chromium> => {
+const launch = async (): Promise<Chromium> => {
   const browser = await chromium.launch({
     executablePath: found ?? '',
-    args: [...programArguments, `--blink-settings=defaultFontSize=${fontSize_px}`],
+    args: programArguments,
+    timeout: patience_ms,
   });
   const cdp = await browser.newBrowserCDPSession();
   const { processInfo } = await cdp.send('SystemInfo.getProcessInfo');
@@ -69,49 +78,58 @@ const launch = async (fontSize_px: number): Promise<Chromium> => {
   return browser;
 };
 
-/** By the size of its letters: the files of this process share them. */
-const started = new Map<number, Promise<Chromium>>();
+/** Closes a window that is open. What its pages still ask for is no longer the test's concern. */
+const closeWindow = async (window: BrowserContext): Promise<void> => {
+  if (!window.browser()?.contexts().includes(window)) return;
+  const routed = [window, ...window.pages()];
+  await Promise.all(routed.map((one) => one.unrouteAll({ behavior: 'ignoreErrors' })));
+  await window.close();
+};
+
+/** The files of this process share it. */
+let starting: Promise<Chromium> | null = null;
 
 /**
- * Gives a browser that writes letters of `fontSize_px` by default. Throws when there is none. It is
- * started once per process; windows share nothing.
+ * Gives a browser. Throws when there is none. It is started once per process; windows share
+ * nothing.
  */
-export const startChromium = async (fontSize_px = 16): Promise<Browser> => {
-  const starting = started.get(fontSize_px) ?? launch(fontSize_px);
-  started.set(fontSize_px, starting);
+export const startChromium = async (): Promise<Browser> => {
+  starting ??= launch();
   const browser = await starting;
   const windows: BrowserContext[] = [];
   const newContext: Browser['newContext'] = async (options) => {
     const opened = await browser.newContext(options);
+    opened.setDefaultTimeout(patience_ms);
     windows.push(opened);
     return opened;
   };
   return {
     newContext,
     newPage: async (options) => (await newContext(options)).newPage(),
-    version: () => browser.version(),
     close: async () => {
-      await Promise.all(windows.splice(0).map((opened) => opened.close()));
+      await Promise.all(windows.splice(0).map(closeWindow));
     },
   };
 };
-
-/** How long a window waits for what is to come: a busy machine takes its time. */
-export const windowPatience_ms = 60_000;
 
 export interface Visitor {
   readonly language?: 'ru-RU' | 'en-GB' | 'de-DE';
   readonly phone?: boolean;
   readonly script?: boolean;
+  /** The test moves the time of the page's scripts with `page.clock`. */
+  readonly clock?: boolean;
 }
 
 /** What the merchant's shop shows to a buyer who has come back. */
 const shopPage = { contentType: 'text/html', body: '<title>shop</title>' };
 
-/** A buyer's browser window: no cookies of others, and `https://shop.example` answers. */
+/**
+ * A buyer's browser window: no cookies of others, and `https://shop.example` answers. It is closed at
+ * the end of the test that opens it.
+ */
 export const openWindow = async (
   browser: Browser,
-  { language = 'ru-RU', phone = false, script = true }: Visitor = {},
+  { language = 'ru-RU', phone = false, script = true, clock = false }: Visitor = {},
 ): Promise<BrowserContext> => {
   const context = await browser.newContext({
     locale: language,
@@ -120,7 +138,10 @@ export const openWindow = async (
     hasTouch: phone,
     isMobile: phone,
   });
-  context.setDefaultTimeout(windowPatience_ms);
+  if (clock) await context.clock.install();
+  // A page that is left open goes on asking.
+  const test = getTestContext();
+  if (test && 'after' in test) test.after(() => closeWindow(context));
   await context.route('https://shop.example/**', (route) => route.fulfill(shopPage));
   return context;
 };
@@ -140,4 +161,23 @@ export const watchComplaints = (page: Page): readonly string[] => {
   });
   page.on('pageerror', (error) => complaints.push(error.message));
   return complaints;
+};
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+/** Runs in the page. */
+const runAxe = `axe.run({ resultTypes: ['violations'] }).then(({ violations, passes }) => ({
+  passed: passes.length,
+  flaws: violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => id + ' at ' + target.join(' ') + ': ' + failureSummary)),
+}))`;
+
+/** What axe finds wrong with the page as it is, in words. */
+export const flawsOf = async (page: Page): Promise<readonly string[]> => {
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(`${axe}; 0`);
+  const { passed, flaws } = await page.evaluate<{
+    readonly passed: number;
+    readonly flaws: readonly string[];
+  }>(runAxe);
+  assert.ok(passed > 10, 'axe looked at the page');
+  return flaws;
 };

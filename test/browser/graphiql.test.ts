@@ -5,7 +5,8 @@ import { registerGateway } from '../../gateway/graphql/server.ts';
 import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
 import { openParts } from '../gateway/serve-graph.ts';
 import { operatorToken, silent } from '../gateway/small-graph.ts';
-import { noChromium, startChromium, windowPatience_ms } from './chromium.ts';
+import { eventually } from '../support/eventually.ts';
+import { noChromium, startChromium } from './chromium.ts';
 
 /** GraphiQL over a small fixture, in a browser that reaches nothing else. */
 const openPage = async (t: TestContext) => {
@@ -19,7 +20,6 @@ const openPage = async (t: TestContext) => {
     await app.close();
   });
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  page.setDefaultTimeout(windowPatience_ms);
   const elsewhere: string[] = [];
   const complaints: string[] = [];
   await page.route(
@@ -72,9 +72,11 @@ describe('GraphiQL', { skip: noChromium }, () => {
     await run(page);
     await page.getByRole('button', { name: /^stop/i }).waitFor();
     // The server has no message for "listening".
-    await page.waitForTimeout(300);
-    await fixture.happen();
-    await answered(page, '"Shop s1"');
+    const shop = page.locator('.graphiql-response').getByText('"Shop s1"').first();
+    await eventually(async () => {
+      await fixture.happen();
+      return shop.isVisible();
+    }, 'an event in the answer');
 
     const kept = await page.evaluate(() =>
       JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage)]),

@@ -4,15 +4,26 @@
  */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { guideLanguages, guideNames, guidePath } from '../../rest-facade/guides/pages.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
-import { type Browser, noChromium, startChromium, watchComplaints } from './chromium.ts';
+import { isLong } from '../support/size.ts';
+import { type Browser, flawsOf, noChromium, startChromium, watchComplaints } from './chromium.ts';
 
-const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
-const patience_ms = 60_000;
+const widths = [1_440, 390] as const;
+const colorSchemes = ['light', 'dark'] as const;
+
+/**
+ * How axe looks at a page, by the numbers of its name and its language: each page is seen wide and
+ * narrow, in light and dark, once in each language. A run of what takes long sees it twice in each.
+ */
+const looksOf = (name: number, language: number) => {
+  const looks = [0, 1].map((turn) => ({
+    width: widths[(name + language + turn) % 2] ?? widths[0],
+    colorScheme: colorSchemes[(Math.floor(name / 2) + language + turn) % 2] ?? colorSchemes[0],
+  }));
+  return looks.slice(0, isLong ? 2 : 1);
+};
 
 describe('the guides in a browser', { skip: noChromium }, () => {
   let service: ServiceInUse;
@@ -28,51 +39,50 @@ describe('the guides in a browser', { skip: noChromium }, () => {
   const open = async (path: string, options: BrowserContextOptions = {}) => {
     const context = await browser.newContext(options);
     const page = await context.newPage();
-    page.setDefaultTimeout(patience_ms);
     const complaints = watchComplaints(page);
     const elsewhere: string[] = [];
     page.on('request', (request) => {
       if (new URL(request.url()).origin !== service.rest) elsewhere.push(request.url());
     });
-    const response = await page.goto(service.rest + path, { timeout: patience_ms });
+    const response = await page.goto(service.rest + path);
     assert.equal(response?.status(), 200, path);
     return { page, complaints, elsewhere };
   };
 
-  const flawsOf = async (page: Page): Promise<readonly string[]> => {
-    await page.evaluate(`${axe}; 0`);
-    return page.evaluate(
-      'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))',
-    );
-  };
-
-  const paths = guideLanguages.flatMap((language) => [
+  const pathsOf = (language: (typeof guideLanguages)[number]): readonly string[] => [
     `/docs/${language}/`,
     ...guideNames.map((name) => guidePath(language, name)),
-  ]);
-  const views = [
-    { viewport: { width: 1_440, height: 900 }, colorScheme: 'light' },
-    { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
-  ] as const;
-  for (const [index, path] of paths.entries())
-    test(`${path} is clean for axe and fits, wide and narrow`, async () => {
-      // Themes and widths change places from page to page.
-      for (const [at, { viewport }] of views.entries()) {
-        const { colorScheme } = views[(at + index) % 2] ?? views[0];
-        const { page, complaints, elsewhere } = await open(path, { viewport, colorScheme });
-        assert.equal(await page.getAttribute('html', 'lang'), path.slice(6, 8));
-        assert.deepEqual(await flawsOf(page), []);
-        const width = await page.evaluate('document.documentElement.scrollWidth');
-        const wide = await page.evaluate(
-          "[...document.querySelectorAll('main *')].filter((one) => !one.closest('pre, .wide') && one.getBoundingClientRect().right > innerWidth).map((one) => one.outerHTML.slice(0, 100))",
-        );
-        assert.deepEqual([width, wide], [viewport.width, []]);
-        // The text has the width that there is: all of a telephone's, and room for a line of code.
-        const text = (await page.locator('main').boundingBox())?.width ?? 0;
-        assert.ok(text >= Math.min(640, viewport.width - 40), `the text is ${text} wide`);
-        assert.deepEqual([complaints, elsewhere], [[], []]);
-        await page.context().close();
-      }
+  ];
+
+  /** The page has the width that there is: all of a telephone's, and room for a line of code. */
+  const assertFits = async (page: Page, width: number): Promise<void> => {
+    await page.setViewportSize({ width, height: 900 });
+    const used = await page.evaluate('document.documentElement.scrollWidth');
+    const wide = await page.evaluate(
+      "[...document.querySelectorAll('main *')].filter((one) => !one.closest('pre, .wide') && one.getBoundingClientRect().right > innerWidth).map((one) => one.outerHTML.slice(0, 100))",
+    );
+    assert.deepEqual([used, wide], [width, []]);
+    const text = (await page.locator('main').boundingBox())?.width ?? 0;
+    assert.ok(text >= Math.min(640, width - 40), `the text is ${text} wide`);
+  };
+
+  for (const [inLanguage, language] of guideLanguages.entries())
+    test(`every page in ${language} is clean for axe and fits, wide and narrow`, async (t) => {
+      const { page, complaints, elsewhere } = await open(`/docs/${language}/`);
+      for (const [name, path] of pathsOf(language).entries())
+        await t.test(path, async () => {
+          const before = complaints.length;
+          assert.equal((await page.goto(service.rest + path))?.status(), 200);
+          assert.equal(await page.getAttribute('html', 'lang'), language);
+          for (const { width, colorScheme } of looksOf(name, inLanguage)) {
+            await page.emulateMedia({ colorScheme });
+            await page.setViewportSize({ width, height: 900 });
+            assert.deepEqual(await flawsOf(page), [], `${width} ${colorScheme}`);
+          }
+          for (const width of widths) await assertFits(page, width);
+          assert.deepEqual([complaints.slice(before), elsewhere], [[], []]);
+        });
+      await page.context().close();
     });
 
   test('every link between pages of the documentation leads to a page, in the same language', async () => {
@@ -83,7 +93,7 @@ describe('the guides in a browser', { skip: noChromium }, () => {
       return text;
     };
     let links = 0;
-    for (const path of paths) {
+    for (const path of guideLanguages.flatMap(pathsOf)) {
       const [, main = ''] = /<main[^>]*>([^]*)<\/main>/.exec(await textOf(path)) ?? [];
       for (const [, href = ''] of main.matchAll(/ href="([^"]+)"/g)) {
         links += 1;
