@@ -109,6 +109,7 @@ const parts = (): readonly Part[] => [
     name: 'tidy',
     command: [
       '--test',
+      '--test-isolation=none',
       '--test-reporter=spec',
       'test/tidy/*.test.ts',
       'test/contract/routes.test.ts',

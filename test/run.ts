@@ -3,7 +3,7 @@
  * needs from outside is found or installed first; what cannot be tested here is printed, and with
  * `--no-skips` or NO_SKIPS=1 a skipped test is a failed run. `--long` (`npm run test:long`) runs
  * what takes too long for every change: the files that have a long form, in that form, and those
- * that are named `*.long.test.ts`.
+ * that have no other.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,6 @@ const seconds = (took_ms: number): string => `${(took_ms / 1_000).toFixed(1)} s`
 
 /** What takes long, the longest first: begun last, it would run while a core is idle. */
 const long = [
-  'test/how-to/',
   'test/crash/',
   'test/security/rotation',
   'test/sdk/',

@@ -57,16 +57,24 @@ const groupsOf = (files: readonly string[]): readonly (readonly string[])[] => {
 };
 
 /** Writes the program of each group into `folder`; gives their paths. */
-const writeEntries = (folder: string, groups: readonly (readonly string[])[]): readonly string[] =>
-  groups.map((files, index) => {
+const writeEntries = (
+  folder: string,
+  groups: readonly (readonly string[])[],
+): readonly string[] => {
+  const runner = pathToFileURL(join(import.meta.dirname, 'group.ts')).href;
+  return groups.map((files, index) => {
     const entry = join(folder, `group-${index + 1}.mjs`);
-    const runner = pathToFileURL(join(import.meta.dirname, 'group.ts')).href;
+    const imports = files.map(
+      (file) =>
+        `${JSON.stringify(file)}: () => import(${JSON.stringify(pathToFileURL(file).href)})`,
+    );
     writeFileSync(
       entry,
-      `import { runGroup } from ${JSON.stringify(runner)};\nawait runGroup(${JSON.stringify(files)});\n`,
+      `import { runGroup } from ${JSON.stringify(runner)};\nawait runGroup({ ${imports.join(', ')} });\n`,
     );
     return entry;
   });
+};
 
 /** Runs all files, in this order as far as they do not share a process. */
 export const runAll = async (files: readonly string[], stopped: AbortSignal): Promise<Outcome> => {

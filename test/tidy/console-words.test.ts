@@ -24,16 +24,4 @@ describe('the texts of the console', () => {
       [],
     );
   });
-
-  test('are found unused: a text, and one of a group; not one of a group that is read whole', () => {
-    const keys = keysOf(
-      'a.ts',
-      `const en = { shown: 'a', gone: 'b', part: { read: 'c', lost: 'd' }, kinds: { x: 'e' } };
-       const ru: typeof en = { other: 'f' };`,
-    );
-    assert.deepEqual(unusedKeys(keys, 'words.shown; words.part.read; words.kinds[kind];'), [
-      'gone',
-      'lost',
-    ]);
-  });
 });

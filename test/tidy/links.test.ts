@@ -1,34 +1,25 @@
-/**
- * What guides are held to: the form of decisions, and paths and sections that exist. Comments in
- * code, too, name only files that exist.
- */
+/** Links and paths in guides and comments lead somewhere. */
+import assert from 'node:assert/strict';
 import { posix } from 'node:path';
+import { describe, test } from 'node:test';
 import { parseSync } from 'oxc-parser';
+import { isGenerated, projectFiles, readText, typescriptFiles } from './tree.ts';
 
-/** One decision of ARCHITECTURE.md has at most this many words, its title among them. */
-export const decisionWords_max = 120;
+const files = projectFiles();
+const guides = files.filter((path) => path.endsWith('.md'));
 
-const form =
-  /^#### A-\d{3}\. [^\n]+ \(\d{4}-\d{2}-\d{2}\)\n- \*\*Decision:\*\* [^]+?\n- \*\*Rejected:\*\* [^]+?(?:\n- \*\*Measured:\*\* [^]+?)?$/;
-
-/** The decisions of a text, each from its heading to the next one. */
-export const decisionsOf = (text: string): readonly string[] =>
-  (text.split('\n## Decisions\n')[1] ?? '')
-    .split(/^(?=#{2,4} )/m)
-    .filter((part) => part.startsWith('#### '))
-    .map((part) => part.trim());
-
-/** What is wrong with one decision. */
-export const decisionFaults = (decision: string): readonly string[] => {
-  const [title = ''] = decision.split('\n');
-  const words = decision.split(/\s+/).length;
-  const items = decision.split('\n').filter((line) => line.startsWith('- ')).length;
-  const faults: string[] = [];
-  if (!form.test(decision) || items !== (decision.includes('**Measured:**') ? 3 : 2))
-    faults.push(`${title}: not of the form`);
-  if (words > decisionWords_max) faults.push(`${title}: ${words} words`);
-  return faults;
-};
+/**
+ * Links of a Markdown text to files or folders beside it that are not among `files`, all of them
+ * paths from the root. Links to `/docs` are pages that the service itself serves.
+ */
+const deadLinks = (path: string, text: string, files: readonly string[]): readonly string[] =>
+  [...text.matchAll(/\]\((?!#|https?:|\/docs\/)([^)#\s]+)(?:#[^)]*)?\)/g)].flatMap(
+    ([, link = '']) => {
+      const target = posix.join(posix.dirname(path), link);
+      const leads = files.some((file) => file === target || file.startsWith(`${target}/`));
+      return leads ? [] : [link];
+    },
+  );
 
 /** Folders in which a path of a guide begins, and in which it is looked for. */
 const begins =
@@ -44,7 +35,7 @@ const alternatives = (path: string): readonly string[] => {
  * Paths in backticks that lead nowhere. A path is written from the root, or without `subgraphs/`;
  * the ending of a TypeScript file may be missing.
  */
-export const deadPaths = (text: string, files: readonly string[]): readonly string[] => {
+const deadPaths = (text: string, files: readonly string[]): readonly string[] => {
   const leads = (path: string): boolean =>
     [path, `subgraphs/${path}`].some((from) =>
       files.some((file) => file === from || file === `${from}.ts` || file.startsWith(`${from}/`)),
@@ -56,13 +47,13 @@ export const deadPaths = (text: string, files: readonly string[]): readonly stri
 };
 
 /** Written by a build, so that a clean tree does not have it. */
-const built: ReadonlySet<string> = new Set(['console/dist']);
+const built: ReadonlySet<string> = new Set(['console/dist', 'sdk/dist']);
 
 /**
  * Files that the comments of a TypeScript text name and that do not exist: by their ending, or in
  * backticks by a path that begins in a folder of the project. Folders before it may be missing.
  */
-export const deadNames = (path: string, text: string, files: readonly string[]) => {
+const deadNames = (path: string, text: string, files: readonly string[]) => {
   const folders = new Set(files.flatMap((file) => file.split('/').slice(0, -1)));
   const leads = (name: string): boolean =>
     files.some(
@@ -89,7 +80,7 @@ const anchorOf = (heading: string): string =>
     .replaceAll(/\s/g, '-');
 
 /** Links of a guide to sections that do not exist; `read` gives the text of a guide. */
-export const deadAnchors = (path: string, read: (path: string) => string): readonly string[] => {
+const deadAnchors = (path: string, read: (path: string) => string): readonly string[] => {
   const links = read(path).matchAll(/\]\(([^)#\s:]*)#([^)\s]+)\)/g);
   return [...links].flatMap(([, link = '', anchor = '']) => {
     const guide = link === '' ? path : posix.join(posix.dirname(path), link);
@@ -97,3 +88,43 @@ export const deadAnchors = (path: string, read: (path: string) => string): reado
     return headings.map(anchorOf).includes(anchor) ? [] : [`${link}#${anchor}`];
   });
 };
+
+describe('links', () => {
+  const faultsOf = (
+    paths: readonly string[],
+    dead: (path: string, text: string) => readonly string[],
+  ): readonly string[] =>
+    paths.flatMap((path) => dead(path, readText(path)).map((fault) => `${path}: ${fault}`));
+
+  test('every link from a guide leads to a file, and to a heading that is there', (t) => {
+    t.diagnostic(`${guides.length} guides`);
+    assert.ok(guides.length > 5, `saw only ${guides.length} guides`);
+    assert.deepEqual(
+      faultsOf(guides, (path, text) => deadLinks(path, text, files)),
+      [],
+    );
+    assert.deepEqual(
+      faultsOf(guides, (path) => deadAnchors(path, readText)),
+      [],
+    );
+  });
+
+  test('every path in backticks leads to a file or a folder', () =>
+    assert.deepEqual(
+      faultsOf(guides, (_, text) => deadPaths(text, files)),
+      [],
+    ));
+
+  test('every file that a comment names exists', (t) => {
+    // A migration that has run is never changed, whatever it names.
+    const texts = typescriptFiles().filter(
+      (path) => !isGenerated(path) && !path.startsWith('subgraphs/kernel/database/migrations/'),
+    );
+    t.diagnostic(`${texts.length} files`);
+    assert.ok(texts.length > 500, `saw only ${texts.length} files`);
+    assert.deepEqual(
+      faultsOf(texts, (path, text) => deadNames(path, text, files)),
+      [],
+    );
+  });
+});
