@@ -162,6 +162,7 @@ export const tokens = (started: () => Service): void =>
           },
         ],
       });
+      await stream.close();
       await receiver.close();
     });
 

@@ -30,8 +30,7 @@ const listen = async (options: ListenOptions): Promise<(() => Promise<void>) | n
  * is no file. Elsewhere only the random beginning keeps processes apart.
  */
 const reserve = async (port: number): Promise<boolean> =>
-  process.platform !== 'linux' ||
-  (await listen({ path: `\0payments-test-port-${port}` })) !== null;
+  process.platform !== 'linux' || (await listen({ path: `\0payments-test-port-${port}` })) !== null;
 
 /**
  * A TCP port of 127.0.0.1 that nobody listens on, and that no other process of tests is given while
