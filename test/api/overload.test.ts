@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import { eventually } from '../support/eventually.ts';
+import { comesTo, eventually, patience_ms } from '../support/eventually.ts';
+import { inherited } from '../support/service.ts';
+import { isLong } from '../support/size.ts';
 
 /**
  * Starts the server in a process of its own; gives its address, and what lets its `/held` go on.
@@ -17,14 +19,16 @@ const startOverloadable = async (
   limits: { readonly IN_FLIGHT: string; readonly DELAY_MS: string },
 ): Promise<{ readonly url: string; readonly release: () => void }> => {
   const child = fork(join(import.meta.dirname, 'overloaded-process.ts'), {
-    env: { PATH: process.env['PATH'] ?? '', ...limits },
+    env: { ...inherited, ...limits },
   });
+  child.on('error', () => {});
+  const ended = once(child, 'exit');
   t.after(async () => {
-    const ended = once(child, 'exit');
-    child.disconnect();
+    if (child.connected) child.disconnect();
     await ended;
   });
-  const [url] = (await once(child, 'message')) as [string];
+  const diedFirst = ended.then(() => assert.fail('it ended before it listened'));
+  const [url] = (await Promise.race([once(child, 'message'), diedFirst])) as [string];
   return { url, release: () => void child.send('release') };
 };
 
@@ -39,16 +43,16 @@ const ask = async (url: string): Promise<number> => {
   return response.status;
 };
 
-/** Asks again and again, from so many callers, until the time is over. */
+/** Asks again and again, from so many callers, until `isEnough` of the statuses that were seen. */
 const press = async (
   url: string,
   callers: number,
-  for_ms: number,
+  isEnough: (seen: ReadonlySet<number>) => boolean,
 ): Promise<ReadonlySet<number>> => {
-  const until = performance.now() + for_ms;
+  const began_ms = performance.now();
   const seen = new Set<number>();
   const call = async (): Promise<void> => {
-    while (performance.now() < until) {
+    while (!isEnough(seen) && performance.now() - began_ms < patience_ms) {
       const status = await ask(url);
       seen.add(status);
       // As a caller does that heeds Retry-After, only less patient.
@@ -64,9 +68,9 @@ const calm = { IN_FLIGHT: '1000', DELAY_MS: '100000' };
 describe('a process that has too much to do', () => {
   test('answers 503 when its event loop is late, while /healthz answers, and takes requests again when that is over', async (t) => {
     const { url } = await startOverloadable(t, { ...calm, DELAY_MS: '100' });
-    const pressing = press(`${url}/burn`, 40, 5_000);
-    await sleep(2_000);
-    for (let looks = 0; looks < 5; looks += 1) assert.equal(await ask(`${url}/healthz`), 200);
+    let looks = 0;
+    const pressing = press(`${url}/burn`, 40, (seen) => seen.size > 1 && looks === 5);
+    for (; looks < 5; looks += 1) assert.equal(await ask(`${url}/healthz`), 200);
     assert.deepEqual(await pressing, new Set([200, 503]));
     await eventually(async () => (await ask(`${url}/burn`)) === 200, 'an answer');
     const metrics = await (await fetch(`${url}/metrics`)).text();
@@ -96,25 +100,24 @@ describe('a process that has too much to do', () => {
     await Promise.all(
       Array.from({ length: 10 }, () => fetch(`${url}/stream`, { signal: streams.signal })),
     );
-    for (let round = 0; round < 5; round += 1) {
-      const gone = new AbortController();
-      const asking = Promise.allSettled(
-        Array.from({ length: 5 }, () => fetch(`${url}/wait`, { signal: gone.signal })),
-      );
-      await sleep(100);
-      gone.abort();
-      await asking;
-      await sleep(50);
-    }
-    await eventually(async () => (await ask(`${url}/wait`)) === 200, 'an answer');
+    const gone = new AbortController();
+    const asking = Promise.allSettled(
+      Array.from({ length: 5 }, () => fetch(`${url}/held`, { signal: gone.signal })),
+    );
+    await comesTo(503, () => ask(`${url}/burn`));
+    gone.abort();
+    await asking;
+    await comesTo(200, () => ask(`${url}/burn`));
     streams.abort();
   });
 
-  test('is not one that has a burst, or one long pause', async (t) => {
-    const { url } = await startOverloadable(t, { IN_FLIGHT: '1000', DELAY_MS: '1500' });
+  // It keeps a processor busy for long.
+  const testLong = isLong ? test : async () => {};
+  void testLong('is not one that has a burst, or one long pause', async (t) => {
+    const { url } = await startOverloadable(t, { IN_FLIGHT: '1000', DELAY_MS: '5000' });
     const burst = await Promise.all(Array.from({ length: 300 }, () => ask(`${url}/wait`)));
     assert.deepEqual(new Set(burst), new Set([200]));
-    assert.equal(await ask(`${url}/burn?ms=3000`), 200);
+    assert.equal(await ask(`${url}/burn?ms=8000`), 200);
     for (let asked = 0; asked < 10; asked += 1) assert.equal(await ask(`${url}/burn`), 200);
   });
 });
@@ -152,21 +155,26 @@ const take = async (url: string, from: string): Promise<number> => {
   return response.status;
 };
 
+/** How many unfinished requests have given way to others. */
+const cutBy = async (url: string): Promise<number> => {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^unfinished_requests_cut_total (\d+)$/m.exec(metrics)?.[1] ?? Number.NaN);
+};
+
 describe('requests whose body does not come', () => {
-  for (const [where, addressOf] of [
-    ['one address', () => '198.51.100.7'],
-    ['one /64 of IPv6', (nth: number) => `2001:db8::${nth.toString(16)}`],
-    ['many addresses', (nth: number) => `10.0.${Math.floor(nth / 250)}.${nth % 250}`],
-  ] as const) {
+  const places = [
+    ['one address', () => '198.51.100.7', 500],
+    ['one /64 of IPv6', (nth: number) => `2001:db8::${nth.toString(16)}`, 500],
+    ['many addresses', (nth: number) => `10.0.${Math.floor(nth / 250)}.${nth % 250}`, 100],
+  ] as const;
+  for (const [where, addressOf, cut] of isLong ? places : places.slice(0, 1)) {
     test(`take nobody's place, sent from ${where}`, async (t) => {
       const { url } = await startOverloadable(t, { ...calm, IN_FLIGHT: '20' });
       for (let nth = 0; nth < 600; nth += 1) leaveUnfinished(t, url, addressOf(nth));
-      await sleep(500);
+      await comesTo(cut, () => cutBy(url));
       assert.equal(await take(url, '203.0.113.1'), 200);
       assert.equal(await take(url, addressOf(0)), 200);
       assert.equal(await ask(`${url}/wait`), 200);
-      const metrics = await (await fetch(`${url}/metrics`)).text();
-      assert.match(metrics, /^unfinished_requests_cut_total [1-9]/m);
     });
   }
 
@@ -174,7 +182,7 @@ describe('requests whose body does not come', () => {
     const { url } = await startOverloadable(t, { ...calm, IN_FLIGHT: '20' });
     const upload = leaveUnfinished(t, url, '203.0.113.1');
     for (let nth = 0; nth < 700; nth += 1) leaveUnfinished(t, url, `198.51.100.${nth % 7}`);
-    await sleep(500);
+    await comesTo(201, () => cutBy(url));
     assert.match(await upload.rest(), /^HTTP\/1\.1 200 /);
   });
 
@@ -200,15 +208,8 @@ describe('a slow client', () => {
     t.after(() => app.close());
     return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port);
   };
-  /**
-   * Sends one byte every 100 ms until the other side hangs up; gives what it received and how long
-   * it took.
-   */
-  const drip = async (
-    port: number,
-    first: string,
-  ): Promise<{ readonly received: string; readonly took_ms: number }> => {
-    const began = performance.now();
+  /** Sends one byte every 100 ms until the other side hangs up; gives what it received. */
+  const drip = async (port: number, first: string): Promise<string> => {
     const socket = connect(port, '127.0.0.1');
     let received = '';
     socket.on('data', (bytes) => (received += bytes.toString()));
@@ -216,9 +217,10 @@ describe('a slow client', () => {
     socket.on('error', () => {});
     socket.write(first);
     const timer = setInterval(() => socket.write('x'), 100);
-    await once(socket, 'close');
+    // Not `once`, which takes a reset for a failure.
+    await new Promise<void>((resolve) => socket.once('close', () => resolve()));
     clearInterval(timer);
-    return { received, took_ms: performance.now() - began };
+    return received;
   };
 
   for (const [what, first] of [
@@ -229,10 +231,9 @@ describe('a slow client', () => {
     ],
   ] as const) {
     test(`${what} is answered 408 in the envelope, and hung up on`, async (t) => {
-      const { received, took_ms } = await drip(await open(t), first);
+      const received = await drip(await open(t), first);
       assert.match(received, /^HTTP\/1\.1 408 /);
       assert.match(received, /"error":\{"code":"bad_request"/);
-      assert(took_ms < 5_000, `it took ${took_ms} ms`);
     });
   }
 });

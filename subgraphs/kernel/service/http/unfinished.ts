@@ -26,7 +26,7 @@ const cutOff = new Counter({
 });
 
 export interface Unfinished {
-  /** How many there are now. */
+  /** How many there are now, with those that were cut and are not closed yet. */
   readonly count: () => number;
   /** Counts the request, if it has a body to wait for, until that has come. */
   readonly add: (request: FastifyRequest, reply: FastifyReply) => void;
@@ -56,6 +56,8 @@ const cut = ({ socket }: IncomingMessage): void => {
  */
 export const openUnfinished = (networkOf: CallerNetwork): Unfinished => {
   const byNetwork = new Map<string, Set<IncomingMessage>>();
+  /** Cut, while their connections are not closed yet. */
+  const closing = new Set<IncomingMessage>();
   let size = 0;
   const drop = (network: string, request: IncomingMessage): void => {
     const its = byNetwork.get(network);
@@ -71,23 +73,24 @@ export const openUnfinished = (networkOf: CallerNetwork): Unfinished => {
     const [oldest] = byNetwork.get(network) ?? [];
     if (!oldest) return;
     drop(network, oldest);
+    closing.add(oldest);
     cut(oldest);
   };
-  const count = (): number => {
+  const dropAllWhole = (): number => {
     for (const network of byNetwork.keys()) dropWhole(network);
     return size;
   };
   const makeRoom = (network: string): void => {
     if ((byNetwork.get(network)?.size ?? 0) >= unfinishedOfNetwork_max) dropWhole(network);
     if ((byNetwork.get(network)?.size ?? 0) >= unfinishedOfNetwork_max) cutOldest(network);
-    if (size < unfinished_max || count() < unfinished_max) return;
+    if (size < unfinished_max || dropAllWhole() < unfinished_max) return;
     const [fullest] = [...byNetwork].reduce((most, one) =>
       one[1].size > most[1].size ? one : most,
     );
     cutOldest(fullest);
   };
   return {
-    count,
+    count: () => dropAllWhole() + closing.size,
     add: ({ raw }, reply) => {
       if (!hasBody(raw)) return;
       const network = networkOf(raw);
@@ -95,7 +98,10 @@ export const openUnfinished = (networkOf: CallerNetwork): Unfinished => {
       const its = byNetwork.get(network) ?? new Set();
       byNetwork.set(network, its.add(raw));
       size += 1;
-      reply.raw.once('close', () => drop(network, raw));
+      reply.raw.once('close', () => {
+        drop(network, raw);
+        closing.delete(raw);
+      });
     },
   };
 };
