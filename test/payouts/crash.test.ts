@@ -7,6 +7,7 @@ import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/princip
 import { noPolicies } from '../support/no-policies.ts';
 import { createPayout } from '../../subgraphs/payouts/create-payout.ts';
 import type { Payout } from '../../subgraphs/payouts/entities.ts';
+import { eventually } from '../support/eventually.ts';
 import { granted } from '../support/granted.ts';
 import { at, card, openHarness, sbp, start, type Harness } from './harness.ts';
 
@@ -14,37 +15,41 @@ let harness: Harness;
 before(async () => void (harness = await openHarness()));
 after(() => harness.migrated.close());
 
-type Moment = 'before' | 'during' | 'after';
+const moments = ['before', 'during', 'after'] as const;
+
+interface Doomed {
+  readonly key: KeyPrincipal;
+  /** What is created, as JSON. */
+  readonly input?: object;
+  /** Where the process is killed: a moment of this merchant's call to the bank. */
+  readonly moment: (typeof moments)[number];
+}
 
 /**
- * Runs a process until it has come to a moment of its call to the bank, and kills it there with
- * SIGKILL.
+ * Runs a process until each payout has come to its moment, and kills it there with SIGKILL.
+ * `isThere` is asked with how many have stopped.
  */
 const killAt = async (
-  moment: Moment,
   role: 'create' | 'send',
-  key: KeyPrincipal,
-  input: object,
+  doomed: readonly Doomed[],
+  isThere: (stopped: number) => boolean | Promise<boolean>,
 ): Promise<void> => {
   const script = join(import.meta.dirname, 'doomed-process.ts');
-  const child = spawn(
-    process.execPath,
-    [
-      script,
-      harness.migrated.database.url,
-      JSON.stringify(key),
-      JSON.stringify(input),
-      role,
-      moment,
-    ],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
+  const given = doomed.map(({ key, input, moment }) => ({ key, input, moment }));
+  const { url } = harness.migrated.database;
+  const child = spawn(process.execPath, [script, url, role, JSON.stringify(given)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const ended = once(child, 'exit');
-  const [first] = await Promise.race([once(child.stdout, 'data'), ended]);
-  assert.equal(String(first), 'here\n');
-  child.kill('SIGKILL');
+  let output = '';
+  child.stdout.on('data', (text: Buffer) => (output += text.toString()));
+  await eventually(
+    () => {
+      assert.equal(child.exitCode, null, 'it ended by itself');
+      return isThere(output.split('\n').length - 1);
+    },
+    () => `the moments of the calls; it printed ${output}`,
+  ).finally(() => child.kill('SIGKILL'));
   await ended;
 };
 
@@ -61,69 +66,81 @@ const ordersAtBank = async (id: string): Promise<number> =>
   (await harness.pool.query('select 1 from simulator_operation where operation_id = $1', [id])).rows
     .length;
 
-const later = (seconds: number): Temporal.Instant => Temporal.Now.instant().add({ seconds });
+/** So long after a payout was given to the bank, or made. */
+const later = ({ sentAt, createdAt }: Payout, seconds: number): Temporal.Instant =>
+  (sentAt ?? createdAt).add({ seconds });
 
-describe('a process killed with SIGKILL while it gives a payout to the bank', () => {
-  for (const moment of ['before', 'during', 'after'] as const) {
-    test(`a worker, ${moment} the call: the next worker finishes, and the bank pays once`, async () => {
+const statusesOf = (payouts: readonly Payout[]): Promise<readonly string[]> =>
+  Promise.all(payouts.map(async (payout) => (await harness.find(payout)).status));
+
+/** That the merchant of each paid so many times, and has nothing set aside. */
+const assertPaid = async (payout: Payout, times: 0 | 1): Promise<void> => {
+  assert.equal(await ordersAtBank(payout.id), times);
+  const paid = 100n * BigInt(times);
+  assert.deepEqual(await harness.books(payout), {
+    available: 1_000n - paid,
+    reserved: 0n,
+    paid,
+    fees: 0n,
+  });
+};
+
+describe('a process killed with SIGKILL while it gives payouts to the bank', () => {
+  test('a worker, before, during and after the call: the next worker finishes, and the bank pays once', async () => {
+    const made: Payout[] = [];
+    const doomed: Doomed[] = [];
+    for (const moment of moments) {
       const key = await harness.funded(1_000n);
-      const { id } = await harness.made(key, { amount: 100n, ...sbp });
-      await killAt(moment, 'send', key, {});
-      const left = await harness.find({ merchantId: key.merchantId, id });
-      assert.equal(left.status, moment === 'after' ? 'succeeded' : 'pending');
-      if (left.status === 'pending')
-        assert.equal(await harness.send(later(10)), 0, 'nobody takes it while it may be in work');
-      await Promise.all([harness.send(later(40)), harness.send(later(40))]);
-      assert.equal((await harness.find(left)).status, 'succeeded');
-      assert.equal(await ordersAtBank(id), 1);
-      assert.deepEqual(await harness.books(key), {
-        available: 900n,
-        reserved: 0n,
-        paid: 100n,
-        fees: 0n,
-      });
-    });
-  }
+      made.push(await harness.made(key, { amount: 100n, ...sbp }));
+      doomed.push({ key, moment });
+    }
+    const isThere = async (stopped: number): Promise<boolean> =>
+      stopped >= 2 && (await statusesOf(made)).includes('succeeded');
+    await killAt('send', doomed, isThere);
+    assert.deepEqual(await statusesOf(made), ['pending', 'pending', 'succeeded']);
+    const taken = await harness.find(made[0] ?? assert.fail());
+    const tenSeconds = later(taken, 10);
+    assert.equal(await harness.send(tenSeconds), 0, 'nobody takes them while they may be in work');
+    await Promise.all([harness.send(later(taken, 40)), harness.send(later(taken, 40))]);
+    assert.deepEqual(new Set(await statusesOf(made)), new Set(['succeeded']));
+    for (const payout of made) await assertPaid(payout, 1);
+  });
 
-  const ends: readonly (readonly [Moment, Payout['status'], string | null])[] = [
-    ['before', 'failed', 'recipient_data_lost'],
-    ['during', 'succeeded', null],
-    ['after', 'succeeded', null],
-  ];
-  for (const [moment, status, failReason] of ends) {
-    test(`the request of a card payout, ${moment} the call: it is asked about a minute later, and ${failReason ?? 'is found paid'}`, async () => {
-      const key = await harness.funded(1_000n);
-      await killAt(moment, 'create', key, { amount: 100, ...card });
-      const left = await onlyPayout(key);
-      assert.equal(left.status, moment === 'after' ? 'succeeded' : 'pending');
-      if (moment !== 'after') assert.equal((await harness.books(key)).reserved, 100n);
-      assert.equal(await harness.send(later(50)), 0, 'not while its call might still be under way');
-      await harness.send(later(70));
-      const payout = await harness.find(left);
-      assert.deepEqual(
-        [payout.status, payout.failReason, await ordersAtBank(payout.id)],
-        [status, failReason, status === 'succeeded' ? 1 : 0],
-      );
-      const paid = status === 'succeeded' ? 100n : 0n;
-      assert.deepEqual(await harness.books(key), {
-        available: 1_000n - paid,
-        reserved: 0n,
-        paid,
-        fees: 0n,
+  test('a request: what was never sent is sent by the next worker, and a card is asked about a minute later', async () => {
+    const doomed: Doomed[] = [];
+    for (const moment of moments)
+      doomed.push({
+        key: await harness.funded(1_000n),
+        moment,
+        input: { amount: 100, ...card },
       });
-    });
-  }
-
-  test('a payout that was committed and never sent is sent by the next worker', async () => {
     const key = await harness.funded(1_000n);
-    await killAt('after', 'create', key, { amount: 100, ...sbp });
-    const left = await onlyPayout(key);
-    assert.deepEqual([left.status, left.sentAt], ['pending', null]);
-    await harness.send(later(1));
-    assert.deepEqual(
-      [(await harness.find(left)).status, await ordersAtBank(left.id)],
-      ['succeeded', 1],
+    doomed.push({ key, moment: 'after', input: { amount: 100, ...sbp } });
+    await killAt('create', doomed, (stopped) => stopped >= doomed.length);
+    const left = await Promise.all(doomed.map((each) => onlyPayout(each.key)));
+    assert.deepEqual(await statusesOf(left), ['pending', 'pending', 'succeeded', 'pending']);
+    for (const { merchantId, status } of left)
+      assert.equal(
+        (await harness.books({ merchantId })).reserved,
+        status === 'pending' ? 100n : 0n,
+      );
+    const [before, during, after, unsent] = left;
+    assert.ok(before && during && after && unsent);
+    assert.equal(unsent.sentAt, null);
+    await harness.send(later(unsent, 1));
+    assert.deepEqual(await statusesOf([unsent]), ['succeeded']);
+    const [early, late] = [before, during].toSorted((one, other) =>
+      Temporal.Instant.compare(later(one, 0), later(other, 0)),
     );
+    assert.ok(early && late);
+    const fiftySeconds = later(early, 50);
+    assert.equal(await harness.send(fiftySeconds), 0, 'its call might still be under way');
+    await harness.send(later(late, 70));
+    const { status, failReason } = await harness.find(before);
+    assert.deepEqual([status, failReason], ['failed', 'recipient_data_lost']);
+    assert.deepEqual(await statusesOf([during, after]), ['succeeded', 'succeeded']);
+    await assertPaid(before, 0);
+    for (const payout of [during, after, unsent]) await assertPaid(payout, 1);
   });
 });
 

@@ -1,8 +1,8 @@
 /**
- * A process that makes or sends a payout and is killed by the test while it speaks to the bank:
- * `node doomed-process.ts <database> <key principal, JSON> <input, JSON> <create|send>
- * <before|during|after>`. It prints a line when it has come that far, and goes no further. The bank
- * is the simulator, on the database.
+ * A process that makes or sends payouts and is killed by the test while it speaks to the bank:
+ * `node doomed-process.ts <database> <create|send> <payouts, JSON>`. Each payout has a merchant of
+ * its own and a moment of its call to the bank; it prints a line when one has come that far, which
+ * goes no further. The bank is the simulator, on the database.
  */
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
@@ -16,8 +16,15 @@ import { createPayout } from '../../subgraphs/payouts/create-payout.ts';
 import type { PayoutInput } from '../../subgraphs/payouts/rules/create.ts';
 import { sendDuePayouts } from '../../subgraphs/payouts/send-payouts.ts';
 
-const [, , url = '', principal = '', input = '', role = '', moment = ''] = process.argv;
-const database = await openDatabase({ url, entities, pool: 2 });
+interface Doomed {
+  readonly key: KeyPrincipal;
+  readonly input: { readonly amount: number } & Omit<PayoutInput, 'amount'>;
+  readonly moment: 'before' | 'during' | 'after';
+}
+
+const [, , url = '', role = '', given = '[]'] = process.argv;
+const doomed = JSON.parse(given) as readonly Doomed[];
+const database = await openDatabase({ url, entities, pool: 4 });
 const simulator = openSimulator(database);
 
 const stopHere = async (): Promise<never> => {
@@ -29,6 +36,7 @@ const stopHere = async (): Promise<never> => {
 const bank = {
   ...simulator,
   pay: async (order: Parameters<typeof simulator.pay>[0]) => {
+    const moment = doomed.find(({ key }) => key.merchantId === order.merchantId)?.moment;
     if (moment === 'before') await stopHere();
     const answer = await simulator.pay(order);
     if (moment === 'during') await stopHere();
@@ -42,17 +50,13 @@ const parts = {
   fingerprintKey: randomBytes(32),
 };
 const now = (): Temporal.Instant => Temporal.Now.instant();
-const read = (text: string): PayoutInput => {
-  const { amount, ...rest } = JSON.parse(text) as { amount: number } & Omit<PayoutInput, 'amount'>;
-  return { ...rest, amount: BigInt(amount) };
-};
 
-if (role === 'create')
-  await createPayout(
-    parts,
-    { key: JSON.parse(principal) as KeyPrincipal, policies: noPolicies, now },
-    read(input),
-    null,
+if (role === 'send') await sendDuePayouts(parts, now).then(stopHere);
+else
+  await Promise.all(
+    doomed.map(async ({ key, input }) => {
+      const creating = { key, policies: noPolicies, now };
+      await createPayout(parts, creating, { ...input, amount: BigInt(input.amount) }, null);
+      await stopHere();
+    }),
   );
-else await sendDuePayouts(parts, now);
-await stopHere();

@@ -7,6 +7,7 @@ import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { Drafts } from './drafts-harness.ts';
 import { at, openHarness, sbp, type Harness } from './harness.ts';
 import { eventually } from '../support/eventually.ts';
+import { size } from '../support/size.ts';
 
 let harness: Harness;
 let drafts: Drafts;
@@ -35,7 +36,7 @@ const killBehind = async (
 
 test('a process killed between any two statements of an approval leaves a draft that waits, or one payout', async () => {
   const seen: string[] = [];
-  for (let statements = 0; seen.at(-1) !== 'done'; statements += 1) {
+  for (let statements = 0; seen.at(-1) !== 'done'; statements += size(3, 1)) {
     assert.ok(statements < 40, 'an approval has an end');
     const key = await harness.funded(1_000n);
     const draft = await drafts.proposed(key, { amount: 300n, ...sbp });
@@ -62,5 +63,5 @@ test('a process killed between any two statements of an approval leaves a draft 
     });
     assert.equal((await drafts.log(draft)).length, 2, 'made, and approved once');
   }
-  assert.ok(seen.length > 8, `only ${seen.length} moments`);
+  assert.ok(seen.length > size(3, 8), `only ${seen.length} moments`);
 });

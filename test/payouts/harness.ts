@@ -125,7 +125,7 @@ export class Harness {
     return payout;
   }
 
-  async books({ merchantId }: KeyPrincipal): Promise<Books> {
+  async books({ merchantId }: Pick<KeyPrincipal, 'merchantId'>): Promise<Books> {
     const { rows } = await this.pool.query<Record<keyof Books, string>>(
       `select (select coalesce(sum(amount), 0) from (select * from balance_delta_and_balance) b where account = 'merchant') as available,
         (select coalesce(sum(amount), 0) from (select * from balance_delta_and_balance) b where account = 'merchant_reserved') as reserved,

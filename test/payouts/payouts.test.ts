@@ -6,7 +6,7 @@ import { applyPayoutAnswer } from '../../subgraphs/payouts/apply-payout-answer.t
 import { PayoutEntity } from '../../subgraphs/payouts/entities.ts';
 import type { Reach } from '../../subgraphs/kernel/database/reach.ts';
 import { searchPayouts, type PayoutSearch } from '../../subgraphs/payouts/search-payouts.ts';
-import { codeOf, granted } from '../support/granted.ts';
+import { answered, codeOf, granted } from '../support/granted.ts';
 import { account, at, card, cardNumber, openHarness, sbp, start, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -148,7 +148,7 @@ describe('making a payout', () => {
     const key = await harness.funded(10_000n);
     const calls = await Promise.all(
       Array.from({ length: 50 }, () =>
-        harness.create(key, { amount: 300n, ...card }, { key: 'fifty' }),
+        answered(() => harness.create(key, { amount: 300n, ...card }, { key: 'fifty' })),
       ),
     );
     const made = calls.map(granted);
