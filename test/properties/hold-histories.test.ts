@@ -22,6 +22,8 @@ import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.t
 import { findPayment } from '../../subgraphs/payments/store-payment.ts';
 import { granted } from '../support/granted.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+import { size } from '../support/size.ts';
+import { searching } from '../fuzz/cases.ts';
 import {
   captureRefusal,
   held_min,
@@ -298,7 +300,7 @@ const compare = async (lived: LivedHold, model: HoldModel): Promise<void> => {
   assert.deepEqual(webhooks, model.webhooks);
 };
 
-test('any history of a hold, its captures, cancels, end and refunds goes as the tables say: one order has effect, and only what was captured is booked', async () => {
+test('any history of a hold, its captures, cancels, end and refunds goes as the tables say: one order has effect, and only what was captured is booked', async (t) => {
   const met = new Map<string, number>();
   const live = async ({ mode, amount, steps }: History): Promise<void> => {
     const key = await migrated.merchant(mode);
@@ -328,7 +330,10 @@ test('any history of a hold, its captures, cancels, end and refunds goes as the 
     }
     await compare(lived, model);
   };
-  await fc.assert(fc.asyncProperty(history, live), { numRuns: 120, examples: alwaysLived });
+  await fc.assert(fc.asyncProperty(history, live), {
+    ...searching(t, size(40, 120)),
+    examples: alwaysLived,
+  });
   const kinds =
     'authorized, succeeded, cancelled, expired, failed, refunded, part, order capture, order cancel, order end, order give_up, refusal payment_not_authorized, refusal amount_exceeds_remainder, refusal capture_declined, refusal not_pending, refusal payment_not_succeeded';
   for (const kind of kinds.split(', '))

@@ -17,6 +17,7 @@ import {
   type Standing,
   type StandingPatch,
 } from '../../subgraphs/recurring/rules/subscription.ts';
+import { searching } from '../fuzz/cases.ts';
 
 const awkward = [
   '2024-02-29T00:00:00Z',
@@ -41,12 +42,8 @@ const schedule: fc.Arbitrary<Schedule> = fc.record({
   ),
 });
 
-/** Checks a property and says with which seed, so that a failure can be had again. */
-const holds = (t: TestContext, property: fc.IProperty<any>, numRuns: number): void => {
-  const seed = Math.trunc(Math.random() * 2 ** 31);
-  t.diagnostic(`seed ${seed}`);
-  fc.assert(property, { seed, numRuns });
-};
+const holds = (t: TestContext, property: fc.IProperty<any>, cases: number): void =>
+  fc.assert(property, searching(t, cases));
 
 /**
  * The n-th date by the calendar of `Date`, from the contract alone: the month's last day where the

@@ -108,7 +108,7 @@ test('three consumers whose sessions die between the effects and the commit cons
   let deaths = 0;
   const dying: OnPaymentsMoved = async (client) => {
     turns += 1;
-    if (turns % 3 !== 0) return;
+    if (turns % 3 !== 1) return;
     deaths += 1;
     await client.query('select pg_terminate_backend(pg_backend_pid())');
   };

@@ -9,7 +9,7 @@ import {
   pauseSubscription,
   resumeSubscription,
 } from '../../subgraphs/recurring/subscriptions/pause-subscription.ts';
-import { granted } from '../support/granted.ts';
+import { answered, granted } from '../support/granted.ts';
 import { openHarness, refusedWith, type Harness } from './harness.ts';
 import { activeSubscription, chargingOf, start } from './subscription-life.ts';
 
@@ -38,7 +38,7 @@ describe('starting a subscription', () => {
   test('fifty times at once under one key starts one, with one token and one payment', async () => {
     const key = await harness.merchant();
     const started = await Promise.all(
-      Array.from({ length: 50 }, () => start(harness, key, input, 'once')),
+      Array.from({ length: 50 }, () => answered(() => start(harness, key, input, 'once'))),
     );
     const ids = new Set(started.map((one) => granted(one).subscription.id));
     assert.equal(ids.size, 1);

@@ -19,7 +19,7 @@ import {
 import { findTokens } from '../../subgraphs/recurring/find-recurring.ts';
 import { endUnboundTokens } from '../../subgraphs/recurring/jobs.ts';
 import { insertToken } from '../../subgraphs/recurring/tokens/store-token.ts';
-import { granted } from '../support/granted.ts';
+import { answered, granted } from '../support/granted.ts';
 import { faltering, orders, routeToFaltering } from './faltering-bank.ts';
 import { openHarness, refusedWith, type Harness } from './harness.ts';
 
@@ -118,7 +118,9 @@ describe('binding', () => {
   test('fifty equal bindings at once are one token with one payment', async () => {
     const key = await harness.merchant();
     const made = await Promise.all(
-      Array.from({ length: 50 }, () => harness.create(key, { customerRef: 'c-1' }, 'once')),
+      Array.from({ length: 50 }, () =>
+        answered(() => harness.create(key, { customerRef: 'c-1' }, 'once')),
+      ),
     );
     const ids = made.map(
       (created) => `${granted(created).token.id} ${granted(created).payUrl.length}`,
@@ -233,7 +235,7 @@ describe('charging', () => {
     const key = await harness.merchant();
     const token = await harness.active(key);
     const charged = await Promise.all(
-      Array.from({ length: 50 }, () => harness.charge(key, token, 1_000n, 'once')),
+      Array.from({ length: 50 }, () => answered(() => harness.charge(key, token, 1_000n, 'once'))),
     );
     assert.equal(new Set(charged.map((one) => granted(one).payment.id)).size, 1);
     assert.equal(charged.filter((one) => !granted(one).replayed).length, 1);
