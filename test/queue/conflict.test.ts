@@ -7,8 +7,9 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { migrateQueues, openQueues } from '../../subgraphs/kernel/queue/queues.ts';
 import { startTestDatabase } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
 import { recorded } from './recorded-job.ts';
-import { openTestLog, until } from './stores.ts';
+import { openTestLog } from './stores.ts';
 
 const waitsForLock =
   "select 1 from pg_stat_activity where application_name = 'payments queue' and wait_event_type = 'Lock' and datname = current_database()";
@@ -26,6 +27,8 @@ test('a job that is added in a deadlock is added, the store is ready, and the lo
     new pg.Client({ connectionString: database.url }),
     new pg.Client({ connectionString: database.url }),
   ];
+  const finds = async (text: string): Promise<boolean> =>
+    (await looking.query(text)).rows.length > 0;
   await migrateQueues(database.url);
   const { job, runs } = recorded('wanted');
   const { log, answered } = openTestLog();
@@ -41,19 +44,17 @@ test('a job that is added in a deadlock is added, the store is ready, and the lo
   await other.query('begin');
   await other.query('lock table bullmq.job in exclusive mode');
   const adding = queues.addMany('wanted', [{ id: '1' }]);
-  let waits = false;
-  while (!waits) waits = ((await looking.query(waitsForLock)).rowCount ?? 0) > 0;
+  await eventually(() => finds(waitsForLock), 'a wait for the lock');
   await other.query(takeItsLock);
   assert.equal(await queues.ready(), true);
   await other.query('commit');
   await adding;
   assert.equal((await queues.depths()).bank, 1);
   await queues.work([job]);
-  await until('it runs', () => runs.length === 1);
+  await eventually(() => runs.length === 1, 'it runs');
   assert.deepEqual(answered(), []);
   // PostgreSQL counts with some delay.
   const counted =
     'select 1 from pg_stat_database where datname = current_database() and deadlocks > 0';
-  let deadlocked = false;
-  while (!deadlocked) deadlocked = ((await looking.query(counted)).rowCount ?? 0) > 0;
+  await eventually(() => finds(counted), 'a deadlock that was counted');
 });

@@ -2,6 +2,7 @@
  * The stores that queues and bus run on, as the same tests need them: real servers, an empty store
  * for each test, and a server that can die.
  */
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -12,7 +13,7 @@ import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-
 import { migrateQueues } from '../../subgraphs/kernel/queue/queues.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { startTestDatabase } from '../support/database.ts';
-import { noRedis, startRedis } from '../support/redis.ts';
+import { noRedis, startRedis, type TestRedis } from '../support/redis.ts';
 import { startRedisCluster } from '../support/redis-cluster.ts';
 
 export interface StoreUrls {
@@ -75,12 +76,22 @@ const openMortalPostgres = async (): Promise<MortalStore> => {
 /** Redis alone is asked: the address of a database that is not there would show if it were used. */
 const nowhere = 'postgres://nobody@127.0.0.1:1/none';
 
+/** What a redis-server has unless it is told otherwise. */
+const databasesPerRedis = 16;
+
 const openRedis = async (): Promise<Stores> => {
-  const server = await startRedis();
-  let databases = 0;
+  const servers: Promise<TestRedis>[] = [];
+  let given = 0;
   return {
-    fresh: async () => ({ databaseUrl: nowhere, redisUrl: `${server.url}/${databases++}` }),
-    stop: () => server.stop(),
+    fresh: async () => {
+      const database = given++ % databasesPerRedis;
+      if (database === 0) servers.push(startRedis());
+      const server = await servers.at(-1);
+      return { databaseUrl: nowhere, redisUrl: `${server?.url}/${database}` };
+    },
+    stop: async () => {
+      for (const server of servers) await (await server).stop();
+    },
   };
 };
 
@@ -124,6 +135,8 @@ export const mortalStoreKinds: readonly MortalStoreKind[] = [
  */
 export interface Way {
   readonly url: string;
+  /** Connections that were not let through. */
+  readonly refused: number;
   narrow(on: boolean): void;
   close(): void;
 }
@@ -133,8 +146,13 @@ export const openWay = async (url: string): Promise<Way> => {
   const target = new URL(url);
   const sockets = new Set<Socket>();
   let isNarrow = false;
+  let refused = 0;
   const server = createServer((near) => {
-    if (isNarrow) return void near.destroy();
+    if (isNarrow) {
+      refused += 1;
+      near.destroy();
+      return;
+    }
     const far = connect(Number(target.port), target.hostname);
     for (const [from, to] of [[near, far] as const, [far, near] as const]) {
       sockets.add(from);
@@ -151,7 +169,14 @@ export const openWay = async (url: string): Promise<Way> => {
     server.close();
     for (const socket of sockets) socket.destroy();
   };
-  return { url: Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href, narrow, close };
+  return {
+    url: Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href,
+    get refused() {
+      return refused;
+    },
+    narrow,
+    close,
+  };
 };
 
 /**
@@ -166,15 +191,13 @@ export const openTestLog = (): { readonly log: Logger; answered(): readonly stri
   return { log, answered: () => lines };
 };
 
-/** Fulfils when `condition` holds; rejects with what it was waiting for after `patience_ms`. */
-export const until = async (
-  what: string,
-  condition: () => boolean | Promise<boolean>,
-  patience_ms = 60_000,
-): Promise<void> => {
-  const deadline = Date.now() + patience_ms;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`waited ${patience_ms} ms in vain until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+/** The lines of a log about what was lost: one for each loss and one for each return. */
+export const assertOutages = (lines: readonly string[], what: string): void => {
+  const words = [`the ${what} is lost; trying until it is back`, `the ${what} is back`];
+  assert.deepEqual(
+    lines,
+    lines.map((_, index) => words[index % 2]),
+  );
+  // A server that comes back by parts may be lost once more.
+  assert.ok(lines.length === 2 || lines.length === 4, lines.join('\n'));
 };

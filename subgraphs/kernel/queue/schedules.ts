@@ -10,20 +10,20 @@ import type { Job, QueueName } from './run-job.ts';
  */
 const renewal_ms = 60_000;
 /**
- * How often it is looked whether schedules are missing. A node of a cluster may come back empty
+ * How often it is looked whether a schedule has stopped. A node of a cluster may come back empty
  * before anybody has missed it.
  */
 const look_ms = 2_000;
 
 export interface Schedules {
-  /** Puts every schedule back that is not there. Rejects when the store does not answer. */
+  /** Puts every schedule back that has stopped. Rejects when the store does not answer. */
   renew(): Promise<void>;
   close(): void;
 }
 
 /**
  * Keeps the schedules of `jobs`: call `renew` at the start and when the store is back; it is
- * repeated every minute, and when some are missing.
+ * repeated every minute, and when one has stopped.
  */
 export const keepSchedules = (
   queues: Readonly<Record<QueueName, StoredQueue>>,
@@ -36,9 +36,13 @@ export const keepSchedules = (
         if (jobs.some(({ name, every_ms }) => name === key && every_ms === undefined))
           await queues[queue].removeJobScheduler(key);
   };
+  // One that goes on is left alone: BullMQ's PostgreSQL functions do not lock a schedule, and one
+  // that is updated while its turn begins may be left without a next turn.
   const renew = async (): Promise<void> => {
     for (const { name, queue, every_ms } of jobs) {
       if (every_ms === undefined) continue;
+      const there = await queues[queue].getJobScheduler(name);
+      if (there?.every === every_ms && (await hasNextTurn(queues[queue], there))) continue;
       // The next turn comes anyway: a run that threw is not tried again before it.
       await queues[queue].upsertJobScheduler(
         name,
@@ -54,8 +58,12 @@ export const keepSchedules = (
     ({ queue }) => queue,
   );
   const isLacking = async (): Promise<boolean> => {
-    for (const [queue, its] of wanted)
+    for (const [queue, its] of wanted) {
       if ((await queues[queue].getJobSchedulersCount()) < its.length) return true;
+      // One that has stopped stays where it was, while all others go on.
+      const [last] = await queues[queue].getJobSchedulers(0, 0, true);
+      if (last && !(await hasNextTurn(queues[queue], last))) return true;
+    }
     return false;
   };
   let looking = false;
@@ -73,3 +81,10 @@ export const keepSchedules = (
   const timer = setInterval(() => void renew().catch(() => {}), renewal_ms).unref();
   return { renew, close: () => [timer, looks].forEach(clearInterval) };
 };
+
+/** Whether the next turn of a schedule is to come, waits or runs. One that is overdue may be gone. */
+const hasNextTurn = async (
+  queue: StoredQueue,
+  { key, next = 0 }: { readonly key: string; readonly next?: number },
+): Promise<boolean> =>
+  next > Date.now() - look_ms || (await queue.getJob(`repeat:${key}:${next}`)) !== undefined;
