@@ -1,7 +1,8 @@
 /**
- * Parts that are loaded when they are first needed. One that could not be loaded, or that breaks,
- * says so in its own place and is tried again; the rest of the console works on. A browser may
- * remember that a script could not be had: once the service answers, the page is loaded anew then.
+ * Parts that are loaded when they are first needed. A part that cannot be loaded, or that breaks,
+ * says so in its own place, and the rest of the console works on. "Try again" at any lost part
+ * retries all of them. Some browsers remember that a script failed: the page is reloaded when a
+ * retry fails although the service answers.
  */
 import { Component, useEffect, useRef, useState, type ComponentType, type ReactNode } from 'react';
 import { useWords } from '../words/words.ts';
@@ -42,6 +43,12 @@ const answers = (): Promise<boolean> =>
     ({ ok }) => ok,
     () => false,
   );
+
+/** Retries of the parts that are lost on this page. */
+const lost = new Set<() => void>();
+const tryAgain = (): void => {
+  for (const again of lost) again();
+};
 
 /** Keeps what breaks in its own place. */
 class Boundary extends Component<BoundaryProps, { readonly isBroken: boolean }> {
@@ -85,6 +92,15 @@ const laterWith = <Props extends object>(
     );
     const isAgain = useRef(false);
     useEffect(() => {
+      if (state !== 'failed') return undefined;
+      const again = (): void => {
+        isAgain.current = true;
+        setState('loading');
+      };
+      lost.add(again);
+      return () => void lost.delete(again);
+    }, [state]);
+    useEffect(() => {
       if (state !== 'loading') return undefined;
       let isGone = false;
       const wait = async (): Promise<void> => {
@@ -95,11 +111,7 @@ const laterWith = <Props extends object>(
       void wait();
       return () => void (isGone = true);
     }, [state]);
-    const again = (): void => {
-      isAgain.current = true;
-      setState('loading');
-    };
-    if (state === 'failed') return <Fault again={again} />;
+    if (state === 'failed') return <Fault again={tryAgain} />;
     const Shown = loaded;
     if (!Shown) return place === '' ? null : <span className={place} />;
     return (
