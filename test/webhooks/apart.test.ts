@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { byTurns, ownerOf } from '../../subgraphs/merchants/webhooks/lane-name.ts';
 import { LaneTurns } from '../../subgraphs/merchants/webhooks/lane-turns.ts';
-import { eventually } from './receiver.ts';
+import { eventually } from '../support/eventually.ts';
 import {
   openHarness,
   startTestRelay,
@@ -50,8 +50,11 @@ const writeAll = async (shop: Shop, urls: readonly string[]): Promise<void> => {
   client.release();
 };
 
+/** Longer than any test: what hangs, hangs to the end of the test. */
+const limits = { deadline_ms: 900_000, leaseMargin_ms: 900_000 };
+
 const startDelivering = async (context: TestContext): Promise<void> => {
-  const worker = await startWorker(harness);
+  const worker = await startWorker(harness, undefined, limits);
   const relay = startTestRelay(harness, worker.wake, [], worker.handover);
   context.after(async () => {
     await relay.stop();
@@ -60,21 +63,17 @@ const startDelivering = async (context: TestContext): Promise<void> => {
   });
 };
 
-/** How long a webhook of a merchant who did nothing takes; an attempt's deadline is 15 seconds. */
-const waitOf = async (
+/** Sends a webhook of a merchant who did nothing: it comes, although what hangs goes on hanging. */
+const deliverBeside = async (
   { urlOf, count }: Awaited<ReturnType<typeof startHanging>>,
   path: string,
-): Promise<number> => {
-  const shop = await harness.addShop();
-  const began = performance.now();
-  await writeEvent(harness.pool, shop, { url: urlOf(0, path) });
+): Promise<void> => {
+  await writeEvent(harness.pool, await harness.addShop(), { url: urlOf(0, path) });
   await eventually(
     () => count(path) === 1,
     () => 'the webhook did not come',
   );
-  return performance.now() - began;
 };
-const soon_ms = 5_000;
 
 describe('a merchant whose receivers hang', () => {
   test('delays nobody at an origin that both use', async (context) => {
@@ -86,7 +85,7 @@ describe('a merchant whose receivers hang', () => {
       () => receiver.count('/hang') === 10,
       () => `${receiver.count('/hang')} of 10 hang`,
     );
-    assert.ok((await waitOf(receiver, '/own')) < soon_ms);
+    await deliverBeside(receiver, '/own');
   });
 
   test('delays nobody with hundreds of origins', async (context) => {
@@ -101,8 +100,7 @@ describe('a merchant whose receivers hang', () => {
       () => receiver.count('/hang') >= 20,
       () => `${receiver.count('/hang')} hang`,
     );
-    for (const path of ['/one', '/two', '/three'])
-      assert.ok((await waitOf(receiver, path)) < soon_ms);
+    for (const path of ['/one', '/two', '/three']) await deliverBeside(receiver, path);
     assert.ok(receiver.count('/hang') <= 60, `${receiver.count('/hang')} of one merchant hang`);
   });
 

@@ -3,7 +3,8 @@ import { after, before, test } from 'node:test';
 import { metrics } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { watchWebhookBacklog } from '../../subgraphs/merchants/webhooks/webhook-backlog.ts';
 import { attemptsOf } from './record.ts';
-import { eventually, startReceiver } from './receiver.ts';
+import { eventually } from '../support/eventually.ts';
+import { startReceiver } from './receiver.ts';
 import {
   Clock,
   openHarness,

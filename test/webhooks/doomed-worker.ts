@@ -14,6 +14,6 @@ const lanes = openLanes({
   log,
   now: () => Temporal.Now.instant(),
   stopping: new AbortController().signal,
-  limits: { deadline_ms: 1_200, leaseMargin_ms: 800 },
+  limits: { deadline_ms: 900_000, leaseMargin_ms: 900_000 },
 });
 await lanes.deliver(lane);

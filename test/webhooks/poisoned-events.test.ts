@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
 import { endSetAside, poison, setAsideOf } from '../support/poison.ts';
-import { eventually, startReceiver } from './receiver.ts';
+import { eventually } from '../support/eventually.ts';
+import { startReceiver } from './receiver.ts';
 import {
   openHarness,
   startTestRelay,
@@ -98,10 +99,7 @@ test('a result that cannot be stored has nobody else’s webhooks sent again, an
   const cure = await poison(harness.pool, 'webhook_attempt', 'insert', bad.merchantId);
   // Nothing of these tables has the merchant but the row itself.
   const relay = startTestRelay(harness, async () => {});
-  const worker = await startWorker(harness, undefined, {
-    deadline_ms: 10_000,
-    leaseMargin_ms: 1_000,
-  });
+  const worker = await startWorker(harness);
   await receiver.until(4);
   const ids = others.map(({ merchantId }) => `'${merchantId}'`).join(', ');
   await eventually(

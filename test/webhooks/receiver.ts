@@ -1,7 +1,7 @@
 /** A merchant's receiver: a real HTTP server on loopback that remembers what came. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../support/eventually.ts';
 
 export interface Received {
   readonly path: string;
@@ -63,26 +63,11 @@ export const startReceiver = async (
     get atOnce_max() {
       return open.most;
     },
-    until: (count) =>
-      eventually(
+    until: async (count) =>
+      void (await eventually(
         () => received.length >= count,
         () => `${received.length} of ${count} requests came`,
-      ),
+      )),
     close,
   };
-};
-
-/** Longer than a busy machine takes, and shorter than a person waits for a test that fails. */
-const patience_ms = 60_000;
-
-/** Waits until something holds; throws with what was seen when it does not come to that. */
-export const eventually = async (
-  holds: () => boolean | Promise<boolean>,
-  seen: () => string,
-): Promise<void> => {
-  const deadline = Date.now() + patience_ms;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`not within ${patience_ms} ms: ${seen()}`);
-    await sleep(20);
-  }
 };

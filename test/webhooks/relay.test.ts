@@ -13,7 +13,7 @@ import { streamKinds } from '../../subgraphs/kernel/rules/event.ts';
 import { rfc3339 } from '../../schema/rfc3339.ts';
 import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import { findEventsBehind } from '../../subgraphs/merchants/read-events.ts';
-import { eventually } from './receiver.ts';
+import { eventually } from '../support/eventually.ts';
 import {
   log,
   openHarness,
@@ -31,7 +31,7 @@ before(async () => {
 });
 after(() => harness.close());
 
-const untilPublished = (published: readonly StreamedEvent[], count: number): Promise<void> =>
+const untilPublished = (published: readonly StreamedEvent[], count: number): Promise<true> =>
   eventually(
     () => published.length >= count,
     () => `${published.length} of ${count} published`,
@@ -253,9 +253,10 @@ test('a relay that is killed after its commit and before it publishes on the bus
 
   const doomed = fork(new URL('doomed-relay.ts', import.meta.url), [harness.database.url]);
   context.after(() => doomed.kill('SIGKILL'));
+  const ended = once(doomed, 'exit');
   await once(doomed, 'message');
   const lost = await writeEvent(harness.pool, shop);
-  const [, signal] = await once(doomed, 'exit');
+  const [, signal] = await ended;
   assert.equal(signal, 'SIGKILL');
   assert.notEqual(await sequenceOf(lost.eventId), null, 'it was committed');
   const heir = startRelay(parts);
