@@ -4,34 +4,25 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { confirmAtBank, pay, payByCard } from '../support/buyer.ts';
-import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
-import { startService, type Service } from '../support/service.ts';
+import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { eventually } from '../support/eventually.ts';
 
-let database: TestDatabase;
-let service: Service;
+let service: ServiceInUse;
 let merchant: Merchant;
 let receiver: Awaited<ReturnType<typeof openReceiver>>;
 before(async () => {
-  database = await startTestDatabase({ migrated: true });
-  service = await startService('one', {
-    DATABASE_URL: database.url,
-    SECRET_KEY: randomBytes(32).toString('base64'),
-    WEBHOOK_PRIVATE_TARGETS: 'allow',
-  });
+  service = await openPlainService();
   merchant = await makeMerchant(service);
   receiver = await openReceiver();
 });
 after(async () => {
   await receiver?.close();
   await service?.stop();
-  await database?.stop();
 });
 
 const create = async (fields: object = {}) => {

@@ -1,18 +1,26 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { eventually } from '../support/eventually.ts';
 import { envelope, talk } from './raw-answers.ts';
 
 describe('a server that drains', () => {
   const log = openLog({ logLevel: 'silent' }, 'test');
 
   test('ends calls in flight, refuses new ones on kept connections with 503, and then is closed', async () => {
-    const app = openHttp({ config: { publicUrl: null }, log, ready: async () => true });
+    // Nobody is cut for being slow.
+    const long_ms = 300_000;
+    const app = openHttp({
+      config: { publicUrl: null },
+      log,
+      ready: async () => true,
+      patience: { headers_ms: long_ms, request_ms: long_ms, check_ms: long_ms, drain_ms: long_ms },
+    });
     const { promise: goOn, resolve: release } = Promise.withResolvers<void>();
+    const { promise: isIn, resolve: enter } = Promise.withResolvers<void>();
     app.get('/slow', async () => {
+      enter();
       await goOn;
       return { done: true };
     });
@@ -21,15 +29,21 @@ describe('a server that drains', () => {
     slow.socket.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
     const late = await talk(url);
     late.socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n');
-    await sleep(100);
+    await isIn;
+    // Once it answers something else, it has taken the beginning of the late one.
+    await (await fetch(`${url}/healthz`)).text();
     const closed = app.close();
-    await sleep(100);
+    const isRefused = () =>
+      fetch(`${url}/healthz`).then(
+        (answer) => answer.text().then(() => false),
+        () => true,
+      );
+    await eventually(isRefused, 'a server that accepts no connection');
     late.socket.write('\r\n');
-    await once(late.socket, 'close');
+    await late.closed;
     assert.match(late.received(), /^HTTP\/1\.1 503 [^]*retry-after: 1[^]*"code":"unavailable"/i);
-    await assert.rejects(fetch(`${url}/healthz`), 'a closed server accepted a connection');
     release();
-    await once(slow.socket, 'close');
+    await slow.closed;
     assert.match(slow.received(), /^HTTP\/1\.1 200 [^]*connection: close[^]*\{"done":true\}/i);
     await closed;
   });

@@ -1,6 +1,5 @@
 import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { makeMerchant } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
@@ -14,9 +13,9 @@ const authorized = { authorization: `Bearer ${key}` };
 
 /** Sends bytes as they are, reads until the other side closes. */
 const exchange = async (bytes: string): Promise<string> => {
-  const { socket, received } = await talk(service.rest);
+  const { socket, received, closed } = await talk(service.rest);
   socket.write(bytes);
-  await once(socket, 'close');
+  await closed;
   return received();
 };
 

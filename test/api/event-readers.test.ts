@@ -7,7 +7,8 @@ import { openEventStream } from '../../rest-facade/event-stream.ts';
 import { registerRestFacade } from '../../rest-facade/server.ts';
 import { noBankCallbacks } from '../support/no-bank-callbacks.ts';
 import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
-import { openParts, until } from '../gateway/serve-graph.ts';
+import { eventually } from '../support/eventually.ts';
+import { openParts } from '../gateway/serve-graph.ts';
 import { silent, testKey } from '../gateway/small-graph.ts';
 
 const authorization = `Bearer ${testKey}`;
@@ -61,8 +62,8 @@ const happen = async (
   { fixture }: Awaited<ReturnType<typeof serve>>,
   text: () => string,
 ): Promise<void> => {
-  const pings = (count: number): Promise<void> =>
-    until(() => text().split(': ping').length > count);
+  const pings = (count: number): Promise<boolean> =>
+    eventually(() => text().split(': ping').length > count, `${count} pings`);
   await pings(3);
   await fixture.happen({ kind: 'payment.created' });
   await pings(6);
@@ -98,7 +99,9 @@ describe('a comment of the stream is no event', () => {
   test('to fetch-event-source', async (t) => {
     const served = await serve(t);
     // A page's globals, which the library takes its timers from.
-    Object.assign(globalThis, { window: globalThis, document: new EventTarget() });
+    const globals = { window: globalThis, document: new EventTarget() };
+    Object.assign(globalThis, globals);
+    t.after(() => Object.keys(globals).forEach((name) => Reflect.deleteProperty(globalThis, name)));
     const aborting = new AbortController();
     const seen: Seen[] = [];
     const received = { text: '' };
@@ -118,6 +121,7 @@ describe('a comment of the stream is no event', () => {
       onmessage: (message) => void seen.push(message),
     });
     await happen(served, () => received.text);
+    await eventually(() => seen.length === 2, 'two events');
     aborting.abort();
     await reading;
     assertTwo(seen);
@@ -154,7 +158,7 @@ describe('a comment of the stream is no event', () => {
     await new Promise((resolve) => source.addEventListener('open', resolve));
     await served.fixture.happen({ kind: 'payment.created' });
     await served.fixture.happen({ kind: 'refund.created' });
-    await until(() => seen.length === 2);
+    await eventually(() => seen.length === 2, 'two events');
     assertTwo(seen);
   });
 });

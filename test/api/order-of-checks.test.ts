@@ -92,14 +92,19 @@ const codeOf = async (wrong: ReadonlySet<Fault>): Promise<string> => {
   return codeWith(wrong);
 };
 
+/** A token comes each second: a call that meets it is made again. */
+const assertFinds = async (fault: Fault, wrong: ReadonlySet<Fault>): Promise<void> => {
+  if (fault === 'rate_limited') await comesTo<string>(fault, () => codeOf(wrong));
+  else assert.equal(await codeOf(wrong), fault);
+};
+
 test('nothing of what is checked before is wrong with a request that reaches its operation', async () => {
   const code = await codeOf(new Set());
   assert(!faults.some((fault) => fault === code), code);
 });
 
 describe('each check by itself finds its fault', () => {
-  for (const fault of faults)
-    test(fault, async () => assert.equal(await codeOf(new Set([fault])), fault));
+  for (const fault of faults) test(fault, () => assertFinds(fault, new Set([fault])));
 });
 
 describe('of two faults the earlier check’s is reported', () => {
@@ -107,8 +112,7 @@ describe('of two faults the earlier check’s is reported', () => {
     faults.slice(index + 1).map((later) => [earlier, later] as const),
   );
   for (const [earlier, later] of pairs) {
-    test(`${earlier} before ${later}`, async () =>
-      assert.equal(await codeOf(new Set([earlier, later])), earlier));
+    test(`${earlier} before ${later}`, () => assertFinds(earlier, new Set([earlier, later])));
   }
   test('all pairs were tried', () => assert.equal(pairs.length, 28));
 });
@@ -116,7 +120,7 @@ describe('of two faults the earlier check’s is reported', () => {
 test('of all faults at once, each is reported when the ones before it are corrected', async () => {
   const left = new Set<Fault>(faults);
   for (const fault of faults) {
-    assert.equal(await codeOf(left), fault);
+    await assertFinds(fault, left);
     left.delete(fault);
   }
 });

@@ -16,12 +16,16 @@ export const envelope = async (
   return { status: response.status, ...body.error };
 };
 
-/** A connection whose bytes the test writes. */
-export const talk = async (url: string): Promise<{ socket: Socket; received: () => string }> => {
+/** A connection whose bytes the test writes. `closed` fulfils however it ends. */
+export const talk = async (
+  url: string,
+): Promise<{ socket: Socket; received: () => string; closed: Promise<void> }> => {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   let text = '';
   socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
   await once(socket, 'connect');
-  return { socket, received: () => text };
+  socket.on('error', () => {});
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  return { socket, received: () => text, closed };
 };

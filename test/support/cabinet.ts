@@ -150,6 +150,7 @@ export interface Received {
   /** Of the envelope or of the first GraphQL error; empty when the answer is none. */
   readonly code: string;
   readonly message: string;
+  readonly headers: Headers;
   readonly body: any;
 }
 
@@ -190,6 +191,7 @@ export const send = ({
         status: response.statusCode ?? 0,
         code: error?.code ?? error?.extensions?.code ?? '',
         message: error?.message ?? '',
+        headers: new Headers(response.headers as Record<string, string>),
         body: json,
       });
     });
