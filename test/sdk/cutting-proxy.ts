@@ -54,9 +54,21 @@ export const openCuttingProxy = async (
   };
 };
 
-/** A third of the requests each, in an order that repeats only after many. */
-export const mixedFates = (index: number): Fate => {
-  const dice = (Math.imul(index + 1, 2_654_435_761) >>> 16) % 6;
-  if (dice < 1) return 'cut before';
-  return dice < 3 ? 'cut after' : 'passed';
+/** More than this often one call is not cut: a client gives up at some time. */
+const cutsOfCall_max = 10;
+
+/**
+ * One in six requests is cut before and two are cut after, in an order that repeats only after
+ * many. Calls are told apart by their idempotency keys.
+ */
+export const openMixedFates = () => {
+  const cuts = new Map<string, number>();
+  return (index: number, { headers }: IncomingMessage): Fate => {
+    const dice = (Math.imul(index + 1, 2_654_435_761) >>> 16) % 6;
+    const key = String(headers['idempotency-key']);
+    const before = cuts.get(key) ?? 0;
+    if (dice >= 3 || before >= cutsOfCall_max) return 'passed';
+    cuts.set(key, before + 1);
+    return dice < 1 ? 'cut before' : 'cut after';
+  };
 };

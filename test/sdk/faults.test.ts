@@ -4,13 +4,14 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { openPaymentClient } from '../../sdk/src/index.ts';
 import { openPlainService } from '../support/plain-service.ts';
-import { mixedFates, openCuttingProxy } from './cutting-proxy.ts';
+import { isLong, size } from '../support/size.ts';
+import { openCuttingProxy, openMixedFates } from './cutting-proxy.ts';
 import { makeFundedMerchant } from './funded.ts';
 import { findNode20, installPackage, runNode, writeProgram } from './packed.ts';
 
 const service = await openPlainService();
 after(() => service.stop());
-const node20 = await findNode20();
+const node20 = isLong ? await findNode20() : null;
 
 const countOf = async (list: AsyncIterable<unknown>): Promise<number> => {
   let found = 0;
@@ -29,12 +30,12 @@ describe('through a proxy that cuts connections before and after a request was r
 
   const nodes = [
     ...(node20 === null ? [] : [['Node 20', node20, 100] as const]),
-    ['this Node', process.execPath, 500],
+    ['this Node', process.execPath, size(100, 500)],
   ] as const;
   for (const [name, node, count] of nodes)
     test(`${count} payments, refunds and payouts are ${count} of each, by ${name}`, async (t) => {
-      const merchant = await makeFundedMerchant(service, 20);
-      const proxy = await openCuttingProxy(service.rest, mixedFates);
+      const merchant = await makeFundedMerchant(service, size(5, 20));
+      const proxy = await openCuttingProxy(service.rest, openMixedFates());
       t.after(proxy.close);
       const args = [program, proxy.url, merchant.key, merchant.paidIds.join(','), String(count)];
       const printed = JSON.parse(await runNode(node, args, { cwd: folder }));

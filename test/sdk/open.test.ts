@@ -9,7 +9,7 @@ import { receiptOf } from '../support/receipts.ts';
 import { pay, payByCard } from '../support/buyer.ts';
 import { makeFundedMerchant } from './funded.ts';
 import { openPsp } from './run-psp.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, patience_ms } from '../support/eventually.ts';
 
 const service = await openPlainService();
 after(() => service.stop());
@@ -49,7 +49,7 @@ describe('psp open', { skip: noChromium }, () => {
   /** Opens the address as an operator. */
   const openAt = async (address: string): Promise<Page> => {
     const { page } = await openConsole(browser, service.rest, await makeSession(service, 'viewer'));
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(patience_ms);
     await page.goto(address);
     return page;
   };

@@ -1,11 +1,13 @@
 /** The package as npm makes it, installed in a folder as a shop has it. */
 import { execFile } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   realpathSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -17,12 +19,28 @@ import { promisify } from 'node:util';
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-/** Packs the SDK and unpacks it as a dependency of a new folder. */
+/** Packs a copy of the SDK: packing builds `sdk/dist` anew, which other processes may do as well. */
+const pack = async (): Promise<string> => {
+  const copy = mkdtempSync(join(tmpdir(), 'payments-pack-'));
+  process.once('exit', () => rmSync(copy, { recursive: true, force: true }));
+  for (const name of [
+    'setup.mjs',
+    'tsconfig.json',
+    ...['package.json', 'tsconfig.json', 'README.md', 'src'].map((part) => `sdk/${part}`),
+  ])
+    cpSync(join(root, name), join(copy, name), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  const packing = ['pack', '--silent', '--pack-destination', copy, join(copy, 'sdk')];
+  const { stdout } = await run('npm', packing, { cwd: copy });
+  return join(copy, stdout.trim().split('\n').at(-1) ?? '');
+};
+
+let packed: Promise<string> | null = null;
+
+/** Unpacks the packed SDK as a dependency of a new folder. */
 export const installPackage = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-sdk-'));
-  const packing = ['pack', '--silent', '--pack-destination', folder, join(root, 'sdk')];
-  const { stdout } = await run('npm', packing, { cwd: folder });
-  const tarball = join(folder, stdout.trim().split('\n').at(-1) ?? '');
+  const tarball = await (packed ??= pack());
   const installed = join(folder, 'node_modules/payment-service-sdk');
   mkdirSync(installed, { recursive: true });
   await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1']);

@@ -121,8 +121,10 @@ describe('psp', () => {
       assert.equal(body.data.id, made.subject_id);
     });
 
-  test('prints events as they happen, and ends on Ctrl-C', async () => {
+  test('prints events as they happen, and ends on Ctrl-C', async (t) => {
     const tail = psp.start('events', 'tail', '--json', '--events', 'payment.cancelled');
+    const ended = once(tail, 'exit');
+    t.after(() => tail.kill('SIGKILL'));
     let printed = '';
     tail.stdout?.on('data', (part) => (printed += String(part)));
     const cancel = async (): Promise<string> => {
@@ -138,7 +140,7 @@ describe('psp', () => {
     const [line = ''] = printed.split('\n');
     assert.ok(made.has(JSON.parse(line).data.id));
     tail.kill('SIGINT');
-    const [code] = await once(tail, 'exit');
+    const [code] = await ended;
     assert.equal(code, 0);
   });
 

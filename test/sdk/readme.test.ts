@@ -42,12 +42,13 @@ describe('the first payment of README.md', () => {
     const ending = others.map((code) => code.replace(/^curl -N .*$/m, ''));
     assert.deepEqual([ending.length, listening?.includes('psp -- listen')], [3, true]);
     const listener = start(listening ?? '', merchant.key, receiver.url);
+    const ended = once(listener, 'exit');
     let printed = '';
     listener.stdout?.on('data', (part) => (printed += String(part)));
     listener.stderr?.on('data', (part) => (printed += String(part)));
     t.after(async () => {
-      const ended = once(listener, 'exit');
-      if (listener.pid !== undefined && listener.exitCode === null) process.kill(-listener.pid);
+      const hasEnded = listener.exitCode !== null || listener.signalCode !== null;
+      if (listener.pid !== undefined && !hasEnded) process.kill(-listener.pid);
       await ended;
     });
     await eventually(async () => printed.includes('whs_'), 'the secret of psp listen');

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inherited } from '../support/service.ts';
 
 export const program = join(import.meta.dirname, '../../sdk/src/psp/main.ts');
 
@@ -29,7 +30,7 @@ export interface Psp {
 /** A terminal of somebody with these variables. */
 export const openPsp = (variables: Readonly<Record<string, string>>): Psp => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-psp-'));
-  const env = { PATH: process.env['PATH'] ?? '', PSP_CONFIG: join(folder, 'psp'), ...variables };
+  const env = { ...inherited, PSP_CONFIG: join(folder, 'psp'), ...variables };
   const start = (...args: readonly string[]): ChildProcess =>
     spawn(process.execPath, [program, ...args], { env, stdio: 'pipe' });
   const run = async (args: readonly string[], input = ''): Promise<Ran> => {
@@ -37,7 +38,8 @@ export const openPsp = (variables: Readonly<Record<string, string>>): Psp => {
     let [out, err] = ['', ''];
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (out += text));
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text));
-    child.stdin?.end(input);
+    // A program that needs no input may have ended before it is written.
+    child.stdin?.on('error', () => {}).end(input);
     const [code] = (await once(child, 'close')) as [number | null];
     return { code, out, err };
   };

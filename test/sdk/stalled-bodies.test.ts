@@ -2,9 +2,10 @@
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
+import { isLong } from '../support/size.ts';
 import { findNode20, installPackage, runNode, writeProgram } from './packed.ts';
 
-const node20 = await findNode20();
+const node20 = isLong ? await findNode20() : null;
 
 describe('a body that stalls behind its head', () => {
   let folder = '';

@@ -37,13 +37,17 @@ const collect = async (): Promise<void> => {
   }
 };
 
+/** Longer than a busy machine takes to end what does not hang. */
+const patience_ms = 60_000;
+const look_ms = 20;
+
 const endOf = (reading: Promise<unknown>): Promise<string> =>
   Promise.race([
     reading.then(
       () => 'ended',
       (error: Error) => error.name,
     ),
-    sleep(3_000, 'hangs', { ref: false }),
+    sleep(patience_ms, 'hangs', { ref: false }),
   ]);
 
 /** How reading ended, and whether its connection was given up. */
@@ -53,7 +57,8 @@ const report = async (
   ended: Promise<string>,
 ): Promise<void> => {
   const how = await ended;
-  for (let looks = 0; looks < 50 && sockets.size > 0; looks++) await sleep(20);
+  for (let waited_ms = 0; waited_ms < patience_ms && sockets.size > 0; waited_ms += look_ms)
+    await sleep(look_ms);
   console.log(`${name}: ${how}, ${sockets.size} connections`);
   for (const socket of sockets) socket.destroy();
   close();

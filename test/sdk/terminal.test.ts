@@ -33,6 +33,7 @@ const atTerminal = async (
     stdio: 'pipe',
   });
   let [seen, toType] = ['', typed];
+  child.stdin.on('error', () => {});
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
     seen += part;
     if (toType !== '' && seen.includes('API key')) {
