@@ -6,7 +6,8 @@ import type { LinkWords } from '../../subgraphs/kernel/service/access/link-perso
 
 const made = object({ url: string(), expires_at: string(), person: nullish(string()) });
 const refusal = object({ error: object({ message: string() }) });
-const patience_ms = 5_000;
+/** A busy machine takes its time; that nothing listens is known at once. */
+const patience_ms = 30_000;
 
 /** Where the service listens, and the token of its operator. */
 export interface LinkAsker {

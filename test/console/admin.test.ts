@@ -55,7 +55,7 @@ describe('an administrator', { skip: noChromium }, () => {
   test('sets limits, names and receipts, and changes, disables and deletes an endpoint', async () => {
     const merchant = await makeMerchant(service);
     await merchant.endpoint('http://127.0.0.1:1/first');
-    const { page, context, complaints } = await openAt('admin', `merchants/${merchant.id}`);
+    const { page, leave, complaints } = await openAt('admin', `merchants/${merchant.id}`);
     await act(page, page, 'Change the rate limit', async (dialog) => {
       const send = dialog.getByRole('button', { name: 'Change the rate limit' });
       await dialog.getByLabel('Requests a second').fill('20000');
@@ -100,13 +100,13 @@ describe('an administrator', { skip: noChromium }, () => {
     await line.waitFor({ state: 'detached' });
     assert.deepEqual((await settingsOf(merchant)).shops[0].webhookEndpoints, []);
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 
   test('forbids a word and allows it again; a fee may hold from a moment ahead', async () => {
     const merchant = await makeMerchant(service);
     const word = `word${merchant.id.slice(0, 8)}`;
-    const { page, context, complaints } = await openAt('admin', 'policies?mode=test&tab=words');
+    const { page, leave, complaints } = await openAt('admin', 'policies?mode=test&tab=words');
     const inForce = 'It is in force.';
     await act(
       page,
@@ -148,7 +148,7 @@ describe('an administrator', { skip: noChromium }, () => {
     assert.equal(rateHistory.nodes[0].rateBps, 310);
     assert.match(rateHistory.nodes[0].since, /^(2089-12-31|2090-01-0[12])T/);
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 });
 
@@ -156,7 +156,7 @@ describe('a viewer', { skip: noChromium }, () => {
   test('sees what is set and changes none of it; the graph refuses, too', async () => {
     const merchant = await makeMerchant(service);
     await merchant.endpoint('http://127.0.0.1:1/hook');
-    const { page, context, cookie } = await openAt('viewer', `merchants/${merchant.id}`);
+    const { page, leave, cookie } = await openAt('viewer', `merchants/${merchant.id}`);
     for (const name of [
       /^Change the rate limit/,
       /^Rename/,
@@ -175,7 +175,7 @@ describe('a viewer', { skip: noChromium }, () => {
     const forbid = page.getByRole('button', { name: /^Forbid a word/ });
     await forbid.waitFor();
     assert.equal(await forbid.getAttribute('aria-disabled'), 'true');
-    await context.close();
+    await leave();
     const visitor = openVisitor(service.rest);
     visitor.become(`console=${cookie}`);
     const m = { merchantId: merchant.id };

@@ -25,7 +25,7 @@ after(async () => {
 
 describe('a person chooses', { skip: noChromium }, () => {
   test('filters, which stand in the address as chips, and are taken away one by one', async () => {
-    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/payments?mode=test`);
     await page.getByRole('cell', { name: /by-cards/ }).waitFor();
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
@@ -46,11 +46,11 @@ describe('a person chooses', { skip: noChromium }, () => {
     await page.goBack();
     await page.getByRole('cell', { name: /by-cards/ }).waitFor({ state: 'detached' });
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 
   test('columns, which are kept', async () => {
-    const { page, context } = await openConsole(browser, service.rest, cookie);
+    const { page, leave } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/payments?mode=test`);
     const head = (name: string) => page.getByRole('columnheader', { name, exact: true });
     await head('Shop').waitFor();
@@ -66,11 +66,11 @@ describe('a person chooses', { skip: noChromium }, () => {
     await page.getByRole('button', { name: 'Reset' }).press('Enter');
     await page.keyboard.press('Escape');
     await head('Shop').waitFor();
-    await context.close();
+    await leave();
   });
 
   test('a time zone, in which the console shows moments and reads days', async () => {
-    const { page, context } = await openConsole(browser, service.rest, cookie);
+    const { page, leave } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/settings?mode=test`);
     await page.getByLabel('Time zone').selectOption('Asia/Vladivostok');
     await page.goto(`${service.rest}/console/payments?mode=test`);
@@ -92,11 +92,11 @@ describe('a person chooses', { skip: noChromium }, () => {
     await page.getByRole('button', { name: 'Today' }).click();
     await page.getByRole('button', { name: /Remove the filter From .* 00:00/ }).waitFor();
     assert.match(new URL(page.url()).searchParams.get('since') ?? '', /T14:00:00\.000Z$/);
-    await context.close();
+    await leave();
   });
 
   test('amounts, of which those that cannot be read are marked and not dropped', async () => {
-    const { page, context } = await openConsole(browser, service.rest, cookie);
+    const { page, leave } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/payments?mode=test`);
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
     const form = page.getByRole('dialog', { name: 'Filters' });
@@ -118,6 +118,6 @@ describe('a person chooses', { skip: noChromium }, () => {
     await apply();
     await page.getByRole('button', { name: 'Remove the filter Amount ≥ ₽1,234.50' }).waitFor();
     assert.equal(new URL(page.url()).searchParams.get('to'), '500000');
-    await context.close();
+    await leave();
   });
 });

@@ -2,19 +2,16 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { BrowserContext, Page } from 'playwright-core';
 import pg from 'pg';
-import { type Browser, watchComplaints, windowPatience_ms } from '../browser/chromium.ts';
+import { type Browser, watchComplaints } from '../browser/chromium.ts';
+import { patience_ms } from '../support/eventually.ts';
 import type { ServiceInUse } from '../support/plain-service.ts';
-
-export interface Look {
-  readonly language?: 'ru-RU' | 'en-GB';
-  readonly theme?: 'light' | 'dark';
-  readonly width?: number;
-}
 
 export interface ConsoleWindow {
   readonly page: Page;
   readonly context: BrowserContext;
   readonly complaints: readonly string[];
+  /** Ends what the person did here, and keeps the window for the next person of the file. */
+  leave(): Promise<void>;
 }
 
 /** A session as the login makes it, written beside the service. Gives the cookie's value. */
@@ -39,22 +36,45 @@ export const makeSession = async (
   return secret;
 };
 
+type Language = 'ru-RU' | 'en-GB';
+
+const openPage = async (browser: Browser, language: Language): Promise<Page> => {
+  const context = await browser.newContext({
+    locale: language,
+    viewport: { width: 1_440, height: 900 },
+    reducedMotion: 'reduce',
+  });
+  context.setDefaultTimeout(patience_ms);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  return context.newPage();
+};
+
+/**
+ * Windows that people have left, by their language: a new one would start a process and compile the
+ * console again, which takes three times as long.
+ */
+const left = new WeakMap<Browser, Map<Language, Page[]>>();
+
 /** Opens a window; with a cookie the person is logged in. */
 export const openConsole = async (
   browser: Browser,
   rest: string,
   cookie: string | null,
-  { language = 'en-GB', theme = 'light', width = 1_440 }: Look = {},
+  { language = 'en-GB' }: { readonly language?: Language } = {},
 ): Promise<ConsoleWindow> => {
-  const context = await browser.newContext({
-    locale: language,
-    colorScheme: theme,
-    viewport: { width, height: 900 },
-    reducedMotion: 'reduce',
-  });
-  context.setDefaultTimeout(windowPatience_ms);
-  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const ofBrowser = left.get(browser) ?? new Map<Language, Page[]>();
+  left.set(browser, ofBrowser);
+  const page = ofBrowser.get(language)?.pop() ?? (await openPage(browser, language));
+  const context = page.context();
   if (cookie !== null) await context.addCookies([{ name: 'console', value: cookie, url: rest }]);
-  const page = await context.newPage();
-  return { page, context, complaints: watchComplaints(page) };
+  const leave = async (): Promise<void> => {
+    for (const other of context.pages()) if (other !== page) await other.close();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    // A page of the service without a program, which would keep something again.
+    await page.goto(`${rest}/readyz`);
+    await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+    await context.clearCookies();
+    ofBrowser.set(language, [...(ofBrowser.get(language) ?? []), page]);
+  };
+  return { page, context, complaints: watchComplaints(page), leave };
 };

@@ -30,7 +30,7 @@ describe('developers', { skip: noChromium }, () => {
   test('issue a key that may do less, which is shown once', async () => {
     const merchant = await makeMerchant(service);
     const cookie = await makeSession(service, 'admin', merchant.id);
-    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/developers?mode=test`);
     await press(page.getByRole('button', { name: 'Issue a key' }));
     const dialog = page.getByRole('dialog', { name: 'Issue a key' });
@@ -53,13 +53,13 @@ describe('developers', { skip: noChromium }, () => {
     const paid = await callRest({ rest: service.rest, key }, 'POST', '/payments', { amount: 100 });
     assert.equal(paid.status, 201);
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 
   test('require signatures and make a new secret, shown once, which ends the old one', async () => {
     const merchant = await makeMerchant(service);
     const cookie = await makeSession(service, 'admin', merchant.id);
-    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/developers?mode=test&tab=security`);
     const secret = async (): Promise<string> => {
       await press(page.getByRole('button', { name: 'New signing secret' }));
@@ -101,13 +101,13 @@ describe('developers', { skip: noChromium }, () => {
     await comesTo('invalid_signature', () => codeWith(by(old)));
     assert.equal(await codeWith(by(fresh)), 201);
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 
   test('let keys work from their addresses alone, and from any again', async () => {
     const merchant = await makeMerchant(service);
     const cookie = await makeSession(service, 'admin', merchant.id);
-    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/developers?mode=test&tab=security`);
     const field = page.getByLabel(/Addresses and CIDR blocks/);
     const save = async (entries: string, consequence: RegExp, outcome: RegExp): Promise<void> => {
@@ -133,7 +133,7 @@ describe('developers', { skip: noChromium }, () => {
     await save('', /from any address again/, /The addresses are in force\./);
     await comesTo(200, codeOf);
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 
   test('give a shop a clock and slide it to the next charge, which then happens', async () => {
@@ -146,7 +146,7 @@ describe('developers', { skip: noChromium }, () => {
     await payByCard(body.pay_url);
     await confirmAtBank(body.pay_url);
     const cookie = await makeSession(service, 'support', merchant.id);
-    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/subscriptions?mode=test`);
     await page.getByRole('cell', { name: 'Active' }).waitFor();
 
@@ -171,7 +171,7 @@ describe('developers', { skip: noChromium }, () => {
       return answer.body.items.filter((one: any) => one.status === 'succeeded').length >= 2;
     }, 'the charge of the next period');
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 });
 
@@ -179,7 +179,7 @@ describe('operators', { skip: noChromium }, () => {
   test('block a customer, who is refused, and let the customer through again', async () => {
     const merchant = await makeMerchant(service);
     const cookie = await makeSession(service, 'admin');
-    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
     await page.goto(
       `${service.rest}/console/policies?mode=test&tab=blocks&merchant=${merchant.id}`,
     );
@@ -200,13 +200,13 @@ describe('operators', { skip: noChromium }, () => {
     await press(page.getByRole('dialog').getByRole('button', { name: 'Unblock' }));
     await eventually(async () => (await pay()).status === 201, 'the payment');
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 
   test("switch a merchant's live mode on, and a person of the merchant may not", async () => {
     const merchant = await makeMerchant(service);
     const cookie = await makeSession(service, 'admin');
-    const { page, context } = await openConsole(browser, service.rest, cookie);
+    const { page, leave } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/merchants/${merchant.id}?mode=test`);
     const live = page.getByText('Live', { exact: true });
     const before = await live.count();
@@ -215,7 +215,7 @@ describe('operators', { skip: noChromium }, () => {
     await page.getByText('It is in force.').waitFor();
     await page.keyboard.press('Escape');
     await eventually(async () => (await live.count()) !== before, 'the new state');
-    await context.close();
+    await leave();
 
     const own = await makeSession(service, 'admin', merchant.id);
     const cabinet = await openConsole(browser, service.rest, own);
@@ -223,6 +223,6 @@ describe('operators', { skip: noChromium }, () => {
     const button = cabinet.page.getByRole('button', { name: /Switch live mode/ });
     await button.waitFor();
     assert.equal(await button.getAttribute('aria-disabled'), 'true');
-    await cabinet.context.close();
+    await cabinet.leave();
   });
 });

@@ -70,8 +70,8 @@ describe('a payout by two people', { skip: noChromium }, () => {
     await late.getByRole('button', { name: 'Reject' }).click();
     await late.getByText('It was decided meanwhile: Approved.').waitFor();
     assert.deepEqual([...anna.complaints, ...boris.complaints], []);
-    await anna.context.close();
-    await boris.context.close();
+    await anna.leave();
+    await boris.leave();
   });
 
   test('waits with the refusal when the balance does not cover it, and is rejected with a reason', async () => {
@@ -95,17 +95,17 @@ describe('a payout by two people', { skip: noChromium }, () => {
     await rejecting.getByText('The draft is rejected.').waitFor();
     await rejecting.getByRole('button', { name: 'Close' }).last().click();
     await row.getByText('Rejected', { exact: true }).waitFor();
-    await anna.context.close();
-    await boris.context.close();
+    await anna.leave();
+    await boris.leave();
   });
 
   test('is nothing for support, who is shown who may', async () => {
-    const { page, context } = await windowOf('support');
+    const { page, leave } = await windowOf('support');
     await page.goto(drafts());
     const button = page.getByRole('button', { name: /New payout/ });
     await button.waitFor();
     assert.equal(await button.getAttribute('title'), 'Needs the role Finance');
     assert.equal(await page.getByRole('link', { name: /Payouts to approve/ }).count(), 0);
-    await context.close();
+    await leave();
   });
 });

@@ -43,7 +43,7 @@ describe('what fails at one merchant', { skip: noChromium }, () => {
     await fail(loud, 'https://loud.test/hook', 2_500, 30);
     await fail(quiet, 'https://quiet.test/hook', 1, 10);
     const cookie = await makeSession(service, 'viewer');
-    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/?mode=test`);
     const lines = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem');
     const line = (url: string) => lines.filter({ hasText: url });
@@ -57,7 +57,7 @@ describe('what fails at one merchant', { skip: noChromium }, () => {
     await page.getByRole('row', { name: /quiet\.test/ }).waitFor();
     assert.equal(await page.getByRole('row', { name: /loud\.test/ }).count(), 0);
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 });
 
@@ -86,7 +86,7 @@ describe('a receipt that the cash register refused', { skip: noChromium }, () =>
     const merchant = await makeMerchant(service);
     const { payment } = await refuseReceipt(merchant, 'order-alert');
     const cookie = await makeSession(service, 'finance');
-    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
     const at = `mode=test&merchant=${merchant.id}`;
     await page.goto(`${service.rest}/console/?${at}`);
     const lines = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem');
@@ -103,7 +103,7 @@ describe('a receipt that the cash register refused', { skip: noChromium }, () =>
     await page.getByRole('button', { name: 'Mine' }).click();
     await card.waitFor();
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 
   test('stands in the list of receipts, is sent again by finance and not by a viewer', async () => {
@@ -119,13 +119,13 @@ describe('a receipt that the cash register refused', { skip: noChromium }, () =>
     };
     const viewer = await open('viewer');
     assert.equal(await viewer.resend.getAttribute('aria-disabled'), 'true');
-    await viewer.context.close();
+    await viewer.leave();
     const visitor = openVisitor(service.rest);
     visitor.become(`console=${viewer.cookie}`);
     const refusal = await visitor.ask('ResendReceipt', { merchantId: merchant.id, id: subjectId });
     assert.match(JSON.stringify(refusal), /forbidden/);
 
-    const { page, context, row, resend, complaints } = await open('finance');
+    const { page, leave, row, resend, complaints } = await open('finance');
     assert.match(await row.innerText(), /Refused/);
     await resend.click();
     const dialog = page.getByRole('dialog', { name: 'Resend receipt' });
@@ -143,6 +143,6 @@ describe('a receipt that the cash register refused', { skip: noChromium }, () =>
       .first()
       .waitFor();
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 });

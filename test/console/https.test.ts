@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
-import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { noChromium, startChromium } from '../browser/chromium.ts';
+import { patience_ms } from '../support/eventually.ts';
 import { makeMerchant } from '../support/merchant.ts';
 import { startOwn } from '../support/plain-service.ts';
 import { makeLink } from './visitor.ts';
@@ -38,35 +38,41 @@ const makeCertificate = (): { readonly key: Buffer; readonly cert: Buffer } => {
   }
 };
 
-/** Ends TLS at `port`, and passes the bytes on, those of sockets, too. */
-const terminate = async (port: number, to: number) => {
+/** Ends TLS, and passes the bytes on to the port that `to` gives, those of sockets, too. */
+const terminate = async (to: () => number) => {
   const sockets = new Set<Socket>();
   const server = createServer(makeCertificate(), (client) => {
-    const behind = connect(to, '127.0.0.1');
+    const behind = connect(to(), '127.0.0.1');
     for (const socket of [client, behind]) {
       sockets.add(socket);
       socket.on('error', () => {}).on('close', () => [client, behind].map((one) => one.destroy()));
     }
     client.pipe(behind).pipe(client);
   });
-  server.listen(port, '127.0.0.1');
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return () => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    stop: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
   };
 };
 
 describe('over https', { skip: without }, () => {
   test('the session is a __Host- cookie out of reach of scripts and other sites, and all works by it', async () => {
-    const port = await freePort();
+    let plainPort = 0;
+    const { port, stop } = await terminate(() => plainPort);
     const service = await startOwn({ PUBLIC_URL: `https://localhost:${port}` });
-    const stop = await terminate(port, Number(new URL(service.rest).port));
+    plainPort = Number(new URL(service.rest).port);
     const browser = await startChromium();
     try {
       const link = await makeLink(service.rest);
       assert.ok(link.startsWith(`https://localhost:${port}/console/enter#`));
       const context = await browser.newContext({ ignoreHTTPSErrors: true, locale: 'en-GB' });
+      context.setDefaultTimeout(patience_ms);
       const page = await context.newPage();
       await page.goto(link);
       await page.waitForURL('**/console/');

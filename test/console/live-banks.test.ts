@@ -49,7 +49,7 @@ describe('live mode', { skip: noChromium }, () => {
     await acquirer.callbacks({ callbackUrl: null });
     const { payment, url } = await order(merchant, 70_000);
     await onPage(url, 'pay');
-    const { page, context, complaints } = await entered();
+    const { page, leave, complaints } = await entered();
     await page.goto(`${service.rest}/console/payments/${merchant.id}/${payment.id}?mode=live`);
     const ask = page.getByRole('button', { name: 'Ask the bank' });
     await ask.waitFor();
@@ -65,7 +65,7 @@ describe('live mode', { skip: noChromium }, () => {
     await lines.getByText('yookassa: asked for the state, approved').first().waitFor();
     await lines.getByText('console-link: Bank asked again').waitFor();
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 
   test('shows the breaker of a bank that is gone, and that it does not answer', async () => {
@@ -82,7 +82,7 @@ describe('live mode', { skip: noChromium }, () => {
       );
     }, 'the breaker');
     assert.ok(state);
-    const { page, context, complaints } = await entered();
+    const { page, leave, complaints } = await entered();
     await page.goto(`${service.rest}/console/banks?mode=live`);
     const breakers = page.getByRole('table', { name: 'Circuit breakers by process' });
     const row = breakers.getByRole('row', { name: /yookassa/ });
@@ -98,6 +98,6 @@ describe('live mode', { skip: noChromium }, () => {
     await page.getByRole('heading', { name: 'Banks' }).waitFor();
     assert.equal(await page.getByText(/Circuit open/).count(), 0);
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
-import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { askGraph, callRest, makeMerchant, type Merchant } from '../support/merchant.ts';
@@ -17,10 +17,13 @@ import {
   type ServiceProcess,
 } from '../support/service.ts';
 import { makeSession, openConsole } from './console-window.ts';
-import { eventually } from '../support/eventually.ts';
+import { comesTo } from '../support/eventually.ts';
+import { size } from '../support/size.ts';
 
 let database: TestDatabase;
 let browser: Browser;
+/** It stays when the first one goes. */
+let other: ServiceProcess;
 const running = new Set<ServiceProcess>();
 /** A process of the service; one at the same port is the same one, started again. */
 const start = async (port: number): Promise<ServiceProcess> => {
@@ -44,6 +47,7 @@ before(async () => {
   [database, browser] = await Promise.all([startTestDatabase({ migrated: true }), startChromium()]);
   await ensureMigrated(database.url);
   environment['DATABASE_URL'] = database.url;
+  other = await start(await freePort());
 });
 after(async () => {
   await browser?.close();
@@ -66,8 +70,8 @@ const create = async (rest: string, key: string, orderId: string): Promise<void>
 
 describe('a restart of the service', { skip: noChromium }, () => {
   test('is said, ended, and misses nothing: what came meanwhile is there without loading the page', async () => {
-    const [port, otherPort] = await Promise.all([freePort(), freePort()]);
-    const [first, other] = await Promise.all([start(port), start(otherPort)]);
+    const port = await freePort();
+    const first = await start(port);
     const merchant = await makeMerchant(addressesOf(first));
     await create(first.url, merchant.key, 'order-before');
     const page = await openPayments(first, merchant);
@@ -85,6 +89,7 @@ describe('a restart of the service', { skip: noChromium }, () => {
     await page.getByRole('row', { name: /order-after/ }).waitFor();
     assert.equal(await page.evaluate('window.neverLoadedAgain'), true);
     assert.deepEqual(await ordersOn(page), ['order-after', 'order-meanwhile', 'order-before']);
+    await page.context().close();
   });
 });
 
@@ -129,17 +134,16 @@ const openCpu = async (page: Page): Promise<() => Promise<Readonly<Record<string
   };
 };
 
-const payments_count = 1_000;
-const spread_ms = 10_000;
+const payments_count = size(250, 1_000);
+const spread_ms = size(2_500, 10_000);
 const callers = 50;
 /** The page gathers events for 150 ms; beside that flashes end, and the total is asked for. */
 const draws_max_per_s = 12;
 const rows_max = 100;
 
-describe('a thousand payments in ten seconds', { skip: noChromium }, () => {
+describe('a hundred payments a second', { skip: noChromium }, () => {
   test('are listed as the graph lists them, and drawn a few times a second', async (t) => {
-    const process = await start(await freePort());
-    const service = addressesOf(process);
+    const service = addressesOf(other);
     const merchant = await makeMerchant(service);
     await askGraph(
       service,
@@ -147,8 +151,8 @@ describe('a thousand payments in ten seconds', { skip: noChromium }, () => {
       { m: merchant.id },
       operatorToken,
     );
-    await create(process.url, merchant.key, 'order-first');
-    const page = await openPayments(process, merchant);
+    await create(other.url, merchant.key, 'order-first');
+    const page = await openPayments(other, merchant);
     await page.getByRole('row', { name: /order-first/ }).waitFor();
     await page.locator('.live-dot[data-open=true]').waitFor();
     await page.evaluate(watch);
@@ -161,7 +165,7 @@ describe('a thousand payments in ten seconds', { skip: noChromium }, () => {
       for (const index of indices) {
         const due_ms = began_ms + (index / payments_count) * spread_ms;
         await sleep(Math.max(0, due_ms - performance.now()));
-        await create(process.url, merchant.key, `order-${index}`);
+        await create(other.url, merchant.key, `order-${index}`);
       }
     };
     await Promise.all(Array.from({ length: callers }, caller));
@@ -172,12 +176,7 @@ describe('a thousand payments in ten seconds', { skip: noChromium }, () => {
       { m: merchant.id },
     );
     const listed = payments.nodes.map(({ orderId }: { orderId: string }) => orderId);
-    const isListed = async () => (await ordersOn(page)).join() === listed.join();
-    await eventually(isListed, 'the list as the graph has it').catch(async (error: unknown) => {
-      // What differs says more than that something does.
-      assert.deepEqual(await ordersOn(page), listed);
-      throw error;
-    });
+    await comesTo(listed, () => ordersOn(page));
     await page.getByText(`${(payments_count + 1).toLocaleString('en-GB')} in all`).waitFor();
     const seen: any = await page.evaluate('window.seen');
     const used = await cpu();
@@ -189,7 +188,7 @@ describe('a thousand payments in ten seconds', { skip: noChromium }, () => {
     });
     t.diagnostic(`of the processor, for each time it is drawn: ${perDraw.join(', ')}`);
     assert.ok(seen.rows_max <= rows_max, `${seen.rows_max} rows`);
-    assert.ok(seen.draws > 5, `drawn ${seen.draws} times`);
-    assert.ok(seen.draws <= draws_max_per_s * lasted_s, `drawn ${seen.draws} times`);
+    const isLive = seen.draws > 1 && seen.draws <= draws_max_per_s * lasted_s;
+    assert.ok(isLive, `drawn ${seen.draws} times`);
   });
 });

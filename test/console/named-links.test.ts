@@ -49,17 +49,19 @@ const command = async (...words: readonly string[]) => {
   return { code, printed: printed.trim(), refused: refused.trim() };
 };
 
-/** A link for a person of the merchant, as the command asks for one. */
-const linkFor = async (person: string, role: string): Promise<string> => {
+/** Asks for a link as the command does. */
+const askLink = async (asked: Readonly<Record<string, string>>): Promise<any> => {
   const answer = await fetch(`${service.rest}/console/links`, {
     method: 'POST',
     headers: { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ person, role, merchant: merchant.id }),
+    body: JSON.stringify(asked),
   });
-  assert.equal(answer.status, 201);
-  const { url } = (await answer.json()) as { url: string };
-  return url;
+  return answer.json();
 };
+
+/** A link for a person of the merchant. */
+const linkFor = async (person: string, role: string): Promise<string> =>
+  (await askLink({ person, role, merchant: merchant.id })).url;
 
 describe('npm run console:link for a person', () => {
   test('prints a link by which that person is in, with the role and the merchant', async () => {
@@ -97,34 +99,35 @@ describe('npm run console:link for a person', () => {
 
   test('refuses with one sentence, and prints no link', async () => {
     for (const [words, sentence] of [
-      [['--role', 'finance'], 'person: name the person who gets the role'],
-      [['--person', 'anna'], 'role: expected one of viewer, support, finance, admin'],
-      [
-        ['--person', 'anna', '--role', 'boss'],
-        'role: expected one of viewer, support, finance, admin',
-      ],
-      [
-        ['--person', 'Anna', '--role', 'admin'],
-        'person: expected up to 64 of a-z, 0-9 and . _ @ + -, such as anna or anna@shop.example',
-      ],
-      [
-        ['--person', 'operator-token', '--role', 'admin'],
-        "person: operator-token is no person's name here",
-      ],
-      [
-        ['--person', 'anna', '--role', 'admin', '--merchant', 'tea'],
-        "merchant: expected the merchant's id",
-      ],
-      [
-        ['--person', 'anna', '--role', 'admin', '--merchant', randomUUID()],
-        'merchant: there is no such merchant',
-      ],
       [
         ['anna', 'finance'],
         'npm run console:link takes -- --person <name> --role <role> [--merchant <id>], not: anna finance',
       ],
+      [['--role', 'finance'], 'person: name the person who gets the role'],
     ] as const)
       assert.deepEqual(await command(...words), { code: 1, printed: '', refused: sentence });
+  });
+
+  test('is refused by the service for what names nobody, no role or no merchant', async () => {
+    const roles = 'role: expected one of viewer, support, finance, admin';
+    for (const [asked, sentence] of [
+      [{ person: 'anna' }, roles],
+      [{ person: 'anna', role: 'boss' }, roles],
+      [
+        { person: 'Anna', role: 'admin' },
+        'person: expected up to 64 of a-z, 0-9 and . _ @ + -, such as anna or anna@shop.example',
+      ],
+      [
+        { person: 'operator-token', role: 'admin' },
+        "person: operator-token is no person's name here",
+      ],
+      [{ person: 'anna', role: 'admin', merchant: 'tea' }, "merchant: expected the merchant's id"],
+      [
+        { person: 'anna', role: 'admin', merchant: randomUUID() },
+        'merchant: there is no such merchant',
+      ],
+    ] as const)
+      assert.equal((await askLink(asked)).error.message, sentence);
   });
 });
 
@@ -208,6 +211,6 @@ describe('two people by links', { skip: noChromium }, () => {
     assert.ok(entries.includes('boris payout_draft.approve'), entries.join());
     assert.ok(!entries.some((entry: string) => entry.startsWith('anna payout_draft.approve')));
     assert.deepEqual([...anna.complaints, ...boris.complaints], []);
-    await Promise.all([anna.context.close(), boris.context.close()]);
+    await Promise.all([anna.leave(), boris.leave()]);
   });
 });

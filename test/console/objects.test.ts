@@ -64,7 +64,7 @@ describe('one object', { skip: noChromium }, () => {
   });
 
   test('among links shows its payments, each of which opens, and leads to all of them', async () => {
-    const { page, context, complaints } = await openAt(`paylinks?mode=test&open=${linkId}`);
+    const { page, leave, complaints } = await openAt(`paylinks?mode=test&open=${linkId}`);
     const drawer = page.getByRole('dialog', { name: 'Payment link' });
     const all = drawer.getByRole('link', { name: 'All of them, with filters' });
     await all.waitFor();
@@ -79,7 +79,7 @@ describe('one object', { skip: noChromium }, () => {
     assert.equal(await page.locator('tbody tr').count(), 1);
     assert.equal(await page.getByRole('cell', { name: /order-of-no-link/ }).count(), 0);
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 
   test('among payouts opens by its row and its address: draft, end, movements, webhooks', async () => {
@@ -93,7 +93,7 @@ describe('one object', { skip: noChromium }, () => {
     visitor.become(`console=${await makeSession(service, 'admin', merchant.id)}`);
     const approved = await visitor.ask('ApproveDraft', { merchantId: merchant.id, id });
     assert.equal(approved.errors, undefined, JSON.stringify(approved));
-    const { page, context, complaints } = await openAt('payouts?mode=test');
+    const { page, leave, complaints } = await openAt('payouts?mode=test');
     const row = page.getByRole('row', { name: /Petrov I\./ });
     await row.getByText('Paid out').waitFor();
     await row.getByText('Petrov I.').click();
@@ -109,13 +109,13 @@ describe('one object', { skip: noChromium }, () => {
     await page.goto(`${service.rest}/console/payouts?mode=test&open=${merchant.id}/${id}`);
     await page.getByRole('dialog', { name: 'Payout' }).getByText(id, { exact: true }).waitFor();
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 });
 
 test('the event log stands newest first, and by a kind or from the oldest when that is chosen', async (t) => {
   if (noChromium) return t.skip();
-  const { page, context, complaints } = await openAt('developers?mode=test&tab=events');
+  const { page, leave, complaints } = await openAt('developers?mode=test&tab=events');
   const rows = page.getByRole('table', { name: 'Events and requests' }).locator('tbody tr');
   await rows.first().waitFor();
   const newest = await rows.locator('td:first-child').allInnerTexts();
@@ -132,12 +132,12 @@ test('the event log stands newest first, and by a kind or from the oldest when t
   const narrowed = await rows.locator('td:first-child').allInnerTexts();
   assert.deepEqual(new Set(narrowed), new Set(['payment.succeeded']));
   assert.deepEqual(complaints, []);
-  await context.close();
+  await leave();
 });
 
 describe('the columns of a list', { skip: noChromium }, () => {
   test('are chosen for each list and kept', async () => {
-    const { page, context } = await openAt('payouts?mode=test');
+    const { page, leave } = await openAt('payouts?mode=test');
     const head = (name: string) => page.getByRole('columnheader', { name, exact: true });
     await head('Method').waitFor();
     await page.getByRole('button', { name: 'Columns' }).click();
@@ -155,6 +155,6 @@ describe('the columns of a list', { skip: noChromium }, () => {
       await choices.nth(4).waitFor();
       await page.keyboard.press('Escape');
     }
-    await context.close();
+    await leave();
   });
 });

@@ -75,9 +75,9 @@ describe('personal data', { skip: noChromium }, () => {
     const barred = finance.page.getByRole('button', { name: 'Erase personal data' });
     await barred.waitFor();
     assert.equal(await barred.getAttribute('aria-disabled'), 'true');
-    await finance.context.close();
+    await finance.leave();
 
-    const { page, context, complaints } = await openAt(path);
+    const { page, leave, complaints } = await openAt(path);
     await page.getByText('For Anna').waitFor();
     await page.getByRole('button', { name: 'Erase personal data' }).click();
     const dialog = page.getByRole('dialog', { name: 'Erase personal data' });
@@ -101,7 +101,7 @@ describe('personal data', { skip: noChromium }, () => {
     await confirm(page, 'Erase data of a customer');
     await whole.getByText(/Erased\. Payments: 1, payouts: 0/).waitFor();
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 });
 
@@ -124,7 +124,7 @@ describe('a closing receipt', { skip: noChromium }, () => {
       );
       return payment.amountRefunded === 4_000;
     }, 'the refund');
-    const { page, context, complaints } = await openAt(
+    const { page, leave, complaints } = await openAt(
       `payments/${merchant.id}/${id}?mode=test`,
       'finance',
     );
@@ -153,7 +153,7 @@ describe('a closing receipt', { skip: noChromium }, () => {
     ]);
     assert.equal(await actions('receipt.close'), 1);
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 });
 
@@ -176,7 +176,7 @@ describe('a part of a payment with a receipt', { skip: noChromium }, () => {
       const { payment } = await askGraph(service, asked);
       return payment.receipts.length > 0;
     }, 'the receipt');
-    const { page, context, complaints } = await openAt(`payments/${merchant.id}/${id}?mode=test`);
+    const { page, leave, complaints } = await openAt(`payments/${merchant.id}/${id}?mode=test`);
     const open = async () => {
       await page.getByRole('button', { name: 'Refund', exact: true }).click();
       const dialog = page.getByRole('dialog', { name: 'Refund' });
@@ -206,13 +206,13 @@ describe('a part of a payment with a receipt', { skip: noChromium }, () => {
     assert.equal(await second.quantity('Tea').inputValue(), '1');
     await second.dialog.getByText(/₽60\.00 go back to/).waitFor();
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 });
 
 describe('an endpoint', { skip: noChromium }, () => {
   test('is made with a scheme of signatures, whose secret is shown so, and changed', async () => {
-    const { page, context } = await openAt(`merchants/${merchant.id}?mode=test`);
+    const { page, leave } = await openAt(`merchants/${merchant.id}?mode=test`);
     await page.getByRole('button', { name: 'Add an endpoint' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add an endpoint' });
     await dialog.getByRole('textbox').first().fill('https://shop.example/hooks');
@@ -231,14 +231,14 @@ describe('an endpoint', { skip: noChromium }, () => {
     await editing.getByRole('button', { name: 'Close' }).last().click();
     await line.getByText('Signature: legacy').waitFor();
     assert.equal(await actions('webhook_endpoint.update'), 1);
-    await context.close();
+    await leave();
   });
 });
 
 describe('a fee', { skip: noChromium }, () => {
   test('is set for one shop, and stands with its name', async () => {
     const path = `policies?mode=test&merchant=${merchant.id}&tab=rates`;
-    const { page, context } = await openAt(path, 'finance', null);
+    const { page, leave } = await openAt(path, 'finance', null);
     const { merchant: of } = await askGraph(
       service,
       `{ merchant(id: "${merchant.id}") { shops { id name } } }`,
@@ -260,7 +260,7 @@ describe('a fee', { skip: noChromium }, () => {
       return rateHistory.nodes.find(({ rateBps }: { rateBps: number }) => rateBps === 321);
     }, 'the fee');
     assert.equal(set.shopId, shop.id);
-    await context.close();
+    await leave();
   });
 });
 

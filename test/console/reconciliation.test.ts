@@ -42,7 +42,7 @@ describe('an operator', { skip: noChromium }, () => {
 
   test('uploads a registry, sees what differs, and resolves all of it with one reason', async () => {
     const cookie = await makeSession(service, 'finance');
-    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/reconciliation?mode=test&tab=runs`);
     await page.getByRole('button', { name: 'Upload a registry' }).click();
     const dialog = page.getByRole('dialog', { name: 'Upload a registry' });
@@ -82,12 +82,12 @@ describe('an operator', { skip: noChromium }, () => {
     await page.getByRole('button', { name: 'Resolved' }).click();
     await page.getByText('The acquirer took them back').first().waitFor();
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 
   test('does the same without a mouse, and resolves a difference where home names it', async () => {
     const cookie = await makeSession(service, 'finance');
-    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/?mode=test`);
     await page.getByRole('heading', { name: 'Home' }).waitFor();
     await goTo(page, 'reconcil', /Reconciliation/);
@@ -115,9 +115,7 @@ describe('an operator', { skip: noChromium }, () => {
     await enter(page, dialog.getByRole('button', { name: 'Upload a registry' }));
     await dialog.getByText(/1 lines are compared/).waitFor();
     await escapeFrom(page, dialog);
-    await page.getByRole('row', { name: /Compared.*simulator.* 1 0 1 / }).waitFor({
-      timeout: 60_000,
-    });
+    await page.getByRole('row', { name: /Compared.*simulator.* 1 0 1 / }).waitFor();
 
     await goTo(page, 'home', /Home/);
     const line = page
@@ -132,13 +130,13 @@ describe('an operator', { skip: noChromium }, () => {
     await escapeFrom(page, resolve);
     await line.waitFor({ state: 'detached' });
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 
   test('corrects a balance once under one reference, and reads it as it was before', async () => {
     const merchant = await makeMerchant(service);
     const cookie = await makeSession(service, 'finance');
-    const { page, context } = await openConsole(browser, service.rest, cookie);
+    const { page, leave } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/balance?mode=test&merchant=${merchant.id}`);
     for (const outcome of ['It is booked.', 'This reference was booked before']) {
       await page.getByRole('button', { name: 'Record an adjustment' }).click();
@@ -160,6 +158,6 @@ describe('an operator', { skip: noChromium }, () => {
     await page.getByLabel('Balance at a moment').fill('2020-01-01T00:00');
     await page.getByRole('button', { name: 'Show', exact: true }).click();
     await page.getByText(/Balance ₽0\.00/).waitFor();
-    await context.close();
+    await leave();
   });
 });

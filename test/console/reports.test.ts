@@ -36,7 +36,7 @@ describe('the chart', { skip: noChromium }, () => {
     for (const order_id of ['order-1', 'order-2', 'order-3'])
       await merchant.call('POST', '/payments', { amount: 100, order_id, method: 'cards' });
     const cookie = await makeSession(service, 'viewer', merchant.id);
-    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
     const chart = page.getByRole('img', { name: /Payments, 30 days/ });
     const readout = page.locator('.chart-readout');
     await eventually(async () => {
@@ -51,6 +51,6 @@ describe('the chart', { skip: noChromium }, () => {
     await page.keyboard.press('End');
     assert.equal(await readout.innerText(), last);
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 });

@@ -1,4 +1,7 @@
-/** Every screen for everybody: axe finds nothing, in both languages and themes, wide and narrow. */
+/**
+ * Every screen for everybody: axe finds nothing, in both languages and themes, wide and narrow. The
+ * long form has each screen in every look, and leaves pictures of them.
+ */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
@@ -11,8 +14,9 @@ import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { receiptOf } from '../support/receipts.ts';
 import { setClock } from '../support/test-clock.ts';
-import { makeSession, openConsole, type Look } from './console-window.ts';
+import { makeSession, openConsole } from './console-window.ts';
 import { eventually } from '../support/eventually.ts';
+import { isLong } from '../support/size.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const pictures = join(import.meta.dirname, '../browser/screenshots');
@@ -103,7 +107,7 @@ before(async () => {
     `mutation { draft: payoutDraftCreate(merchantId: "${merchant.id}", shopId: "${merchant.shopId}", mode: test, reason: "September", ${draft}) { __typename } }`,
   );
   assert.equal(data.draft.__typename, 'PayoutDraftCreated');
-  mkdirSync(pictures, { recursive: true });
+  if (isLong) mkdirSync(pictures, { recursive: true });
 });
 after(async () => {
   await browser?.close();
@@ -133,7 +137,6 @@ const screens: readonly (readonly [path: string, ready: string])[] = [
   ['audit', 'tbody tr'],
   ['merchants', 'tbody tr'],
   ['people', 'tbody tr'],
-
   ['settings', '.card'],
   ['payments?method=cards&since=2026-01-01T00:00:00.000Z', '.chosen'],
   ['developers', 'tbody tr'],
@@ -146,99 +149,165 @@ const screens: readonly (readonly [path: string, ready: string])[] = [
   ['policies?tab=blocks', 'tbody tr'],
   ['policies?tab=words', 'h1'],
   ['policies?tab=exchange', 'h1'],
+  ['payments?open=:merchant/:payment', '.timeline'],
+  ['webhooks?open=:merchant/:delivery', '.copy-block'],
+  ['paylinks?open=:link', '.payment'],
+  ['subscriptions?open=:merchant/:subscription', '.payment'],
+  ['payouts?open=:merchant/:payout', '.timeline'],
+  ['merchants/:merchant', '.card'],
+  ['payments/:merchant/:payment', '.timeline'],
+  ['payouts/:merchant/:payout', '.timeline'],
 ];
 
-const looks: readonly Look[] = [
-  { language: 'en-GB', theme: 'light', width: 1_440 },
-  { language: 'ru-RU', theme: 'dark', width: 1_440 },
-  { language: 'ru-RU', theme: 'light', width: 390 },
-  { language: 'en-GB', theme: 'dark', width: 390 },
-  { language: 'en-GB', theme: 'light', width: 768 },
-  { language: 'ru-RU', theme: 'dark', width: 768 },
+/** Every dialog, with where it is opened and by which button. */
+const dialogs: readonly (readonly [path: string, button: RegExp])[] = [
+  ['payouts?tab=drafts', /^(Approve|Одобрить)$/],
+  ['payouts?tab=drafts', /^(New payout|Новая выплата)/],
+  ['payments/:merchant/:prepaid', /^(Make the closing receipt|Пробить закрывающий чек)$/],
+  ['payments/:merchant/:prepaid', /^(Erase personal data|Удалить персональные данные)$/],
+  ['merchants/:merchant', /^(Edit|Изменить)$/],
+  ['policies?tab=rates', /^(Set a fee|Задать комиссию)$/],
 ];
 
-const findings = async (page: Page): Promise<readonly string[]> => {
-  await page.evaluate(`${axe}; 0`);
-  return page.evaluate(
-    'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))',
-  );
+interface View {
+  readonly theme: 'light' | 'dark';
+  readonly width: number;
+}
+
+type Views = readonly [first: View, ...others: View[]];
+
+const languages = ['en-GB', 'ru-RU'] as const;
+const longViews: Readonly<Record<(typeof languages)[number], Views>> = {
+  'en-GB': [
+    { theme: 'light', width: 1_440 },
+    { theme: 'dark', width: 390 },
+    { theme: 'light', width: 768 },
+  ],
+  'ru-RU': [
+    { theme: 'dark', width: 1_440 },
+    { theme: 'light', width: 390 },
+    { theme: 'dark', width: 768 },
+  ],
 };
 
+/**
+ * How the nth screen is looked at in a language. In short: wide in one language and theme, narrow
+ * in the other ones, so that four screens in turn have every pair of them.
+ */
+const viewsOf = (nth: number, language: (typeof languages)[number]): Views => {
+  if (isLong) return longViews[language];
+  const isWide = nth % 2 === languages.indexOf(language);
+  const theme = nth % 4 < 2 === isWide ? 'light' : 'dark';
+  return isWide
+    ? [
+        { theme, width: 1_440 },
+        { theme, width: 768 },
+      ]
+    : [{ theme, width: 390 }];
+};
+
+const show = async (page: Page, { theme, width }: View): Promise<void> => {
+  await page.emulateMedia({ colorScheme: theme });
+  await page.setViewportSize({ width, height: 900 });
+};
+
+/** The address of a path, which names ids by what they are of. */
 const addressOf = (path: string): string => {
-  const url = new URL(`${service.rest}/console/${path}`);
+  const ids: Readonly<Record<string, string>> = {
+    merchant: merchant.id,
+    payment: paymentId,
+    prepaid: prepaidId,
+    link: linkId,
+    payout: payoutId,
+    delivery: deliveryId,
+    subscription: subscriptionId,
+  };
+  const named = path.replaceAll(/:([a-z]+)/g, (_, name: string) => ids[name] ?? '');
+  const url = new URL(`${service.rest}/console/${named}`);
   url.searchParams.set('mode', 'test');
   url.searchParams.set('merchant', merchant.id);
   return url.href;
 };
 
+/** Goes to a path as a link does, by way of an address that has no screen: nothing stays behind. */
+const follow = async (page: Page, path: string): Promise<void> => {
+  const nowhere = page.getByRole('heading', {
+    name: /^(There is nothing at this|По этому адресу ничего нет)/,
+  });
+  await page.evaluate(`history.pushState({}, '', ${JSON.stringify(addressOf('nowhere'))})`);
+  await nowhere.waitFor();
+  await page.evaluate(`history.pushState({}, '', ${JSON.stringify(addressOf(path))})`);
+  await nowhere.waitFor({ state: 'detached' });
+};
+
+const findings = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(
+    'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))',
+  );
+
+/** Looks at what the page has, in each of these views, of which the first is shown already. */
+const look = async (page: Page, views: Views, name: string): Promise<void> => {
+  for (const [nth, view] of views.entries()) {
+    const { theme, width } = view;
+    const seen = `${name} ${theme} ${width}`;
+    if (nth > 0) await show(page, view);
+    if (nth === 0 || isLong) assert.deepEqual(await findings(page), [], seen);
+    const over = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+    assert.ok(over <= 0, `${seen} is ${over} px too wide`);
+    const cut = await page.evaluate<number>(
+      `[...document.querySelectorAll('.tile')].filter((tile) => [...tile.querySelectorAll('*')]
+        .some((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0)).length`,
+    );
+    assert.equal(cut, 0, `${seen} has numbers wider than their tiles`);
+    const file = `console-${seen}`.replaceAll(/[^\w-]+/g, '-');
+    if (isLong) await page.screenshot({ path: join(pictures, `${file}.png`) });
+  }
+};
+
 describe('every screen', { skip: noChromium }, () => {
-  for (const look of looks) {
-    const name = `${look.language} ${look.theme} ${look.width}`;
-    test(`is clean for axe, fits its width and breaks no policy: ${name}`, async () => {
-      const { page, context, complaints } = await openConsole(browser, service.rest, cookie, look);
-      const open = `payments?open=${merchant.id}/${paymentId}`;
-      for (const [path, ready] of [
-        ...screens,
-        [open, '.timeline'] as const,
-        [`webhooks?open=${merchant.id}/${deliveryId}`, '.copy-block'] as const,
-        [`paylinks?open=${linkId}`, '.payment'] as const,
-        [`subscriptions?open=${merchant.id}/${subscriptionId}`, '.payment'] as const,
-        [`payouts?open=${merchant.id}/${payoutId}`, '.timeline'] as const,
-        [`merchants/${merchant.id}`, '.card'] as const,
-        [`payments/${merchant.id}/${paymentId}`, '.timeline'] as const,
-        [`payouts/${merchant.id}/${payoutId}`, '.timeline'] as const,
-      ]) {
-        await page.goto(addressOf(path));
+  for (const language of languages) {
+    /** A window in which axe is ready on every page. */
+    const open = async () => {
+      const opened = await openConsole(browser, service.rest, cookie, { language });
+      await opened.context.addInitScript(axe);
+      await opened.page.goto(addressOf(''));
+      const go = (path: string) =>
+        isLong ? opened.page.goto(addressOf(path)) : follow(opened.page, path);
+      return { ...opened, go };
+    };
+
+    test(`is clean for axe, fits its width and breaks no policy: ${language}`, async () => {
+      const { page, leave, complaints, go } = await open();
+      for (const [nth, [path, ready]] of screens.entries()) {
+        const views = viewsOf(nth, language);
+        await show(page, views[0]);
+        await go(path);
         await page.locator(ready).first().waitFor();
-        assert.deepEqual(await findings(page), [], `${name} ${path}`);
-        const over = await page.evaluate<number>(
-          'document.documentElement.scrollWidth - innerWidth',
-        );
-        assert.ok(over <= 0, `${name} ${path} is ${over} px too wide`);
-        const cut = await page.evaluate<number>(
-          `[...document.querySelectorAll('.tile')].filter((tile) => [...tile.querySelectorAll('*')]
-            .some((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0)).length`,
-        );
-        assert.equal(cut, 0, `${name} ${path} has numbers wider than their tiles`);
-        const file = `console-${name} ${path.replaceAll(merchant.id, 'm').replaceAll(paymentId, 'p').replaceAll(linkId, 'l').replaceAll(payoutId, 'o').replaceAll(deliveryId, 'd').replaceAll(subscriptionId, 's')}`;
-        await page.screenshot({ path: join(pictures, `${file.replaceAll(/[^\w-]+/g, '-')}.png`) });
+        await look(page, views, `${language} ${path}`);
       }
       assert.deepEqual(complaints, []);
-      await context.close();
+      await leave();
     });
-  }
 
-  for (const look of looks)
-    test(`the dialogs are clean: ${look.language} ${look.theme} ${look.width}`, async () => {
-      const { page, context } = await openConsole(browser, service.rest, cookie, look);
-      const payment = `payments/${merchant.id}/${prepaidId}`;
-      for (const [path, button, name] of [
-        ['payouts?tab=drafts', /^(Approve|Одобрить)$/, 'approve'],
-        ['payouts?tab=drafts', /^(New payout|Новая выплата)/, 'new'],
-        [payment, /^(Make the closing receipt|Пробить закрывающий чек)$/, 'closing'],
-        [payment, /^(Erase personal data|Удалить персональные данные)$/, 'erase'],
-        [`merchants/${merchant.id}`, /^(Edit|Изменить)$/, 'endpoint'],
-        ['policies?tab=rates', /^(Set a fee|Задать комиссию)$/, 'fee'],
-      ] as const) {
-        await page.goto(addressOf(path));
+    test(`the dialogs are clean: ${language}`, async () => {
+      const { page, leave, go } = await open();
+      for (const [nth, [path, button]] of dialogs.entries()) {
+        const views = viewsOf(nth, language);
+        await show(page, views[0]);
+        await go(path);
         await page.getByRole('button', { name: button }).first().click();
         const dialog = page.getByRole('dialog');
         await dialog.locator('.dialog-foot').waitFor();
-        assert.deepEqual(await findings(page), [], name);
-        const over = await page.evaluate<number>(
-          'document.documentElement.scrollWidth - innerWidth',
-        );
-        assert.ok(over <= 0, `${name} is ${over} px too wide`);
-        const file = `console-${look.language}-${look.theme}-${look.width}-dialog-${name}.png`;
-        await page.screenshot({ path: join(pictures, file) });
+        await look(page, views, `${language} dialog ${nth} ${path}`);
         await page.keyboard.press('Escape');
         await dialog.waitFor({ state: 'detached' });
       }
-      await context.close();
+      await leave();
     });
+  }
 
   test('says in its title, its bar and its switch that it is the test mode', async () => {
-    const { page, context } = await openConsole(browser, service.rest, cookie);
+    const { page, leave } = await openConsole(browser, service.rest, cookie);
     await page.goto(addressOf('payments'));
     await page.getByText('Test mode: a simulated bank, no real money.').waitFor();
     assert.match(await page.title(), /^\[Test\] /);
@@ -248,6 +317,6 @@ describe('every screen', { skip: noChromium }, () => {
     assert.equal(await page.getByText('no real money').count(), 0);
     await page.goBack();
     await page.getByRole('cell', { name: /order-1/ }).waitFor();
-    await context.close();
+    await leave();
   });
 });

@@ -34,7 +34,7 @@ const createPayment = async (
 
 describe('a newcomer', { skip: noChromium }, () => {
   test('opens the link, onboards a shop, pays by its key, sees the row come, refunds a part, finds it in the audit log', async () => {
-    const { page, context, complaints } = await openConsole(browser, service.rest, null);
+    const { page, leave, complaints } = await openConsole(browser, service.rest, null);
     await page.goto(await makeLink(service.rest));
     await page.waitForURL('**/console/');
     assert.equal(new URL(page.url()).hash, '', 'the secret has left the address');
@@ -87,15 +87,15 @@ describe('a newcomer', { skip: noChromium }, () => {
     await page.getByRole('link', { name: 'Audit' }).click();
     await page.getByRole('cell', { name: 'Refund created' }).first().waitFor();
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 
   test('is led back to the login when the session is over', async () => {
-    const { page, context } = await openConsole(browser, service.rest, null);
+    const { page, leave } = await openConsole(browser, service.rest, null);
     await page.goto(`${service.rest}/console/payments`);
     await page.waitForURL('**/console/enter');
     await page.getByText('npm run console:link').first().waitFor();
-    await context.close();
+    await leave();
   });
 });
 
@@ -104,7 +104,7 @@ describe('a viewer', { skip: noChromium }, () => {
     const merchant = await makeMerchant(service);
     const payment = await createPayment(merchant.key, 'order-of-the-viewer');
     const cookie = await makeSession(service, 'viewer', merchant.id);
-    const { page, context } = await openConsole(browser, service.rest, cookie);
+    const { page, leave } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/payments?mode=test&open=${merchant.id}/${payment.id}`);
     const cancel = page.getByRole('button', { name: /Cancel payment/ });
     await cancel.waitFor();
@@ -113,20 +113,20 @@ describe('a viewer', { skip: noChromium }, () => {
     await cancel.click({ force: true });
     assert.equal(await page.getByRole('dialog').count(), 1, 'the drawer alone');
     assert.equal(await page.getByRole('link', { name: 'Alerts' }).count(), 0);
-    await context.close();
+    await leave();
   });
 
   test('another merchant is not found, by its address, either', async () => {
     const [own, other] = await Promise.all([makeMerchant(service), makeMerchant(service)]);
     const payment = await createPayment(other.key, 'order-of-another');
     const cookie = await makeSession(service, 'admin', own.id);
-    const { page, context } = await openConsole(browser, service.rest, cookie);
+    const { page, leave } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/payments/${other.id}/${payment.id}?mode=test`);
     await page
       .getByText(/no such payment|no such merchant/i)
       .first()
       .waitFor();
-    await context.close();
+    await leave();
   });
 });
 
@@ -138,7 +138,7 @@ describe('by the keyboard alone', { skip: noChromium }, () => {
       merchant.call('POST', '/subscriptions', { amount: 99_000, customer_ref: 'buyer-7' }),
     ]);
     const cookie = await makeSession(service, 'viewer', merchant.id);
-    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/?mode=test`);
     await page.getByRole('heading', { name: 'Home' }).waitFor();
     for (const [id, path, shown] of [
@@ -156,14 +156,14 @@ describe('by the keyboard alone', { skip: noChromium }, () => {
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     }
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 
   test('a payment is found, opened, cancelled and closed', async () => {
     const merchant = await makeMerchant(service);
     const payment = await createPayment(merchant.key, 'order-of-the-keys');
     const cookie = await makeSession(service, 'admin');
-    const { page, context } = await openConsole(browser, service.rest, cookie);
+    const { page, leave } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/?mode=test`);
     await page.getByRole('heading', { name: 'Home' }).waitFor();
     const { keyboard } = page;
@@ -198,6 +198,6 @@ describe('by the keyboard alone', { skip: noChromium }, () => {
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
     await keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
-    await context.close();
+    await leave();
   });
 });

@@ -27,7 +27,7 @@ describe('support', { skip: noChromium }, () => {
       plan_name: 'Tea each month',
     });
     const cookie = await makeSession(service, 'support', merchant.id);
-    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/subscriptions?mode=test`);
     const row = page.getByRole('row', { name: /Tea each month/ });
     await row.getByText('Not bound yet').waitFor();
@@ -61,14 +61,14 @@ describe('support', { skip: noChromium }, () => {
     await page.keyboard.press('Escape');
     await page.getByRole('cell', { name: 'Ended' }).waitFor();
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 
   test('ends a link, which nobody can pay then; live mode has none of it', async () => {
     const merchant = await makeMerchant(service);
     const { body } = await merchant.call('POST', '/links', { amount: 250_000, description: 'Tea' });
     const cookie = await makeSession(service, 'support', merchant.id);
-    const { page, context } = await openConsole(browser, service.rest, cookie);
+    const { page, leave } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/paylinks?mode=test`);
     await page.getByRole('row', { name: /Tea/ }).click();
     await page.getByRole('button', { name: 'End the link' }).click();
@@ -79,6 +79,6 @@ describe('support', { skip: noChromium }, () => {
     assert.equal(after.body.status ?? after.body.link.status, 'deactivated');
     await page.goto(`${service.rest}/console/paylinks?mode=live`);
     await page.getByRole('heading', { name: 'No payment links yet' }).waitFor();
-    await context.close();
+    await leave();
   });
 });

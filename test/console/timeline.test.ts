@@ -27,7 +27,7 @@ describe("a payment's timeline", { skip: noChromium }, () => {
     await merchant.endpoint(receiver.url, ['payment_succeeded']);
     const { body } = await merchant.call('POST', '/payments', { amount: 125_000, method: 'cards' });
     const cookie = await makeSession(service, 'admin', merchant.id);
-    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
     await page.goto(`${service.rest}/console/payments/${merchant.id}/${body.payment.id}?mode=test`);
     const lines = page.locator('.timeline li');
     await lines.first().waitFor();
@@ -77,7 +77,7 @@ describe("a payment's timeline", { skip: noChromium }, () => {
     await page.keyboard.press('Escape');
     await lines.getByText('a admin: Webhook sent again').waitFor();
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
     await receiver.close();
   });
 
@@ -99,10 +99,10 @@ describe("a payment's timeline", { skip: noChromium }, () => {
     await looking.page.locator('.timeline li').getByText(refused).waitFor();
     const notTheirs = looking.page.getByRole('button', { name: /Resend receipt/ });
     assert.equal(await notTheirs.getAttribute('title'), 'Needs the role Finance');
-    await looking.context.close();
+    await looking.leave();
 
     const cookie = await makeSession(service, 'finance', merchant.id);
-    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
     await page.goto(place);
     const button = page.getByRole('button', { name: 'Resend receipt' });
     await button.focus();
@@ -124,6 +124,6 @@ describe("a payment's timeline", { skip: noChromium }, () => {
     );
     assert.deepEqual(auditLog.nodes, [{ actor: 'a finance', role: 'finance' }]);
     assert.deepEqual(complaints, []);
-    await context.close();
+    await leave();
   });
 });
