@@ -1,8 +1,10 @@
 /**
- * A process that approves a draft and is killed by the test between two statements:
- * `node doomed-approval.ts <database> <merchant> <draft> <statements>`. It prints `here` before the
- * statement behind so many, and goes no further; it prints `done` when there were no more.
+ * A process that approves drafts and is killed by the test between two statements of each:
+ * `node doomed-approval.ts <database> <drafts, JSON>`. Of the n-th draft, from 0, it prints
+ * `here n` before the statement behind n others, and goes no further; it prints `done n` when there
+ * were no more.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
@@ -13,26 +15,32 @@ import { entities } from '../../subgraphs/entities.ts';
 import { approveDraft } from '../../subgraphs/payouts/drafts/approve-draft.ts';
 import { partsAt, person } from './drafts-harness.ts';
 
-const [, , url = '', merchantId = '', id = '', statements = '0'] = process.argv;
-const database = await openDatabase({ url, entities, pool: 2 });
-const stop = (word: string): Promise<never> => {
-  process.stdout.write(`${word}\n`);
+const [, , url = '', given = '[]'] = process.argv;
+const drafts = JSON.parse(given) as readonly { readonly merchantId: string; readonly id: string }[];
+const database = await openDatabase({ url, entities, pool: drafts.length });
+const stop = (word: string, place: number): Promise<never> => {
+  process.stdout.write(`${word} ${place}\n`);
   // The open connection keeps the process alive until it is killed.
   return new Promise<never>(() => setInterval(() => {}, 60_000));
 };
 
-let left = Number(statements);
+/** How many statements an approval may still send. */
+const approvals = new AsyncLocalStorage<{ readonly place: number; left: number }>();
 const { pool } = database;
 const connect = pool.connect.bind(pool) as (...asked: unknown[]) => any;
+const known = new WeakSet<object>();
 // A query of the pool itself connects by a callback: those of a transaction are counted.
 pool.connect = ((...asked: unknown[]) => {
   if (asked.length > 0) return connect(...asked);
   return connect().then((client: any) => {
+    if (known.has(client)) return client;
+    known.add(client);
     const query = client.query.bind(client);
-    client.query = async (...given: unknown[]) => {
-      if (left === 0) await stop('here');
-      left -= 1;
-      return query(...given);
+    client.query = async (...statement: unknown[]) => {
+      const approval = approvals.getStore();
+      if (approval?.left === 0) await stop('here', approval.place);
+      if (approval) approval.left -= 1;
+      return query(...statement);
     };
     return client;
   });
@@ -44,10 +52,12 @@ const parts = {
   log: pino({ level: 'silent' }),
   fingerprintKey: randomBytes(32),
 };
-await approveDraft(partsAt(parts), person('boris'), {
-  merchantId,
-  id,
-  cardPan: null,
-  policies: noPolicies,
-});
-await stop('done');
+await Promise.all(
+  drafts.map(({ merchantId, id }, place) =>
+    approvals.run({ place, left: place }, async () => {
+      const asked = { merchantId, id, cardPan: null, policies: noPolicies };
+      await approveDraft(partsAt(parts), person('boris'), asked);
+      await stop('done', place);
+    }),
+  ),
+);

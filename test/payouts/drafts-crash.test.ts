@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { PayoutDraft } from '../../subgraphs/payouts/drafts/entities.ts';
 import { Drafts } from './drafts-harness.ts';
 import { at, openHarness, sbp, type Harness } from './harness.ts';
 import { eventually } from '../support/eventually.ts';
-import { size } from '../support/size.ts';
 
 let harness: Harness;
 let drafts: Drafts;
@@ -17,31 +18,46 @@ before(async () => {
 });
 after(() => harness.migrated.close());
 
-/** Approves a draft in a process that is killed behind so many statements; gives its output. */
-const killBehind = async (
-  statements: number,
-  { merchantId, id }: { merchantId: string; id: string },
-): Promise<string> => {
+/** More than an approval has statements. */
+const moments = 12;
+
+/**
+ * Approves drafts in a process that is killed when each has come as far as it may: the n-th, from 0,
+ * has sent n statements. Gives what it printed of each, in their order.
+ */
+const killBetween = async (approved: readonly PayoutDraft[]): Promise<readonly string[]> => {
   const script = join(import.meta.dirname, 'doomed-approval.ts');
-  const { url } = harness.migrated.database;
-  const child = spawn(process.execPath, [script, url, merchantId, id, String(statements)], {
+  const given = JSON.stringify(approved.map(({ merchantId, id }) => ({ merchantId, id })));
+  const child = spawn(process.execPath, [script, harness.migrated.database.url, given], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
-  const [first] = await Promise.race([once(child.stdout, 'data'), ended]);
-  child.kill('SIGKILL');
+  let output = '';
+  child.stdout.on('data', (text: Buffer) => (output += text.toString()));
+  const lines = (): readonly string[] => output.trim().split('\n');
+  await eventually(
+    () => {
+      assert.equal(child.exitCode, null, 'it ended by itself');
+      return lines().length === approved.length;
+    },
+    () => `the moments of the approvals; it printed ${output}`,
+  ).finally(() => child.kill('SIGKILL'));
   await ended;
-  return String(first).trim();
+  return lines().toSorted((one, other) => Number(one.split(' ')[1]) - Number(other.split(' ')[1]));
 };
 
 test('a process killed between any two statements of an approval leaves a draft that waits, or one payout', async () => {
-  const seen: string[] = [];
-  for (let statements = 0; seen.at(-1) !== 'done'; statements += size(3, 1)) {
-    assert.ok(statements < 40, 'an approval has an end');
+  const keys: KeyPrincipal[] = [];
+  const proposed: PayoutDraft[] = [];
+  for (let moment = 0; moment < moments; moment += 1) {
     const key = await harness.funded(1_000n);
-    const draft = await drafts.proposed(key, { amount: 300n, ...sbp });
-    seen.push(await killBehind(statements, draft));
-    assert.match(seen.at(-1) ?? '', /^(here|done)$/);
+    keys.push(key);
+    proposed.push(await drafts.proposed(key, { amount: 300n, ...sbp }));
+  }
+  const seen = await killBetween(proposed);
+  const cut = seen.filter((line) => line.startsWith('here')).length;
+  assert.ok(cut >= 8 && cut < moments, seen.join());
+  for (const [place, draft] of proposed.entries()) {
     // Another person approves; where the first one's approval stands, that is refused.
     const answer = await eventually(async () => {
       const one = await drafts.approve(draft, 'clara');
@@ -51,8 +67,9 @@ test('a process killed between any two statements of an approval leaves a draft 
     assert.deepEqual(
       [status, decidedBy],
       ['approved', isRefused(answer) ? 'boris' : 'clara'],
-      `killed behind ${statements} statements`,
+      `killed behind ${place} statements`,
     );
+    const key = keys[place] ?? assert.fail();
     assert.deepEqual(await drafts.payouts(key), [draft.id]);
     await harness.send(at(1));
     assert.deepEqual(await harness.books(key), {
@@ -63,5 +80,4 @@ test('a process killed between any two statements of an approval leaves a draft 
     });
     assert.equal((await drafts.log(draft)).length, 2, 'made, and approved once');
   }
-  assert.ok(seen.length > size(3, 8), `only ${seen.length} moments`);
 });
