@@ -59,7 +59,7 @@ const serviceEnvironment = (
   YOOKASSA_SECRET_KEY: shopAccount.secret,
   YOOKASSA_GATEWAY_ID: gatewayAccount.id,
   YOOKASSA_GATEWAY_SECRET_KEY: gatewayAccount.secret,
-  YOOKASSA_TIMEOUT_MS: '400',
+  YOOKASSA_TIMEOUT_MS: '1500',
   YOOKASSA_CALLBACK_NETWORKS: '127.0.0.1',
   ...fastEnvironment(speed, 'Temporal'),
 });
