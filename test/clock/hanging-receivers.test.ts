@@ -11,7 +11,8 @@ import { openQueues } from '../../subgraphs/kernel/queue/queues.ts';
 import { done, type Job } from '../../subgraphs/kernel/queue/run-job.ts';
 import { gatherSweeps } from '../../subgraphs/kernel/queue/sweeps.ts';
 import { webhookClockParticipant } from '../../subgraphs/merchants/webhooks/clock-participant.ts';
-import { eventually, startReceiver } from '../webhooks/receiver.ts';
+import { eventually } from '../support/eventually.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
 import {
   log,
   openHarness,

@@ -6,6 +6,7 @@ import { openTestClocks } from '../../subgraphs/kernel/clock/test-clocks.ts';
 import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
 import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { eventually } from '../support/eventually.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 let migrated: MigratedDatabase;
@@ -22,11 +23,12 @@ const openSlow = () => {
     return answer;
   };
   const runner: unknown = { query };
+  const isRead = (): Promise<true> => eventually(() => held.length > 0, 'a list that is read');
   const letThrough = async (): Promise<void> => {
-    while (held.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await isRead();
     held.shift()?.();
   };
-  return { runner: runner as Runner, letThrough };
+  return { runner: runner as Runner, isRead, letThrough };
 };
 
 test('a clock is obeyed from its announcement on, however slowly the list of clocks is read', async (context) => {
@@ -37,7 +39,7 @@ test('a clock is obeyed from its announcement on, however slowly the list of clo
     databaseUrl: url,
     log: openLog({ logLevel: 'silent' }, 'test'),
   });
-  const { runner, letThrough } = openSlow();
+  const { runner, isRead, letThrough } = openSlow();
   const real = Temporal.Instant.from('2026-11-21T10:00:00Z');
   const clocks = openTestClocks({ pool: runner, bus, now: () => real });
   context.after(async () => {
@@ -53,7 +55,7 @@ test('a clock is obeyed from its announcement on, however slowly the list of clo
   // One list is on its way when the clock is made: it counts for nobody any more.
   clocks.announce().catch(() => {});
   const old = ask();
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await isRead();
   await pool.query(
     `insert into test_clock (merchant_id, shop_id, clock_at, set_at, frozen, created_at) values ($1, $2, '2027-01-31T09:00:00Z', now(), true, now())`,
     [merchantId, shopId],

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { exchangeRate, usdtOf } from '../../subgraphs/kernel/rules/exchange.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { admin, finance, holds, openHarness, operator, type Harness } from './harness.ts';
@@ -34,13 +33,10 @@ test('a payment is worth what its currency was worth when it was created, and ke
   assert.equal((await set({ currency: 'RUB', usdt: '0.012500' })).usdt, '0.0125');
   await comesTo(1.25, () => worth(key, 10_000, 'RUB'));
   assert.equal(await worth(key, 10_000, 'USD'), null, 'another currency has no rate');
-  await set({
-    currency: 'RUB',
-    usdt: '0.02',
-    since: harness.now().add({ seconds: 10 }).toString(),
-  });
-  // Long enough for the payments subgraph to know it.
-  await sleep(1_000);
+  const since = harness.now().add({ seconds: 10 });
+  await set({ currency: 'RUB', usdt: '0.02', since: since.toString() });
+  // The payments subgraph knows it.
+  await comesTo(2, async () => (await harness.farPolicies.current()).inUsdt(10_000n, 'RUB', since));
   harness.pass({ milliseconds: 9_999 });
   assert.equal(await worth(key, 10_000, 'RUB'), 1.25, 'a rate that has not begun');
   harness.pass({ milliseconds: 1 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { KeyPrincipal, Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { size } from '../support/size.ts';
 import { admin, openHarness, operator, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -165,7 +166,7 @@ test('pages neither repeat nor skip, and a cursor belongs to its search', async 
 test('each criterion that names a payment nearly alone is answered by an index', async () => {
   await harness.rows(
     `insert into payment select (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid(), 'public_id', 'P-' || n, 'order_id', 'bulk ' || n, 'customer_id', 'c' || n, 'rrn', n::text))).*
-     from payment p cross join generate_series(1, 20000) n where p.id = $1`,
+     from payment p cross join generate_series(1, ${size(3_000, 20_000)}) n where p.id = $1`,
     [of('tea').id],
   );
   await harness.rows('analyze payment');
