@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { deliveriesOf } from '../webhooks/record.ts';
-import { eventually, startReceiver } from '../webhooks/receiver.ts';
+import { eventually } from '../support/eventually.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
 import { Clock, writeEvent } from '../webhooks/harness.ts';
 import {
   cabinetUser,
@@ -42,7 +43,7 @@ describe('a resend', () => {
       status: 'delivered',
     });
     const [delivery] = webhookDeliveries.nodes;
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    clock.advance({ seconds: 2 });
     assert.equal(
       (await cabinet.ask(resend, { m: fixture.merchantId, id: delivery.id })).webhookDeliveryResend
         .status,
@@ -166,6 +167,8 @@ describe('a resend', () => {
 
 describe('the list of deliveries', () => {
   test('is filtered by shop, endpoint, status, event and day, and paged without repeats', async () => {
+    // Before anything is written: midnight may come meanwhile.
+    const today = Temporal.Now.plainDateISO('UTC');
     const fixture = await makeFixture(cabinet);
     const m = fixture.merchantId;
     await cabinet.ask(
@@ -175,7 +178,6 @@ describe('the list of deliveries', () => {
     for (let index = 0; index < 4; index += 1) await writeFailed(cabinet, fixture);
     const count = async (filter: object): Promise<number> =>
       (await cabinet.ask(list, { m, ...filter })).webhookDeliveries.nodes.length;
-    const today = Temporal.Now.plainDateISO('UTC');
     const nobody = '9d7b2c44-3f0e-4d2f-8f35-0e6a3f5b7c11';
     assert.equal(await count({}), 5);
     assert.equal(

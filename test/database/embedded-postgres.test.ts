@@ -15,31 +15,50 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import {
   startEmbeddedPostgres,
   type EmbeddedPostgres,
 } from '../../subgraphs/kernel/database/embedded-postgres.ts';
+import { eventually, patience_ms } from '../support/eventually.ts';
+import { size } from '../support/size.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'payments-embedded-'));
 const running = new Set<EmbeddedPostgres>();
-const children = new Set<ChildProcess>();
+/** Processes, and when each has ended. */
+const children = new Map<ChildProcess, Promise<unknown>>();
 
-after(async () => {
-  for (const child of children) child.kill('SIGKILL');
-  for (const server of running) await server.stop();
-  rmSync(root, { recursive: true, force: true });
-});
+const endAll = async (): Promise<void> => {
+  for (const child of children.keys()) await kill(child);
+  for (const server of running) await stop(server);
+};
+// What a test that failed has left would hold the directory.
+afterEach(endAll);
+after(() => rmSync(root, { recursive: true, force: true }));
 
 const newDirectory = (name: string): string => join(root, name, 'data');
 
-const start = async (dataDir: string, received: string[] = []): Promise<EmbeddedPostgres> => {
+/**
+ * Where most tests start their server, one after the other: to make a cluster takes longer than
+ * they do. Only root may enter the directory around it.
+ */
+const dataDir = newDirectory('shared');
+before(() => {
+  mkdirSync(dataDir, { recursive: true });
+  chmodSync(join(dataDir, '..'), 0o700);
+});
+
+const start = async (
+  directory: string,
+  received: string[] = [],
+  handover_ms = 300,
+): Promise<EmbeddedPostgres> => {
   const server = await startEmbeddedPostgres({
-    dataDir,
+    dataDir: directory,
     progress: (text) => received.push(text),
-    handover_ms: 300,
+    handover_ms,
   });
   running.add(server);
   return server;
@@ -60,21 +79,29 @@ const query = async (url: string, text: string): Promise<Record<string, unknown>
   }
 };
 
-const postmasterPid = (dataDir: string): number =>
+const postmasterPid = (): number =>
   Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
 
-/** The writer of writer.ts, and what it has printed so far. */
-const startWriter = async (
-  dataDir: string,
-): Promise<{ readonly child: ChildProcess; readonly url: string; lastWritten(): number }> => {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'writer.ts'), dataDir], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+/** Starts writer.ts. */
+const spawnWriter = (directory: string, stdout: 'pipe' | 'ignore'): ChildProcess => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'writer.ts'), directory], {
+    stdio: ['ignore', stdout, 'inherit'],
   });
-  children.add(child);
+  children.set(child, once(child, 'close'));
+  return child;
+};
+
+/** A writer that writes, and what it has printed so far. */
+const startWriter = async (): Promise<{
+  readonly child: ChildProcess;
+  readonly url: string;
+  lastWritten(): number;
+}> => {
+  const child = spawnWriter(dataDir, 'pipe');
   let url = '';
   let last = 0;
   const reading = new Promise<void>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on('line', (line) => {
+    createInterface({ input: child.stdout ?? assert.fail() }).on('line', (line) => {
       const [word, value] = line.split(' ');
       if (word === 'url') url = value ?? '';
       if (word === 'wrote') last = Number(value);
@@ -86,14 +113,14 @@ const startWriter = async (
   return { child, url, lastWritten: () => last };
 };
 
+/** Kills a child, if it is still there. */
 const kill = async (child: ChildProcess): Promise<void> => {
   child.kill('SIGKILL');
-  await once(child, 'close');
+  await children.get(child);
   children.delete(child);
 };
 
 test('a first start makes a cluster with the settings that the service counts on, and stop ends it', async () => {
-  const dataDir = newDirectory('first');
   const server = await start(dataDir);
   const found = await query(
     server.url,
@@ -119,7 +146,6 @@ test('a first start makes a cluster with the settings that the service counts on
 });
 
 test('a second start keeps the data', async () => {
-  const dataDir = newDirectory('second');
   const first = await start(dataDir);
   await query(first.url, 'create table kept as select 42 as answer');
   await stop(first);
@@ -129,7 +155,6 @@ test('a second start keeps the data', async () => {
 });
 
 test('the password is asked for, and only the server’s user and ours can read it', async () => {
-  const dataDir = newDirectory('password');
   const server = await start(dataDir);
   await assert.rejects(
     query(server.url.replace(/:[^:@]+@/, ':wrong@'), 'select 1'),
@@ -141,9 +166,6 @@ test('the password is asked for, and only the server’s user and ours can read 
 });
 
 test('the server never runs as root, even inside a directory that only root may enter', async () => {
-  const dataDir = newDirectory('private');
-  mkdirSync(dataDir, { recursive: true });
-  chmodSync(join(dataDir, '..'), 0o700);
   const server = await start(dataDir);
   const { uid } = statSync(join(dataDir, 'postgres', 'postmaster.pid'));
   assert.notEqual(uid, 0);
@@ -155,18 +177,16 @@ test(
   'the server has a session of its own, so that Ctrl-C reaches only the service',
   { skip: process.platform !== 'linux' && 'reads /proc' },
   async () => {
-    const dataDir = newDirectory('session');
     const server = await start(dataDir);
     const session = (pid: number): string | undefined =>
       readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[3];
-    assert.equal(session(postmasterPid(dataDir)), `${postmasterPid(dataDir)}`);
-    assert.notEqual(session(process.pid), session(postmasterPid(dataDir)));
+    assert.equal(session(postmasterPid()), `${postmasterPid()}`);
+    assert.notEqual(session(process.pid), session(postmasterPid()));
     await stop(server);
   },
 );
 
 test('a second service on the same directory is refused with the holder’s name', async () => {
-  const dataDir = newDirectory('shared');
   const server = await start(dataDir);
   const received: string[] = [];
   await assert.rejects(
@@ -179,17 +199,15 @@ test('a second service on the same directory is refused with the holder’s name
 });
 
 test('a second service waits for the first one to finish', async () => {
-  const dataDir = newDirectory('handover');
   const first = await start(dataDir);
-  const second = startEmbeddedPostgres({ dataDir, progress: () => {}, handover_ms: 10_000 });
-  await delay(200);
+  const received: string[] = [];
+  const second = start(dataDir, received, patience_ms);
+  await eventually(() => received.some((text) => text.includes('waiting')), 'a service that waits');
   await stop(first);
   await stop(await second);
 });
 
 test('a lock that a dead process left is taken over, also when its pid is in use again', async () => {
-  const dataDir = newDirectory('stale');
-  mkdirSync(dataDir, { recursive: true });
   const dead = spawnSync(process.execPath, ['--version']).pid;
   for (const stale of [`${dead} 123 some-boot\n`, `${process.pid} 1 an-earlier-boot\n`]) {
     writeFileSync(join(dataDir, 'service.lock'), stale);
@@ -198,42 +216,35 @@ test('a lock that a dead process left is taken over, also when its pid is in use
 });
 
 test('a server killed with -9 comes back at the same address, with what was committed', async () => {
-  const dataDir = newDirectory('killed-server');
   const received: string[] = [];
   const server = await start(dataDir, received);
-  await query(server.url, 'create table kept as select 42 as answer');
-  process.kill(postmasterPid(dataDir), 'SIGKILL');
-  const deadline = Date.now() + 20_000;
-  while (!received.includes('PostgreSQL runs again') && Date.now() < deadline) await delay(50);
-  assert.deepEqual(await query(server.url, 'select answer from kept'), { answer: 42 });
+  await query(server.url, 'create table kept_too as select 42 as answer');
+  process.kill(postmasterPid(), 'SIGKILL');
+  await eventually(() => received.includes('PostgreSQL runs again'), 'PostgreSQL runs again');
+  assert.deepEqual(await query(server.url, 'select answer from kept_too'), { answer: 42 });
   await stop(server);
 });
 
 test('the next start goes on with the server that a killed service left running', async () => {
-  const dataDir = newDirectory('killed-service');
-  const writer = await startWriter(dataDir);
-  const pid = postmasterPid(dataDir);
+  const writer = await startWriter();
+  const pid = postmasterPid();
   await kill(writer.child);
   const server = await start(dataDir);
-  assert.equal(postmasterPid(dataDir), pid);
+  assert.equal(postmasterPid(), pid);
   assert.equal(server.url, writer.url);
   await stop(server);
   await assert.rejects(query(writer.url, 'select 1'), { code: 'ECONNREFUSED' });
 });
 
 test('what was acknowledged survives: the service killed, the server killed, and both', async () => {
-  const dataDir = newDirectory('writes');
-  for (const victims of [
-    ['service'],
-    ['server', 'service'],
-    ['service', 'server'],
-    ['server', 'service'],
-  ]) {
-    const writer = await startWriter(dataDir);
-    await delay(100 + Math.random() * 200);
+  const rounds = [['service'], ['server', 'service'], ['service', 'server'], ['server', 'service']];
+  for (const victims of rounds.slice(0, size(3, rounds.length))) {
+    const writer = await startWriter();
+    const before = writer.lastWritten();
+    await eventually(() => writer.lastWritten() > before + 20, 'more that is written');
     for (const victim of victims) {
       if (victim === 'service') await kill(writer.child);
-      else process.kill(postmasterPid(dataDir), 'SIGKILL');
+      else process.kill(postmasterPid(), 'SIGKILL');
     }
     const server = await start(dataDir);
     const { last, count } = await query(
@@ -250,42 +261,47 @@ test('what was acknowledged survives: the service killed, the server killed, and
   }
 });
 
+/** What is made until it is whole. */
+const unfinished = (directory: string): readonly string[] =>
+  existsSync(directory)
+    ? readdirSync(directory).filter((name) => name.startsWith('postgres.unfinished'))
+    : [];
+
 test('an initdb that was cut off is made anew', async () => {
-  const dataDir = newDirectory('unfinished');
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'writer.ts'), dataDir], {
-    stdio: 'ignore',
-  });
-  const unfinished = (): readonly string[] =>
-    existsSync(dataDir)
-      ? readdirSync(dataDir).filter((name) => name.startsWith('postgres.unfinished'))
-      : [];
-  while (unfinished().length < 2 && child.exitCode === null) await delay(2);
-  await delay(50);
-  await kill(child);
-  assert.equal(
-    existsSync(join(dataDir, 'postgres')),
-    false,
-    'the child was killed too late for this test to mean anything',
-  );
-  assert.ok(unfinished().length > 0);
-  const server = await start(dataDir);
+  /** Kills a first start as soon as its cluster has a file; false when that was too late. */
+  const isCutOff = async (directory: string): Promise<boolean> => {
+    const child = spawnWriter(directory, 'ignore');
+    const hasBegun = (): boolean =>
+      unfinished(directory).some((name) => existsSync(join(directory, name, 'PG_VERSION')));
+    while (!hasBegun() && child.exitCode === null) await delay(2);
+    await kill(child);
+    return !existsSync(join(directory, 'postgres'));
+  };
+  let tries = 0;
+  const directory = await eventually(async () => {
+    const tried = newDirectory(`unfinished-${(tries += 1)}`);
+    return (await isCutOff(tried)) && tried;
+  }, 'an initdb that was cut off');
+  assert.ok(unfinished(directory).length > 0);
+  const server = await start(directory);
   assert.deepEqual(await query(server.url, 'select 1 as one'), { one: 1 });
   await stop(server);
-  // The initdb outlived its killed parent, and may have written while its directory was removed:
-  // the next start finds it ended.
-  await stop(await start(dataDir));
-  assert.deepEqual(unfinished(), []);
+  // The initdb outlived its killed parent, and may have written while its directory was removed: a
+  // later start finds it ended.
+  await eventually(async () => {
+    await stop(await start(directory));
+    return unfinished(directory).length === 0;
+  }, 'a start that removes the rest');
 });
 
 test('a pid file whose pid now belongs to another program does not keep the server from starting', async () => {
-  const dataDir = newDirectory('recycled');
   await stop(await start(dataDir));
   writeFileSync(
     join(dataDir, 'postgres', 'postmaster.pid'),
     `${process.ppid}\n/elsewhere\n1\n5432\n\n127.0.0.1\n`,
   );
   const server = await start(dataDir);
-  assert.notEqual(postmasterPid(dataDir), process.ppid);
+  assert.notEqual(postmasterPid(), process.ppid);
   await stop(server);
 });
 
@@ -303,8 +319,6 @@ test('a directory that cannot be used is refused in words that say what to do', 
     start(foreign),
     /not a whole PostgreSQL cluster .*\nMove it away, or set DATA_DIR/,
   );
-  const older = newDirectory('older');
-  await stop(await start(older));
-  writeFileSync(join(older, 'postgres', 'PG_VERSION'), '17\n');
-  await assert.rejects(start(older), /made by another major version of PostgreSQL/);
+  writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n');
+  await assert.rejects(start(dataDir), /made by another major version of PostgreSQL/);
 });

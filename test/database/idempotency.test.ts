@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import {
   claimOf,
@@ -17,6 +16,7 @@ import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/princip
 import { noPolicies } from '../support/no-policies.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+import { eventually } from '../support/eventually.ts';
 import { codeOf, granted } from '../support/granted.ts';
 
 let migrated: MigratedDatabase;
@@ -73,6 +73,14 @@ const holdKey = async (name: string, resourceId: string = randomUUID()): Promise
   await client.query('insert into idempotency_key values ($1, $2, $3, $4, $5, $6, now())', row);
   return client;
 };
+
+/** Whether a session of this database waits for a lock. */
+const isWaiting = async (): Promise<boolean> =>
+  (
+    await migrated.database.pool.query(
+      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    )
+  ).rows.length > 0;
 
 test('fifty equal calls of an operation of several statements make one thing and forty-nine replays of it', async () => {
   const results = (
@@ -147,7 +155,7 @@ test('a call that waits is a replay as soon as the first one commits, and the fi
       { input: { amount: 1n }, idempotency: { key: end, fingerprint: 'fingerprint' } },
       now,
     );
-    await sleep(200);
+    await eventually(isWaiting, 'a call that waits for the key');
     await holder.query(end);
     holder.release();
     const { payment, replayed } = granted(await waiting);

@@ -2,7 +2,6 @@
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   announceListChanges,
   noteListChange,
@@ -13,15 +12,22 @@ import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
 import type { Bus, ListChange } from '../../subgraphs/kernel/service/bus.ts';
 import { entities } from '../../subgraphs/entities.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
 
 let server: TestDatabase;
 let database: Database;
 let end: () => void;
 const messages: (readonly ListChange[])[] = [];
-/** What was published since the last look; longer than changes are gathered. */
+/** What was published since the last look. What is noted last is published last. */
 const published = async (): Promise<readonly (readonly ListChange[])[]> => {
-  await sleep(300);
-  return messages.splice(0);
+  const last: ListChange = { list: 'alerts', merchantId: randomUUID() };
+  const isLast = ({ merchantId }: ListChange): boolean => merchantId === last.merchantId;
+  noteListChange(database.pool, last);
+  await eventually(() => messages.flat().some(isLast), 'what was noted last');
+  return messages
+    .splice(0)
+    .map((message) => message.filter((one) => !isLast(one)))
+    .filter(({ length }) => length > 0);
 };
 
 before(async () => {
