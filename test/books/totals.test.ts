@@ -289,7 +289,7 @@ describe('a year', () => {
   });
 
   for (const groupBy of [null, 'status', 'method', 'bank', 'failure_code'] as const)
-    test(`of 5,000,000 payments by ${groupBy ?? 'nothing'} reads its own hours alone, by the key`, async (test) => {
+    test(`of 5,000,000 payments by ${groupBy ?? 'nothing'} reads its own hours alone, by the key`, async () => {
       const texts: { text: string; values: unknown[] }[] = [];
       const starts = Array.from({ length: 365 }, (_, day) =>
         Temporal.Instant.from('2025-01-01T00:00:00Z').add({ hours: day * 24 }),
@@ -310,9 +310,7 @@ describe('a year', () => {
         texts.push(sent);
         return send(sent);
       }) as typeof client.query;
-      const began = performance.now();
       const parts = await readTotals(client, question);
-      test.diagnostic(`${Math.round(performance.now() - began)} ms`);
       client.query = send;
       assert.equal(parts.length, 365);
       assert.ok(parts.every((rows) => rows.length > 0));
