@@ -21,6 +21,7 @@ import {
 } from '../../subgraphs/merchants/bank-health/rules.ts';
 import { shopAccount, startAcquirer, type Acquirer } from '../acquirer/start-acquirer.ts';
 import { sessionOf } from '../live/receipt-fixture.ts';
+import { patience_ms } from '../support/eventually.ts';
 import { openGraphHarness } from './harness.ts';
 
 let harness: Awaited<ReturnType<typeof openGraphHarness>>;
@@ -34,7 +35,7 @@ const accounts =
 before(async () => {
   [harness, acquirer] = await Promise.all([openGraphHarness(), startAcquirer()]);
   const { pool } = harness.database;
-  const config = { url: acquirer.api, payouts: null, attempt_ms: 9_000 };
+  const config = { url: acquirer.api, payouts: null, attempt_ms: patience_ms };
   refused = openYooKassa(config, accounts(wrong), pool);
   yookassa = openYooKassa(config, accounts(shopAccount), pool);
 });

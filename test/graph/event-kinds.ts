@@ -10,6 +10,7 @@ export interface Kind {
   readonly event: string;
   /** The field of the event that is its object, and the object's table. */
   readonly object: 'payment' | 'refund' | 'payout' | 'subscription';
+  /** Of the first of its events. */
   readonly sequence: string;
   readonly nested: readonly string[];
 }
@@ -46,7 +47,7 @@ export const refunds: Kind = {
   field: 'refundCreated',
   event: 'RefundCreatedEvent',
   object: 'refund',
-  sequence: '1001',
+  sequence: '2000',
   nested: [
     'payment { id amount }',
     'payment { shop { name } }',
@@ -61,7 +62,7 @@ export const payouts: Kind = {
   field: 'payoutCreated',
   event: 'PayoutCreatedEvent',
   object: 'payout',
-  sequence: '1002',
+  sequence: '3000',
   nested: [
     'shop { name }',
     'shop { terminalName }',
@@ -76,7 +77,7 @@ export const subscriptions: Kind = {
   field: 'subscriptionStatusChanged',
   event: 'SubscriptionStatusChangedEvent',
   object: 'subscription',
-  sequence: '1003',
+  sequence: '4000',
   nested: [
     'shop { name }',
     'token { id cardMask }',

@@ -31,6 +31,13 @@ import {
 export type Fill = 'all' | 'ids' | 'required';
 
 /**
+ * Where a type is asked for what it leads to: at the first place that comes to it, in each query
+ * and in all mutations together, or at every place. Each field of each type is asked for either
+ * way; every place is four times as much to plan.
+ */
+export type Depth = 'first place' | 'every place';
+
+/**
  * The value for an argument by its name and the type that it is asked of; undefined: any value of
  * its type.
  */
@@ -45,10 +52,17 @@ export interface EveryField {
   readonly asks: ReadonlySet<string>;
 }
 
-interface Writing {
-  readonly schema: GraphQLSchema;
+/** How documents are written. */
+export interface Asking {
   readonly fill: Fill;
+  readonly depth: Depth;
   readonly valueOf: ValueOf;
+}
+
+interface Writing extends Asking {
+  readonly schema: GraphQLSchema;
+  /** The types that were asked for what they lead to. */
+  readonly followed: Set<string>;
   readonly declared: string[];
   readonly variables: Record<string, unknown>;
   readonly asks: Set<string>;
@@ -143,7 +157,10 @@ const writeSelection = (
     for (const { name } of own) writing.asks.add(`${type.name}.${name}`);
     return `{ __typename ${members.join(' ')} }`;
   }
-  const known = above.includes(type.name);
+  const known =
+    above.includes(type.name) ||
+    (writing.depth === 'first place' && writing.followed.has(type.name));
+  writing.followed.add(type.name);
   const fields = Object.values(type.getFields()).filter(
     (field) => !known || !isCompositeType(getNamedType(field.type)),
   );
@@ -163,20 +180,38 @@ const writeField = (
   return `${type.name}_${field.name}: ${field.name}${writeArguments(writing, field)}${selection}`;
 };
 
-/** The document of one root field. Fails when it is not valid. */
+const documents = new WeakMap<GraphQLSchema, Map<string, DocumentNode>>();
+
+/** The same document for the same text, so that it is planned once. Fails when it is not valid. */
+const documentOf = (schema: GraphQLSchema, text: string): DocumentNode => {
+  const known = documents.getOrInsertComputed(schema, () => new Map<string, DocumentNode>());
+  return known.getOrInsertComputed(text, () => {
+    const document = parse(text);
+    const [mistake] = validate(schema, document);
+    if (mistake) throw mistake;
+    return document;
+  });
+};
+
+/** The document of one root field. */
 const askAll = (
   schema: GraphQLSchema,
   type: GraphQLObjectType,
   field: GraphQLField<unknown, unknown>,
-  fill: Fill,
-  valueOf: ValueOf,
+  asking: Asking,
+  followed: Set<string>,
 ): EveryField => {
-  const writing: Writing = { schema, fill, valueOf, declared: [], variables: {}, asks: new Set() };
+  const writing: Writing = {
+    ...asking,
+    schema,
+    followed,
+    declared: [],
+    variables: {},
+    asks: new Set(),
+  };
   const body = writeField(writing, type, field, [type.name]);
   const head = writing.declared.length > 0 ? `(${writing.declared.join(', ')})` : '';
-  const document = parse(`${type.name.toLowerCase()} Every${head} { ${body} }`);
-  const [mistake] = validate(schema, document);
-  if (mistake) throw mistake;
+  const document = documentOf(schema, `${type.name.toLowerCase()} Every${head} { ${body} }`);
   return {
     root: `${type.name}.${field.name}`,
     document,
@@ -189,8 +224,7 @@ const askAll = (
 export const askEverything = (
   schema: GraphQLSchema,
   operation: 'query' | 'mutation' | 'subscription',
-  fill: Fill,
-  valueOf: ValueOf,
+  asking: Asking,
 ): readonly EveryField[] => {
   const type = {
     query: schema.getQueryType(),
@@ -198,7 +232,10 @@ export const askEverything = (
     subscription: schema.getSubscriptionType(),
   }[operation];
   if (!type) throw new Error(`there is no ${operation}`);
-  return Object.values(type.getFields()).map((field) => askAll(schema, type, field, fill, valueOf));
+  const followed = new Set<string>();
+  return Object.values(type.getFields()).map((field) =>
+    askAll(schema, type, field, asking, operation === 'mutation' ? followed : new Set()),
+  );
 };
 
 /** `Type.field` of everything that a client could ask for. */

@@ -4,6 +4,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { size } from '../support/size.ts';
 
 const aliased = (count: number, make: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => make(index)).join(' ');
@@ -14,6 +15,7 @@ const scalars =
   'id publicId merchantId shopId terminalId terminalName shopName mode orderId amount amountRefunded currency method status rrn bankName returnUrl createdAt';
 
 let child: ChildProcess;
+let ended: Promise<unknown>;
 let served: { readonly url: string; readonly merchantId: string; readonly paymentId: string };
 
 const ask = async (
@@ -27,13 +29,13 @@ const ask = async (
 
 before(async () => {
   child = fork(join(import.meta.dirname, 'serve-harness.ts'));
-  const [answered] = await once(child, 'message');
+  ended = once(child, 'exit');
+  const gone = ended.then(() => assert.fail('the graph was not served'));
+  const [answered] = await Promise.race([once(child, 'message'), gone]);
   served = answered;
 });
 after(async () => {
-  if (child.exitCode !== null) return;
-  const ended = once(child, 'exit');
-  child.disconnect();
+  if (child.connected) child.disconnect();
   await ended;
 });
 
@@ -92,11 +94,15 @@ const post = async (query: string, as: Case['as']) => {
   return { status: response.status, text: await response.text() };
 };
 
-const hold_ms = 50;
+/**
+ * The thread's own processor time. For every change it is ten times what it is held to, since
+ * processors differ, and a busy one shares its caches.
+ */
+const hold_ms = size(500, 50);
 /** A collection of garbage falls into a turn now and then: one quiet try among these is enough. */
 const tries_max = 40;
 
-describe('an answer that would be too large is refused while it is made, and holds the event loop for less than 50 ms', () => {
+describe('an answer that would be too large is refused while it is made, and does not hold the event loop', () => {
   /** The first document of a kind loads programs, the stock gateway among them: 80 MB. */
   before(async () => {
     for (const condition of ['', '@include(if: true)']) {
@@ -163,7 +169,7 @@ const unknown: readonly (readonly [title: string, make: (n: number) => string])[
   ],
 ];
 
-describe('a document that was not seen before holds the event loop for less than 50 ms, whatever it is', () => {
+describe('a document that was not seen before does not hold the event loop, whatever it is', () => {
   let n = 0;
   for (const [title, make] of unknown) {
     test(title, async (t) => {

@@ -17,6 +17,7 @@ import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { pageOfPayments } from '../../subgraphs/payments/find-payments.ts';
 import { looked_max_rows } from '../../subgraphs/kernel/database/filtered-list.ts';
 import type pg from 'pg';
+import { isLong } from '../support/size.ts';
 import { openGraphHarness } from './harness.ts';
 import { plant, plantMany, type Planted } from './planted-rows.ts';
 
@@ -177,18 +178,18 @@ describe('what is narrowed', () => {
       `failure_code = 'three_ds_failed' and mode = 'live'`,
     ],
   };
-  for (const [what, [filter, where]] of Object.entries(cases))
-    for (const whose of ['everybody', 'one merchant', 'one shop'] as const)
-      for (const backwards of [false, true])
+  const reaches = ['everybody', 'one merchant', 'one shop'] as const;
+  for (const [row, [what, [filter, where]]] of Object.entries(cases).entries())
+    for (const [column, whose] of reaches.entries())
+      // For every change each filter has both directions, and so has each reach.
+      for (const backwards of isLong ? [false, true] : [(row + column) % 2 === 1])
         test(`${what}, of ${whose}, ${backwards ? 'backwards' : 'forwards'}`, async (t) => {
           const merchantId = whose === 'everybody' ? null : big.id('merchant');
           const shop = whose === 'one shop' ? { shopId: [big.id('shop')] } : {};
           const expected = await inDatabase(where);
           const variables = { merchantId, filter: { ...filter, ...shop } };
-          const began_ms = performance.now();
           const { ids, pages } = await walk(person(null), variables, backwards);
-          const took_ms = performance.now() - began_ms;
-          t.diagnostic(`${pages} pages, ${took_ms.toFixed(0)} ms`);
+          t.diagnostic(`${pages} pages`);
           assert.deepEqual(ids.toSorted(), expected);
           assert.ok(pages <= Math.ceil(many / looked_max_rows) + 2, `${pages} pages`);
         });
@@ -220,8 +221,11 @@ describe('what is narrowed', () => {
     const { pool } = harness.database;
     const scans = async (): Promise<unknown> => {
       // Each session reports what it has counted, also what the tests before have left.
-      const report = 'select pg_stat_force_next_flush(), pg_sleep(0.1)';
-      await Promise.all(Array.from({ length: pool.options.max }, () => pool.query(report)));
+      const sessions = await Promise.all(
+        Array.from({ length: pool.options.max }, () => pool.connect()),
+      );
+      for (const session of sessions) await session.query('select pg_stat_force_next_flush()');
+      for (const session of sessions) session.release();
       const { rows } = await pool.query(
         `select seq_scan from pg_stat_user_tables where relname = 'payment'`,
       );

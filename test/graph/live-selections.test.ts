@@ -33,7 +33,9 @@ import {
   serveSubgraph,
   subgraphPath,
 } from '../../subgraphs/kernel/service/graph/serve-subgraph.ts';
-import { connect, listen, readers, until } from '../gateway/serve-graph.ts';
+import { connect, listen, readers } from '../gateway/serve-graph.ts';
+import { eventually } from '../support/eventually.ts';
+import { isLong } from '../support/size.ts';
 import {
   payments,
   paymentsOfOperators,
@@ -61,15 +63,15 @@ before(async () => {
   shop = await plant(pool, 'shop', { merchant, shop: randomUUID() });
   neighbour = await plant(pool, 'neighbour', { merchant, shop: randomUUID() }, ['shop']);
   otherMerchant = await plant(pool, 'other', { merchant: randomUUID(), shop: randomUUID() });
-  const placed = 'update event set sequence = 1000, position = 1000 where merchant_id = $1';
+  const placed = 'update event set sequence = 999, position = 999 where merchant_id = $1';
   await pool.query(placed, [merchant]);
-  for (const { kind, object, sequence } of [refunds, payouts, subscriptions])
+  for (const { kind, object, sequence } of [payments, refunds, payouts, subscriptions])
     await pool.query(
-      `insert into event select changed.* from event as original,
-         lateral jsonb_populate_record(original, jsonb_build_object('id', $2::uuid,
-           'subject_id', $3::uuid, 'stream_kind', $4::text, 'sequence', $5::int8, 'position', $5::int8)) as changed
-       where original.merchant_id = $1 and original.sequence = 1000`,
-      [merchant, randomUUID(), shop.id(object), kind, sequence],
+      `insert into event select changed.* from event as original, generate_series($4::int8, $4 + 99) as copy(number),
+         lateral jsonb_populate_record(original, jsonb_build_object('id', md5('event' || copy.number)::uuid,
+           'subject_id', $2::uuid, 'stream_kind', $3::text, 'sequence', copy.number, 'position', copy.number)) as changed
+       where original.merchant_id = $1 and original.sequence = 999`,
+      [merchant, shop.id(object), kind, sequence],
     );
   const clocks = await pool.query('select from test_clock where merchant_id = $1', [merchant]);
   assert.equal(clocks.rowCount, 1, 'the shop has a test clock');
@@ -195,16 +197,24 @@ const readEvent = async (
 ) => {
   const [client] = await serve(t, supergraph, [caller]);
   assert(client);
+  const before = await readers();
   const listening: Awaited<ReturnType<typeof listen>>[] = [];
   for (const selection of wanted)
     listening.push(await listen(client, `subscription { ${kind.field} { ${selection} } }`));
-  const from = harness.counted.texts.length;
-  await publish(streamed(keyOf(shop), kind, kind.sequence));
-  const answers = await Promise.all(listening.map((results) => results.next()));
-  const statements = harness.counted.texts.slice(from).filter(isOfCall).length;
+  let sequence = BigInt(kind.sequence);
+  const readNext = async () => {
+    const from = harness.counted.texts.length;
+    await publish(streamed(keyOf(shop), kind, String(sequence++)));
+    const answers = await Promise.all(listening.map((results) => results.next()));
+    return { answers, statements: harness.counted.texts.slice(from).filter(isOfCall).length };
+  };
+  // New documents are planned one after another, and refused when a busy machine is too slow.
+  const isPlanned = async () => (await readNext()).answers.every(({ errors }) => !errors);
+  await eventually(isPlanned, 'every selection is planned');
+  const read = await readNext();
   await client.dispose();
-  await until(async () => (await readers()) === 0);
-  return { answers, statements };
+  await eventually(async () => (await readers()) === before, 'the server has let the client go');
+  return read;
 };
 
 const rereading = ({ sequence, event }: Kind, selection: string) =>
@@ -218,63 +228,71 @@ const readAlone = (
   kind: Kind,
   wanted: readonly string[],
 ): Promise<readonly unknown[]> =>
-  Promise.all(
-    wanted.map(async (selection) => {
-      const { data, errors } = await harness.supergraph.execute(
-        { document: rereading(kind, selection), variables: {} },
-        { principal: caller, requestId: 'r' },
-      );
-      assert.equal(errors, undefined, JSON.stringify(errors));
-      assert(data?.['liveEvent'], 'there is such an event');
-      return plain({ data: { [kind.field]: data['liveEvent'] } });
-    }),
-  );
+  Array.fromAsync(wanted, async (selection) => {
+    const { data, errors } = await harness.supergraph.execute(
+      { document: rereading(kind, selection), variables: {} },
+      { principal: caller, requestId: 'r' },
+    );
+    assert.equal(errors, undefined, JSON.stringify(errors));
+    assert(data?.['liveEvent'], 'there is such an event');
+    return plain({ data: { [kind.field]: data['liveEvent'] } });
+  });
 
-/** Objects that are wanted at once in one selection may be loaded one after another in many. */
-const spare_statements = 2;
+/**
+ * In one process all selections of an event are read in the same turns of the event loop; objects
+ * that are wanted at once in one may be loaded one after another in many. Over HTTP their requests
+ * arrive as they arrive: what is loaded is loaded once, but not all of it together.
+ */
+const most = {
+  here: ({ one }: { readonly one: number }) => one + 2,
+  apart: ({ alone }: { readonly alone: number }) => alone / 4,
+};
 
-const cases = [
-  { who: 'a key', as: () => keyOf(shop), kind: payments, where: 'in one process', open: inProcess },
-  { who: 'a key', as: () => keyOf(shop), kind: payments, where: 'over HTTP', open: overHttp },
-  {
-    who: 'an operator',
-    as: operator,
-    kind: paymentsOfOperators,
-    where: 'in one process',
-    open: inProcess,
-  },
-  {
-    who: 'an operator',
-    as: operator,
-    kind: paymentsOfOperators,
-    where: 'over HTTP',
-    open: overHttp,
-  },
-  { who: 'a key', as: () => keyOf(shop), kind: refunds, where: 'in one process', open: inProcess },
-  { who: 'a key', as: () => keyOf(shop), kind: payouts, where: 'in one process', open: inProcess },
-  {
-    who: 'a key',
-    as: () => keyOf(shop),
-    kind: subscriptions,
-    where: 'in one process',
-    open: inProcess,
-  },
+interface Case {
+  readonly who: string;
+  readonly as: () => Principal;
+  readonly kind: Kind;
+  readonly where: string;
+  readonly open: (t: TestContext) => Promise<Supergraph>;
+  /** The statements that many may cost, by those of one and of each of them alone. */
+  readonly most: (statements: { readonly one: number; readonly alone: number }) => number;
+}
+const key = { who: 'a key', as: () => keyOf(shop) };
+const person = { who: 'an operator', as: operator };
+const here = { where: 'in one process', open: inProcess, most: most.here };
+const apart = { where: 'over HTTP', open: overHttp, most: most.apart };
+
+/** Each subgraph whose objects events have, and both ways to reach them. */
+const cases: readonly Case[] = [
+  { ...key, kind: payments, ...here },
+  { ...person, kind: paymentsOfOperators, ...apart },
+  { ...key, kind: payouts, ...here },
+  { ...key, kind: subscriptions, ...here },
+];
+const furtherCases: readonly Case[] = [
+  { ...key, kind: payments, ...apart },
+  { ...person, kind: paymentsOfOperators, ...here },
+  { ...key, kind: refunds, ...here },
 ];
 
 describe('50 selections on one socket are answered for the statements of one:', () => {
-  for (const { who, as, kind, where, open } of cases) {
+  for (const { who, as, kind, where, open, most } of isLong ? [...cases, ...furtherCases] : cases) {
     test(`${kind.field}, ${who}, ${where}`, async (t) => {
       const supergraph = await open(t);
       const wanted = different(kind);
       assert.equal(new Set(wanted).size, 50);
+      const from = harness.counted.texts.length;
       const expected = await readAlone(as(), kind, wanted);
+      const alone = harness.counted.texts.slice(from).filter(isOfCall).length;
       const one = await readEvent(t, supergraph, as(), kind, [whole(kind)]);
       const many = await readEvent(t, supergraph, as(), kind, wanted);
       assert.deepEqual(many.answers, expected);
-      t.diagnostic(`${many.statements} statements, ${one.statements} for one`);
+      t.diagnostic(
+        `${many.statements} statements, ${one.statements} for one, ${alone} by themselves`,
+      );
       assert(one.statements >= 3, `only ${one.statements} statements were counted`);
       assert(many.statements >= one.statements, 'the callers share nothing with one another');
-      assert(many.statements <= one.statements + spare_statements);
+      assert(many.statements <= most({ one: one.statements, alone }));
     });
   }
 });

@@ -9,10 +9,12 @@ import {
   type KeyPrincipal,
   type Principal,
 } from '../../subgraphs/kernel/service/access/principal.ts';
+import { size } from '../support/size.ts';
 import { askAnsweredPart } from './answered-part.ts';
 import {
   allFields,
   askEverything,
+  type Depth,
   type EveryField,
   type Fill,
   type ValueOf,
@@ -228,6 +230,7 @@ const askByKey = async (
 };
 
 const fills: readonly Fill[] = ['all', 'ids', 'required'];
+const depth = size<Depth>('first place', 'every place');
 
 const written = new Map<'query' | 'mutation', readonly EveryField[]>();
 
@@ -236,7 +239,7 @@ const every = (operation: 'query' | 'mutation'): readonly EveryField[] => {
   const { apiSchema } = harness.supergraph;
   const documents =
     written.get(operation) ??
-    fills.flatMap((fill) => askEverything(apiSchema, operation, fill, valueOf));
+    fills.flatMap((fill) => askEverything(apiSchema, operation, { fill, depth, valueOf }));
   written.set(operation, documents);
   return documents;
 };
@@ -245,7 +248,7 @@ describe('the walk over every field', () => {
   test('asks for every field of every type', (t) => {
     const { apiSchema } = harness.supergraph;
     const asked = (['query', 'mutation', 'subscription'] as const).flatMap((operation) =>
-      askEverything(apiSchema, operation, 'all', valueOf),
+      askEverything(apiSchema, operation, { fill: 'all', depth, valueOf }),
     );
     const covered = new Set(asked.flatMap(({ asks }) => [...asks]));
     const all = allFields(apiSchema);

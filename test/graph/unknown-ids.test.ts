@@ -8,7 +8,8 @@ import { randomUUID } from 'node:crypto';
 import { getNamedType, isInputObjectType, type GraphQLNamedType } from 'graphql';
 import { access } from '../../subgraphs/kernel/service/access/access.ts';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { askEverything, type EveryField, type ValueOf } from './every-field.ts';
+import { size } from '../support/size.ts';
+import { askEverything, type Depth, type EveryField, type ValueOf } from './every-field.ts';
 import { plant, type Planted } from './planted-rows.ts';
 import { openGraphHarness } from './harness.ts';
 
@@ -44,10 +45,12 @@ const fillWith =
           ? 5
           : undefined;
 
+const depth = size<Depth>('first place', 'every place');
+
 const everything = (valueOf: ValueOf): readonly EveryField[] =>
   (['query', 'mutation'] as const).flatMap((operation) =>
     (['all', 'ids', 'required'] as const).flatMap((fill) =>
-      askEverything(harness.supergraph.apiSchema, operation, fill, valueOf),
+      askEverything(harness.supergraph.apiSchema, operation, { fill, depth, valueOf }),
     ),
   );
 
