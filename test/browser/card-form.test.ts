@@ -19,12 +19,12 @@ describe('the card’s form', { skip: noChromium }, () => {
   });
   after(() => harness?.close());
 
-  test('1/29 becomes 01/29 as it is typed, and a payment without the holder’s name passes', async () => {
+  test('1/40 becomes 01/40 as it is typed, and a payment without the holder’s name passes', async () => {
     const payment = await harness.create({ method: 'cards' });
     const { page, complaints } = await harness.open(payment, { language: 'en-GB' });
     await page.getByLabel('Card number').fill('4111111111111111');
-    await page.getByLabel('Expiry').pressSequentially('1/30');
-    assert.equal(await page.getByLabel('Expiry').inputValue(), '01/30');
+    await page.getByLabel('Expiry').pressSequentially('1/40');
+    assert.equal(await page.getByLabel('Expiry').inputValue(), '01/40');
     await page.getByLabel('CVC').fill('123');
     assert.equal(await page.getByLabel('Name on card (optional)').inputValue(), '');
     await page.locator('#pay .primary').click();
@@ -68,7 +68,7 @@ describe('the card’s form', { skip: noChromium }, () => {
       route.fulfill({ status: 409, json: { error: { code: 'method_unsupported', message: 'x' } } }),
     );
     await page.locator('#card-cvc').fill('123');
-    await page.locator('#card-expiry').fill('12/30');
+    await page.locator('#card-expiry').fill('12/40');
     await page.locator('#pay .primary').click();
     await page
       .getByRole('alert')
@@ -106,7 +106,7 @@ describe('the card’s form', { skip: noChromium }, () => {
       ['', '', '', ''],
       'nobody is blamed for a field not reached yet',
     );
-    await page.keyboard.type('1230');
+    await page.keyboard.type('1240');
     await page.keyboard.press('Enter');
     assert.equal(await focused(page), 'card-cvc');
     for (let stop = 0; stop < 5; stop += 1) {

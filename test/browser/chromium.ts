@@ -137,6 +137,8 @@ export const openWindow = async (
     viewport: phone ? { width: 390, height: 844 } : { width: 1280, height: 800 },
     hasTouch: phone,
     isMobile: phone,
+    // What moves is drawn all the time, also where nobody looks.
+    reducedMotion: 'reduce',
   });
   if (clock) await context.clock.install();
   // A page that is left open goes on asking.

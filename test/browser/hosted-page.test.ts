@@ -20,7 +20,7 @@ const waiting = { metadata: { simulator_outcome: 'requires_action' } };
 
 const typeCard = async (page: Page, number = '2200000000000004'): Promise<void> => {
   await page.getByLabel('Номер карты').pressSequentially(number);
-  await page.getByLabel('Срок действия').pressSequentially('1230');
+  await page.getByLabel('Срок действия').pressSequentially('1240');
   await page.getByLabel('CVC').pressSequentially('123');
   await page.getByLabel('Имя на карте').fill('Ivan Ivanov');
 };
@@ -213,7 +213,7 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
 
   test('the tester plans another outcome, and the simulator follows it', async () => {
     const payment = await harness.create({ method: 'tpay' });
-    const { page } = await harness.open(payment);
+    const { page, window } = await harness.open(payment);
     const planned = page.waitForResponse((response) => response.url().includes('/plan'));
     await page.getByLabel('Какой ответ даст учебный банк').selectOption('failed:limit_exceeded');
     assert.equal((await planned).status(), 200);
@@ -225,10 +225,13 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
     await page.reload();
     assert.equal(await page.locator('#plan').inputValue(), 'failed:limit_exceeded');
     await button(page).click();
-    await page.waitForURL('**/bank');
-    await page.goto(payment.url);
-    await says(page, 'Платёж не прошёл');
-    await page.locator('#panel').getByText('Превышен лимит операций. Деньги не списаны.').waitFor();
+    await harness.until(payment, 'failed');
+    const again = (await harness.open(payment, window)).page;
+    await says(again, 'Платёж не прошёл');
+    await again
+      .locator('#panel')
+      .getByText('Превышен лимит операций. Деньги не списаны.')
+      .waitFor();
   });
 
   test('a link that ends while the page is open is told, and the last minutes stand out', async () => {

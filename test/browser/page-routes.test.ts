@@ -12,7 +12,7 @@ import { registerCheckout } from '../../rest-facade/checkout/register-checkout.t
 import { signPageToken } from '../../subgraphs/kernel/service/graph/page-token.ts';
 import { openHarness, type Created, type Harness } from './harness.ts';
 
-const card = { number: '2200000000000004', expiry: '12/30', cvc: '123', holder: 'IVAN IVANOV' };
+const card = { number: '2200000000000004', expiry: '12/40', cvc: '123', holder: 'IVAN IVANOV' };
 
 describe('the routes of the hosted page', () => {
   let harness: Harness;

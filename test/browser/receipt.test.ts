@@ -98,8 +98,12 @@ describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
   });
 
   test('money that is held is shown as held, the buyer goes back with status=authorized, and reads later what was taken (D-85a)', async () => {
-    const held = { method: 'sberpay', capture: 'manual', return_url: returnUrl };
-    const payment = await harness.create(held);
+    const payment = await harness.create({
+      method: 'sberpay',
+      capture: 'manual',
+      return_url: returnUrl,
+      metadata: { simulator_outcome: 'requires_action' },
+    });
     const { page, window, complaints } = await harness.open(payment);
     await button(page).click();
     await page.getByRole('button', { name: 'Подтвердить' }).click();
