@@ -70,7 +70,7 @@ const read = (clock: ClockOf): Promise<ClockState | null> =>
     'query ($m: ID!, $s: ID!) { testClock(merchantId: $m, shopId: $s) { advancingTo } }',
   );
 
-const removing_ms = 5_000;
+const removing_ms = 30_000;
 
 /** Lets the shop live until then. A shop without a clock has one meanwhile. */
 export const liveUntil = async (clock: ClockOf, moment: Date): Promise<void> => {

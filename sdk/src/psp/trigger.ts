@@ -24,7 +24,8 @@ const to = { phone: '+79161234567', bank_id: '100000000111' };
 /** The simulated bank's number of somebody who is not in SBP. */
 const nobody = { ...to, phone: '+79000000001' };
 
-const patience_ms = 90_000;
+/** Longer than the slowest of them takes at a busy service; Ctrl-C ends it sooner. */
+const patience_ms = 300_000;
 
 /** Looks until it finds something; gives up after a while. */
 const until = async <Found>(
