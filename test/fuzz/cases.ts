@@ -1,27 +1,20 @@
-/**
- * How far the fuzzers look. `FUZZ_CASES` multiplies the cases for a long run, `FUZZ_SEED` takes
- * another way or one that failed.
- */
+/** How far the fuzzers look. */
 import type { TestContext } from 'node:test';
 import { crc32 } from 'node:zlib';
+import { isLong, size } from '../support/size.ts';
 
-const whole = (name: string, usual: number): number => {
-  const value = process.env[name] ?? '';
-  if (value !== '' && !/^\d{1,9}$/.test(value))
-    throw new Error(`${name} must be a number, got "${value}"`);
-  return value === '' ? usual : Number(value);
-};
+/** The same way each time, and in long runs always another one. */
+const seed = isLong ? Date.now() % 2 ** 31 : 20_261_121;
 
 /**
- * The parameters of a search of so many cases, which is printed with its seed so that a failure can
- * be repeated.
+ * The parameters of a search of so many cases, the half of them in `npm test`. Its seed is printed,
+ * so that a failure can be repeated.
  */
 export const searching = (
   t: TestContext,
   cases: number,
 ): { readonly seed: number; readonly numRuns: number } => {
-  const seed = whole('FUZZ_SEED', 20_261_121);
-  const numRuns = cases * whole('FUZZ_CASES', 1);
+  const numRuns = size(cases / 2, cases);
   t.diagnostic(`seed ${seed}, ${numRuns} cases`);
   // Each search takes a way of its own.
   return { seed: (seed + crc32(t.name)) % 2 ** 31, numRuns };

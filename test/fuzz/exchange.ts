@@ -1,5 +1,6 @@
 /** One request with exactly these bytes, and what came back, as it came. */
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { patience_ms } from '../support/eventually.ts';
 
 export interface Sent {
   readonly method: string;
@@ -14,9 +15,6 @@ export interface Came {
   /** Empty for a stream, which has no end. */
   readonly text: string;
 }
-
-/** Far more than any request takes on a busy machine: what has not answered by then hangs. */
-const patience_ms = 60_000;
 
 /** Gives the way to send requests to this address over kept connections; `close` ends them. */
 export const openExchange = (url: string) => {

@@ -77,7 +77,11 @@ const jsonOf = (printed: string): any => {
 /** Runs what a guide shows for shells, in order. Gives how many snippets ran. */
 export const runShells = async ({ steps }: Guide, reader: Reader): Promise<number> => {
   const env: Variables = { ...reader.env };
-  const background: { child: ChildProcess; printed: () => { err: string } }[] = [];
+  const background: {
+    child: ChildProcess;
+    printed: () => { err: string };
+    ended: Promise<unknown>;
+  }[] = [];
   let answer: any = null;
   let ran = 0;
   try {
@@ -91,7 +95,7 @@ export const runShells = async ({ steps }: Guide, reader: Reader): Promise<numbe
       } else if (step.language === 'json') assertShown(JSON.parse(step.code), answer);
       else if (step.language === 'sh') {
         const { child, printed } = await runShell(step, reader, env);
-        if (child) background.push({ child, printed });
+        if (child) background.push({ child, printed, ended: once(child, 'exit') });
         answer = jsonOf(printed().out);
         if (step.refused !== null && tabName(step) === 'curl')
           assert.equal(answer?.error?.code, step.refused, step.name);
@@ -102,9 +106,8 @@ export const runShells = async ({ steps }: Guide, reader: Reader): Promise<numbe
     for (const { child, printed } of background)
       assert.equal(child.exitCode, null, `it has ended by itself: ${printed().err}`);
   } finally {
-    for (const { child } of background)
-      if (child.pid !== undefined && child.exitCode === null) {
-        const ended = once(child, 'exit');
+    for (const { child, ended } of background)
+      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
         process.kill(-child.pid, 'SIGINT');
         await ended;
       }

@@ -10,7 +10,7 @@ import { freePort } from '../support/free-port.ts';
 import { openReceiver } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { readText } from '../tidy/tree.ts';
-import { operatorToken } from '../support/service.ts';
+import { inherited, operatorToken } from '../support/service.ts';
 import { makeFundedMerchant } from '../sdk/funded.ts';
 import { installPackage, runNode } from '../sdk/packed.ts';
 import { assertShown, programOf, runProgram, runShells, type Reader } from './run-guide.ts';
@@ -62,6 +62,7 @@ describe('the guides', { concurrency: 4 }, () => {
     const [port, webhookSecret] = [await freePort(), 'whs_example'];
     const path = [join(folder, 'node_modules/.bin'), dirname(process.execPath)];
     const env = {
+      ...inherited,
       PATH: [...path, process.env['PATH'] ?? ''].join(':'),
       HOME: folder,
       CURL_HOME: folder,
