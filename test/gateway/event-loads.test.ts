@@ -15,7 +15,7 @@ import {
   subgraphPath,
 } from '../../subgraphs/kernel/service/graph/serve-subgraph.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import { until } from './serve-graph.ts';
+import { eventually } from '../support/eventually.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
@@ -69,10 +69,10 @@ describe('loads of an event', () => {
     const held = hold();
     collectGarbage();
     assert.ok(held.deref(), 'they are held while they are young');
-    await until(() => {
+    await eventually(() => {
       collectGarbage();
       return held.deref() === undefined;
-    });
+    }, 'nobody holds them any more');
   });
 
   test('are let go, the oldest first, when there are more than 1,000', () => {

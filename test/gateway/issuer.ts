@@ -36,7 +36,7 @@ export const viewer = (): JWTPayload => ({
   sub: 'person-1',
   aud: audience,
   iat: now_s(),
-  exp: now_s() + 60,
+  exp: now_s() + 600,
   roles: ['viewer'],
   platform: true,
 });

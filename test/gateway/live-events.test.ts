@@ -1,5 +1,6 @@
-import { describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
+import { eventually } from '../support/eventually.ts';
 import { openLiveEvents, type LiveEvents } from '../../gateway/live/events.ts';
 import type { LiveFilter } from '../../gateway/live/audience.ts';
 import type { DeliveredEvent } from '../../gateway/live/reader.ts';
@@ -7,20 +8,24 @@ import { storedEvents } from '../../gateway/live/stored-events.ts';
 import { streamKinds } from '../../subgraphs/kernel/rules/event.ts';
 import { openSmallGraph, silent, Fixture } from './small-graph.ts';
 
+const opened: LiveEvents[] = [];
+after(() => {
+  for (const live of opened) live.close();
+});
+
 const open = async (
   limits: { readonly recentEvents?: number; readonly readerBuffer?: number } = {},
 ) => {
   const fixture = new Fixture();
   const supergraph = await openSmallGraph(fixture);
-  return {
-    fixture,
-    live: openLiveEvents({
-      bus: fixture.bus,
-      readEventsAfter: storedEvents(supergraph),
-      log: silent,
-      ...limits,
-    }),
-  };
+  const live = openLiveEvents({
+    bus: fixture.bus,
+    readEventsAfter: storedEvents(supergraph),
+    log: silent,
+    ...limits,
+  });
+  opened.push(live);
+  return { fixture, live };
 };
 
 const everything: LiveFilter = { audience: {}, kinds: new Set(streamKinds) };
@@ -40,11 +45,24 @@ const take = async (reading: Reading, count: number): Promise<DeliveredEvent[]> 
 const sequences = (received: readonly DeliveredEvent[]): string[] =>
   received.map(({ event }) => event.sequence);
 
-/** Whether nothing comes. */
-const isSilent = async (reading: Reading): Promise<boolean> => {
-  const none = Symbol('none');
-  const quiet = new Promise((resolve) => setTimeout(() => resolve(none), 20));
-  return (await Promise.race([reading.next(), quiet])) === none;
+/** Makes an event, which must be the next that comes: nothing is before it. */
+const comesNext = async (fixture: Fixture, reading: Reading): Promise<void> => {
+  const { sequence } = await fixture.happen();
+  assert.deepEqual(sequences(await take(reading, 1)), [sequence]);
+};
+
+/** Does something until what is waited for has come: the source ignores it while it is busy. */
+const againAndAgain = async (
+  awaited: Promise<unknown>,
+  act: () => Promise<unknown>,
+): Promise<void> => {
+  let isThere = false;
+  const note = (): void => void (isThere = true);
+  awaited.then(note, note);
+  await eventually(async () => {
+    await act();
+    return isThere;
+  }, 'the next events');
 };
 
 describe('the live events', () => {
@@ -56,7 +74,7 @@ describe('the live events', () => {
     await fixture.notify(second);
     await fixture.happen();
     assert.deepEqual(sequences(await take(reading, 2)), ['20', '30']);
-    assert(await isSilent(reading));
+    await comesNext(fixture, reading);
   });
 
   test('of a shop are those of its merchant, shop and mode', async () => {
@@ -120,7 +138,7 @@ describe('events that did not come over the bus', () => {
     await fixture.notify(...lost);
     await fixture.happen();
     assert.deepEqual(sequences(await take(reading, 1)), ['60']);
-    assert(await isSilent(reading));
+    await comesNext(fixture, reading);
   });
 
   test('are read when nothing follows, as soon as the stream’s position is known', async () => {
@@ -134,7 +152,7 @@ describe('events that did not come over the bus', () => {
     // A reader who is slower than the store loses its oldest events, as ever, and learns how many.
     assert.equal(received.length + received.reduce((sum, { missed }) => sum + missed, 0), 1_201);
     await fixture.notify();
-    assert(await isSilent(reading));
+    await comesNext(fixture, reading);
     assert.equal(fixture.count('liveEventsAfter'), 3);
   });
 
@@ -146,10 +164,11 @@ describe('events that did not come over the bus', () => {
     fixture.obstacles.set('liveEventsAfter', () => Promise.reject(new Error('no database')));
     await fixture.happen();
     assert.deepEqual(sequences(await take(reading, 1)), ['10']);
-    assert(await isSilent(reading));
+    await eventually(() => fixture.count('liveEventsAfter') > 0, 'the store is asked');
     fixture.obstacles.clear();
-    await fixture.notify();
-    assert.deepEqual(sequences(await take(reading, 2)), ['20', '30']);
+    const received = take(reading, 2);
+    await againAndAgain(received, () => fixture.notify());
+    assert.deepEqual(sequences(await received), ['20', '30']);
   });
 
   test('of more than a day are dropped, and what follows is sent', async () => {
@@ -161,10 +180,17 @@ describe('events that did not come over the bus', () => {
     assert.deepEqual(sequences(await take(reading, 3)), ['10', '20', '30']);
     fixture.events.splice(0);
     await fixture.bus.publish('events', { behind: '900', last: '900', events: [] });
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    const event = { ...fixture.store(), sequence: '910' };
-    await fixture.bus.publish('events', { behind: '900', last: '910', events: [event] });
-    assert.deepEqual(sequences(await take(reading, 1)), ['910']);
+    const event = fixture.store();
+    let last = 900;
+    const received = take(reading, 1);
+    await againAndAgain(received, () => {
+      const behind = String(last);
+      const sequence = String((last += 10));
+      const events = [{ ...event, sequence }];
+      return fixture.bus.publish('events', { behind, last: sequence, events });
+    });
+    const [first] = await received;
+    assert.ok(Number(first?.event.sequence) > 900);
   });
 });
 
@@ -195,16 +221,14 @@ describe('a resumed reading', () => {
     const gate = Promise.withResolvers<void>();
     fixture.obstacles.set('liveEventsAfter', () => gate.promise);
     const reading = live.read(everything, '10');
-    const received = take(reading, 4);
+    const stored = take(reading, 3);
     await fixture.happen();
     gate.resolve();
     // Stored already, but not yet published on the bus when the store answers.
     const late = fixture.store();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.deepEqual(sequences(await stored), ['20', '30', '40']);
     await fixture.notify(late);
-    await fixture.happen();
-    assert.deepEqual(sequences(await received), ['20', '30', '40', '50']);
-    assert(await isSilent(reading));
+    await comesNext(fixture, reading);
   });
 
   test('reads the store page by page', async () => {
@@ -245,7 +269,7 @@ describe('a resumed reading', () => {
       '10',
     );
     assert.deepEqual(sequences(await take(reading, 1)), ['50']);
-    assert(await isSilent(reading));
+    await comesNext(fixture, reading);
   });
 
   test('rejects when the store cannot be asked, and has then ended', async () => {

@@ -8,7 +8,7 @@ import { personRateLimit } from '../../gateway/callers/rate-limit.ts';
 import { costOf } from '../../gateway/graphql/document-cost.ts';
 import { looked_max_tokens } from '../../gateway/graphql/looked-cost.ts';
 import { codesOf, post, read } from './ask-graph.ts';
-import { serveGraph } from './serve-graph.ts';
+import { serveGraph, stoppedClock } from './serve-graph.ts';
 import { testKey } from './small-graph.ts';
 
 const generated = (name: string): string =>
@@ -103,7 +103,7 @@ describe('a stranger who asks for much to be looked at', () => {
   });
 
   test('in one document after another has no more than the bucket pays for', async (t) => {
-    const { url, fixture } = await serveGraph(t);
+    const { url, fixture } = await serveGraph(t, stoppedClock);
     fixture.setKey(testKey, {
       ...fixture.holderOf(testKey),
       rateLimit: { perSecond: 1, burst: 20 },

@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { parse } from 'graphql';
+import { patience_ms } from '../support/eventually.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { remoteExecutor, type RemoteExecutor } from '../../gateway/remote-subgraph.ts';
 import {
@@ -67,7 +68,8 @@ const stand = async (...handles: readonly Handle[]) => {
     `http://127.0.0.1:${at.port}/subgraphs/payments`,
     keys,
     openLog({ logLevel: 'silent' }, 'test'),
-    2_000,
+    // Long enough for whatever answers, on the busiest machine.
+    handles.includes(hangs) ? 2_000 : patience_ms,
   );
   opened.push({ server, executor });
   return { executor, bodies, asked: () => bodies.length };

@@ -1,9 +1,10 @@
 import { describe, test, type TestContext } from 'node:test';
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import { SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
+import { eventually } from '../support/eventually.ts';
 import { openQuota } from '../../gateway/callers/quota.ts';
+import { personRateLimit } from '../../gateway/callers/rate-limit.ts';
 import { readOidcToken } from '../../gateway/callers/oidc.ts';
 import { ConfigError, type OidcConfig } from '../../subgraphs/kernel/service/config/config.ts';
 import { readConfig } from '../../subgraphs/read-config.ts';
@@ -11,11 +12,11 @@ import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { audience, now_s, startIssuer, viewer } from './issuer.ts';
 import { post } from './ask-graph.ts';
 import { bearer, closingOf, letIn } from './raw-socket.ts';
-import { serveGraph } from './serve-graph.ts';
+import { serveGraph, stoppedClock } from './serve-graph.ts';
 
 const merchantId = '0b8e1c4e-52a5-4f6e-9d4a-9a7f5b6f4c10';
 
-const open = async (t: TestContext, given: Partial<OidcConfig> = {}, cooldown_ms = 10_000) => {
+const open = async (t: TestContext, given: Partial<OidcConfig> = {}, cooldown_ms = 600_000) => {
   const issuer = await startIssuer(t);
   const config: OidcConfig = {
     issuer: issuer.issuer,
@@ -26,7 +27,7 @@ const open = async (t: TestContext, given: Partial<OidcConfig> = {}, cooldown_ms
     platformClaim: 'platform',
     ...given,
   };
-  const read = readOidcToken(config, { cooldown_ms, deadline_ms: 2_000 });
+  const read = readOidcToken(config, { cooldown_ms, deadline_ms: 60_000 });
   /**
    * What becomes of a token: the principal in words, the code of the refusal, or `not its form`.
    */
@@ -167,7 +168,7 @@ describe('a token of the issuer', () => {
     const now = now_s();
     const wrong: readonly JWTPayload[] = [
       { exp: now - 30 },
-      { nbf: now + 30 },
+      { nbf: now + 3_600 },
       { aud: 'another-service' },
       { aud: undefined as never },
       { iss: 'https://issuer.example' },
@@ -182,7 +183,8 @@ describe('a token of the issuer', () => {
         'unauthorized',
         JSON.stringify(claims),
       );
-    assert.equal(await answerOf({ ...viewer(), exp: now - 2, nbf: now + 2 }), 'person-1 viewer');
+    const justOver = () => answerOf({ ...viewer(), exp: now_s() - 2, nbf: now_s() + 2 });
+    await eventually(async () => (await justOver()) === 'person-1 viewer', 'it is forgiven');
   });
 
   test('is refused when it is signed by nobody, by a shared secret, by an algorithm that is not of the list, or by a stranger', async (t) => {
@@ -271,13 +273,14 @@ describe('the issuer', () => {
 
 test('people of one name at different merchants are not one another', async (t) => {
   const { issuer, read } = await open(t);
-  const { url } = await serveGraph(t, { otherReaders: [read] });
+  const { url } = await serveGraph(t, { otherReaders: [read], ...stoppedClock });
   const ofOne = await issuer.sign({ ...viewer(), merchant_id: merchantId });
   const ofOther = await issuer.sign({ ...viewer(), merchant_id: merchantId.replace(/^0/, '1') });
   const statusOf = async (token: string): Promise<number> =>
     (await post(url, { query: '{ __typename }' }, bearer(token))).status;
-  const pressed = await Promise.all(Array.from({ length: 250 }, () => statusOf(ofOne)));
-  assert.ok(pressed.includes(429), 'the first was not limited');
+  for (let call = 0; call < personRateLimit.burst; call += 1)
+    assert.equal(await statusOf(ofOne), 200);
+  assert.equal(await statusOf(ofOne), 429);
   assert.equal(await statusOf(ofOther), 200);
   const { take } = openQuota(1);
   const [one, other] = [merchantId, null].map(
@@ -295,9 +298,16 @@ test('a token that was verified is good at an address that fails too often, one 
     (await post(url, { query: '{ __typename }' }, bearer(token))).status;
   assert.equal(await statusOf(used), 200);
   const failing = { headers: {}, rawHeaders: [], socket: { remoteAddress: '127.0.0.1' } };
-  for (let nth = 0; nth < 130; nth += 1) Reflect.apply(limiter.countFailure, limiter, [failing]);
+  const fail = (): void => {
+    for (let nth = 0; nth < 130; nth += 1) Reflect.apply(limiter.countFailure, limiter, [failing]);
+  };
+  // It is closed for a second: a busy machine may take longer to ask.
+  await eventually(async () => {
+    fail();
+    return (await statusOf(`${fresh}x`)) === 429;
+  }, 'the address is closed to one that never came');
+  fail();
   assert.equal(await statusOf(used), 200);
-  assert.equal(await statusOf(`${fresh}x`), 429);
 });
 
 describe('a socket of a token', () => {
@@ -305,12 +315,18 @@ describe('a socket of a token', () => {
     const { issuer, read } = await open(t);
     const { socketUrl } = await serveGraph(t, { otherReaders: [read] });
     const lasting = await letIn(t, socketUrl, await issuer.sign(viewer()));
-    // It ends now, and five seconds are forgiven.
-    const expiring = await issuer.sign({ ...viewer(), exp: now_s() });
-    const socket = await letIn(t, socketUrl, expiring);
-    await wait(300);
-    assert.equal(socket.readyState, socket.OPEN);
-    assert.deepEqual(await closingOf(socket), { code: 4403, reason: 'The token has expired.' });
+    // It ends now, and five seconds are forgiven: a busy machine may take longer to let it in.
+    const { expiring, exp, closing } = await eventually(async () => {
+      const exp = now_s();
+      const expiring = await issuer.sign({ ...viewer(), exp });
+      const letting = letIn(t, socketUrl, expiring).then((socket) => closingOf(socket));
+      return letting.then(
+        (closing) => ({ expiring, exp, closing }),
+        () => null,
+      );
+    }, 'it is let in');
+    assert.ok(Date.now() >= (exp + 5) * 1_000, 'it was closed before it expired');
+    assert.deepEqual(closing, { code: 4403, reason: 'The token has expired.' });
     assert.equal(lasting.readyState, lasting.OPEN);
     const late = await fetch(socketUrl.replace('ws', 'http'), {
       headers: { authorization: bearer(expiring).authorization },

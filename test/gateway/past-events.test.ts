@@ -1,6 +1,7 @@
 /** What a key may read of the past by its scopes (decision D-79), over HTTP and over a socket. */
 import { describe, test, type TestContext } from 'node:test';
 import assert from 'node:assert/strict';
+import { eventually } from '../support/eventually.ts';
 import { codesOf, post, read } from './ask-graph.ts';
 import { receive, letIn, say } from './raw-socket.ts';
 import { serveGraph } from './serve-graph.ts';
@@ -62,13 +63,12 @@ describe('a key without api:reports:read', () => {
       const socket = await letIn(t, served.socketUrl);
       say(socket, { type: 'subscribe', id: '1', payload: { query } });
       const answer = receive(socket);
-      for (let received = false; !received;) {
+      let isThere = false;
+      answer.finally(() => (isThere = true)).catch(() => {});
+      await eventually(async () => {
         await served.fixture.happen({ subjectId: 'p-now' });
-        received = await Promise.race([
-          answer.then(() => true),
-          new Promise<false>((resolve) => setTimeout(resolve, 50, false)),
-        ]);
-      }
+        return isThere;
+      }, 'the event');
       return JSON.stringify(await answer);
     };
     assert.match(

@@ -3,11 +3,11 @@
  * its sockets.
  */
 import type { TestContext } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import fastify from 'fastify';
 import { liveSubscribers } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { createClient, type Client, type FormattedExecutionResult } from 'graphql-ws';
 import { WebSocket } from 'ws';
+import { eventually } from '../support/eventually.ts';
 import { openAuthenticator } from '../../gateway/callers/authenticate.ts';
 import type { BearerReader } from '../../gateway/callers/caller.ts';
 import { openBucketsInMemory } from '../../gateway/callers/buckets-in-memory.ts';
@@ -34,7 +34,12 @@ interface Limits {
   readonly otherReaders?: readonly BearerReader[];
   readonly introspection?: boolean;
   readonly graphiql?: boolean;
+  /** The clock of the buckets. */
+  readonly now_us?: () => number;
 }
+
+/** Buckets gain nothing, however long a busy machine takes. */
+export const stoppedClock = { now_us: () => 0 };
 
 /** Everything that the graph's public side is made of, over a fixture of its own. */
 export const openParts = async (limits: Limits = {}) => {
@@ -55,7 +60,7 @@ export const openParts = async (limits: Limits = {}) => {
     ...limits,
   });
   const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log: silent });
-  const limiter = limitBy(openBucketsInMemory(), openAddressOf([]));
+  const limiter = limitBy(openBucketsInMemory(limits.now_us), openAddressOf([]));
   return {
     fixture,
     bus,
@@ -111,7 +116,7 @@ export const listening = async (before: number, ended: Promise<unknown>): Promis
     () => (over = true),
     () => (over = true),
   );
-  await until(async () => over || (await readers()) > before);
+  await eventually(async () => over || (await readers()) > before, 'the server listens');
 };
 
 /** Subscribes, and gives back once the server has begun to listen. */
@@ -138,13 +143,4 @@ export const listen = async (
     },
     stop: () => results.return?.(),
   };
-};
-
-/** Waits until the condition holds; fails after half a minute. */
-export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-  for (let i = 0; i < 3_000; i += 1) {
-    if (await condition()) return;
-    await wait(10);
-  }
-  throw new Error('it did not come to that in half a minute');
 };

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { fastify, type FastifyInstance } from 'fastify';
 import { parse, type ExecutionResult } from 'graphql';
+import { patience_ms } from '../support/eventually.ts';
 import { remoteExecutor } from '../../gateway/remote-subgraph.ts';
 import { AnswerMeter } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
 import {
@@ -29,7 +30,6 @@ const keys: PrincipalKeys = { shared: randomBytes(32), service: null };
 const log = openLog({ logLevel: 'silent' }, 'test');
 const path = subgraphPath('payments');
 const document = parse('query ($n: Int) { __typename }');
-const patience = { timeout: 60_000 };
 
 const buyer = (n: number): Principal => ({ kind: 'buyer', merchantId: 'm', paymentId: String(n) });
 const callOf = (n: number): Call => ({ principal: buyer(n), requestId: `req-${n}` });
@@ -53,7 +53,10 @@ interface Asked {
 }
 
 /** A subgraph that counts what it is asked, and an executor over it. */
-const open = async (prepareApp: (app: FastifyInstance) => void = () => {}, answer_ms = 60_000) => {
+const open = async (
+  prepareApp: (app: FastifyInstance) => void = () => {},
+  answer_ms = patience_ms,
+) => {
   const { executor, letGo } = openEcho();
   const app = fastify();
   const asked: Asked[] = [];
@@ -130,7 +133,7 @@ test('what may be large shares no request: a document of a caller, many variable
 });
 
 describe('in a shared request', () => {
-  test('a slow operation holds up no other', patience, async () => {
+  test('a slow operation holds up no other', async () => {
     const { run, letGo, batches } = await open();
     await know(run, 3);
     const slow = run({ slow: true }, callOf(0));
@@ -142,7 +145,7 @@ describe('in a shared request', () => {
     assert.equal(batches().at(-1)?.operations, 3);
   });
 
-  test('many slow operations hold up nobody who comes later', patience, async () => {
+  test('many slow operations hold up nobody who comes later', async () => {
     const { run, letGo } = await open();
     await know(run, 2);
     const slow = range(5 * batchOperations_max).map(() => run({ slow: true }, callOf(0)));
@@ -151,8 +154,8 @@ describe('in a shared request', () => {
     assert.ok((await Promise.all(slow)).every((answer) => codesOf(answer).length === 0));
   });
 
-  test('one that is not answered in time is unavailable, and no other', patience, async () => {
-    const { run } = await open(undefined, 500);
+  test('one that is not answered in time is unavailable, and no other', async () => {
+    const { run } = await open(undefined, 2_000);
     await know(run, 3);
     const [slow, ...others] = await Promise.all([
       run({ slow: true }, callOf(0)),
@@ -218,20 +221,16 @@ test('a subgraph of the version before gets each operation once, by itself', asy
   assert.equal(refused, 1, 'it is sent no batch for a while');
 });
 
-test(
-  'a server that closes answers what it has begun, and then waits for nobody',
-  patience,
-  async () => {
-    const { app, run, letGo } = await open();
-    await know(run, 2);
-    const slow = run({ slow: true }, callOf(0));
-    await run({ n: 1 }, callOf(1));
-    const closing = app.close();
-    letGo();
-    assert.deepEqual(codesOf(await slow), []);
-    await closing;
-  },
-);
+test('a server that closes answers what it has begun, and then waits for nobody', async () => {
+  const { app, run, letGo } = await open();
+  await know(run, 2);
+  const slow = run({ slow: true }, callOf(0));
+  await run({ n: 1 }, callOf(1));
+  const closing = app.close();
+  letGo();
+  assert.deepEqual(codesOf(await slow), []);
+  await closing;
+});
 
 describe("a batch's address", () => {
   const sign = principalSigner(keys);

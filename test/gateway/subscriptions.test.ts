@@ -1,10 +1,11 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { GraphQLError } from 'graphql';
+import { eventually } from '../support/eventually.ts';
 import { operationsPerSocket_max } from '../../gateway/graphql/graph-protocol.ts';
 import { liveKinds } from '../../subgraphs/kernel/rules/event.ts';
 import { bearer, receive, letIn, say } from './raw-socket.ts';
-import { connect, listen, serveGraph, until, listening, readers } from './serve-graph.ts';
+import { connect, listen, serveGraph, listening, readers } from './serve-graph.ts';
 import { operatorToken, otherShopKey, testKey } from './small-graph.ts';
 
 describe('a subscription', () => {
@@ -250,7 +251,7 @@ describe('a subscription', () => {
     const slow = await letIn(t, socketUrl);
     const before = await readers();
     say(slow, { type: 'subscribe', id: '1', payload: { query } });
-    await until(async () => (await readers()) > before);
+    await eventually(async () => (await readers()) > before, 'the slow one listens');
     const quick = await listen(connect(t, socketUrl), query);
     slow.pause();
     const large = 'x'.repeat(200_000);
@@ -264,7 +265,10 @@ describe('a subscription', () => {
     }[] = [];
     slow.on('message', (message: Buffer) => received.push(JSON.parse(message.toString())));
     slow.resume();
-    await until(() => received.at(-1)?.payload.data.paymentCreated.id === String(total * 10));
+    await eventually(
+      () => received.at(-1)?.payload.data.paymentCreated.id === String(total * 10),
+      () => `the last event, after ${received.length} of ${total}`,
+    );
     const missed = received.reduce(
       (sum, { payload }) => sum + (payload.extensions?.missed ?? 0),
       0,
@@ -284,11 +288,13 @@ describe('a subscription', () => {
     const socket = await letIn(t, socketUrl);
     for (const id of ['1', '2', '3'])
       say(socket, { type: 'subscribe', id, payload: { query: 'subscription { events { id } }' } });
-    await until(async () => (await readers()) === before + 3);
+    const listen = (count: number) =>
+      eventually(async () => (await readers()) === before + count, `${count} listen`);
+    await listen(3);
     say(socket, { type: 'complete', id: '1' });
-    await until(async () => (await readers()) === before + 2);
+    await listen(2);
     socket.terminate();
-    await until(async () => (await readers()) === before);
+    await listen(0);
   });
 });
 
