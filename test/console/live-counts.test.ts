@@ -44,7 +44,7 @@ const neverLook = `{
   window.setInterval = (run, ms, ...given) => (ms < 60_000 ? every(run, ms, ...given) : 0);
 }`;
 
-/** Opens a page, and waits until its first questions are answered and it is told of changes. */
+/** Opens a page, and waits until it is told of changes. */
 const openAt = async (merchant: Merchant, path: string) => {
   const cookie = await makeSession(service, 'admin', merchant.id);
   const { page, context } = await openConsole(browser, service.rest, cookie);
@@ -54,7 +54,8 @@ const openAt = async (merchant: Merchant, path: string) => {
     socket.on('framereceived', ({ payload }) => (isTold ||= `${payload}`.includes('listsChanged'))),
   );
   await page.goto(`${service.rest}/console/${path}`);
-  await page.waitForLoadState('networkidle');
+  await page.locator('.live-dot[data-open=true]').waitFor();
+  await page.getByRole('heading', { level: 1 }).waitFor();
   await eventually(async () => {
     await rename(merchant, 'A shop');
     return isTold;

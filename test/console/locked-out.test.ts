@@ -52,21 +52,30 @@ test('the page of another site costs its readers nothing', async () => {
   assert.deepEqual(await callAsNobody(2), new Set([401]));
 });
 
-/** What an address that nobody has called from has left after one call without a key, or a wrong one. */
-const leftAfterOne = async (address: string, headers: Headers): Promise<string | null> => {
-  const answer = await fetch(`${service.rest}/v1/public/balance`, {
-    headers: { 'x-forwarded-for': address, ...headers },
-  });
-  await answer.arrayBuffer();
-  return answer.headers.get('ratelimit-remaining');
+/** The least that an address had left after one of 20 calls at once with these headers. */
+const leastLeft = async (address: string, headers: Headers): Promise<number> => {
+  const left = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const answer = await fetch(`${service.rest}/v1/public/balance`, {
+        headers: { 'x-forwarded-for': address, ...headers },
+      });
+      await answer.arrayBuffer();
+      return Number(answer.headers.get('ratelimit-remaining'));
+    }),
+  );
+  return Math.min(...left);
 };
 
 test('what a foreign page cannot send is counted: a key, and the header of our own pages', async () => {
   const foreign = { 'sec-fetch-site': 'cross-site' };
   const guessing = { ...foreign, authorization: 'Bearer sk_test_abc123_no' };
-  assert.equal(await leftAfterOne('203.0.113.1', foreign), '100');
-  assert.equal(await leftAfterOne('203.0.113.2', guessing), '99');
-  assert.equal(await leftAfterOne('203.0.113.3', { ...foreign, 'x-console': 'test' }), '99');
+  assert.equal(await leastLeft('203.0.113.1', foreign), 100);
+  // A call is forgotten after 100 ms, on a slow machine before its answer is written.
+  for (const [address, headers] of [
+    ['203.0.113.2', guessing],
+    ['203.0.113.3', { ...foreign, 'x-console': 'test' }],
+  ] as const)
+    await eventually(async () => (await leastLeft(address, headers)) < 100, 'a call that counts');
 });
 
 test('an address with too many failures keeps its sessions, its operator and its links', async () => {

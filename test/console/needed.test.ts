@@ -79,7 +79,7 @@ describe('what needs a person', { skip: noChromium }, () => {
     await page.goto(`${service.rest}/console/?mode=test`);
     await page.getByText('Nothing needs attention.').waitFor();
     await page.getByText('Nothing to compare with yet').waitFor();
-    await page.waitForLoadState('networkidle');
+    await page.locator('.live-dot[data-open=true]').waitFor();
     // Each number by itself took twice as many questions, and their connections waited in line.
     const names = [...asked.values()];
     assert.ok(names.length <= 9 && names.includes('Today'), names.join());
