@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { deliveriesOf } from '../webhooks/record.ts';
 import { eventually } from '../support/eventually.ts';
-import { startReceiver } from '../webhooks/receiver.ts';
+import { laterThan, startReceiver } from '../webhooks/receiver.ts';
 import { Clock, writeEvent } from '../webhooks/harness.ts';
 import {
   cabinetUser,
@@ -43,7 +43,7 @@ describe('a resend', () => {
       status: 'delivered',
     });
     const [delivery] = webhookDeliveries.nodes;
-    clock.advance({ seconds: 2 });
+    await laterThan(receiver.received[0]);
     assert.equal(
       (await cabinet.ask(resend, { m: fixture.merchantId, id: delivery.id })).webhookDeliveryResend
         .status,

@@ -71,3 +71,10 @@ export const startReceiver = async (
     close,
   };
 };
+
+/** Waits until the second in which a request came is over: the next has a later timestamp. */
+export const laterThan = async (request: Received | undefined): Promise<void> => {
+  const second_ms = 1_000;
+  const over_ms = (Math.floor((request?.at ?? 0) / second_ms) + 1) * second_ms;
+  await eventually(() => Date.now() >= over_ms, 'the next second');
+};
