@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { patience_ms } from '../support/eventually.ts';
+import { startPatience_ms as patience_ms } from '../support/service.ts';
 
 /** A moment of a start is soon over. */
 const look_ms = 5;

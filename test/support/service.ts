@@ -8,8 +8,8 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestDatabase, type TestDatabase } from './database.ts';
-import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { keepLog } from './log-leaks.ts';
 import { startRedis } from './redis.ts';
@@ -89,16 +89,24 @@ export const spawnProcess = (
   return { name, url: `http://127.0.0.1:${port}`, child, output: () => answered };
 };
 
-/** Waits until `/readyz` answers 200; throws with what the process printed when it ends instead. */
+/** A start takes longer than any state that a test waits for: on a busy machine, minutes. */
+export const startPatience_ms = 300_000;
+
+/**
+ * Waits until `/readyz` answers 200; throws with what the process printed when it ends or takes too
+ * long.
+ */
 export const untilReady = async ({ name, url, child, output }: ServiceProcess): Promise<void> => {
-  const isReady = async (): Promise<boolean> => {
+  const deadline = performance.now() + startPatience_ms;
+  while (performance.now() < deadline) {
     if (child.exitCode !== null || child.signalCode !== null)
       throw new Error(`${name} ended with ${child.exitCode ?? child.signalCode}:\n${output()}`);
     const answer = await fetch(`${url}/readyz`).catch(() => null);
     await answer?.arrayBuffer();
-    return answer?.ok ?? false;
-  };
-  await eventually(isReady, () => `${name} is not ready:\n${output()}`);
+    if (answer?.ok) return;
+    await sleep(50);
+  }
+  throw new Error(`${name} was not ready within ${startPatience_ms} ms:\n${output()}`);
 };
 
 /** Ends a process as an operator does; gives its exit code. */
