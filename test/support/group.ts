@@ -27,6 +27,8 @@ const begin = (file: string): void => {
 
 process.once('SIGTERM', () => process.exit(143));
 process.once('exit', keepBrowsersCost);
+// Each server that a file starts ends with the process, and a group has many files.
+process.setMaxListeners(0);
 
 /** Runs these files, each by its absolute path and what imports it. */
 export const runGroup = async (
