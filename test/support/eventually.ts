@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { size } from './size.ts';
 
 /** Longer than the busiest machine takes. Only a test that fails waits so long. */
-export const patience_ms = size(120_000, 300_000);
+export const patience_ms = size(180_000, 300_000);
 
 /** Between two looks: at least and at most, and the part of the wait so far. */
 const rest_ms = [20, 500] as const;

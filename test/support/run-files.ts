@@ -35,7 +35,6 @@ const alone = [
   'test/graph/large-answers',
   'test/live/chaos',
   'test/scenarios/',
-  'test/sdk/',
   'test/security/rotation',
   'test/start/',
 ];
