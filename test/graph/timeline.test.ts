@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { parse } from 'graphql';
+import type pg from 'pg';
 import { openCallRecorder } from '../../subgraphs/kernel/banks/calls/record-calls.ts';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
@@ -16,7 +17,6 @@ import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-ban
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { openPageOpenings } from '../../subgraphs/payments/checkout/note-opening.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
-import { countStatements } from '../support/count-statements.ts';
 import { granted } from '../support/granted.ts';
 import { openGraphHarness } from './harness.ts';
 import { plant, type Planted } from './planted-rows.ts';
@@ -183,6 +183,16 @@ test('it begins with what made the payment: a key by its prefix, a link, a subsc
   assert.deepEqual(await firstOf(), made('subscription', subscription));
 });
 
+/** Sends to the pool what it is given, and keeps the texts. */
+const watched = (pool: pg.Pool) => {
+  const texts: string[] = [];
+  const query = (asked: pg.QueryConfig) => {
+    texts.push(asked.text);
+    return pool.query(asked);
+  };
+  return { texts, runner: { query } as unknown as pg.PoolClient };
+};
+
 const openedAt = async (id: string): Promise<unknown[]> => {
   const entries = await read(person(null), id, own.id('merchant'));
   assert(typeof entries !== 'string');
@@ -209,8 +219,8 @@ test('the first opening of the page is on it, of however many processes saw one'
 
 test('openings of many pages are written together, and a database that is away stops no page', async () => {
   const { pool } = harness.database;
-  const counted = countStatements(pool);
-  const openings = openPageOpenings(pool);
+  const counted = watched(pool);
+  const openings = openPageOpenings(counted.runner);
   const [merchantId, now] = [randomUUID(), Temporal.Now.instant()];
   for (let index = 0; index < 1_000; index += 1)
     openings.note({ merchantId, paymentId: randomUUID() }, now);
@@ -267,8 +277,8 @@ test('a stranger and a key read none, and no document reads many', async () => {
 
 test('calls are written in batches, and a database that is away stops nobody', async () => {
   const { pool } = harness.database;
-  const counted = countStatements(pool);
-  const recorder = openCallRecorder(pool);
+  const counted = watched(pool);
+  const recorder = openCallRecorder(counted.runner);
   const call = {
     merchantId: own.id('merchant'),
     subjectId: randomUUID(),
