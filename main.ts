@@ -22,7 +22,7 @@ process.stdout.on('error', () => {});
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** The lines of a command that creates a payment. README.md shows the same one. */
-export const firstPayment = (publicUrl: string, key: string): readonly string[] => {
+const firstPayment = (publicUrl: string, key: string): readonly string[] => {
   const body = JSON.stringify({
     amount: 10_000,
     order_id: 'order-1',

@@ -19,7 +19,7 @@ export interface RedisManners extends Pick<
 }
 
 /** How long a node may take to answer which node has which keys. */
-export const slots_ms = 2_000;
+const slots_ms = 2_000;
 /**
  * How often a command is tried while the node of its keys is looked for, or is away: then with
  * pauses of 100 ms.
