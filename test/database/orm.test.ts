@@ -85,6 +85,7 @@ describe('a transaction of the ORM', () => {
     });
     await assert.rejects(lost, (error) => isDatabaseLost(error));
     assert.deepEqual((await database.pool.query('select 1 as one')).rows, [{ one: 1 }]);
+    assert.equal(database.pool.totalCount, database.pool.idleCount, 'its place is free');
   });
 });
 
