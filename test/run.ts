@@ -135,6 +135,7 @@ const printTimes = (
   for (const cost of files.toSorted((one, other) => other.cpu_s - one.cpu_s).slice(0, 15))
     writeSum(relative(root, cost.file), [cost]);
   writeSum('all files', files);
+  for (const [name, cpu_s] of Object.entries(servers_s)) write(name, performance.now(), cpu_s);
   write('all, checks and servers included', performance.now(), all_s);
 };
 
@@ -182,6 +183,15 @@ const mistakeIn = (args: readonly string[], named: readonly string[]): string | 
   return unknown.length > 0 ? `there is no ${unknown.join(', no ')} here` : null;
 };
 
+/** Seconds of CPU of what ends by this: they count when it has ended. */
+const cpuOf = async (stop: () => Promise<void>): Promise<number> => {
+  const before_s = cpuUntilNow();
+  await stop();
+  return cpuUntilNow() - before_s;
+};
+
+const servers_s: Record<string, number> = {};
+
 /** Starts what the files share, runs them, and stops it. */
 const runWithServers = async (files: readonly string[], stopped: AbortSignal): Promise<Outcome> => {
   const database = await startTestDatabase();
@@ -189,7 +199,12 @@ const runWithServers = async (files: readonly string[], stopped: AbortSignal): P
   process.env['TEST_POSTGRES_TEMPLATE'] = await database.createDatabase().then(migrateTemplate);
   const plainService = await offerPlainService();
   process.env['TEST_PLAIN_SERVICE'] = plainService.url;
-  return runAll(files, stopped).finally(() => plainService.stop().finally(() => database.stop()));
+  try {
+    return await runAll(files, stopped);
+  } finally {
+    servers_s['the shared service'] = await cpuOf(plainService.stop);
+    servers_s['the shared PostgreSQL'] = await cpuOf(database.stop);
+  }
 };
 
 /** Runs what was asked for and gives the exit code. */

@@ -9,6 +9,7 @@ import { startService, type Service, type Size } from '../support/service.ts';
 import { startCollector, type CollectedSpan, type Collector } from './collector.ts';
 import { live, type Lived } from './scenario.ts';
 import { eventually } from '../support/eventually.ts';
+import { size } from '../support/size.ts';
 
 const ofCaller = '4bf92f3577b34da6a3ce929d0e0e4736';
 
@@ -29,10 +30,10 @@ const stations = [
   'webhook',
 ];
 
-for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
+for (const topology of size<readonly Size[]>(['one'], ['one', 'separate'])) {
   describe(
-    `a scenario on ${size === 'one' ? 'one process' : 'separate processes'}`,
-    { skip: size === 'separate' && noRedis },
+    `a scenario on ${topology === 'one' ? 'one process' : 'separate processes'}`,
+    { skip: topology === 'separate' && noRedis },
     () => {
       const dataDir = mkdtempSync(join(tmpdir(), 'payments-traced-'));
       let collector: Collector;
@@ -47,7 +48,7 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
           OTEL_BSP_SCHEDULE_DELAY: '200',
           OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
         };
-        const started = (service = await startService(size, {
+        const started = (service = await startService(topology, {
           ...settings,
           LOG_LEVEL: 'debug',
           DATA_DIR: dataDir,
@@ -60,7 +61,7 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
         await started.stop();
         spans = collector.spans();
         const outputs = started.processes.map(({ output }) => output()).join('\n');
-        printed = size === 'one' ? readFileSync(join(dataDir, 'service.log'), 'utf8') : outputs;
+        printed = topology === 'one' ? readFileSync(join(dataDir, 'service.log'), 'utf8') : outputs;
       });
       after(async () => {
         await service?.stop();
@@ -95,7 +96,7 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
           [['POST /v1/public/payments', '', [ofCaller]]],
         );
         const roles = new Set(trace.map(({ role }) => role));
-        for (const role of size === 'one'
+        for (const role of topology === 'one'
           ? ['all']
           : ['rest-facade', 'subgraph payments', 'worker'])
           assert.ok(roles.has(role), role);

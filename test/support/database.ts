@@ -53,8 +53,15 @@ export const startTestDatabase = async ({ migrated = false } = {}): Promise<Test
 const startOwnServer = async (): Promise<{ readonly url: string; stop(): Promise<void> }> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'payments-test-'));
   const server = await startEmbeddedPostgres({ dataDir, progress: () => {} });
-  for (const setting of ['fsync', 'full_page_writes'])
-    await administer(server.url, `alter system set ${setting} = off`);
+  const settings = {
+    fsync: 'off',
+    full_page_writes: 'off',
+    synchronous_commit: 'off',
+    max_wal_size: '4GB',
+    checkpoint_timeout: '1h',
+  };
+  for (const [name, value] of Object.entries(settings))
+    await administer(server.url, `alter system set ${name} = '${value}'`);
   await administer(server.url, 'select pg_reload_conf()');
   const kill = (): void => killServer(dataDir);
   // A test file that ends early must not leave its server behind.

@@ -2,9 +2,8 @@
  * The service as a fleet (test/cluster/fleet.ts) under load: rolling restarts, kill -9 of
  * everything, the loss of Redis, and PostgreSQL's failover to its standby. Nothing may be lost and
  * nothing doubled, and how long it takes to be back is printed, and what merchants felt of it
- * (decision A-288). `npm run test:long` has every role in a process of its own and loses each; in
- * `npm test` the roles share processes, one of each kind is restarted, PostgreSQL fails over, and
- * processes and Redis are lost in test/crash.
+ * (decision A-288). Every role has a process of its own, and each is lost. `npm test` has the same
+ * roles in test/scenarios, and loses them, Redis and PostgreSQL in test/crash.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -27,7 +26,6 @@ import {
 } from './buyers.ts';
 import { openPool } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { isLong, size } from '../support/size.ts';
 
 const buyers = 3;
 
@@ -45,7 +43,7 @@ describe(
     let load: Buyers;
     let caller: SteadyCaller;
 
-    before(async () => void (fleet = await startFleet(isLong ? 'whole' : 'small')));
+    before(async () => void (fleet = await startFleet('whole')));
     after(async () => {
       await load?.stop().catch(() => {});
       await caller?.stop();
@@ -82,19 +80,18 @@ describe(
       hold(what, await caller.felt(from_ms, performance.now()), cost);
     };
 
-    /** Prints what merchants felt; where every role is lost alone, it may cost them no more. */
+    /** Prints what merchants felt, and holds what it may cost them. */
     const hold = (what: string, felt: Felt, cost: Cost): void => {
       process.stdout.write(
         `      felt by merchants: ${felt.errors} of ${felt.calls} calls failed, ${felt.errorsPerSecond_max} in the worst second, p99 ${felt.p99_ms.toFixed(0)} ms, for ${(felt.felt_ms / 1_000).toFixed(1)} s\n`,
       );
       const text = `${what}: ${JSON.stringify(felt)}`;
       assert.ok(felt.calls > 0, text);
-      if (isLong && cost === 'no error') assert.equal(felt.errors, 0, text);
+      if (cost === 'no error') assert.equal(felt.errors, 0, text);
     };
 
     describe('the scenarios of merchants', { concurrency: 3 }, () => {
       onePayment(() => fleet);
-      if (!isLong) return;
       test('a payout is paid from what a payment brought, and published', async () => {
         const received = await openTimedReceiver();
         const paid = await makeMerchant(fleet);
@@ -127,7 +124,7 @@ describe(
       stream = followStream(merchant, fleet.rest);
       load = startBuyers(merchant, buyers);
       caller = startCalling(await makeMerchant(fleet));
-      for (const turn of size([1], [1, 2])) {
+      for (const turn of [1, 2]) {
         const places = fleet.places.filter(({ number }) => number === turn);
         await recover(
           `restart of processes ${turn} of each role`,
@@ -141,7 +138,7 @@ describe(
       assert.deepEqual({ wrong, broken }, { wrong: [], broken: 0 });
     });
 
-    const loseEach = async (): Promise<void> => {
+    test('kill -9 of each kind of process, of the nodes of Redis, of PgBouncer and of HAProxy', async () => {
       for (const place of fleet.places.filter(({ number }) => number === 2))
         await recover(
           `kill -9 of ${place.roles}`,
@@ -157,17 +154,11 @@ describe(
       await recover('kill -9 of all Redis nodes', lose([0, 1, 2]));
       await recover('kill -9 of PgBouncer', () => pgbouncer.replace());
       await recover('kill -9 of HAProxy', () => haproxy.replace());
-    };
-    if (isLong)
-      test(
-        'kill -9 of each kind of process, of the nodes of Redis, of PgBouncer and of HAProxy',
-        loseEach,
-      );
+    });
 
     test('kill -9 of the primary PostgreSQL, and its standby takes over', async () => {
       const { failOver, rejoin } = fleet.postgres;
       await recover('failover of PostgreSQL', failOver);
-      if (!isLong) return;
       await recover('return of the lost PostgreSQL as the standby', rejoin);
       await recover('failover of PostgreSQL to the one that was lost before', failOver);
     });
