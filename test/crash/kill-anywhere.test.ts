@@ -223,11 +223,11 @@ interface Bought extends Pick<Sale, 'id' | 'isReceipted'> {
 const buyAll = async (merchant: Merchant, killing: Promise<void>): Promise<readonly Bought[]> => {
   const bought: Bought[] = [];
   const random = seeded(seed + 1);
-  let isOver = false;
-  const over = killing.finally(() => (isOver = true));
+  const killed = new AbortController();
+  const over = killing.finally(() => killed.abort());
   let begun = 0;
   const buying = Array.from({ length: atOnce }, async () => {
-    while (begun < payments_min || !isOver) {
+    while (begun < payments_min || !killed.signal.aborted) {
       const index = begun++;
       const fate = fateOf(index);
       const sale = await buy(merchant, index);
