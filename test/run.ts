@@ -132,7 +132,7 @@ const printTimes = (
   );
   for (const folder of [...folders.keys()].toSorted()) writeSum(folder, folders.get(folder) ?? []);
   print('\nthe most expensive files:');
-  for (const cost of files.toSorted((one, other) => other.cpu_s - one.cpu_s).slice(0, 15))
+  for (const cost of files.toSorted((one, other) => other.cpu_s - one.cpu_s).slice(0, 30))
     writeSum(relative(root, cost.file), [cost]);
   writeSum('all files', files);
   for (const [name, cpu_s] of Object.entries(servers_s)) write(name, performance.now(), cpu_s);

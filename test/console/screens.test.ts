@@ -174,10 +174,8 @@ interface View {
   readonly width: number;
 }
 
-type Views = readonly [first: View, ...others: View[]];
-
 const languages = ['en-GB', 'ru-RU'] as const;
-const longViews: Readonly<Record<(typeof languages)[number], Views>> = {
+const longViews: Readonly<Record<(typeof languages)[number], readonly View[]>> = {
   'en-GB': [
     { theme: 'light', width: 1_440 },
     { theme: 'dark', width: 390 },
@@ -191,13 +189,14 @@ const longViews: Readonly<Record<(typeof languages)[number], Views>> = {
 };
 
 /**
- * How the nth screen is looked at in a language. In short: wide in one language and theme, narrow
- * in the other ones, so that four screens in turn have every pair of them.
+ * How the nth screen is looked at in a language; not at all by an empty list. In short each is
+ * looked at once: four screens in turn have every pair of language, theme and width.
  */
-const viewsOf = (nth: number, language: (typeof languages)[number]): Views => {
+const viewsOf = (nth: number, language: (typeof languages)[number]): readonly View[] => {
   if (isLong) return longViews[language];
-  const isWide = nth % 2 === languages.indexOf(language);
-  const theme = nth % 4 < 2 === isWide ? 'light' : 'dark';
+  if (nth % 2 !== languages.indexOf(language)) return [];
+  const isWide = nth % 4 === 0 || nth % 4 === 3;
+  const theme = nth % 4 === 0 || nth % 4 === 1 ? 'light' : 'dark';
   return isWide
     ? [
         { theme, width: 1_440 },
@@ -246,7 +245,7 @@ const findings = (page: Page): Promise<readonly string[]> =>
   );
 
 /** Looks at what the page has, in each of these views, of which the first is shown already. */
-const look = async (page: Page, views: Views, name: string): Promise<void> => {
+const look = async (page: Page, views: readonly View[], name: string): Promise<void> => {
   for (const [nth, view] of views.entries()) {
     const { theme, width } = view;
     const seen = `${name} ${theme} ${width}`;
@@ -280,7 +279,9 @@ describe('every screen', { skip: noChromium }, () => {
       const { page, leave, complaints, go } = await open();
       for (const [nth, [path, ready]] of screens.entries()) {
         const views = viewsOf(nth, language);
-        await show(page, views[0]);
+        const [first] = views;
+        if (!first) continue;
+        await show(page, first);
         await go(path);
         await page.locator(ready).first().waitFor();
         await look(page, views, `${language} ${path}`);
@@ -293,7 +294,9 @@ describe('every screen', { skip: noChromium }, () => {
       const { page, leave, go } = await open();
       for (const [nth, [path, button]] of dialogs.entries()) {
         const views = viewsOf(nth, language);
-        await show(page, views[0]);
+        const [first] = views;
+        if (!first) continue;
+        await show(page, first);
         await go(path);
         await page.getByRole('button', { name: button }).first().click();
         const dialog = page.getByRole('dialog');

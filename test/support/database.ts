@@ -40,7 +40,7 @@ export const startTestDatabase = async ({ migrated = false } = {}): Promise<Test
     await server.stop();
   };
   return {
-    url: await create(template ? `template ${template}` : ''),
+    url: await create(template ? `template ${template} strategy file_copy` : ''),
     createDatabase: () => create(''),
     stop,
   };
@@ -57,6 +57,7 @@ const startOwnServer = async (): Promise<{ readonly url: string; stop(): Promise
     fsync: 'off',
     full_page_writes: 'off',
     synchronous_commit: 'off',
+    wal_compression: 'off',
     max_wal_size: '4GB',
     checkpoint_timeout: '1h',
   };

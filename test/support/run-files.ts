@@ -20,7 +20,7 @@ const root = join(import.meta.dirname, '../..');
 /** Most of them wait for something most of the time. */
 const processesAtOnce = Math.min(4, 2 * availableParallelism());
 /** More in one process save little, and leave a core idle at the end of the run. */
-const filesOfAProcess = 8;
+const filesOfAProcess = 16;
 const test_max_min = 15;
 
 /**
