@@ -85,7 +85,7 @@ test('YooKassa gets any receipt as it describes them, to the kopeck, or the rece
       const wire = yookassa.wireReceipt(given, 'RUB');
       assert.equal(mistakeIn('ReceiptData', wire), null);
       assert.equal(sumOf(wire.items), totalOf(given));
-      assert.ok(!JSON.stringify(wire).includes('+7'), 'a phone is digits alone there');
+      assert.match(wire.customer.phone ?? '7', /^\d+$/, 'a phone is digits alone there');
     }),
     searching(t, 200),
   );
