@@ -24,13 +24,14 @@ const filesOfAProcess = 16;
 const test_max_min = 15;
 
 /**
- * Each of these files has a process of its own: it measures that process, or it starts so many
+ * Each of these files has a process of its own: it looks at that process, or it starts so many
  * programs that a shared process saves nothing.
  */
 const alone = [
   'test/api/overload',
   'test/cluster/',
   'test/crash/',
+  'test/database/merchant-rule',
   'test/fuzz/',
   'test/graph/large-answers',
   'test/live/chaos',
