@@ -9,6 +9,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { startTestDatabase } from './support/database.ts';
 import { cpuUntilNow, readCosts, type Cost } from './support/file-cost.ts';
@@ -187,6 +188,8 @@ const mistakeIn = (args: readonly string[], named: readonly string[]): string | 
 const cpuOf = async (stop: () => Promise<void>): Promise<number> => {
   const before_s = cpuUntilNow();
   await stop();
+  // What has ended counts once it was waited for, which happens in a later turn of the loop.
+  await sleep(200);
   return cpuUntilNow() - before_s;
 };
 
