@@ -24,18 +24,19 @@ const seconds = (took_ms: number): string => `${(took_ms / 1_000).toFixed(1)} s`
 
 /** What takes long, the longest first: begun last, it would run while a core is idle. */
 const long = [
+  'test/live/',
   'test/crash/',
+  'test/console/',
+  'test/payments/',
   'test/security/rotation',
   'test/sdk/',
   'test/cluster/',
   'test/scenarios/',
   'test/browser/',
-  'test/live/chaos',
   'test/start/',
-  'test/api/overload',
-  'test/api/event-stream',
+  'test/guides/',
+  'test/queue/',
   'test/fuzz/',
-  'test/queue/idle',
 ];
 
 const rank = (path: string): number => {
