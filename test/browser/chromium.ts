@@ -137,11 +137,11 @@ export const openWindow = async (
     viewport: phone ? { width: 390, height: 844 } : { width: 1280, height: 800 },
     hasTouch: phone,
     isMobile: phone,
-    // What moves is drawn all the time, also where nobody looks.
+    // Animations are drawn all the time, and cost CPU.
     reducedMotion: 'reduce',
   });
   if (clock) await context.clock.install();
-  // A page that is left open goes on asking.
+  // An open page keeps polling.
   const test = getTestContext();
   if (test && 'after' in test) test.after(() => closeWindow(context));
   await context.route('https://shop.example/**', (route) => route.fulfill(shopPage));

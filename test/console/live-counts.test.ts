@@ -30,7 +30,7 @@ const propose = async (of: Merchant, fullName: string): Promise<void> => {
   assert.equal(draft.__typename, 'PayoutDraftCreated');
 };
 
-/** Names the shop: of this people are told by the list of the audit log alone. */
+/** Names the shop: only the list of the audit log shows this change. */
 const rename = (of: Merchant, name: string): Promise<unknown> =>
   askGraph(
     service,
@@ -44,7 +44,7 @@ const neverLook = `{
   window.setInterval = (run, ms, ...given) => (ms < 60_000 ? every(run, ms, ...given) : 0);
 }`;
 
-/** Opens a page, and waits until it is told of changes. */
+/** Opens a page, and waits until it receives changes. */
 const openAt = async (merchant: Merchant, path: string) => {
   const cookie = await makeSession(service, 'admin', merchant.id);
   const { page, context } = await openConsole(browser, service.rest, cookie);

@@ -36,8 +36,8 @@ export const keepSchedules = (
         if (jobs.some(({ name, every_ms }) => name === key && every_ms === undefined))
           await queues[queue].removeJobScheduler(key);
   };
-  // One that goes on is left alone: BullMQ's PostgreSQL functions do not lock a schedule, and one
-  // that is updated while its turn begins may be left without a next turn.
+  // A running schedule is not updated: BullMQ's PostgreSQL functions do not lock it, and an update
+  // while its turn begins can leave it without a next turn.
   const renew = async (): Promise<void> => {
     for (const { name, queue, every_ms } of jobs) {
       if (every_ms === undefined) continue;
