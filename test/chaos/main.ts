@@ -14,7 +14,6 @@ await runChaos({
   operations: number('OPERATIONS', 2_000),
   atOnce: number('AT_ONCE', 16),
   kills: number('KILLS', 40),
-  calm_ms: number('CALM_MS', 3_000),
   times: number('TIMES', 6),
   seed: number('SEED', randomInt(1_000_000)),
   patience_ms: number('PATIENCE_MS', 600_000),

@@ -220,6 +220,18 @@ export const prepare = async (merchant: LiveMerchant): Promise<readonly string[]
   return (await active()).map(({ id }) => id);
 };
 
+export const newDone = (tokens: readonly string[]): Done => ({
+  counts: { payment: 0, hold: 0, link: 0, refund: 0, charge: 0, payout: 0 },
+  refusals: new Map(),
+  tokens,
+  pages: [],
+  receipted: new Set(),
+  links: [],
+});
+
+export const countOf = ({ counts }: Done): number =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);
+
 /** Does so many operations, some at a time; what each of them is follows from the seed. */
 export const doAll = async (
   merchant: LiveMerchant,
@@ -229,16 +241,8 @@ export const doAll = async (
     seed,
     print,
   }: { operations: number; atOnce: number; seed: number; print: (line: string) => void },
-  tokens: readonly string[],
-) => {
-  const done: Done = {
-    counts: { payment: 0, hold: 0, link: 0, refund: 0, charge: 0, payout: 0 },
-    refusals: new Map(),
-    tokens,
-    pages: [],
-    receipted: new Set(),
-    links: [],
-  };
+  done: Done,
+): Promise<void> => {
   const indices = Array.from({ length: operations }, (_, index) => index).values();
   const work = async (): Promise<void> => {
     for (const index of indices) {
@@ -253,5 +257,4 @@ export const doAll = async (
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
-  return done;
 };

@@ -23,7 +23,7 @@ import {
 } from './agree.ts';
 import { fastTime_ms, type Speed } from './fast-time.ts';
 import { askGraph } from '../support/merchant.ts';
-import { doAll, prepare, typeAgain, type Done } from './orders.ts';
+import { countOf, doAll, newDone, prepare, typeAgain, type Done } from './orders.ts';
 import { openFixture, parts, type Fixture } from './fixture.ts';
 import { openPool } from '../support/database.ts';
 
@@ -31,13 +31,8 @@ export interface ChaosPlan {
   readonly operations: number;
   /** How many are under way at once. */
   readonly atOnce: number;
-  /** The least number of kills; they go on until all operations were asked for. */
+  /** They are spread over the operations. */
   readonly kills: number;
-  /**
-   * How long the processes are left alone between two kills, at most; on a slow machine as long as
-   * the last one took to start.
-   */
-  readonly calm_ms: number;
   /** How many times faster than the real time the run's time passes. */
   readonly times: number;
   readonly seed: number;
@@ -78,21 +73,17 @@ const openMerchant = async ({ service }: Fixture): Promise<LiveMerchant> => {
   return merchant;
 };
 
-/** Kills one process after the other, by the seed, until `isOver` and there were enough. */
+/** Kills processes by the seed, each time that as many more of the operations are done. */
 const killAll = async (
   fixture: Fixture,
-  { seed, kills, calm_ms }: ChaosPlan,
-  isOver: () => boolean,
-): Promise<number> => {
+  { seed, kills, operations }: ChaosPlan,
+  doneNow: () => number,
+): Promise<void> => {
   const random = seeded(seed);
-  let [killed, start_ms] = [0, 0];
-  for (; killed < kills || !isOver(); killed++) {
-    await delay(Math.max(calm_ms, start_ms) * (0.3 + 0.7 * random()));
-    const began_ms = performance.now();
+  for (let kill = 1; kill <= kills; kill++) {
+    while (doneNow() < (operations * kill) / (kills + 1)) await delay(20);
     await fixture.killAndStart(parts[Math.floor(random() * parts.length)] ?? 'front');
-    start_ms = performance.now() - began_ms;
   }
-  return killed;
 };
 
 /**
@@ -177,14 +168,13 @@ const live = async (plan: ChaosPlan, speed: Speed, fixture: Fixture, pool: pg.Po
   const merchant = await openMerchant(fixture);
   const tokens = await prepare(merchant);
   await acquirer.faults({ rates });
-  let isOver = false;
   const began_ms = performance.now();
-  const working = doAll(merchant, plan, tokens).finally(() => (isOver = true));
-  const [done, killed] = await Promise.all([working, killAll(fixture, plan, () => isOver)]);
+  const done = newDone(tokens);
+  await Promise.all([doAll(merchant, plan, done), killAll(fixture, plan, () => countOf(done))]);
   await acquirer.faults({ rates: noRates });
   const took_s = ((performance.now() - began_ms) / 1_000).toFixed(1);
   plan.print(
-    `${plan.operations} operations and ${killed} kills in ${took_s} s: ${JSON.stringify({ ...done.counts, refused: Object.fromEntries(done.refusals) })}`,
+    `${plan.operations} operations and ${plan.kills} kills in ${took_s} s: ${JSON.stringify({ ...done.counts, refused: Object.fromEntries(done.refusals) })}`,
   );
   const agreed = await settle(fixture, pool, merchant, { ...plan, done });
   const overdue = Temporal.Instant.fromEpochMilliseconds(fastTime_ms(speed)).subtract({
@@ -199,7 +189,7 @@ const live = async (plan: ChaosPlan, speed: Speed, fixture: Fixture, pool: pg.Po
   assert.ok(done.receipted.size === 0 || agreed.receipts > 0, 'receipts were made');
   const figures = Object.entries(agreed).map(([name, value]) => `${name} ${value}`);
   plan.print(`agreed to the kopeck: ${figures.join(', ')}`);
-  return { done, killed, agreed };
+  return { done, agreed };
 };
 
 /** Runs it; throws with the seed when the books do not agree. */
