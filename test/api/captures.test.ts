@@ -54,6 +54,9 @@ const refusal = async (path: string, body?: unknown): Promise<readonly [number, 
   return [answer.status, answer.body.error?.code];
 };
 
+const eventOf = (id: string, event: string) =>
+  receiver.until(({ body }) => body.event === event && body.data.id === id);
+
 const capturing = ({ capture, amount_capturable, amount_captured, capture_before }: any) => [
   capture,
   amount_capturable,
@@ -61,7 +64,7 @@ const capturing = ({ capture, amount_capturable, amount_captured, capture_before
   capture_before !== null,
 ];
 
-describe('a payment that is captured by hand', () => {
+describe('a payment that is captured by hand', { concurrency: true }, () => {
   test('is held, captured in part, and given back up to what was captured; its events and amounts say so', async () => {
     await merchant.endpoint(receiver.url, ['payment_authorized', 'payment_refunded']);
     const { id, url, created } = await create({ return_url: 'https://shop.example/done' });
@@ -73,7 +76,7 @@ describe('a payment that is captured by hand', () => {
     assert.deepEqual([held.captured_at, held.finalized_at, held.fee], [null, null, undefined]);
     const state: any = await (await fetch(`${url}/state`)).json();
     assert.equal(state.returnTo, `https://shop.example/done?payment_id=${id}&status=authorized`);
-    const webhook = await receiver.until(({ body }) => body.event === 'payment.authorized');
+    const webhook = await eventOf(id, 'payment.authorized');
     assert.deepEqual(webhook.body.data, held);
     assert.deepEqual(await refusal(`/payments/${id}/capture`, { amount: 10_001 }), [
       422,
@@ -109,14 +112,15 @@ describe('a payment that is captured by hand', () => {
       'amount_exceeds_remainder',
     ]);
     assert.equal((await merchant.call('POST', `/payments/${id}/refund`, {})).status, 201);
-    const refunded = await receiver.until(({ body }) => body.event === 'payment.refunded');
+    const refunded = await eventOf(id, 'payment.refunded');
     assert.deepEqual(
       [refunded.body.data.status, refunded.body.data.amount_refunded],
       ['refunded', 4_000],
     );
-    const ledger = (await merchant.call('GET', '/ledger')).body.items.map(
-      ({ type, amount }: any) => `${type} ${amount}`,
-    );
+    const { items } = (await merchant.call('GET', '/ledger')).body;
+    const ledger = items
+      .filter((entry: any) => entry.payment_id === id)
+      .map(({ type, amount }: any) => `${type} ${amount}`);
     assert.deepEqual(ledger.toSorted(), ['payment 4000', 'refund -4000']);
     const other = receiver.received.filter(({ body }) => body.event === 'payment.succeeded');
     assert.deepEqual(other, [], 'the endpoint asked for two events');

@@ -13,6 +13,7 @@ import { readText } from '../tidy/tree.ts';
 import { inherited, operatorToken } from '../support/service.ts';
 import { makeFundedMerchant } from '../sdk/funded.ts';
 import { installPackage, runNode } from '../sdk/packed.ts';
+import { isLong } from '../support/size.ts';
 import { assertShown, programOf, runProgram, runShells, type Reader } from './run-guide.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -25,7 +26,7 @@ for (const name of guideNames) guides.set(name, await readGuide('en', name));
 const codeIds = (guide: Guide): readonly string[] =>
   [...guide.main.matchAll(/ id="(code-[a-z0-9-]+)"/g)].map(([, id = '']) => id);
 
-describe('the guides', { concurrency: 4 }, () => {
+describe('the guides', { concurrency: true }, () => {
   let folder = '';
   before(async () => {
     const package_ = await installPackage();
@@ -99,23 +100,29 @@ describe('the guides', { concurrency: 4 }, () => {
     await runNode(process.execPath, [compiler, '-p', folder], { cwd: folder });
   });
 
-  for (const [name, guide] of guides) {
-    test(`${name}: curl and psp`, async (t) => {
-      const reader = await openReader();
-      t.after(reader.close);
-      const ran = await runShells(guide, reader);
-      t.diagnostic(`${ran} snippets`);
-      assert.equal(
-        ran,
-        guide.steps.filter((step) => typeof step !== 'string' && step.language === 'sh').length,
-      );
-    });
-
-    test(`${name}: TypeScript`, async (t) => {
-      const reader = await openReader();
-      t.after(reader.close);
-      await runProgram(join(folder, `${name}.mjs`), reader);
-    });
+  for (const [index, [name, guide]] of [...guides].entries()) {
+    const runs = [
+      {
+        of: 'curl and psp',
+        run: async (reader: Reader) => {
+          const written = guide.steps.filter(
+            (step) => typeof step !== 'string' && step.language === 'sh',
+          );
+          assert.equal(await runShells(guide, reader), written.length);
+        },
+      },
+      {
+        of: 'TypeScript',
+        run: (reader: Reader) => runProgram(join(folder, `${name}.mjs`), reader),
+      },
+    ];
+    // In short by turns.
+    for (const { of, run } of runs.filter((_, turn) => isLong || turn === index % 2))
+      test(`${name}: ${of}`, async (t) => {
+        const reader = await openReader();
+        t.after(reader.close);
+        await run(reader);
+      });
 
     for (const language of guideLanguages.filter((one) => one !== 'en'))
       test(`${name}: the same snippets in the same order in ${language}`, async () => {

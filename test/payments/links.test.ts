@@ -95,7 +95,7 @@ const until = (merchant: Merchant, page: string, status: string) =>
     return body.status === status && body;
   }, `the payment is ${status}`);
 
-describe('a payment link', () => {
+describe('a payment link', { concurrency: true }, () => {
   test('is what the additions describe, with their defaults; a repeated call gives the same', async () => {
     const merchant = await makeMerchant(service);
     const key = { 'idempotency-key': randomUUID() };

@@ -50,7 +50,7 @@ const until = (merchant: Merchant, path: string, status: string): Promise<any> =
 
 const masked = { email: 'i***@example.com', phone: '+7 *** ***-45-67', full_name: null, inn: null };
 
-describe('the receipt of a link', () => {
+describe('the receipt of a link', { concurrency: true }, () => {
   test('is shown with its customer masked, and each payment through the link has it', async () => {
     const merchant = await makeMerchant(service);
     const body = { amount: 10_000, method: 'sbp', uses: 2, receipt: receiptOf(10_000) };
@@ -155,7 +155,7 @@ describe('the receipt of a charge without the buyer', () => {
   });
 });
 
-describe('the receipt of a subscription', () => {
+describe('the receipt of a subscription', { concurrency: true }, () => {
   test('is that of each period, and not of the 1 RUB that begins a trial', async () => {
     const merchant = await makeMerchant(service);
     await setClock(service, merchant, 'Create', ', at: "2027-01-31T09:00:00.000Z"');
