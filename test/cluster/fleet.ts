@@ -114,7 +114,6 @@ const startStores = async <Postgres extends Pair>(
     DATABASE_URL: addressAt('payments', pgbouncer.port, pair.password),
     DATABASE_DIRECT_URL: databaseUrl,
     DATABASE_NAMED_STATEMENTS: 'off',
-    DATABASE_POOL: '8',
     REDIS_URL: redis.url,
     SECRET_KEY: randomBytes(32).toString('base64'),
     PUBLIC_URL: at('*:8080'),

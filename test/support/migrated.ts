@@ -13,7 +13,7 @@ import { createMerchant, switchLive } from '../../subgraphs/merchants/change-mer
 import { createShop } from '../../subgraphs/merchants/shops/change-shop.ts';
 import { migrateQueues } from '../../subgraphs/kernel/queue/queues.ts';
 import { entities } from '../../subgraphs/entities.ts';
-import { startTestDatabase } from './database.ts';
+import { startTestDatabase, testPool } from './database.ts';
 
 export interface MigratedDatabase {
   readonly database: Database;
@@ -52,7 +52,7 @@ export const startMigratedDatabase = async (): Promise<MigratedDatabase> => {
 
 /** Opens a database that has every migration. */
 export const openMigratedDatabase = async (url: string): Promise<MigratedDatabase> => {
-  const database = await openDatabase({ url, entities, pool: 16 });
+  const database = await openDatabase({ url, entities, pool: testPool });
   const vaultKey = randomBytes(32);
   return {
     database,

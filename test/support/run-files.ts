@@ -1,7 +1,7 @@
 /** Runs test files, several to a process and several processes at once, and gives the outcome. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { dirname, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -17,15 +17,18 @@ export interface Outcome {
 }
 
 const root = join(import.meta.dirname, '../..');
+/**
+ * Most files share these processes, so that what they import is loaded and compiled four times, not
+ * three hundred.
+ */
+const sharedProcesses = 4;
 /** Most of them wait for something most of the time. */
-const processesAtOnce = Math.min(4, 2 * availableParallelism());
-/** More in one process save little, and leave a core idle at the end of the run. */
-const filesOfAProcess = 16;
+const processesAtOnce = Math.min(6, 3 * availableParallelism());
 const test_max_min = 15;
 
 /**
  * Each of these files has a process of its own: it looks at that process, or it starts so many
- * programs that a shared process saves nothing.
+ * programs that a shared one saves nothing.
  */
 const alone = [
   'test/api/overload',
@@ -42,18 +45,13 @@ const alone = [
 
 const slashed = (file: string): string => relative(root, file).split(sep).join('/');
 
-/** Files that share a process: up to `filesOfAProcess` of one folder, in the order given. */
+/** What runs in one process each: the shared ones first, which take longest. */
 const groupsOf = (files: readonly string[]): readonly (readonly string[])[] => {
   const isAlone = (file: string) => alone.some((beginning) => slashed(file).startsWith(beginning));
-  return [...Map.groupBy(files, (file) => (isAlone(file) ? file : dirname(file))).values()].flatMap(
-    (ofFolder) => {
-      const groups = Math.ceil(ofFolder.length / filesOfAProcess);
-      const size = Math.ceil(ofFolder.length / groups);
-      return Array.from({ length: groups }, (_, index) =>
-        ofFolder.slice(index * size, (index + 1) * size),
-      );
-    },
-  );
+  const sharing = files.filter((file) => !isAlone(file));
+  // Dealt out one by one, so that each process has as many of the long ones.
+  const shared = Map.groupBy(sharing, (file) => sharing.indexOf(file) % sharedProcesses);
+  return [...shared.values(), ...files.filter(isAlone).map((file) => [file])];
 };
 
 /** Writes the program of each group into `folder`; gives their paths. */
@@ -76,7 +74,7 @@ const writeEntries = (
   });
 };
 
-/** Runs all files, in this order as far as they do not share a process. */
+/** Runs all files. */
 export const runAll = async (files: readonly string[], stopped: AbortSignal): Promise<Outcome> => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-groups-'));
   const skipped: string[] = [];

@@ -9,7 +9,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startTestDatabase, type TestDatabase } from './database.ts';
+import { startTestDatabase, testPool, type TestDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
 import { keepLog } from './log-leaks.ts';
 import { startRedis } from './redis.ts';
@@ -75,6 +75,7 @@ export const spawnProcess = (
       PORT: String(port),
       OPERATOR_TOKEN: operatorToken,
       LOG_LEVEL: 'info',
+      DATABASE_POOL: String(testPool),
       ...calm,
       ...environment,
     },
@@ -205,7 +206,6 @@ const startSeparate = async (given: Environment, facades: number): Promise<Servi
     SECRET_KEY: randomBytes(32).toString('base64'),
     PUBLIC_URL: at('checkout'),
     WEBHOOK_PRIVATE_TARGETS: 'allow',
-    DATABASE_POOL: '8',
     ...Object.fromEntries(
       ['payments', 'payouts', 'recurring', 'merchants'].map((name) => [
         `SUBGRAPH_${name.toUpperCase()}_URL`,
