@@ -21,7 +21,7 @@ import {
   type Service,
   type ServiceProcess,
 } from '../support/service.ts';
-import { fastEnvironment, type Speed } from './fast-time.ts';
+import { fastEnvironment, type Speed } from '../support/fast-time.ts';
 
 const subgraphs = 'subgraph payments subgraph payouts subgraph recurring subgraph merchants';
 const roles = {

@@ -21,7 +21,7 @@ import {
   questionableOperations,
   stuckOperations,
 } from './agree.ts';
-import { fastTime_ms, type Speed } from './fast-time.ts';
+import { fastTime_ms, type Speed } from '../support/fast-time.ts';
 import { askGraph } from '../support/merchant.ts';
 import { countOf, doAll, newDone, prepare, typeAgain, type Done } from './orders.ts';
 import { openFixture, parts, type Fixture } from './fixture.ts';

@@ -20,6 +20,7 @@ import {
 } from '../support/merchant.ts';
 import { startTestDatabase } from '../support/database.ts';
 import { startService, type Service } from '../support/service.ts';
+import { fastEnvironment, usualTimes } from '../support/fast-time.ts';
 import { eventually } from '../support/eventually.ts';
 
 export interface LiveMerchant extends Merchant {
@@ -111,15 +112,16 @@ export const makeLiveMerchant = async (service: Service): Promise<LiveMerchant> 
 type Variables = Readonly<Record<string, string>>;
 
 /**
- * Starts everything; `environment` adds to the service's, `route` says which banks serve the
+ * Starts everything, in fast time; `environment` adds to the service's, `route` says which banks serve the
  * merchant.
  */
 export const openLiveHarness = async (
   environment: Variables | ((acquirer: Acquirer) => Variables) = {},
   route: (service: Service, merchant: LiveMerchant) => Promise<void> = routeToYooKassa,
 ): Promise<LiveHarness> => {
+  const speed = { began_ms: Date.now(), times: usualTimes };
   const [acquirer, database] = await Promise.all([
-    startAcquirer(),
+    startAcquirer(fastEnvironment(speed, 'Date')),
     startTestDatabase({ migrated: true }),
   ]);
   const service = await startService('one', {
@@ -134,6 +136,7 @@ export const openLiveHarness = async (
     YOOKASSA_TIMEOUT_MS: '1500',
     YOOKASSA_CALLBACK_NETWORKS: '127.0.0.1',
     TRUSTED_PROXIES: '127.0.0.1',
+    ...fastEnvironment(speed, 'Temporal'),
     ...(typeof environment === 'function' ? environment(acquirer) : environment),
   });
   await acquirer.callbacks({ callbackUrl: `${service.rest}/callbacks/yookassa` });

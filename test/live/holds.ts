@@ -73,17 +73,15 @@ export const holdFacts: Facts = {
         ['cancel', 'cancelled'],
       ] as const) {
         const payment = await held(20_000);
-        const path = `/payments/${payment.metadata.bank_ref}/${verb}`;
-        const lost = { fault: 'timeout_after', method: 'POST', path } as const;
-        // A notification would have the bank asked at once.
-        await acquirer.faults({ rates: { lost: 1 }, next: [lost, lost] });
+        // Nothing that the bank says arrives, whoever asks.
+        await acquirer.faults({ rates: { lost: 1, closed_after: 1 } });
         const answer = await merchant.call('POST', `/payments/${payment.id}/${verb}`);
         assert.equal(answer.status, 200, JSON.stringify(answer.body));
         const asked = (await merchant.call('GET', `/payments/${payment.id}`)).body;
         assert.deepEqual([asked.status, asked.amount_capturable], ['authorized', 0]);
         const other = await merchant.call('POST', `/payments/${payment.id}/cancel`);
         assert.deepEqual([other.status, other.body.error?.code], [409, 'not_pending']);
-        await acquirer.faults({ rates: { lost: 0 } });
+        await acquirer.faults({ rates: {} });
         const ended = await untilStatus(merchant, payment.id, status);
         assert.equal(ended.amount_captured, verb === 'capture' ? 20_000 : 0);
         assert.equal((await there(payment.id))[0], verb === 'capture' ? 'succeeded' : 'canceled');

@@ -151,7 +151,7 @@ export const paymentFacts: Facts = {
   'an answer that is lost twice is found among the payments of its minutes when somebody reads, and the buyer goes on with it':
     async () => {
       const { merchant, acquirer } = harness();
-      const lost = { fault: 'timeout_after', method: 'POST', path: '/payments' } as const;
+      const lost = { fault: 'closed_after', method: 'POST', path: '/payments' } as const;
       await acquirer.faults({ next: [lost, lost, lost, lost] });
       const { payment, url, answer } = await order(merchant, 6_000);
       assert.deepEqual(
@@ -179,8 +179,8 @@ export const paymentFacts: Facts = {
       const { payment, url } = await order(merchant, 7_700);
       await onPage(url, 'pay');
       const before = await balance();
-      const wrong = { fault: 'wrong_amount', method: 'GET', path: '/payments/' } as const;
-      await acquirer.faults({ next: [wrong] });
+      // Whoever asks: the notification, and the question that was due at the same moment.
+      await acquirer.faults({ rates: { wrong_amount: 1 } });
       await confirmed(harness(), payment.id, 'pay');
       const alert = await alertOf(harness(), 'bank_echo_differs', payment.id);
       assert.match(alert.detail, /77\.01 RUB.*7700 minor units/);
@@ -188,6 +188,7 @@ export const paymentFacts: Facts = {
         [(await merchant.call('GET', `/payments/${payment.id}`)).body.status, await balance()],
         ['processing', before],
       );
+      await acquirer.faults({ rates: {} });
       assert.deepEqual(
         [await askAgain(harness(), payment.id), await askAgain(harness(), payment.id)],
         ['payment', 'payment'],
@@ -248,7 +249,7 @@ export const paymentFacts: Facts = {
   'an order whose answer was lost is found when the bank notifies that it is paid, though its buyer never went on from the page':
     async () => {
       const { merchant, acquirer } = harness();
-      const lost = { fault: 'timeout_after', method: 'POST', path: '/payments' } as const;
+      const lost = { fault: 'closed_after', method: 'POST', path: '/payments' } as const;
       const orderLost = async (amount: number) => {
         await acquirer.faults({ next: [lost, lost] });
         const { payment, answer } = await order(merchant, amount);

@@ -30,7 +30,7 @@ export const payoutFacts: Facts = {
         card_pan: '2200000000000004',
       });
       await acquirer.faults({
-        next: [{ fault: 'timeout_after', method: 'POST', path: '/payouts' }],
+        next: [{ fault: 'closed_after', method: 'POST', path: '/payouts' }],
       });
       const lost = await payOut({ ...sbp, amount: 13_000 });
       for (const { id } of [named, card, lost]) {

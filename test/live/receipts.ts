@@ -132,7 +132,7 @@ export const receiptFacts: Facts = {
     async () => {
       const payment = await paid(9_000, prepaid(9_000));
       await ended(payment.id, 1);
-      const lost = { fault: 'timeout_after', method: 'POST', path: '/receipts' } as const;
+      const lost = { fault: 'closed_after', method: 'POST', path: '/receipts' } as const;
       await harness().acquirer.faults({ next: [lost, lost] });
       const { receipt } = await call(`/payments/${payment.id}/receipts`, {
         customer: { phone: '+79161234567' },
@@ -175,7 +175,7 @@ export const receiptFacts: Facts = {
     const { acquirer } = harness();
     const lose = (method: 'GET' | 'POST', path: string) =>
       acquirer.faults({
-        next: Array.from({ length: 2 }, () => ({ fault: 'timeout_after', method, path }) as const),
+        next: Array.from({ length: 2 }, () => ({ fault: 'closed_after', method, path }) as const),
       });
     await lose('POST', '/payments');
     await lose('GET', '/receipts');

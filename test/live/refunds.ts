@@ -30,7 +30,7 @@ export const refundFacts: Facts = {
     const first = await refund(10_000);
     assert.equal(first.status, 201, JSON.stringify(first.body));
     await ended((first.body.refund ?? first.body).id, 'succeeded');
-    await acquirer.faults({ next: [{ fault: 'timeout_after', method: 'POST', path: '/refunds' }] });
+    await acquirer.faults({ next: [{ fault: 'closed_after', method: 'POST', path: '/refunds' }] });
     const second = await refund(5_000);
     await ended((second.body.refund ?? second.body).id, 'succeeded');
     const refused = await refund(7_001);

@@ -178,7 +178,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
   });
 
   test('an order whose answer is lost altogether is found, and its buyer goes on', async () => {
-    const lost = { fault: 'timeout_after', method: 'POST', path: '/v2/Init' } as const;
+    const lost = { fault: 'closed_after', method: 'POST', path: '/v2/Init' } as const;
     await harness.acquirer.faults({ next: [lost, lost, lost, lost] });
     const { payment, url, answer } = await order(harness.merchant, 5_100, 'sbp');
     assert.deepEqual([payment.status, answer.bank], ['pending', null]);
@@ -255,7 +255,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
       await untilStatus(harness.merchant, payment.id, 'succeeded');
       const before = await balance();
       await harness.acquirer.faults({
-        next: [{ fault: 'timeout_after', method: 'POST', path: '/v2/Cancel' }],
+        next: [{ fault: 'closed_after', method: 'POST', path: '/v2/Cancel' }],
       });
       await refundEnds(await refund(payment.id, 10_000), 'succeeded');
       await refundEnds(await refund(payment.id, 20_000), 'succeeded');
@@ -294,7 +294,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
       [token.card_mask.slice(-4), token.card_brand, (await ofOrder(bound.orderId))[0].status],
       ['0004', 'Mir', 'REVERSED'],
     );
-    const lost = (path: string) => ({ fault: 'timeout_after', method: 'POST', path }) as const;
+    const lost = (path: string) => ({ fault: 'closed_after', method: 'POST', path }) as const;
     await acquirer.faults({ next: [lost('/v2/Init'), lost('/v2/Charge')] });
     const charged = await merchant.call('POST', `/tokens/${token.id}/charge`, { amount: 49_900 });
     assert.equal(charged.status, 201, JSON.stringify(charged.body));
@@ -342,7 +342,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
     await untilStatus(merchant, part.id, 'refunded');
 
     const lost = await held('cards');
-    const fault = { fault: 'timeout_after', method: 'POST', path: '/v2/Confirm' } as const;
+    const fault = { fault: 'closed_after', method: 'POST', path: '/v2/Confirm' } as const;
     const ask = { ...fault, path: '/v2/CheckOrder', fault: 'timeout_before' } as const;
     await acquirer.faults({ next: [fault, fault] });
     await capture(lost.id, 20_000);
