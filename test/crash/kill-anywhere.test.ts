@@ -25,12 +25,16 @@ import {
   type Fate,
 } from './fates.ts';
 import { eventually } from '../support/eventually.ts';
+import { fastEnvironment, usualTimes } from '../support/fast-time.ts';
 import { isLong, size } from '../support/size.ts';
 
-/** At least so many payments, so many of them at once, and so many kills while they go on. */
-const payments_min = size(32, 120);
+/**
+ * At least so many payments, each fate with a receipt and without; so many of them at once, and so
+ * many kills while they go on.
+ */
+const payments_min = size(22, 120);
 const atOnce = 8;
-const kills = size(4, 20);
+const kills = size(2, 20);
 /** The moments of the kills follow from it, as far as the machine lets them. */
 const seed = isLong ? randomInt(1_000_000) : 1;
 /** Every so many kills the database is killed with the service. */
@@ -41,6 +45,9 @@ const databaseEvery = size(2, 4);
  */
 const life_percent = [10, 60] as const;
 
+/** A webhook that was cut off waits for the end of its lease. */
+const fast = fastEnvironment({ began_ms: Date.now(), times: usualTimes }, 'Temporal');
+
 let dataDir: string;
 let port: number;
 let running: ServiceProcess;
@@ -49,7 +56,7 @@ let start_ms: number;
 /** Starts the service, waits until it is ready, and gives how long that took in milliseconds. */
 const startAgain = async (): Promise<number> => {
   const began_ms = performance.now();
-  running = spawnProcess('all', port, { DATA_DIR: dataDir });
+  running = spawnProcess('all', port, { DATA_DIR: dataDir, ...fast });
   await untilReady(running);
   return performance.now() - began_ms;
 };

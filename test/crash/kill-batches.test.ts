@@ -18,13 +18,14 @@ import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { spawnProcess, stopProcess, untilReady, type ServiceProcess } from '../support/service.ts';
 import { compareBalances, registryOf, sumOf } from './books.ts';
 import { eventually } from '../support/eventually.ts';
+import { fastEnvironment, usualTimes } from '../support/fast-time.ts';
 import { size } from '../support/size.ts';
 
 const merchants = 2;
 /** Callers of one merchant that make the same kind of call. */
-const callersOfKind = 6;
+const callersOfKind = size(3, 6);
 /** Payments of one merchant that are refunded in parts. */
-const refunded = 8;
+const refunded = size(4, 8);
 const paid = 1_000_000;
 const funds = 50_000_000;
 /** How long the callers call before each blow; in the long form there are more blows. */
@@ -62,6 +63,8 @@ before(async () => {
     DATABASE_URL: postgres.url,
     SECRET_KEY: randomBytes(32).toString('base64'),
     DATA_DIR: join(dataDir, 'service'),
+    // What was cut off waits until it counts as lost.
+    ...fastEnvironment({ began_ms: Date.now(), times: usualTimes }, 'Temporal'),
   };
   start = async () => {
     running = spawnProcess('all', port, environment);

@@ -23,6 +23,7 @@ import {
 } from '../support/service.ts';
 import { isAsGetAnswers } from '../support/webhook-body.ts';
 import { eventually } from '../support/eventually.ts';
+import { fastEnvironment, fastTime_ms, usualTimes } from '../support/fast-time.ts';
 import { size } from '../support/size.ts';
 
 /** At least so many; they are made until everything was lost. */
@@ -31,6 +32,7 @@ const atOnce = 6;
 const edge =
   'gateway rest-facade checkout subgraph payments subgraph payouts subgraph recurring subgraph merchants';
 
+const speed = { began_ms: Date.now(), times: usualTimes };
 const dataDir = mkdtempSync(join(tmpdir(), 'payments-lost-'));
 let postgres: Awaited<ReturnType<typeof startEmbeddedPostgres>>;
 let redis: TestRedis;
@@ -59,6 +61,8 @@ before(async () => {
     SUBGRAPH_PAYMENTS_URL: `http://127.0.0.1:${ports.get(edge)}`,
     WEBHOOK_PRIVATE_TARGETS: 'allow',
     DATABASE_POOL: '8',
+    // A webhook that was cut off waits for the end of its lease.
+    ...fastEnvironment(speed, 'Temporal'),
   };
   const migrate = spawnProcess('migrate', 0, environment);
   const [code] = await once(migrate.child, 'exit');
@@ -69,7 +73,8 @@ before(async () => {
     running.set(name, started);
     await untilReady(started);
   };
-  await Promise.all([edge, 'worker#1', 'worker#2'].map((name) => start(name)));
+  const names = [edge, 'worker#1', ...size([], ['worker#2'])];
+  await Promise.all(names.map((name) => start(name)));
 });
 
 after(async () => {
@@ -160,7 +165,7 @@ const deleteEndpoint = async (
   );
   const mutation = `mutation ($m: ID!, $id: ID!) { webhookEndpointDelete(merchantId: $m, id: $id) { __typename } }`;
   await insist(() => askGraph(service, mutation, { m: merchant.id, id }));
-  return Date.now();
+  return fastTime_ms(speed);
 };
 
 test(
