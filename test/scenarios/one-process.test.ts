@@ -21,5 +21,5 @@ describe('the service as one process', () => {
   });
 
   // Last, for it looks through all that the others have left behind, too.
-  payouts(started);
+  if (isLong) payouts(started);
 });

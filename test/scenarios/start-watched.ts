@@ -49,7 +49,7 @@ export const startWatched = async (
 ): Promise<Watched> => {
   const [database, redis] = await Promise.all([
     databaseOf(environment['DATABASE_URL']),
-    size === 'separate' ? startRedis() : null,
+    size === 'one' ? null : startRedis(),
   ]);
   const listener = redis && (await observe(redis.url));
   const given = {

@@ -1,6 +1,6 @@
 /**
  * The real service as its operators run it: `one` process on PostgreSQL, or `separate` processes,
- * each with one role, over HTTP with PostgreSQL and Redis. Tests talk to it from outside.
+ * each with one role, or `few`, over HTTP with PostgreSQL and Redis. Tests talk to it from outside.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -17,7 +17,7 @@ import { startRedis } from './redis.ts';
 const root = join(import.meta.dirname, '../..');
 export const operatorToken = 'operator-token-of-the-tests';
 
-export type Size = 'one' | 'separate';
+export type Size = 'one' | 'few' | 'separate';
 
 export interface Service {
   /** Where `/v1/public` is. */
@@ -154,16 +154,27 @@ const startOne = async (given: Environment): Promise<Service> => {
   return { rest: all.url, rests: [all.url], graph: all.url, processes: [all], stop };
 };
 
-const separateRoles = [
-  'subgraph payments',
-  'subgraph payouts',
-  'subgraph recurring',
-  'subgraph merchants',
-  'gateway',
-  'rest-facade',
-  'checkout',
-  'worker',
-] as const;
+/** The roles of each process. With few, those that never call each other share one. */
+const rolesOf: Readonly<Record<Exclude<Size, 'one'>, readonly string[]>> = {
+  few: [
+    'subgraph payments',
+    'subgraph payouts subgraph recurring',
+    'subgraph merchants',
+    'gateway checkout',
+    'rest-facade',
+    'worker',
+  ],
+  separate: [
+    'subgraph payments',
+    'subgraph payouts',
+    'subgraph recurring',
+    'subgraph merchants',
+    'gateway',
+    'rest-facade',
+    'checkout',
+    'worker',
+  ],
+};
 
 /**
  * Migrates a database of `startTestDatabase({ migrated: true })` where it was not made from the
@@ -175,31 +186,29 @@ export const ensureMigrated = async (url: string): Promise<void> => {
   await migrateTemplate(url);
 };
 
-/** One more facade on one more payments subgraph, beside those of the service. */
-const startPair = async (
-  environment: Environment,
-): Promise<readonly [ServiceProcess, ServiceProcess]> => {
-  const [facadePort, subgraphPort] = await Promise.all([freePort(), freePort()]);
-  const subgraph = spawnProcess('subgraph payments', subgraphPort, environment);
-  return [
-    subgraph,
-    spawnProcess('rest-facade', facadePort, {
-      ...environment,
-      SUBGRAPH_PAYMENTS_URL: subgraph.url,
-    }),
-  ];
+/** One more facade with one more payments subgraph, beside those of the service. */
+const startPair = async (environment: Environment): Promise<ServiceProcess> => {
+  const port = await freePort();
+  return spawnProcess('rest-facade subgraph payments', port, {
+    ...environment,
+    SUBGRAPH_PAYMENTS_URL: `http://127.0.0.1:${port}`,
+  });
 };
 
-const startSeparate = async (given: Environment, facades: number): Promise<Service> => {
+const startSeparate = async (
+  roles: readonly string[],
+  given: Environment,
+  facades: number,
+): Promise<Service> => {
   const [database, redis] = await Promise.all([
     'DATABASE_URL' in given ? null : startTestDatabase({ migrated: true }),
     'REDIS_URL' in given ? null : startRedis(),
   ]);
   const ports = new Map(
-    await Promise.all(separateRoles.map(async (role) => [role, await freePort()] as const)),
+    await Promise.all(roles.map(async (ofOne) => [ofOne, await freePort()] as const)),
   );
-  const at = (role: (typeof separateRoles)[number]): string =>
-    `http://127.0.0.1:${ports.get(role)}`;
+  const at = (role: string): string =>
+    `http://127.0.0.1:${ports.get(roles.find((ofOne) => ofOne.includes(role)) ?? '')}`;
   const environment: Environment = {
     ...(database && { DATABASE_URL: database.url }),
     ...(redis && { REDIS_URL: redis.url }),
@@ -209,17 +218,17 @@ const startSeparate = async (given: Environment, facades: number): Promise<Servi
     ...Object.fromEntries(
       ['payments', 'payouts', 'recurring', 'merchants'].map((name) => [
         `SUBGRAPH_${name.toUpperCase()}_URL`,
-        at(`subgraph ${name}` as 'gateway'),
+        at(`subgraph ${name}`),
       ]),
     ),
     ...given,
   };
   if (database) await ensureMigrated(database.url);
-  const first = separateRoles.map((role) => spawnProcess(role, ports.get(role) ?? 0, environment));
+  const first = roles.map((ofOne) => spawnProcess(ofOne, ports.get(ofOne) ?? 0, environment));
   const pairs = await Promise.all(
     Array.from({ length: facades - 1 }, () => startPair(environment)),
   );
-  const processes = [...first, ...pairs.flat()];
+  const processes = [...first, ...pairs];
   const stop = async (): Promise<void> => {
     await Promise.all(processes.map((part) => stopProcess(part)));
     await Promise.all([redis?.stop(), database?.stop()]);
@@ -227,7 +236,7 @@ const startSeparate = async (given: Environment, facades: number): Promise<Servi
   await Promise.all(processes.map(untilReady)).catch((error: unknown) =>
     stop().then(() => Promise.reject(error)),
   );
-  const rests = [at('rest-facade'), ...pairs.map(([, facade]) => facade.url)];
+  const rests = [at('rest-facade'), ...pairs.map(({ url }) => url)];
   return { rest: at('rest-facade'), rests, graph: at('gateway'), processes, stop };
 };
 
@@ -242,4 +251,4 @@ export const startService = (
   environment: Environment = {},
   facades = 1,
 ): Promise<Service> =>
-  size === 'one' ? startOne(environment) : startSeparate(environment, facades);
+  size === 'one' ? startOne(environment) : startSeparate(rolesOf[size], environment, facades);
