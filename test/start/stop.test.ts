@@ -78,8 +78,8 @@ const allMoments: readonly (readonly [string, IsThere])[] = [
   ['it is ready', says('Ctrl-C stops everything')],
 ];
 
-/** Where something different is under way each time. */
-const telling = ['initdb runs', 'the migrations run', 'it is ready'];
+/** Where something different is under way each time. The starts through npm come to their end. */
+const telling = ['initdb runs', 'the migrations run', ...size([], ['it is ready'])];
 const isTelling = ([name]: readonly [string, IsThere]): boolean => telling.includes(name);
 const moments = allMoments.filter((moment) => isLong || isTelling(moment));
 
@@ -116,23 +116,6 @@ describe('Ctrl-C in the terminal of a start', { skip }, () => {
     await nothingRuns(dataDir, terminal.shown);
   });
 
-  test('through npm, which passes it on a second time, the service still drains', async () => {
-    const terminal = startIn(dataDir, 'npm start', await freePort(), {
-      OPERATOR_TOKEN: 'the-token-of-this-operator',
-    });
-    await until('ready', () => says('Ctrl-C stops everything')(terminal, dataDir), terminal.shown);
-    terminal.interrupt();
-    await terminal.ended();
-    assert.match(terminal.shown(), /Stopped\./);
-    assert.match(terminal.shown(), /Test key +sk_test_/);
-    assert.doesNotMatch(
-      terminal.shown(),
-      /Operator token|the-token-of-this-operator/,
-      'a token that was given is not printed',
-    );
-    await nothingRuns(dataDir, terminal.shown);
-  });
-
   test('a second one ends a drain that takes long, and PostgreSQL with it; the next start is none the worse', async () => {
     const port = await freePort();
     const terminal = startIn(dataDir, 'npm start', port, { DRAIN_DELAY_MS: '600000' });
@@ -144,10 +127,19 @@ describe('Ctrl-C in the terminal of a start', { skip }, () => {
     terminal.interrupt();
     assert.equal(await terminal.ended(), 130, terminal.shown());
     await nothingRuns(dataDir, terminal.shown);
-    const next = startIn(dataDir, launcher, port);
-    await until('ready again', () => says('Ready in')(next, dataDir), next.shown);
+    const next = startIn(dataDir, 'npm start', port, {
+      OPERATOR_TOKEN: 'the-token-of-this-operator',
+    });
+    await until('ready again', () => says('Ctrl-C stops everything')(next, dataDir), next.shown);
     next.interrupt();
-    assert.equal(await next.ended(), 0);
+    await next.ended();
+    assert.match(next.shown(), /Stopped\./, 'npm passes it on a second time, and it still drains');
+    assert.match(next.shown(), /Test key +sk_test_/);
+    assert.doesNotMatch(
+      next.shown(),
+      /Operator token|the-token-of-this-operator/,
+      'a token that was given is not printed',
+    );
     await nothingRuns(dataDir, next.shown);
   });
 
@@ -196,8 +188,8 @@ describe('Ctrl-C in the terminal of a start', { skip }, () => {
 });
 
 describe('SIGTERM to main.ts alone', { skip }, () => {
-  const dataDir = join(folder, 'alone', 'data');
-  for (const [moment, isThere] of moments.filter(isTelling).slice(size(-1, 0))) {
+  const dataDir = join(folder, size('moments', 'alone'), 'data');
+  for (const [moment, isThere] of size(allMoments.slice(-1), allMoments.filter(isTelling))) {
     test(`when ${moment}: it ends with 0 and leaves nothing`, async () => {
       let text = '';
       const env = {
