@@ -11,6 +11,7 @@ import { issueKey, rotateSigningSecret } from '../support/cabinet.ts';
 import { openPool, startTestDatabase } from '../support/database.ts';
 import { askGraph, callRest, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { operatorToken, startService, type Service } from '../support/service.ts';
+import { closeAtEnd } from '../support/shared.ts';
 import { openExchange, type Came } from './exchange.ts';
 import { cardNumbers } from './odd-values.ts';
 import { platformMerchantId } from '../../subgraphs/kernel/rules/platform.ts';
@@ -213,11 +214,9 @@ const settleBeside = async (
 const inside =
   /\n\s+at |\.ts:\d+|node_modules|file:\/\/\/|\bselect .+ from |\binsert into |violates |relation "|postgres(?:ql)?:\/\/|\beconn|(?<!Syntax )Error: /i;
 
-/** Opens the fixture. `close` removes everything that was made here. */
-export const openFixture = async () => {
-  await using opening = new AsyncDisposableStack();
+/** The service of both fuzzers. */
+const startFuzzed = async () => {
   const database = await startTestDatabase({ migrated: true });
-  opening.defer(() => database.stop());
   const service = await startService('one', {
     DATABASE_URL: database.url,
     SECRET_KEY: randomBytes(32).toString('base64'),
@@ -225,7 +224,19 @@ export const openFixture = async () => {
     // (decision D-11).
     TRUSTED_PROXIES: '127.0.0.1',
   });
-  opening.defer(() => service.stop());
+  closeAtEnd(async () => {
+    await service.stop();
+    await database.stop();
+  });
+  return { database, service };
+};
+
+let fuzzed: ReturnType<typeof startFuzzed> | null = null;
+
+/** Opens the fixture: merchants of its own on the service. */
+export const openFixture = async () => {
+  await using opening = new AsyncDisposableStack();
+  const { database, service } = await (fuzzed ??= startFuzzed());
   const pool = openPool(database.url, 2);
   opening.defer(() => pool.end());
   const { exchange, close } = openExchange(service.rest);

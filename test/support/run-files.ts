@@ -35,7 +35,6 @@ const alone = [
   'test/cluster/',
   'test/crash/',
   'test/database/merchant-rule',
-  'test/fuzz/',
   'test/graph/large-answers',
   'test/live/chaos',
   'test/scenarios/',
