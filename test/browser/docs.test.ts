@@ -24,25 +24,19 @@ const views = [
 ] as const;
 type View = (typeof views)[number];
 
+const operation = '#tag/payments/POST/v1/public/payments';
+
 describe('the documentation', { skip: noChromium }, () => {
   let service: ServiceInUse;
   let browser: Browser;
+  /** To load the reference costs more than all else here: this page loads it once. */
+  let page: Page;
+  let complaints: readonly string[];
+  const elsewhere: string[] = [];
   before(async () => {
     [service, browser] = await Promise.all([openPlainService(), startChromium()]);
-  });
-  after(async () => {
-    await browser?.close();
-    await service?.stop();
-  });
-
-  /**
-   * Opens a page and gathers what it complains of, violations of its policy and calls elsewhere
-   * included.
-   */
-  const open = async (path: string, { width, colorScheme }: View = views[0]) => {
-    const page = await browser.newPage({ viewport: { width, height: 844 }, colorScheme });
-    const complaints = watchComplaints(page);
-    const elsewhere: string[] = [];
+    page = await browser.newPage();
+    complaints = watchComplaints(page);
     page.on('request', (request) => {
       const { origin, protocol } = new URL(request.url());
       if (protocol.startsWith('http') && origin !== service.rest) elsewhere.push(request.url());
@@ -50,36 +44,68 @@ describe('the documentation', { skip: noChromium }, () => {
     await page.addInitScript(
       'addEventListener("securitypolicyviolation", ({ violatedDirective }) => console.error(`violation of ${violatedDirective}`))',
     );
-    const response = await page.goto(service.rest + path);
-    return {
-      page,
-      policy: response?.headers()['content-security-policy'] ?? '',
-      complaints,
-      elsewhere,
-    };
-  };
+    // Where operations were once: it leads to the reference.
+    await page.goto(`${service.rest}/docs${operation}`);
+    await page.getByRole('heading', { name: 'Create a payment' }).first().waitFor();
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
 
-  const untilDrawn = (page: Page): Promise<void> =>
-    page.getByRole('heading', { name: 'Payment Service Public API' }).waitFor();
+  /** The page complained of nothing: violations of its policy and calls elsewhere included. */
+  const assertQuiet = (): void =>
+    assert.deepEqual({ complaints, elsewhere }, { complaints: [], elsewhere: [] });
 
   /** Axe finds nothing, once the page has come to rest, and the page has the width of the window. */
-  const assertClean = async (page: Page, { width }: View): Promise<void> => {
+  const assertClean = async ({ width, colorScheme }: View): Promise<void> => {
+    await page.setViewportSize({ width, height: 844 });
+    await page.emulateMedia({ colorScheme });
     assert.equal(await page.getAttribute('html', 'lang'), 'en');
     await comesTo([], () => flawsOf(page));
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
   };
 
-  const directive = (policy: string, name: string): string | undefined =>
-    policy.split('; ').find((one) => one.startsWith(`${name} `));
+  test('the reference runs scripts of its own files alone, and leads to the notes and to the webhooks, and back', async () => {
+    const { headers } = await fetch(`${service.rest}/docs/reference`);
+    const policy = (headers.get('content-security-policy') ?? '').split('; ');
+    assert.ok(policy.includes("script-src 'self'"), String(policy));
+    assert.ok(policy.includes("default-src 'none'"), String(policy));
+    for (const [name, path] of [
+      ['Notes on the API', '/docs/notes/'],
+      ['Verifying webhooks', '/docs/webhooks/'],
+    ] as const) {
+      assert.equal(await page.getByRole('link', { name }).first().getAttribute('href'), path);
+      const text = await (await fetch(service.rest + path)).text();
+      assert.match(text, /<a [^>]*href="\/docs\/reference\/"[^>]*>API reference<\/a>/);
+    }
+    assertQuiet();
+  });
 
-  test('runs scripts of its own files alone, and a request is tried out each time with a key of its own', async () => {
+  // In short, one operation.
+  const places = [
+    [operation, 'Create a payment'],
+    ...(isLong
+      ? ([
+          ['#tag/webhooks', 'Webhooks'],
+          ['#description/introduction', 'Payment Service Public API'],
+        ] as const)
+      : []),
+  ] as const;
+  for (const view of views)
+    test(`the reference is clean for axe at ${JSON.stringify(view)}`, async () => {
+      for (const [place, heading] of places) {
+        await page.evaluate(`location.hash = '${place}'`);
+        await page.getByRole('heading', { name: heading }).first().waitFor();
+        await assertClean(view);
+      }
+      assertQuiet();
+    });
+
+  test('a request is tried out each time with a key of its own', async () => {
     const { key } = await makeMerchant(service);
-    const { page, policy, complaints, elsewhere } = await open(
-      '/docs/reference#tag/payments/POST/v1/public/payments',
-    );
-    assert.equal(directive(policy, 'script-src'), "script-src 'self'");
-    assert.equal(directive(policy, 'default-src'), "default-src 'none'");
-
+    await page.evaluate(`location.hash = '${operation}'`);
+    await page.setViewportSize({ width: 1_280, height: 844 });
     const keys: (string | undefined)[] = [];
     page.on('request', (request) => {
       if (request.method() === 'POST') keys.push(request.headers()['idempotency-key']);
@@ -98,52 +124,13 @@ describe('the documentation', { skip: noChromium }, () => {
     assert.equal(keys.length, 2);
     assert.equal(new Set(keys).size, 2);
     for (const sent of keys) assert.match(sent ?? '', /^[0-9a-f-]{36}$/);
-    assert.deepEqual({ complaints, elsewhere }, { complaints: [], elsewhere: [] });
-    await page.close();
+    assertQuiet();
   });
 
-  const places = [
-    ['', 'Create a payment'],
-    ['#tag/webhooks', 'Webhooks'],
-    ['#description/introduction', 'Payment Service Public API'],
-  ] as const;
-  for (const [number, view] of views.entries()) {
-    // In short, an operation in the first view and the webhooks in the second.
-    const seen = places.filter((_, index) => isLong || index === number);
-    test(`the reference is clean for axe at ${JSON.stringify(view)}`, async () => {
-      // Where operations were once: it leads to the reference.
-      const { page, complaints } = await open('/docs#tag/payments/POST/v1/public/payments', view);
-      for (const [place, heading] of seen) {
-        if (place) await page.goto(`${service.rest}/docs/reference${place}`);
-        await page.getByRole('heading', { name: heading }).first().waitFor();
-        await assertClean(page, view);
-      }
-      assert.deepEqual(complaints, []);
-      await page.close();
+  for (const path of ['/docs/notes', '/docs/webhooks'])
+    test(`${path} is clean for axe and fits`, async () => {
+      await page.goto(service.rest + path);
+      for (const view of views) await assertClean(view);
+      assertQuiet();
     });
-
-    for (const path of ['/docs/notes', '/docs/webhooks']) {
-      test(`${path} is clean for axe and fits at ${JSON.stringify(view)}`, async () => {
-        const { page, complaints } = await open(path, view);
-        await assertClean(page, view);
-        assert.deepEqual(complaints, []);
-        await page.close();
-      });
-    }
-  }
-
-  test('the reference leads to the notes and to the webhooks, and back', async () => {
-    const { page } = await open('/docs/notes/');
-    const back = page.getByRole('link', { name: 'API reference', exact: true });
-    assert.equal(await back.getAttribute('href'), '/docs/reference/');
-    await page.goto(`${service.rest}/docs/webhooks/`);
-    await back.click();
-    await untilDrawn(page);
-    for (const [name, href] of [
-      ['Notes on the API', '/docs/notes/'],
-      ['Verifying webhooks', '/docs/webhooks/'],
-    ] as const)
-      assert.equal(await page.getByRole('link', { name }).first().getAttribute('href'), href);
-    await page.close();
-  });
 });

@@ -14,8 +14,8 @@ const widths = [1_440, 390] as const;
 const colorSchemes = ['light', 'dark'] as const;
 
 /**
- * How axe looks at a page, by the numbers of its name and its language: at each page once, by turns
- * in each language, theme and width. A run of what takes long looks twice in each language.
+ * How a page is looked at, by the numbers of its name and its language: each page once, by turns in
+ * each language, theme and width. A run of what takes long looks twice in each language.
  */
 const looksOf = (name: number, language: number) => {
   const looks = [0, 1].map((turn) => ({
@@ -70,12 +70,14 @@ describe('the guides in a browser', { skip: noChromium }, () => {
   for (const [inLanguage, language] of guideLanguages.entries())
     test(`every page in ${language} is clean for axe and fits, wide and narrow`, async (t) => {
       const { page, complaints, elsewhere } = await open(`/docs/${language}/`);
-      for (const [name, path] of pathsOf(language).entries())
+      for (const [name, path] of pathsOf(language).entries()) {
+        const looks = looksOf(name, inLanguage);
+        if (looks.length === 0) continue;
         await t.test(path, async () => {
           const before = complaints.length;
           assert.equal((await page.goto(service.rest + path))?.status(), 200);
           assert.equal(await page.getAttribute('html', 'lang'), language);
-          for (const { width, colorScheme } of looksOf(name, inLanguage)) {
+          for (const { width, colorScheme } of looks) {
             await page.emulateMedia({ colorScheme });
             await page.setViewportSize({ width, height: 900 });
             assert.deepEqual(await flawsOf(page), [], `${width} ${colorScheme}`);
@@ -83,6 +85,7 @@ describe('the guides in a browser', { skip: noChromium }, () => {
           for (const width of widths) await assertFits(page, width);
           assert.deepEqual([complaints.slice(before), elsewhere], [[], []]);
         });
+      }
       await page.context().close();
     });
 

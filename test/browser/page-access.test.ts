@@ -156,7 +156,6 @@ const misfits = `(() => {
 
 const languages = ['ru-RU', 'en-GB'] as const;
 
-/** Neighbours have nothing in common: a state is seen in one of them in each language. */
 const looks = [
   { width: 390, colorScheme: 'light' },
   { width: 1280, colorScheme: 'dark' },
@@ -164,11 +163,14 @@ const looks = [
   { width: 1280, colorScheme: 'light' },
 ] as const;
 
-/** How axe looks at a state in a language, both by their numbers: a run of what takes long sees all. */
+/**
+ * How axe looks at a state in a language, both by their numbers: at each state once, by turns in
+ * each language and look. A run of what takes long sees all.
+ */
 const looksOf = (state: number, language: number): readonly (typeof looks)[number][] => {
-  const pair = 2 * (state % 2);
-  const chosen = pair + ((Math.floor(state / 2) + language) % 2);
-  return isLong ? looks : looks.filter((_, index) => index === chosen);
+  if (isLong) return looks;
+  const chosen = Math.floor(state / 2) % looks.length;
+  return state % languages.length === language ? looks.slice(chosen, chosen + 1) : [];
 };
 
 describe('the hosted page for everybody', { skip: noChromium }, () => {
@@ -193,11 +195,13 @@ describe('the hosted page for everybody', { skip: noChromium }, () => {
     test(`${name}: axe finds nothing on a phone and a desk, in light and dark; twice as large letters fit a phone`, async () => {
       const { url, act } = await prepare(harness);
       for (const [language, { page, settings }] of pages.entries()) {
+        const views = looksOf(state, language);
+        if (views.length === 0) continue;
         const write = (size_px: number) =>
           settings.send('Page.setFontSizes', { fontSizes: { standard: size_px } });
         await page.goto(url);
         await act?.(page);
-        for (const { width, colorScheme } of looksOf(state, language)) {
+        for (const { width, colorScheme } of views) {
           await page.setViewportSize({ width, height: 900 });
           await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
           assert.deepEqual(await flawsOf(page), [], `${width} ${colorScheme}`);
