@@ -2,29 +2,25 @@
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
-import { makeSession, openConsole, type ConsoleWindow } from './console-window.ts';
+import { go, makeSession, openConsole, type ConsoleWindow } from './console-window.ts';
 import { openVisitor } from './visitor.ts';
 
 let service: ServiceInUse;
-let browser: Browser;
 before(async () => {
   if (noChromium) return;
-  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  service = await openPlainService();
 });
-after(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+after(() => service?.stop());
 
 const openAt = async (
   role: 'viewer' | 'admin',
   path: string,
 ): Promise<ConsoleWindow & { readonly cookie: string }> => {
   const cookie = await makeSession(service, role);
-  const opened = await openConsole(browser, service.rest, cookie);
+  const opened = await openConsole(service.rest, cookie);
   await opened.page.goto(`${service.rest}/console/${path}`);
   return { ...opened, cookie };
 };
@@ -55,7 +51,7 @@ describe('an administrator', { skip: noChromium }, () => {
   test('sets limits, names and receipts, and changes, disables and deletes an endpoint', async () => {
     const merchant = await makeMerchant(service);
     await merchant.endpoint('http://127.0.0.1:1/first');
-    const { page, leave, complaints } = await openAt('admin', `merchants/${merchant.id}`);
+    const { page, complaints } = await openAt('admin', `merchants/${merchant.id}`);
     await act(page, page, 'Change the rate limit', async (dialog) => {
       const send = dialog.getByRole('button', { name: 'Change the rate limit' });
       await dialog.getByLabel('Requests a second').fill('20000');
@@ -100,13 +96,12 @@ describe('an administrator', { skip: noChromium }, () => {
     await line.waitFor({ state: 'detached' });
     assert.deepEqual((await settingsOf(merchant)).shops[0].webhookEndpoints, []);
     assert.deepEqual(complaints, []);
-    await leave();
   });
 
   test('forbids a word and allows it again; a fee may hold from a moment ahead', async () => {
     const merchant = await makeMerchant(service);
     const word = `word${merchant.id.slice(0, 8)}`;
-    const { page, leave, complaints } = await openAt('admin', 'policies?mode=test&tab=words');
+    const { page, complaints } = await openAt('admin', 'policies?mode=test&tab=words');
     const inForce = 'It is in force.';
     await act(
       page,
@@ -123,7 +118,7 @@ describe('an administrator', { skip: noChromium }, () => {
     await act(page, row, 'Allow', undefined, inForce);
     await row.waitFor({ state: 'detached' });
 
-    await page.goto(`${service.rest}/console/policies?mode=test&tab=rates&merchant=${merchant.id}`);
+    await go(page, `${service.rest}/console/policies?mode=test&tab=rates&merchant=${merchant.id}`);
     await act(
       page,
       page,
@@ -148,7 +143,6 @@ describe('an administrator', { skip: noChromium }, () => {
     assert.equal(rateHistory.nodes[0].rateBps, 310);
     assert.match(rateHistory.nodes[0].since, /^(2089-12-31|2090-01-0[12])T/);
     assert.deepEqual(complaints, []);
-    await leave();
   });
 });
 
@@ -156,7 +150,7 @@ describe('a viewer', { skip: noChromium }, () => {
   test('sees what is set and changes none of it; the graph refuses, too', async () => {
     const merchant = await makeMerchant(service);
     await merchant.endpoint('http://127.0.0.1:1/hook');
-    const { page, leave, cookie } = await openAt('viewer', `merchants/${merchant.id}`);
+    const { page, cookie } = await openAt('viewer', `merchants/${merchant.id}`);
     for (const name of [
       /^Change the rate limit/,
       /^Rename/,
@@ -171,11 +165,10 @@ describe('a viewer', { skip: noChromium }, () => {
       await button.waitFor();
       assert.equal(await button.getAttribute('aria-disabled'), 'true', String(name));
     }
-    await page.goto(`${service.rest}/console/policies?mode=test&tab=words`);
+    await go(page, `${service.rest}/console/policies?mode=test&tab=words`);
     const forbid = page.getByRole('button', { name: /^Forbid a word/ });
     await forbid.waitFor();
     assert.equal(await forbid.getAttribute('aria-disabled'), 'true');
-    await leave();
     const visitor = openVisitor(service.rest);
     visitor.become(`console=${cookie}`);
     const m = { merchantId: merchant.id };

@@ -1,31 +1,27 @@
 /** What a person chooses in the console: filters in the address, columns, a time zone. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
-import { makeSession, openConsole } from './console-window.ts';
+import { go, makeSession, openConsole } from './console-window.ts';
 
 let service: ServiceInUse;
-let browser: Browser;
 let merchant: Merchant;
 let cookie: string;
 before(async () => {
   if (noChromium) return;
-  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  service = await openPlainService();
   merchant = await makeMerchant(service);
   cookie = await makeSession(service, 'viewer', merchant.id);
   for (const method of ['cards', 'sbp'])
     await merchant.call('POST', '/payments', { amount: 500, method, order_id: `by-${method}` });
 });
-after(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+after(() => service?.stop());
 
 describe('a person chooses', { skip: noChromium }, () => {
   test('filters, which stand in the address as chips, and are taken away one by one', async () => {
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, complaints } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/payments?mode=test`);
     await page.getByRole('cell', { name: /by-cards/ }).waitFor();
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
@@ -46,11 +42,10 @@ describe('a person chooses', { skip: noChromium }, () => {
     await page.goBack();
     await page.getByRole('cell', { name: /by-cards/ }).waitFor({ state: 'detached' });
     assert.deepEqual(complaints, []);
-    await leave();
   });
 
   test('columns, which are kept', async () => {
-    const { page, leave } = await openConsole(browser, service.rest, cookie);
+    const { page } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/payments?mode=test`);
     const head = (name: string) => page.getByRole('columnheader', { name, exact: true });
     await head('Shop').waitFor();
@@ -66,14 +61,13 @@ describe('a person chooses', { skip: noChromium }, () => {
     await page.getByRole('button', { name: 'Reset' }).press('Enter');
     await page.keyboard.press('Escape');
     await head('Shop').waitFor();
-    await leave();
   });
 
   test('a time zone, in which the console shows moments and reads days', async () => {
-    const { page, leave } = await openConsole(browser, service.rest, cookie);
+    const { page } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/settings?mode=test`);
     await page.getByLabel('Time zone').selectOption('Asia/Vladivostok');
-    await page.goto(`${service.rest}/console/payments?mode=test`);
+    await go(page, `${service.rest}/console/payments?mode=test`);
     const moment = page.locator('tbody time').first();
     const [at, title] = [await moment.getAttribute('datetime'), await moment.getAttribute('title')];
     const there = new Date(Date.parse(at ?? '') + 10 * 3_600_000).toISOString().slice(11, 19);
@@ -88,15 +82,14 @@ describe('a person chooses', { skip: noChromium }, () => {
     await page.waitForURL(/since=/);
     // A day begins there when it is 14:00 in UTC.
     assert.match(new URL(page.url()).searchParams.get('since') ?? '', /T14:00:00\.000Z$/);
-    await page.goto(`${service.rest}/console/webhooks?mode=test`);
+    await go(page, `${service.rest}/console/webhooks?mode=test`);
     await page.getByRole('button', { name: 'Today' }).click();
     await page.getByRole('button', { name: /Remove the filter From .* 00:00/ }).waitFor();
     assert.match(new URL(page.url()).searchParams.get('since') ?? '', /T14:00:00\.000Z$/);
-    await leave();
   });
 
   test('amounts, of which those that cannot be read are marked and not dropped', async () => {
-    const { page, leave } = await openConsole(browser, service.rest, cookie);
+    const { page } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/payments?mode=test`);
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
     const form = page.getByRole('dialog', { name: 'Filters' });
@@ -118,6 +111,5 @@ describe('a person chooses', { skip: noChromium }, () => {
     await apply();
     await page.getByRole('button', { name: 'Remove the filter Amount ≥ ₽1,234.50' }).waitFor();
     assert.equal(new URL(page.url()).searchParams.get('to'), '500000');
-    await leave();
   });
 });

@@ -1,16 +1,16 @@
 /** A browser's window at the console, with a session of a person. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { getTestContext } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
 import pg from 'pg';
-import { type Browser, watchComplaints } from '../browser/chromium.ts';
-import { patience_ms } from '../support/eventually.ts';
+import { startChromium, watchComplaints } from '../browser/chromium.ts';
 import type { ServiceInUse } from '../support/plain-service.ts';
 
 export interface ConsoleWindow {
   readonly page: Page;
   readonly context: BrowserContext;
   readonly complaints: readonly string[];
-  /** Ends what the person did here, and keeps the window for the next person of the file. */
+  /** Ends what the person did here before the end of the test: the next person may have the window. */
   leave(): Promise<void>;
 }
 
@@ -38,43 +38,58 @@ export const makeSession = async (
 
 type Language = 'ru-RU' | 'en-GB';
 
-const openPage = async (browser: Browser, language: Language): Promise<Page> => {
+const openPage = async (language: Language): Promise<Page> => {
+  const browser = await startChromium();
   const context = await browser.newContext({
     locale: language,
-    viewport: { width: 1_440, height: 900 },
     reducedMotion: 'reduce',
   });
-  context.setDefaultTimeout(patience_ms);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   return context.newPage();
 };
 
 /**
- * Windows that people have left, by their language: a new one would start a process and compile the
- * console again, which takes three times as long.
+ * Windows that people have left, by their language, for all files of this process: a new one would
+ * start a process and compile the console again, which takes three times as long.
  */
-const left = new WeakMap<Browser, Map<Language, Page[]>>();
+const left = new Map<Language, Page[]>();
 
-/** Opens a window; with a cookie the person is logged in. */
+const listenedTo = ['console', 'pageerror', 'request', 'websocket'] as const;
+
+/**
+ * Opens a window; with a cookie the person is logged in. At the end of the test that opens it, the
+ * person leaves.
+ */
 export const openConsole = async (
-  browser: Browser,
   rest: string,
   cookie: string | null,
   { language = 'en-GB' }: { readonly language?: Language } = {},
 ): Promise<ConsoleWindow> => {
-  const ofBrowser = left.get(browser) ?? new Map<Language, Page[]>();
-  left.set(browser, ofBrowser);
-  const page = ofBrowser.get(language)?.pop() ?? (await openPage(browser, language));
+  const page = left.get(language)?.pop() ?? (await openPage(language));
   const context = page.context();
+  await page.setViewportSize({ width: 1_440, height: 900 });
   if (cookie !== null) await context.addCookies([{ name: 'console', value: cookie, url: rest }]);
+  let isHere = true;
   const leave = async (): Promise<void> => {
+    if (!isHere || page.isClosed()) return;
+    isHere = false;
     for (const other of context.pages()) if (other !== page) await other.close();
+    for (const event of listenedTo) page.removeAllListeners(event);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     // A page of the service without a program, which would keep something again.
     await page.goto(`${rest}/readyz`);
     await page.evaluate('localStorage.clear(); sessionStorage.clear()');
     await context.clearCookies();
-    ofBrowser.set(language, [...(ofBrowser.get(language) ?? []), page]);
+    left.set(language, [...(left.get(language) ?? []), page]);
   };
+  const test = getTestContext();
+  if (test && 'after' in test) test.after(leave);
   return { page, context, complaints: watchComplaints(page), leave };
 };
+
+/**
+ * Goes from a screen of the console to another as its links do: to load the page anew costs six
+ * times as much.
+ */
+export const go = (page: Page, url: string): Promise<void> =>
+  page.evaluate<void>(`history.pushState({}, '', ${JSON.stringify(url)})`);

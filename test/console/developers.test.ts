@@ -2,24 +2,20 @@
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Locator } from 'playwright-core';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { confirmAtBank, payByCard } from '../support/buyer.ts';
 import { send, signed } from '../support/cabinet.ts';
 import { callRest, makeMerchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
-import { makeSession, openConsole } from './console-window.ts';
+import { go, makeSession, openConsole } from './console-window.ts';
 import { comesTo, eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
-let browser: Browser;
 before(async () => {
   if (noChromium) return;
-  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  service = await openPlainService();
 });
-after(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+after(() => service?.stop());
 
 const press = async (button: Locator): Promise<void> => {
   await button.focus();
@@ -30,7 +26,7 @@ describe('developers', { skip: noChromium }, () => {
   test('issue a key that may do less, which is shown once', async () => {
     const merchant = await makeMerchant(service);
     const cookie = await makeSession(service, 'admin', merchant.id);
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, complaints } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/developers?mode=test`);
     await press(page.getByRole('button', { name: 'Issue a key' }));
     const dialog = page.getByRole('dialog', { name: 'Issue a key' });
@@ -53,13 +49,12 @@ describe('developers', { skip: noChromium }, () => {
     const paid = await callRest({ rest: service.rest, key }, 'POST', '/payments', { amount: 100 });
     assert.equal(paid.status, 201);
     assert.deepEqual(complaints, []);
-    await leave();
   });
 
   test('require signatures and make a new secret, shown once, which ends the old one', async () => {
     const merchant = await makeMerchant(service);
     const cookie = await makeSession(service, 'admin', merchant.id);
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, complaints } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/developers?mode=test&tab=security`);
     const secret = async (): Promise<string> => {
       await press(page.getByRole('button', { name: 'New signing secret' }));
@@ -101,13 +96,12 @@ describe('developers', { skip: noChromium }, () => {
     await comesTo('invalid_signature', () => codeWith(by(old)));
     assert.equal(await codeWith(by(fresh)), 201);
     assert.deepEqual(complaints, []);
-    await leave();
   });
 
   test('let keys work from their addresses alone, and from any again', async () => {
     const merchant = await makeMerchant(service);
     const cookie = await makeSession(service, 'admin', merchant.id);
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, complaints } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/developers?mode=test&tab=security`);
     const field = page.getByLabel(/Addresses and CIDR blocks/);
     const save = async (entries: string, consequence: RegExp, outcome: RegExp): Promise<void> => {
@@ -133,7 +127,6 @@ describe('developers', { skip: noChromium }, () => {
     await save('', /from any address again/, /The addresses are in force\./);
     await comesTo(200, codeOf);
     assert.deepEqual(complaints, []);
-    await leave();
   });
 
   test('give a shop a clock and slide it to the next charge, which then happens', async () => {
@@ -146,11 +139,11 @@ describe('developers', { skip: noChromium }, () => {
     await payByCard(body.pay_url);
     await confirmAtBank(body.pay_url);
     const cookie = await makeSession(service, 'support', merchant.id);
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, complaints } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/subscriptions?mode=test`);
     await page.getByRole('cell', { name: 'Active' }).waitFor();
 
-    await page.goto(`${service.rest}/console/developers?mode=test&tab=clock`);
+    await go(page, `${service.rest}/console/developers?mode=test&tab=clock`);
     await press(page.getByRole('button', { name: 'Add a test clock' }));
     await press(page.getByRole('dialog').getByRole('button', { name: 'Add a test clock' }));
     await page.getByText('The clock is there.').waitFor();
@@ -171,7 +164,6 @@ describe('developers', { skip: noChromium }, () => {
       return answer.body.items.filter((one: any) => one.status === 'succeeded').length >= 2;
     }, 'the charge of the next period');
     assert.deepEqual(complaints, []);
-    await leave();
   });
 });
 
@@ -179,7 +171,7 @@ describe('operators', { skip: noChromium }, () => {
   test('block a customer, who is refused, and let the customer through again', async () => {
     const merchant = await makeMerchant(service);
     const cookie = await makeSession(service, 'admin');
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, complaints } = await openConsole(service.rest, cookie);
     await page.goto(
       `${service.rest}/console/policies?mode=test&tab=blocks&merchant=${merchant.id}`,
     );
@@ -200,13 +192,12 @@ describe('operators', { skip: noChromium }, () => {
     await press(page.getByRole('dialog').getByRole('button', { name: 'Unblock' }));
     await eventually(async () => (await pay()).status === 201, 'the payment');
     assert.deepEqual(complaints, []);
-    await leave();
   });
 
   test("switch a merchant's live mode on, and a person of the merchant may not", async () => {
     const merchant = await makeMerchant(service);
     const cookie = await makeSession(service, 'admin');
-    const { page, leave } = await openConsole(browser, service.rest, cookie);
+    const { page, leave } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/merchants/${merchant.id}?mode=test`);
     const live = page.getByText('Live', { exact: true });
     const before = await live.count();
@@ -218,11 +209,10 @@ describe('operators', { skip: noChromium }, () => {
     await leave();
 
     const own = await makeSession(service, 'admin', merchant.id);
-    const cabinet = await openConsole(browser, service.rest, own);
+    const cabinet = await openConsole(service.rest, own);
     await cabinet.page.goto(`${service.rest}/console/merchants/${merchant.id}?mode=test`);
     const button = cabinet.page.getByRole('button', { name: /Switch live mode/ });
     await button.waitFor();
     assert.equal(await button.getAttribute('aria-disabled'), 'true');
-    await cabinet.leave();
   });
 });

@@ -1,7 +1,7 @@
 /** A payout by two people at the console: one proposes, another approves, both see it at once. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
 import { makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
@@ -9,11 +9,10 @@ import { makeSession, openConsole, type ConsoleWindow } from './console-window.t
 import { proposePayout } from './propose-payout.ts';
 
 let service: ServiceInUse;
-let browser: Browser;
 let merchant: Merchant;
 before(async () => {
   if (noChromium) return;
-  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  service = await openPlainService();
   merchant = await makeMerchant(service);
   const { body } = await merchant.call('POST', '/payments', {
     amount: 500_000,
@@ -22,13 +21,10 @@ before(async () => {
   });
   await payByCard(body.payment_url);
 });
-after(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+after(() => service?.stop());
 
 const windowOf = async (role: 'finance' | 'admin' | 'support'): Promise<ConsoleWindow> =>
-  openConsole(browser, service.rest, await makeSession(service, role, merchant.id));
+  openConsole(service.rest, await makeSession(service, role, merchant.id));
 
 const drafts = (): string => `${service.rest}/console/payouts?mode=test&tab=drafts`;
 
@@ -70,8 +66,6 @@ describe('a payout by two people', { skip: noChromium }, () => {
     await late.getByRole('button', { name: 'Reject' }).click();
     await late.getByText('It was decided meanwhile: Approved.').waitFor();
     assert.deepEqual([...anna.complaints, ...boris.complaints], []);
-    await anna.leave();
-    await boris.leave();
   });
 
   test('waits with the refusal when the balance does not cover it, and is rejected with a reason', async () => {
@@ -95,17 +89,14 @@ describe('a payout by two people', { skip: noChromium }, () => {
     await rejecting.getByText('The draft is rejected.').waitFor();
     await rejecting.getByRole('button', { name: 'Close' }).last().click();
     await row.getByText('Rejected', { exact: true }).waitFor();
-    await anna.leave();
-    await boris.leave();
   });
 
   test('is nothing for support, who is shown who may', async () => {
-    const { page, leave } = await windowOf('support');
+    const { page } = await windowOf('support');
     await page.goto(drafts());
     const button = page.getByRole('button', { name: /New payout/ });
     await button.waitFor();
     assert.equal(await button.getAttribute('title'), 'Needs the role Finance');
     assert.equal(await page.getByRole('link', { name: /Payouts to approve/ }).count(), 0);
-    await leave();
   });
 });

@@ -3,13 +3,12 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
-import pg from 'pg';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { operatorToken } from '../support/service.ts';
-import { startOwn, type ServiceInUse } from '../support/plain-service.ts';
+import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { planExport } from '../../rest-facade/exports/plan-export.ts';
 import { readApiSchema } from '../../schema/generated-files.ts';
-import { noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { makeSession, openConsole } from './console-window.ts';
 import { openVisitor, type Visitor } from './visitor.ts';
 import { eventually } from '../support/eventually.ts';
@@ -25,7 +24,7 @@ let service: ServiceInUse;
 let merchant: Merchant;
 let stranger: Merchant;
 before(async () => {
-  service = await startOwn();
+  service = await openPlainService();
   [merchant, stranger] = await Promise.all([makeMerchant(service), makeMerchant(service)]);
   await Promise.all(
     Array.from({ length: payments_count }, (_, index) => createPayment(merchant, index)),
@@ -208,102 +207,23 @@ describe('an export', () => {
 
 describe('the button of a list', { skip: noChromium }, () => {
   test('saves the list with its filters, and says how many rows that are', async () => {
-    const browser = await startChromium();
-    try {
-      const cookie = await makeSession(service, 'viewer', merchant.id);
-      const { page, complaints } = await openConsole(browser, service.rest, cookie);
-      await page.goto(`${service.rest}/console/payments?mode=test&from=103&to=103`);
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('button', { name: /Save the whole list/ }).click(),
-      ]);
-      const known = await listed({ mode: ['test'], amountFrom: 103, amountTo: 103 });
-      await page.getByText(`${known.length} rows saved`).waitFor();
-      const rows = parse(await readFile(await download.path(), 'utf8'), {
-        columns: true,
-        bom: true,
-      });
-      assert.deepEqual(
-        rows.map(({ id }: any) => id),
-        known,
-      );
-      assert.deepEqual(complaints, []);
-    } finally {
-      await browser.close();
-    }
-  });
-});
-
-describe('exports at the same time', () => {
-  /** Holds every page of payments until it is let go. */
-  const holdPayments = async (): Promise<() => Promise<void>> => {
-    const database = new pg.Client({ connectionString: service.databaseUrl });
-    await database.connect();
-    await database.query('begin');
-    await database.query('lock table payment in access exclusive mode');
-    return async () => {
-      await database.query('rollback');
-      await database.end();
-    };
-  };
-
-  /** Begins three; gives the two that have a place, once the third has been refused. */
-  const beginTwo = async (begin: () => Promise<Response>): Promise<Promise<Response>[]> => {
-    const begun = [begin(), begin(), begin()];
-    const refused = await Promise.any(
-      begun.map(async (one, index) => ({ index, status: (await one).status })),
+    const cookie = await makeSession(service, 'viewer', merchant.id);
+    const { page, complaints } = await openConsole(service.rest, cookie);
+    await page.goto(`${service.rest}/console/payments?mode=test&from=103&to=103`);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: /Save the whole list/ }).click(),
+    ]);
+    const known = await listed({ mode: ['test'], amountFrom: 103, amountTo: 103 });
+    await page.getByText(`${known.length} rows saved`).waitFor();
+    const rows = parse(await readFile(await download.path(), 'utf8'), {
+      columns: true,
+      bom: true,
+    });
+    assert.deepEqual(
+      rows.map(({ id }: any) => id),
+      known,
     );
-    assert.equal(refused.status, 429);
-    return begun.filter((_, index) => index !== refused.index);
-  };
-
-  test('are two of a person; who hangs up frees the place, and nobody else waits', async () => {
-    const [visitor, other] = await Promise.all([visitorOf('admin'), visitorOf('viewer')]);
-    const letGo = await holdPayments();
-    const hangUp = new AbortController();
-    const begin = () =>
-      fetch(`${service.rest}/console/exports`, {
-        method: 'POST',
-        headers: {
-          origin: service.rest,
-          'x-console': 'test',
-          'content-type': 'application/json',
-          cookie: visitor.cookies(),
-        },
-        body: JSON.stringify({ operation: 'Payments', variables: {} }),
-        signal: hangUp.signal,
-      });
-    try {
-      const held = await beginTwo(begin);
-      assert.equal((await other.ask('Viewer')).status, 200);
-      const cut = Promise.all(held.map((one) => assert.rejects(one, { name: 'AbortError' })));
-      hangUp.abort();
-      await cut;
-      await letGo();
-      const later = await eventually(async () => {
-        const answer = await exportOf(visitor, 'Payments', { filter: { mode: ['test'] } });
-        return answer.status === 200 ? answer : null;
-      }, 'a free place');
-      assert.ok((await rowsOf(later)).length >= payments_count);
-    } finally {
-      await letGo().catch(() => {});
-    }
-  });
-
-  test('end with the session', async () => {
-    const visitor = await visitorOf('viewer', merchant.id);
-    const letGo = await holdPayments();
-    try {
-      const held = await beginTwo(() =>
-        exportOf(visitor, 'Payments', { filter: { mode: ['test'] } }),
-      );
-      const cut = Promise.all(held.map((one) => assert.rejects(one)));
-      const second = await visitorOf('viewer', merchant.id);
-      second.become(visitor.cookies());
-      assert.equal((await second.call('DELETE', '/console/session')).status, 204);
-      await cut;
-    } finally {
-      await letGo();
-    }
+    assert.deepEqual(complaints, []);
   });
 });

@@ -1,64 +1,27 @@
-/** What fails, over all merchants: a service of its own, since home shows whatever there is. */
+/** Receipts that fail: the alert, the list, who sends them again. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { pay } from '../support/buyer.ts';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { receiptOf } from '../support/receipts.ts';
-import { startOwn, type ServiceInUse } from '../support/plain-service.ts';
-import { makeSession, openConsole } from './console-window.ts';
+import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
+import { go, makeSession, openConsole } from './console-window.ts';
 import { openVisitor } from './visitor.ts';
 import { eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
-let browser: Browser;
 let database: pg.Client;
 before(async () => {
   if (noChromium) return;
-  [service, browser] = await Promise.all([startOwn(), startChromium()]);
+  service = await openPlainService();
   database = new pg.Client({ connectionString: service.databaseUrl });
   await database.connect();
 });
 after(async () => {
-  await browser?.close();
   await database?.end();
   await service?.stop();
-});
-
-/** So many webhooks of a merchant that have failed at one address, the last of them so long ago. */
-const fail = (merchant: Merchant, url: string, count: number, minutes: number): Promise<unknown> =>
-  database.query(
-    `insert into webhook_delivery (merchant_id, id, event_id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, status, attempts, created_at)
-     select $1, gen_random_uuid(), gen_random_uuid(), 'payment.succeeded', $2, gen_random_uuid(), $3, $3::uuid::text, $4, 'failed', 9,
-       date_trunc('milliseconds', now()) - make_interval(mins => $6) - number * interval '10 milliseconds' from generate_series(1, $5::int) as number`,
-    [merchant.id, merchant.shopId, randomUUID(), url, count, minutes],
-  );
-
-describe('what fails at one merchant', { skip: noChromium }, () => {
-  test('leaves room on home for what fails at another', async () => {
-    const loud = await makeMerchant(service);
-    const quiet = await makeMerchant(service);
-    await fail(loud, 'https://loud.test/hook', 2_500, 30);
-    await fail(quiet, 'https://quiet.test/hook', 1, 10);
-    const cookie = await makeSession(service, 'viewer');
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
-    await page.goto(`${service.rest}/console/?mode=test`);
-    const lines = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem');
-    const line = (url: string) => lines.filter({ hasText: url });
-    await line('https://quiet.test/hook').waitFor();
-    assert.match(await line('https://quiet.test/hook').innerText(), /Failed webhooks: 1\n/);
-    assert.match(await line('https://loud.test/hook').innerText(), /Failed webhooks: 1,000\+/);
-    const replay = line('https://quiet.test/hook').getByRole('button', { name: /Replay/ });
-    assert.equal(await replay.getAttribute('aria-disabled'), 'true', 'a viewer sends nothing');
-    await line('https://quiet.test/hook').getByRole('link').click();
-    await page.waitForURL(new RegExp(`webhooks.*merchant=${quiet.id}`));
-    await page.getByRole('row', { name: /quiet\.test/ }).waitFor();
-    assert.equal(await page.getByRole('row', { name: /loud\.test/ }).count(), 0);
-    assert.deepEqual(complaints, []);
-    await leave();
-  });
 });
 
 /** A paid payment whose receipt the cash register has refused; gives what the graph knows of it. */
@@ -86,14 +49,14 @@ describe('a receipt that the cash register refused', { skip: noChromium }, () =>
     const merchant = await makeMerchant(service);
     const { payment } = await refuseReceipt(merchant, 'order-alert');
     const cookie = await makeSession(service, 'finance');
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, complaints } = await openConsole(service.rest, cookie);
     const at = `mode=test&merchant=${merchant.id}`;
     await page.goto(`${service.rest}/console/?${at}`);
     const lines = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem');
     const name = `Payment ${payment.publicId}`;
     await lines.filter({ hasText: 'A receipt failed' }).getByRole('link', { name }).click();
     await page.waitForURL(new RegExp(`payments/${merchant.id}/${payment.id}`));
-    await page.goto(`${service.rest}/console/alerts?${at}`);
+    await go(page, `${service.rest}/console/alerts?${at}`);
     const card = page.getByRole('listitem').filter({ hasText: payment.publicId });
     await card.getByRole('link', { name }).waitFor();
     await page.getByRole('button', { name: 'Unassigned', exact: true }).click();
@@ -103,7 +66,6 @@ describe('a receipt that the cash register refused', { skip: noChromium }, () =>
     await page.getByRole('button', { name: 'Mine' }).click();
     await card.waitFor();
     assert.deepEqual(complaints, []);
-    await leave();
   });
 
   test('stands in the list of receipts, is sent again by finance and not by a viewer', async () => {
@@ -111,7 +73,7 @@ describe('a receipt that the cash register refused', { skip: noChromium }, () =>
     const { subjectId, payment } = await refuseReceipt(merchant, 'order-receipt');
     const open = async (role: 'viewer' | 'finance') => {
       const cookie = await makeSession(service, role, merchant.id);
-      const opened = await openConsole(browser, service.rest, cookie);
+      const opened = await openConsole(service.rest, cookie);
       await opened.page.goto(`${service.rest}/console/receipts?mode=test`);
       const row = opened.page.getByRole('row', { name: /order-receipt/ });
       await row.waitFor();
@@ -125,7 +87,7 @@ describe('a receipt that the cash register refused', { skip: noChromium }, () =>
     const refusal = await visitor.ask('ResendReceipt', { merchantId: merchant.id, id: subjectId });
     assert.match(JSON.stringify(refusal), /forbidden/);
 
-    const { page, leave, row, resend, complaints } = await open('finance');
+    const { page, row, resend, complaints } = await open('finance');
     assert.match(await row.innerText(), /Refused/);
     await resend.click();
     const dialog = page.getByRole('dialog', { name: 'Resend receipt' });
@@ -143,6 +105,5 @@ describe('a receipt that the cash register refused', { skip: noChromium }, () =>
       .first()
       .waitFor();
     assert.deepEqual(complaints, []);
-    await leave();
   });
 });

@@ -4,13 +4,14 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { noChromium, startChromium } from '../browser/chromium.ts';
 import { patience_ms } from '../support/eventually.ts';
 import { makeMerchant } from '../support/merchant.ts';
+import { openPassage } from '../support/passage.ts';
 import { startOwn } from '../support/plain-service.ts';
 import { makeLink } from './visitor.ts';
 
@@ -40,22 +41,15 @@ const makeCertificate = (): { readonly key: Buffer; readonly cert: Buffer } => {
 
 /** Ends TLS, and passes the bytes on to the port that `to` gives, those of sockets, too. */
 const terminate = async (to: () => number) => {
-  const sockets = new Set<Socket>();
-  const server = createServer(makeCertificate(), (client) => {
-    const behind = connect(to(), '127.0.0.1');
-    for (const socket of [client, behind]) {
-      sockets.add(socket);
-      socket.on('error', () => {}).on('close', () => [client, behind].map((one) => one.destroy()));
-    }
-    client.pipe(behind).pipe(client);
-  });
+  const { pass, cut } = openPassage(to);
+  const server = createServer(makeCertificate(), pass);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
     port,
     stop: () => {
-      for (const socket of sockets) socket.destroy();
+      cut();
       server.close();
     },
   };

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Page } from 'playwright-core';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
 import { askGraph, makeMerchant, openReceiver } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
@@ -13,17 +13,15 @@ import { enter, escapeFrom, goTo, tabTo, typeInto } from './keys.ts';
 import { eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
-let browser: Browser;
 let database: pg.Client;
 before(async () => {
   if (noChromium) return;
-  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  service = await openPlainService();
   database = new pg.Client({ connectionString: service.databaseUrl });
   await database.connect();
 });
 after(async () => {
   await database?.end();
-  await browser?.close();
   await service?.stop();
 });
 
@@ -61,7 +59,7 @@ describe('by Tab and Enter', { skip: noChromium }, () => {
       return made.status < 300 && made.body.payout;
     }, 'the payout');
     const cookie = await makeSession(service, 'viewer', merchant.id);
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, complaints } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/?mode=test`);
     await page.getByRole('heading', { name: 'Home' }).waitFor();
 
@@ -81,7 +79,6 @@ describe('by Tab and Enter', { skip: noChromium }, () => {
       .first()
       .waitFor();
     assert.deepEqual(complaints, []);
-    await leave();
   });
 
   test('an alert is taken and resolved on home, and failed webhooks are sent again there', async () => {
@@ -107,7 +104,7 @@ describe('by Tab and Enter', { skip: noChromium }, () => {
       [merchant.id, randomUUID()],
     );
     const cookie = await makeSession(service, 'admin');
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, complaints } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/?mode=test&merchant=${merchant.id}`);
     const lines = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem');
     const alert = lines.filter({ hasText: 'Paid after its end' });
@@ -144,7 +141,6 @@ describe('by Tab and Enter', { skip: noChromium }, () => {
       'webhook_deliveries.resend_failed',
     ]);
     assert.deepEqual(complaints, []);
-    await leave();
     await receiver.close();
   });
 
@@ -153,7 +149,7 @@ describe('by Tab and Enter', { skip: noChromium }, () => {
     for (const description of ['Cakes', 'Tea'])
       await merchant.call('POST', '/links', { amount: 250_000, description });
     const cookie = await makeSession(service, 'admin', merchant.id);
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, complaints } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/?mode=test`);
     await page.getByRole('heading', { name: 'Home' }).waitFor();
     await goTo(page, 'payment li', /Payment links/);
@@ -174,13 +170,12 @@ describe('by Tab and Enter', { skip: noChromium }, () => {
     const open = page.getByRole('row', { name: /Tea/ });
     assert.match(await open.innerText(), /Open/);
     assert.deepEqual(complaints, []);
-    await leave();
   });
 
   test("a person's settings are found in the menu, changed, and kept", async () => {
     const merchant = await makeMerchant(service);
     const cookie = await makeSession(service, 'viewer', merchant.id);
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, complaints } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/payments?mode=test`);
     await enter(page, page.getByRole('button', { name: /^Person/ }));
     const item = page.getByRole('menuitem', { name: 'Settings' });
@@ -207,6 +202,5 @@ describe('by Tab and Enter', { skip: noChromium }, () => {
     const zone = page.locator('select').filter({ hasText: 'Asia/Vladivostok' });
     assert.equal(await zone.inputValue(), 'Asia/Vladivostok');
     assert.deepEqual(complaints, []);
-    await leave();
   });
 });

@@ -1,7 +1,7 @@
 /** Live mode in the console, on an emulated acquirer: the bank is asked, and then it is gone. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import {
   confirmed,
   onPage,
@@ -11,25 +11,21 @@ import {
   type Ordered,
 } from '../live/harness.ts';
 import { askGraph } from '../support/merchant.ts';
-import { openConsole, type ConsoleWindow } from './console-window.ts';
+import { go, openConsole, type ConsoleWindow } from './console-window.ts';
 import { makeLink } from './visitor.ts';
 import { eventually } from '../support/eventually.ts';
 
 let harness: LiveHarness;
-let browser: Browser;
 before(async () => {
   if (noChromium) return;
-  [harness, browser] = await Promise.all([openLiveHarness(), startChromium()]);
+  harness = await openLiveHarness();
 });
-after(async () => {
-  await browser?.close();
-  await harness?.close();
-});
+after(() => harness?.close());
 
 /** A window of an administrator. */
 const entered = async (): Promise<ConsoleWindow> => {
   const { rest } = harness.service;
-  const window = await openConsole(browser, rest, null);
+  const window = await openConsole(rest, null);
   await window.page.goto(await makeLink(rest));
   await window.page.waitForURL('**/console/');
   return window;
@@ -49,8 +45,8 @@ describe('live mode', { skip: noChromium }, () => {
     await acquirer.callbacks({ callbackUrl: null });
     const { payment, url } = await order(merchant, 70_000);
     await onPage(url, 'pay');
-    const { page, leave, complaints } = await entered();
-    await page.goto(`${service.rest}/console/payments/${merchant.id}/${payment.id}?mode=live`);
+    const { page, complaints } = await entered();
+    await go(page, `${service.rest}/console/payments/${merchant.id}/${payment.id}?mode=live`);
     const ask = page.getByRole('button', { name: 'Ask the bank' });
     await ask.waitFor();
     await confirmed(harness, payment.id, 'pay');
@@ -65,7 +61,6 @@ describe('live mode', { skip: noChromium }, () => {
     await lines.getByText('yookassa: asked for the state, approved').first().waitFor();
     await lines.getByText('console-link: Bank asked again').waitFor();
     assert.deepEqual(complaints, []);
-    await leave();
   });
 
   test('shows the breaker of a bank that is gone, and that it does not answer', async () => {
@@ -82,8 +77,8 @@ describe('live mode', { skip: noChromium }, () => {
       );
     }, 'the breaker');
     assert.ok(state);
-    const { page, leave, complaints } = await entered();
-    await page.goto(`${service.rest}/console/banks?mode=live`);
+    const { page, complaints } = await entered();
+    await go(page, `${service.rest}/console/banks?mode=live`);
     const breakers = page.getByRole('table', { name: 'Circuit breakers by process' });
     const row = breakers.getByRole('row', { name: /yookassa/ });
     await row.getByText(/^(Open|Half-open)$/).waitFor();
@@ -94,10 +89,9 @@ describe('live mode', { skip: noChromium }, () => {
       .first()
       .waitFor();
     // The other mode has its own bank, which is well.
-    await page.goto(`${service.rest}/console/banks?mode=test`);
+    await go(page, `${service.rest}/console/banks?mode=test`);
     await page.getByRole('heading', { name: 'Banks' }).waitFor();
     assert.equal(await page.getByText(/Circuit open/).count(), 0);
     assert.deepEqual(complaints, []);
-    await leave();
   });
 });

@@ -3,22 +3,18 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { askGraph, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { makeSession, openConsole } from './console-window.ts';
 import { eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
-let browser: Browser;
 before(async () => {
   if (noChromium) return;
-  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  service = await openPlainService();
 });
-after(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+after(() => service?.stop());
 
 const propose = async (of: Merchant, fullName: string): Promise<void> => {
   const { draft } = await askGraph(
@@ -47,20 +43,21 @@ const neverLook = `{
 /** Opens a page, and waits until it receives changes. */
 const openAt = async (merchant: Merchant, path: string) => {
   const cookie = await makeSession(service, 'admin', merchant.id);
-  const { page, context } = await openConsole(browser, service.rest, cookie);
-  await context.addInitScript(neverLook);
+  const { page } = await openConsole(service.rest, cookie);
+  const neverLooking = await page.addInitScript(neverLook);
   let isTold = false;
   page.on('websocket', (socket) =>
     socket.on('framereceived', ({ payload }) => (isTold ||= `${payload}`.includes('listsChanged'))),
   );
   await page.goto(`${service.rest}/console/${path}`);
+  await neverLooking.dispose();
   await page.locator('.live-dot[data-open=true]').waitFor();
   await page.getByRole('heading', { level: 1 }).waitFor();
   await eventually(async () => {
     await rename(merchant, 'A shop');
     return isTold;
   }, 'a word that a list has changed');
-  return { page, context };
+  return page;
 };
 
 /** The questions of lists that a page sends from now on. */
@@ -85,17 +82,16 @@ describe('what people do elsewhere', { skip: noChromium }, () => {
     assert.ok(drafts && home && audit);
     await propose(merchant, 'Petrov I.');
     await Promise.all([
-      drafts.page.getByRole('row', { name: /Petrov I\./ }).waitFor(),
-      drafts.page.getByRole('link', { name: /1 Payouts to approve/ }).waitFor(),
-      home.page.getByRole('listitem').filter({ hasText: 'Petrov I.' }).waitFor(),
-      audit.page.getByRole('row', { name: /Payout proposed/ }).waitFor(),
+      drafts.getByRole('row', { name: /Petrov I\./ }).waitFor(),
+      drafts.getByRole('link', { name: /1 Payouts to approve/ }).waitFor(),
+      home.getByRole('listitem').filter({ hasText: 'Petrov I.' }).waitFor(),
+      audit.getByRole('row', { name: /Payout proposed/ }).waitFor(),
     ]);
-    for (const { context } of [drafts, home, audit]) await context.close();
   });
 
   test('is asked for once a second, however much there is', async () => {
     const merchant = await makeMerchant(service);
-    const { page, context } = await openAt(merchant, 'audit?mode=test');
+    const page = await openAt(merchant, 'audit?mode=test');
     const names = watchQuestions(page);
     const began_ms = performance.now();
     for (let change = 0; change < changes_count; change += 1) {
@@ -108,7 +104,6 @@ describe('what people do elsewhere', { skip: noChromium }, () => {
     const questions_max = 2 + (performance.now() - began_ms) / rest_ms;
     assert.ok(questions() <= questions_max, `${questions()} for ${changes_count} changes`);
     assert.equal(names.includes('Counts'), false, 'nothing that is counted has changed');
-    await context.close();
   });
 });
 
@@ -117,7 +112,7 @@ describe('a webhook', { skip: noChromium }, () => {
     const merchant = await makeMerchant(service);
     const receiver = await openReceiver(() => 500);
     await merchant.endpoint(receiver.url);
-    const { page, context } = await openAt(merchant, 'webhooks?mode=test');
+    const page = await openAt(merchant, 'webhooks?mode=test');
     const { body } = await merchant.call('POST', '/payments', {
       amount: 1_000,
       order_id: 'order-cancelled',
@@ -128,7 +123,6 @@ describe('a webhook', { skip: noChromium }, () => {
     await receiver.until(() => true);
     // The next attempt is in its column.
     await page.getByRole('row', { name: /Pending.*payment\.cancelled.*hook [1-9]/ }).waitFor();
-    await context.close();
     await receiver.close();
   });
 });
@@ -137,7 +131,7 @@ describe('without a socket', { skip: noChromium }, () => {
   test('lists are looked at every few seconds, and the frame says that it reconnects', async () => {
     const merchant = await makeMerchant(service);
     const cookie = await makeSession(service, 'admin', merchant.id);
-    const { page, context } = await openConsole(browser, service.rest, cookie);
+    const { page, context } = await openConsole(service.rest, cookie);
     await context.routeWebSocket(/graphql/, (socket) => socket.close({ code: 1011 }));
     await page.goto(`${service.rest}/console/payouts?mode=test&tab=drafts`);
     await page.locator('.live-dot[data-open=false]').waitFor();

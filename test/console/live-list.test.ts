@@ -1,95 +1,77 @@
 /** The live list when the service goes away, and when much happens at once. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { freePort } from '../support/free-port.ts';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
-import { startTestDatabase, type TestDatabase } from '../support/database.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { askGraph, callRest, makeMerchant, type Merchant } from '../support/merchant.ts';
-import {
-  ensureMigrated,
-  operatorToken,
-  spawnProcess,
-  stopProcess,
-  untilReady,
-  type ServiceProcess,
-} from '../support/service.ts';
+import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
+import { operatorToken } from '../support/service.ts';
+import { openPassage } from '../support/passage.ts';
 import { makeSession, openConsole } from './console-window.ts';
 import { comesTo } from '../support/eventually.ts';
 import { size } from '../support/size.ts';
 
-let database: TestDatabase;
-let browser: Browser;
-/** It stays when the first one goes. */
-let other: ServiceProcess;
-const running = new Set<ServiceProcess>();
-/** A process of the service; one at the same port is the same one, started again. */
-const start = async (port: number): Promise<ServiceProcess> => {
-  const process = spawnProcess('all', port, environment);
-  running.add(process);
-  await untilReady(process);
-  return process;
-};
-const environment: Record<string, string> = {
-  SECRET_KEY: randomBytes(32).toString('base64'),
-  WEBHOOK_PRIVATE_TARGETS: 'allow',
-};
-const addressesOf = ({ url }: ServiceProcess) => ({
-  rest: url,
-  graph: url,
-  databaseUrl: database.url,
-});
-
+let service: ServiceInUse;
 before(async () => {
-  if (noChromium) return;
-  [database, browser] = await Promise.all([startTestDatabase({ migrated: true }), startChromium()]);
-  await ensureMigrated(database.url);
-  environment['DATABASE_URL'] = database.url;
-  other = await start(await freePort());
+  if (!noChromium) service = await openPlainService();
 });
-after(async () => {
-  await browser?.close();
-  for (const process of running) await stopProcess(process);
-  await database?.stop();
-});
+after(() => service?.stop());
 
-const openPayments = async (process: ServiceProcess, merchant: Merchant): Promise<Page> => {
-  const cookie = await makeSession(addressesOf(process), 'viewer', merchant.id);
-  const { page } = await openConsole(browser, process.url, cookie);
-  await page.goto(`${process.url}/console/payments?mode=test`);
+const openPayments = async (rest: string, merchant: Merchant): Promise<Page> => {
+  const cookie = await makeSession(service, 'viewer', merchant.id);
+  const { page } = await openConsole(rest, cookie);
+  await page.goto(`${rest}/console/payments?mode=test`);
   return page;
 };
 
-const create = async (rest: string, key: string, orderId: string): Promise<void> => {
+const create = async ({ key }: Merchant, orderId: string): Promise<void> => {
   const body = { amount: 1_000, order_id: orderId, method: 'cards' };
-  const { status } = await callRest({ rest, key }, 'POST', '/payments', body);
+  const { status } = await callRest({ rest: service.rest, key }, 'POST', '/payments', body);
   assert.equal(status, 201);
 };
 
-describe('a restart of the service', { skip: noChromium }, () => {
+/** A way to the service, which is closed as if the service had ended, and opened again. */
+const openWay = async (port: number) => {
+  const { pass, cut } = openPassage(() => Number(new URL(service.rest).port));
+  const server = createServer(pass);
+  const open = (): Promise<unknown> => once(server.listen(port, '127.0.0.1'), 'listening');
+  const close = (): void => {
+    server.close();
+    cut();
+  };
+  await open();
+  return { rest: `http://127.0.0.1:${port}`, open, close };
+};
+
+describe('a service that goes away', { skip: noChromium }, () => {
+  let way: Awaited<ReturnType<typeof openWay>>;
+  before(async () => {
+    way = await openWay(await freePort());
+  });
+  after(() => way?.close());
+
   test('is said, ended, and misses nothing: what came meanwhile is there without loading the page', async () => {
-    const port = await freePort();
-    const first = await start(port);
-    const merchant = await makeMerchant(addressesOf(first));
-    await create(first.url, merchant.key, 'order-before');
-    const page = await openPayments(first, merchant);
+    const merchant = await makeMerchant(service);
+    await create(merchant, 'order-before');
+    const page = await openPayments(way.rest, merchant);
     await page.getByRole('row', { name: /order-before/ }).waitFor();
     await page.locator('.live-dot[data-open=true]').waitFor();
     await page.evaluate('window.neverLoadedAgain = true');
-    await stopProcess(first);
+    way.close();
     await page.getByText(/Reconnecting since/).waitFor();
-    await create(other.url, merchant.key, 'order-meanwhile');
+    await create(merchant, 'order-meanwhile');
     assert.equal(await page.getByRole('row', { name: /order-meanwhile/ }).count(), 0);
-    const again = await start(port);
+    await way.open();
     await page.locator('.live-dot[data-open=true]').waitFor();
     await page.getByRole('row', { name: /order-meanwhile/ }).waitFor();
-    await create(again.url, merchant.key, 'order-after');
+    await create(merchant, 'order-after');
     await page.getByRole('row', { name: /order-after/ }).waitFor();
     assert.equal(await page.evaluate('window.neverLoadedAgain'), true);
     assert.deepEqual(await ordersOn(page), ['order-after', 'order-meanwhile', 'order-before']);
-    await page.context().close();
   });
 });
 
@@ -143,7 +125,6 @@ const rows_max = 100;
 
 describe('a hundred payments a second', { skip: noChromium }, () => {
   test('are listed as the graph lists them, and drawn a few times a second', async (t) => {
-    const service = addressesOf(other);
     const merchant = await makeMerchant(service);
     await askGraph(
       service,
@@ -151,8 +132,8 @@ describe('a hundred payments a second', { skip: noChromium }, () => {
       { m: merchant.id },
       operatorToken,
     );
-    await create(other.url, merchant.key, 'order-first');
-    const page = await openPayments(other, merchant);
+    await create(merchant, 'order-first');
+    const page = await openPayments(service.rest, merchant);
     await page.getByRole('row', { name: /order-first/ }).waitFor();
     await page.locator('.live-dot[data-open=true]').waitFor();
     await page.evaluate(watch);
@@ -165,7 +146,7 @@ describe('a hundred payments a second', { skip: noChromium }, () => {
       for (const index of indices) {
         const due_ms = began_ms + (index / payments_count) * spread_ms;
         await sleep(Math.max(0, due_ms - performance.now()));
-        await create(other.url, merchant.key, `order-${index}`);
+        await create(merchant, `order-${index}`);
       }
     };
     await Promise.all(Array.from({ length: callers }, caller));

@@ -2,7 +2,7 @@
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
 import { makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
@@ -10,17 +10,13 @@ import { makeSession, openConsole } from './console-window.ts';
 import { eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
-let browser: Browser;
 let merchant: Merchant;
 before(async () => {
   if (noChromium) return;
-  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  service = await openPlainService();
   merchant = await makeMerchant(service);
 });
-after(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+after(() => service?.stop());
 
 const paid = async (): Promise<string> => {
   const order = { amount: 300_000, order_id: 'lost', method: 'cards' };
@@ -56,7 +52,7 @@ describe('an answer that is lost', { skip: noChromium }, () => {
   test('leaves the outcome open in words, and a new dialog does not pay twice', async () => {
     const id = await paid();
     const cookie = await makeSession(service, 'finance', merchant.id);
-    const { page, context } = await openConsole(browser, service.rest, cookie);
+    const { page } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/payments?mode=test&open=${merchant.id}/${id}`);
     await loseAnswers(page, 'RefundPayment');
     const first = await refundIn(page);
@@ -81,7 +77,6 @@ describe('an answer that is lost', { skip: noChromium }, () => {
     await second.getByText('The refund is recorded').waitFor();
     const { body } = await merchant.call('GET', `/payments/${id}`);
     assert.equal(body.amount_refunded, 100_000);
-    await context.close();
   });
 });
 
@@ -110,7 +105,7 @@ describe('parts of the program that are lost', { skip: noChromium }, () => {
   ] as const)
     test(`leave the rest, and one that is tried again brings all back: in a browser that ${browserThat}`, async () => {
       const cookie = await makeSession(service, 'viewer', merchant.id);
-      const { page, context } = await openConsole(browser, service.rest, cookie);
+      const { page } = await openConsole(service.rest, cookie);
       await page.goto(`${service.rest}/console/payments?mode=test`);
       await page.getByRole('heading', { name: 'Payments', exact: true }).waitFor();
       const bringBack = await loseScripts(page, remembers);
@@ -129,14 +124,13 @@ describe('parts of the program that are lost', { skip: noChromium }, () => {
       // The palette, which is back in place in some browsers, hides what is behind it from roles.
       await page.locator('h1', { hasText: 'Reports' }).waitFor();
       await page.locator('[role=alert]').first().waitFor({ state: 'detached' });
-      await context.close();
     });
 });
 
 describe('a moment in the address', { skip: noChromium }, () => {
   test('that is none is left out, and the list stands', async () => {
     const cookie = await makeSession(service, 'viewer', merchant.id);
-    const { page, context, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, complaints } = await openConsole(service.rest, cookie);
     for (const path of ['payments', 'webhooks', 'audit']) {
       await page.goto(`${service.rest}/console/${path}?mode=test&since=yesterday&until=2026-99-01`);
       await page.getByRole('heading', { level: 1 }).waitFor();
@@ -146,6 +140,5 @@ describe('a moment in the address', { skip: noChromium }, () => {
         .waitFor();
     }
     assert.deepEqual(complaints, []);
-    await context.close();
   });
 });

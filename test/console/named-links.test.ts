@@ -5,29 +5,24 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
 import { consoleOperations, someVariables } from '../support/console-operations.ts';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { operatorToken } from '../support/service.ts';
-import { openConsole, type ConsoleWindow } from './console-window.ts';
+import { go, openConsole, type ConsoleWindow } from './console-window.ts';
 import { proposePayout } from './propose-payout.ts';
 import { openVisitor, type Visitor } from './visitor.ts';
 
 const root = join(import.meta.dirname, '../..');
 let service: ServiceInUse;
-let browser: Browser | null = null;
 let merchant: Merchant;
 before(async () => {
   service = await openPlainService();
-  if (!noChromium) browser = await startChromium();
   merchant = await makeMerchant(service);
 });
-after(async () => {
-  await browser?.close();
-  await service.stop();
-});
+after(() => service.stop());
 
 /** What the command prints and ends with, with these words behind it. */
 const command = async (...words: readonly string[]) => {
@@ -146,8 +141,7 @@ test('a viewer by a link is refused all that changes anything; kept views are th
 });
 
 const atWork = async (person: string, role: string): Promise<ConsoleWindow> => {
-  assert(browser);
-  const window = await openConsole(browser, service.rest, null);
+  const window = await openConsole(service.rest, null);
   await window.page.goto(await linkFor(person, role));
   await window.page.waitForURL('**/console/');
   return window;
@@ -167,9 +161,9 @@ describe('two people by links', { skip: noChromium }, () => {
     await payByCard(body.payment_url);
     const [anna, boris] = [await atWork('anna', 'finance'), await atWork('boris', 'finance')];
     const drafts = `${service.rest}/console/payouts?mode=test&tab=drafts`;
-    await anna.page.goto(`${service.rest}/console/payouts?mode=test`);
+    await go(anna.page, `${service.rest}/console/payouts?mode=test`);
     await proposePayout(anna.page, '300,25', 'Ivanov K.');
-    await anna.page.goto(drafts);
+    await go(anna.page, drafts);
     const own = anna.page.getByRole('row', { name: /Ivanov K\./ });
     const button = own.getByRole('button', { name: /Approve/ });
     await button.waitFor();
@@ -187,7 +181,7 @@ describe('two people by links', { skip: noChromium }, () => {
     const refused = await asAnna.ask('ApproveDraft', draft);
     assert.equal(refused.data.payoutDraftApprove.__typename, 'Refused', JSON.stringify(refused));
 
-    await boris.page.goto(drafts);
+    await go(boris.page, drafts);
     await boris.page
       .getByRole('row', { name: /Ivanov K\./ })
       .getByRole('button', { name: 'Approve' })
@@ -195,7 +189,7 @@ describe('two people by links', { skip: noChromium }, () => {
     const dialog = boris.page.getByRole('dialog', { name: 'Approve' });
     await dialog.getByRole('button', { name: 'Approve' }).click();
     await dialog.getByText('Approved. The payout:').waitFor();
-    await anna.page.goto(`${service.rest}/console/payouts?mode=test`);
+    await go(anna.page, `${service.rest}/console/payouts?mode=test`);
     const made = anna.page.getByRole('row', { name: /Ivanov K\./ });
     await made.getByText('Paid out').waitFor();
 
@@ -211,6 +205,5 @@ describe('two people by links', { skip: noChromium }, () => {
     assert.ok(entries.includes('boris payout_draft.approve'), entries.join());
     assert.ok(!entries.some((entry: string) => entry.startsWith('anna payout_draft.approve')));
     assert.deepEqual([...anna.complaints, ...boris.complaints], []);
-    await Promise.all([anna.leave(), boris.leave()]);
   });
 });

@@ -1,24 +1,20 @@
 /** What needs a person, on home: one list, oldest first, and what to do beside each line. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { sumUpTo } from '../../console/src/home/sum-up-to.ts';
 import { makeSession, openConsole } from './console-window.ts';
 
 let service: ServiceInUse;
-let browser: Browser;
 let merchant: Merchant;
 before(async () => {
   if (noChromium) return;
-  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  service = await openPlainService();
   merchant = await makeMerchant(service);
 });
-after(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+after(() => service?.stop());
 
 const propose = async (of: Merchant, fullName: string): Promise<void> => {
   const input = `{ amount: 120050, phone: "+79161234567", bankId: "100000000111", fullName: "${fullName}" }`;
@@ -36,7 +32,7 @@ describe('what needs a person', { skip: noChromium }, () => {
     await propose(merchant, 'Sidorov P.');
     await propose(stranger, 'Ivanov A.');
     const cookie = await makeSession(service, 'admin', merchant.id);
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, complaints } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/?mode=test`);
     const lines = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem');
     await lines.nth(1).waitFor();
@@ -62,13 +58,12 @@ describe('what needs a person', { skip: noChromium }, () => {
     await page.getByRole('row', { name: /Sidorov P\./ }).waitFor();
     assert.equal(await page.getByRole('row', { name: /Petrov I\./ }).count(), 0);
     assert.deepEqual(complaints, []);
-    await leave();
   });
 
   test('is said to be nothing when it is nothing', async () => {
     const other = await makeMerchant(service);
     const cookie = await makeSession(service, 'viewer', other.id);
-    const { page, leave } = await openConsole(browser, service.rest, cookie);
+    const { page } = await openConsole(service.rest, cookie);
     // The same question again, as time goes on, is none of its own.
     const asked = new Map<string, string>();
     page.on('request', (request) => {
@@ -83,7 +78,6 @@ describe('what needs a person', { skip: noChromium }, () => {
     // Each number by itself took twice as many questions, and their connections waited in line.
     const names = [...asked.values()];
     assert.ok(names.length <= 9 && names.includes('Today'), names.join());
-    await leave();
   });
 });
 

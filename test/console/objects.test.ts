@@ -1,31 +1,27 @@
 /** A payout in its drawer, a link with its payments, and the columns of the main lists. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
-import { makeSession, openConsole } from './console-window.ts';
+import { go, makeSession, openConsole } from './console-window.ts';
 import { openVisitor } from './visitor.ts';
 import { eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
-let browser: Browser;
 let merchant: Merchant;
 before(async () => {
   if (noChromium) return;
-  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  service = await openPlainService();
   merchant = await makeMerchant(service);
   await merchant.endpoint('http://127.0.0.1:1/hook');
 });
-after(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+after(() => service?.stop());
 
 const openAt = async (path: string) => {
   const cookie = await makeSession(service, 'viewer', merchant.id);
-  const opened = await openConsole(browser, service.rest, cookie);
+  const opened = await openConsole(service.rest, cookie);
   await opened.page.goto(`${service.rest}/console/${path}`);
   return opened;
 };
@@ -64,7 +60,7 @@ describe('one object', { skip: noChromium }, () => {
   });
 
   test('among links shows its payments, each of which opens, and leads to all of them', async () => {
-    const { page, leave, complaints } = await openAt(`paylinks?mode=test&open=${linkId}`);
+    const { page, complaints } = await openAt(`paylinks?mode=test&open=${linkId}`);
     const drawer = page.getByRole('dialog', { name: 'Payment link' });
     const all = drawer.getByRole('link', { name: 'All of them, with filters' });
     await all.waitFor();
@@ -79,7 +75,6 @@ describe('one object', { skip: noChromium }, () => {
     assert.equal(await page.locator('tbody tr').count(), 1);
     assert.equal(await page.getByRole('cell', { name: /order-of-no-link/ }).count(), 0);
     assert.deepEqual(complaints, []);
-    await leave();
   });
 
   test('among payouts opens by its row and its address: draft, end, movements, webhooks', async () => {
@@ -93,7 +88,7 @@ describe('one object', { skip: noChromium }, () => {
     visitor.become(`console=${await makeSession(service, 'admin', merchant.id)}`);
     const approved = await visitor.ask('ApproveDraft', { merchantId: merchant.id, id });
     assert.equal(approved.errors, undefined, JSON.stringify(approved));
-    const { page, leave, complaints } = await openAt('payouts?mode=test');
+    const { page, complaints } = await openAt('payouts?mode=test');
     const row = page.getByRole('row', { name: /Petrov I\./ });
     await row.getByText('Paid out').waitFor();
     await row.getByText('Petrov I.').click();
@@ -106,16 +101,15 @@ describe('one object', { skip: noChromium }, () => {
     await drawer.getByText('-₽1,200.50').or(drawer.getByText('−₽1,200.50')).first().waitFor();
     await drawer.getByRole('link', { name: 'http://127.0.0.1:1/hook' }).click();
     await page.getByRole('dialog', { name: /payout\.succeeded|Webhook/ }).waitFor();
-    await page.goto(`${service.rest}/console/payouts?mode=test&open=${merchant.id}/${id}`);
+    await go(page, `${service.rest}/console/payouts?mode=test&open=${merchant.id}/${id}`);
     await page.getByRole('dialog', { name: 'Payout' }).getByText(id, { exact: true }).waitFor();
     assert.deepEqual(complaints, []);
-    await leave();
   });
 });
 
 test('the event log stands newest first, and by a kind or from the oldest when that is chosen', async (t) => {
   if (noChromium) return t.skip();
-  const { page, leave, complaints } = await openAt('developers?mode=test&tab=events');
+  const { page, complaints } = await openAt('developers?mode=test&tab=events');
   const rows = page.getByRole('table', { name: 'Events and requests' }).locator('tbody tr');
   await rows.first().waitFor();
   const newest = await rows.locator('td:first-child').allInnerTexts();
@@ -132,12 +126,11 @@ test('the event log stands newest first, and by a kind or from the oldest when t
   const narrowed = await rows.locator('td:first-child').allInnerTexts();
   assert.deepEqual(new Set(narrowed), new Set(['payment.succeeded']));
   assert.deepEqual(complaints, []);
-  await leave();
 });
 
 describe('the columns of a list', { skip: noChromium }, () => {
   test('are chosen for each list and kept', async () => {
-    const { page, leave } = await openAt('payouts?mode=test');
+    const { page } = await openAt('payouts?mode=test');
     const head = (name: string) => page.getByRole('columnheader', { name, exact: true });
     await head('Method').waitFor();
     await page.getByRole('button', { name: 'Columns' }).click();
@@ -148,13 +141,13 @@ describe('the columns of a list', { skip: noChromium }, () => {
     await page.reload();
     await head('Bank reference').waitFor();
     assert.equal(await head('Method').count(), 0);
-    for (const path of ['refunds', 'webhooks', 'subscriptions', 'receipts']) {
-      await page.goto(`${service.rest}/console/${path}?mode=test`);
+    for (const name of ['Refunds', 'Webhooks', 'Subscriptions', 'Receipts']) {
+      await go(page, `${service.rest}/console/${name.toLowerCase()}?mode=test`);
+      await page.getByRole('heading', { level: 1, name }).waitFor();
       await page.getByRole('button', { name: 'Columns' }).click();
       const choices = page.getByRole('checkbox');
       await choices.nth(4).waitFor();
       await page.keyboard.press('Escape');
     }
-    await leave();
   });
 });

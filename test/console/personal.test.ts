@@ -5,34 +5,30 @@
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { readItems, readQuantity, totalOf } from '../../console/src/payments/closing-items.ts';
 import { payByCard } from '../support/buyer.ts';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { receiptOf } from '../support/receipts.ts';
-import { makeSession, openConsole } from './console-window.ts';
+import { go, makeSession, openConsole } from './console-window.ts';
 import { eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
-let browser: Browser;
 let merchant: Merchant;
 before(async () => {
   if (noChromium) return;
-  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  service = await openPlainService();
   merchant = await makeMerchant(service);
 });
-after(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+after(() => service?.stop());
 
 const openAt = async (
   path: string,
   role: 'viewer' | 'finance' | 'admin' = 'admin',
   whose: string | null = merchant.id,
 ) => {
-  const opened = await openConsole(browser, service.rest, await makeSession(service, role, whose));
+  const opened = await openConsole(service.rest, await makeSession(service, role, whose));
   await opened.page.goto(`${service.rest}/console/${path}`);
   return opened;
 };
@@ -77,7 +73,7 @@ describe('personal data', { skip: noChromium }, () => {
     assert.equal(await barred.getAttribute('aria-disabled'), 'true');
     await finance.leave();
 
-    const { page, leave, complaints } = await openAt(path);
+    const { page, complaints } = await openAt(path);
     await page.getByText('For Anna').waitFor();
     await page.getByRole('button', { name: 'Erase personal data' }).click();
     const dialog = page.getByRole('dialog', { name: 'Erase personal data' });
@@ -93,7 +89,7 @@ describe('personal data', { skip: noChromium }, () => {
     await page.getByText('For Anna').waitFor({ state: 'detached' });
     assert.equal(await actions('personal_data.erase'), 1);
 
-    await page.goto(`${service.rest}/console/merchants/${merchant.id}?mode=test`);
+    await go(page, `${service.rest}/console/merchants/${merchant.id}?mode=test`);
     await page.getByRole('button', { name: 'Erase data of a customer' }).click();
     const whole = page.getByRole('dialog', { name: 'Erase data of a customer' });
     await whole.getByLabel('Customer').fill('buyer-77');
@@ -101,7 +97,6 @@ describe('personal data', { skip: noChromium }, () => {
     await confirm(page, 'Erase data of a customer');
     await whole.getByText(/Erased\. Payments: 1, payouts: 0/).waitFor();
     assert.deepEqual(complaints, []);
-    await leave();
   });
 });
 
@@ -124,10 +119,7 @@ describe('a closing receipt', { skip: noChromium }, () => {
       );
       return payment.amountRefunded === 4_000;
     }, 'the refund');
-    const { page, leave, complaints } = await openAt(
-      `payments/${merchant.id}/${id}?mode=test`,
-      'finance',
-    );
+    const { page, complaints } = await openAt(`payments/${merchant.id}/${id}?mode=test`, 'finance');
     await page.getByRole('button', { name: 'Make the closing receipt' }).click();
     const dialog = page.getByRole('dialog', { name: 'Make the closing receipt' });
     await dialog.getByText(/Sum of the items: ₽100\.00\. It must be ₽60\.00/).waitFor();
@@ -153,7 +145,6 @@ describe('a closing receipt', { skip: noChromium }, () => {
     ]);
     assert.equal(await actions('receipt.close'), 1);
     assert.deepEqual(complaints, []);
-    await leave();
   });
 });
 
@@ -176,7 +167,7 @@ describe('a part of a payment with a receipt', { skip: noChromium }, () => {
       const { payment } = await askGraph(service, asked);
       return payment.receipts.length > 0;
     }, 'the receipt');
-    const { page, leave, complaints } = await openAt(`payments/${merchant.id}/${id}?mode=test`);
+    const { page, complaints } = await openAt(`payments/${merchant.id}/${id}?mode=test`);
     const open = async () => {
       await page.getByRole('button', { name: 'Refund', exact: true }).click();
       const dialog = page.getByRole('dialog', { name: 'Refund' });
@@ -206,13 +197,12 @@ describe('a part of a payment with a receipt', { skip: noChromium }, () => {
     assert.equal(await second.quantity('Tea').inputValue(), '1');
     await second.dialog.getByText(/₽60\.00 go back to/).waitFor();
     assert.deepEqual(complaints, []);
-    await leave();
   });
 });
 
 describe('an endpoint', { skip: noChromium }, () => {
   test('is made with a scheme of signatures, whose secret is shown so, and changed', async () => {
-    const { page, leave } = await openAt(`merchants/${merchant.id}?mode=test`);
+    const { page } = await openAt(`merchants/${merchant.id}?mode=test`);
     await page.getByRole('button', { name: 'Add an endpoint' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add an endpoint' });
     await dialog.getByRole('textbox').first().fill('https://shop.example/hooks');
@@ -231,14 +221,13 @@ describe('an endpoint', { skip: noChromium }, () => {
     await editing.getByRole('button', { name: 'Close' }).last().click();
     await line.getByText('Signature: legacy').waitFor();
     assert.equal(await actions('webhook_endpoint.update'), 1);
-    await leave();
   });
 });
 
 describe('a fee', { skip: noChromium }, () => {
   test('is set for one shop, and stands with its name', async () => {
     const path = `policies?mode=test&merchant=${merchant.id}&tab=rates`;
-    const { page, leave } = await openAt(path, 'finance', null);
+    const { page } = await openAt(path, 'finance', null);
     const { merchant: of } = await askGraph(
       service,
       `{ merchant(id: "${merchant.id}") { shops { id name } } }`,
@@ -260,7 +249,6 @@ describe('a fee', { skip: noChromium }, () => {
       return rateHistory.nodes.find(({ rateBps }: { rateBps: number }) => rateBps === 321);
     }, 'the fee');
     assert.equal(set.shopId, shop.id);
-    await leave();
   });
 });
 

@@ -1,7 +1,7 @@
 /** The chart of reports: its axes, and a bar that is read by the keyboard. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { makeMerchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { markedPlaces, roundMost } from '../../console/src/reports/axes.ts';
@@ -9,15 +9,11 @@ import { makeSession, openConsole } from './console-window.ts';
 import { eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
-let browser: Browser;
 before(async () => {
   if (noChromium) return;
-  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  service = await openPlainService();
 });
-after(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+after(() => service?.stop());
 
 describe('an axis', () => {
   test('ends at a round even number', () => {
@@ -36,7 +32,7 @@ describe('the chart', { skip: noChromium }, () => {
     for (const order_id of ['order-1', 'order-2', 'order-3'])
       await merchant.call('POST', '/payments', { amount: 100, order_id, method: 'cards' });
     const cookie = await makeSession(service, 'viewer', merchant.id);
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, complaints } = await openConsole(service.rest, cookie);
     const chart = page.getByRole('img', { name: /Payments, 30 days/ });
     const readout = page.locator('.chart-readout');
     await eventually(async () => {
@@ -51,6 +47,5 @@ describe('the chart', { skip: noChromium }, () => {
     await page.keyboard.press('End');
     assert.equal(await readout.innerText(), last);
     assert.deepEqual(complaints, []);
-    await leave();
   });
 });

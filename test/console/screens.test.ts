@@ -4,25 +4,22 @@
  */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { flawsOf, noChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { receiptOf } from '../support/receipts.ts';
 import { setClock } from '../support/test-clock.ts';
-import { makeSession, openConsole } from './console-window.ts';
+import { go, makeSession, openConsole } from './console-window.ts';
 import { eventually } from '../support/eventually.ts';
 import { isLong } from '../support/size.ts';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const pictures = join(import.meta.dirname, '../browser/screenshots');
 
 let service: ServiceInUse;
-let browser: Browser;
 let merchant: Merchant;
 let cookie: string;
 let paymentId: string;
@@ -33,7 +30,7 @@ let payoutId: string;
 let prepaidId: string;
 before(async () => {
   if (noChromium) return;
-  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  service = await openPlainService();
   merchant = await makeMerchant(service);
   cookie = await makeSession(service, 'admin');
   // Nobody listens there: its webhooks stay on their way.
@@ -109,10 +106,7 @@ before(async () => {
   assert.equal(data.draft.__typename, 'PayoutDraftCreated');
   if (isLong) mkdirSync(pictures, { recursive: true });
 });
-after(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+after(() => service?.stop());
 
 /** Every screen, with what is on it when it has come to rest. */
 const screens: readonly (readonly [path: string, ready: string])[] = [
@@ -233,16 +227,11 @@ const follow = async (page: Page, path: string): Promise<void> => {
   const nowhere = page.getByRole('heading', {
     name: /^(There is nothing at this|По этому адресу ничего нет)/,
   });
-  await page.evaluate(`history.pushState({}, '', ${JSON.stringify(addressOf('nowhere'))})`);
+  await go(page, addressOf('nowhere'));
   await nowhere.waitFor();
-  await page.evaluate(`history.pushState({}, '', ${JSON.stringify(addressOf(path))})`);
+  await go(page, addressOf(path));
   await nowhere.waitFor({ state: 'detached' });
 };
-
-const findings = (page: Page): Promise<readonly string[]> =>
-  page.evaluate(
-    'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))',
-  );
 
 /** Looks at what the page has, in each of these views, of which the first is shown already. */
 const look = async (page: Page, views: readonly View[], name: string): Promise<void> => {
@@ -250,7 +239,7 @@ const look = async (page: Page, views: readonly View[], name: string): Promise<v
     const { theme, width } = view;
     const seen = `${name} ${theme} ${width}`;
     if (nth > 0) await show(page, view);
-    if (nth === 0 || isLong) assert.deepEqual(await findings(page), [], seen);
+    if (nth === 0 || isLong) assert.deepEqual(await flawsOf(page), [], seen);
     const over = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
     assert.ok(over <= 0, `${seen} is ${over} px too wide`);
     const cut = await page.evaluate<number>(
@@ -265,39 +254,36 @@ const look = async (page: Page, views: readonly View[], name: string): Promise<v
 
 describe('every screen', { skip: noChromium }, () => {
   for (const language of languages) {
-    /** A window in which axe is ready on every page. */
     const open = async () => {
-      const opened = await openConsole(browser, service.rest, cookie, { language });
-      await opened.context.addInitScript(axe);
+      const opened = await openConsole(service.rest, cookie, { language });
       await opened.page.goto(addressOf(''));
-      const go = (path: string) =>
+      const goTo = (path: string) =>
         isLong ? opened.page.goto(addressOf(path)) : follow(opened.page, path);
-      return { ...opened, go };
+      return { ...opened, goTo };
     };
 
     test(`is clean for axe, fits its width and breaks no policy: ${language}`, async () => {
-      const { page, leave, complaints, go } = await open();
+      const { page, complaints, goTo } = await open();
       for (const [nth, [path, ready]] of screens.entries()) {
         const views = viewsOf(nth, language);
         const [first] = views;
         if (!first) continue;
         await show(page, first);
-        await go(path);
+        await goTo(path);
         await page.locator(ready).first().waitFor();
         await look(page, views, `${language} ${path}`);
       }
       assert.deepEqual(complaints, []);
-      await leave();
     });
 
     test(`the dialogs are clean: ${language}`, async () => {
-      const { page, leave, go } = await open();
+      const { page, goTo } = await open();
       for (const [nth, [path, button]] of dialogs.entries()) {
         const views = viewsOf(nth, language);
         const [first] = views;
         if (!first) continue;
         await show(page, first);
-        await go(path);
+        await goTo(path);
         await page.getByRole('button', { name: button }).first().click();
         const dialog = page.getByRole('dialog');
         await dialog.locator('.dialog-foot').waitFor();
@@ -305,12 +291,11 @@ describe('every screen', { skip: noChromium }, () => {
         await page.keyboard.press('Escape');
         await dialog.waitFor({ state: 'detached' });
       }
-      await leave();
     });
   }
 
   test('says in its title, its bar and its switch that it is the test mode', async () => {
-    const { page, leave } = await openConsole(browser, service.rest, cookie);
+    const { page } = await openConsole(service.rest, cookie);
     await page.goto(addressOf('payments'));
     await page.getByText('Test mode: a simulated bank, no real money.').waitFor();
     assert.match(await page.title(), /^\[Test\] /);
@@ -320,6 +305,5 @@ describe('every screen', { skip: noChromium }, () => {
     assert.equal(await page.getByText('no real money').count(), 0);
     await page.goBack();
     await page.getByRole('cell', { name: /order-1/ }).waitFor();
-    await leave();
   });
 });

@@ -1,7 +1,7 @@
 /** What a newcomer does in the console, in a real browser, from the printed link on. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
 import { makeMerchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
@@ -9,15 +9,11 @@ import { makeSession, openConsole } from './console-window.ts';
 import { makeLink } from './visitor.ts';
 
 let service: ServiceInUse;
-let browser: Browser;
 before(async () => {
   if (noChromium) return;
-  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  service = await openPlainService();
 });
-after(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+after(() => service?.stop());
 
 const createPayment = async (
   key: string,
@@ -34,7 +30,7 @@ const createPayment = async (
 
 describe('a newcomer', { skip: noChromium }, () => {
   test('opens the link, onboards a shop, pays by its key, sees the row come, refunds a part, finds it in the audit log', async () => {
-    const { page, leave, complaints } = await openConsole(browser, service.rest, null);
+    const { page, complaints } = await openConsole(service.rest, null);
     await page.goto(await makeLink(service.rest));
     await page.waitForURL('**/console/');
     assert.equal(new URL(page.url()).hash, '', 'the secret has left the address');
@@ -87,15 +83,13 @@ describe('a newcomer', { skip: noChromium }, () => {
     await page.getByRole('link', { name: 'Audit' }).click();
     await page.getByRole('cell', { name: 'Refund created' }).first().waitFor();
     assert.deepEqual(complaints, []);
-    await leave();
   });
 
   test('is led back to the login when the session is over', async () => {
-    const { page, leave } = await openConsole(browser, service.rest, null);
+    const { page } = await openConsole(service.rest, null);
     await page.goto(`${service.rest}/console/payments`);
     await page.waitForURL('**/console/enter');
     await page.getByText('npm run console:link').first().waitFor();
-    await leave();
   });
 });
 
@@ -104,7 +98,7 @@ describe('a viewer', { skip: noChromium }, () => {
     const merchant = await makeMerchant(service);
     const payment = await createPayment(merchant.key, 'order-of-the-viewer');
     const cookie = await makeSession(service, 'viewer', merchant.id);
-    const { page, leave } = await openConsole(browser, service.rest, cookie);
+    const { page } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/payments?mode=test&open=${merchant.id}/${payment.id}`);
     const cancel = page.getByRole('button', { name: /Cancel payment/ });
     await cancel.waitFor();
@@ -113,20 +107,18 @@ describe('a viewer', { skip: noChromium }, () => {
     await cancel.click({ force: true });
     assert.equal(await page.getByRole('dialog').count(), 1, 'the drawer alone');
     assert.equal(await page.getByRole('link', { name: 'Alerts' }).count(), 0);
-    await leave();
   });
 
   test('another merchant is not found, by its address, either', async () => {
     const [own, other] = await Promise.all([makeMerchant(service), makeMerchant(service)]);
     const payment = await createPayment(other.key, 'order-of-another');
     const cookie = await makeSession(service, 'admin', own.id);
-    const { page, leave } = await openConsole(browser, service.rest, cookie);
+    const { page } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/payments/${other.id}/${payment.id}?mode=test`);
     await page
       .getByText(/no such payment|no such merchant/i)
       .first()
       .waitFor();
-    await leave();
   });
 });
 
@@ -138,7 +130,7 @@ describe('by the keyboard alone', { skip: noChromium }, () => {
       merchant.call('POST', '/subscriptions', { amount: 99_000, customer_ref: 'buyer-7' }),
     ]);
     const cookie = await makeSession(service, 'viewer', merchant.id);
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, complaints } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/?mode=test`);
     await page.getByRole('heading', { name: 'Home' }).waitFor();
     for (const [id, path, shown] of [
@@ -156,14 +148,13 @@ describe('by the keyboard alone', { skip: noChromium }, () => {
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     }
     assert.deepEqual(complaints, []);
-    await leave();
   });
 
   test('a payment is found, opened, cancelled and closed', async () => {
     const merchant = await makeMerchant(service);
     const payment = await createPayment(merchant.key, 'order-of-the-keys');
     const cookie = await makeSession(service, 'admin');
-    const { page, leave } = await openConsole(browser, service.rest, cookie);
+    const { page } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/?mode=test`);
     await page.getByRole('heading', { name: 'Home' }).waitFor();
     const { keyboard } = page;
@@ -198,6 +189,5 @@ describe('by the keyboard alone', { skip: noChromium }, () => {
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
     await keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
-    await leave();
   });
 });

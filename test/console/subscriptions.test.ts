@@ -1,22 +1,18 @@
 /** What support does with subscriptions, saved methods and links in the console, in a browser. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { confirmAtBank, payByCard } from '../support/buyer.ts';
 import { makeMerchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
-import { makeSession, openConsole } from './console-window.ts';
+import { go, makeSession, openConsole } from './console-window.ts';
 
 let service: ServiceInUse;
-let browser: Browser;
 before(async () => {
   if (noChromium) return;
-  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  service = await openPlainService();
 });
-after(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+after(() => service?.stop());
 
 describe('support', { skip: noChromium }, () => {
   test('sees a subscription become active, pauses it, resumes it, and ends its method with a reason', async () => {
@@ -27,7 +23,7 @@ describe('support', { skip: noChromium }, () => {
       plan_name: 'Tea each month',
     });
     const cookie = await makeSession(service, 'support', merchant.id);
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, complaints } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/subscriptions?mode=test`);
     const row = page.getByRole('row', { name: /Tea each month/ });
     await row.getByText('Not bound yet').waitFor();
@@ -61,14 +57,13 @@ describe('support', { skip: noChromium }, () => {
     await page.keyboard.press('Escape');
     await page.getByRole('cell', { name: 'Ended' }).waitFor();
     assert.deepEqual(complaints, []);
-    await leave();
   });
 
   test('ends a link, which nobody can pay then; live mode has none of it', async () => {
     const merchant = await makeMerchant(service);
     const { body } = await merchant.call('POST', '/links', { amount: 250_000, description: 'Tea' });
     const cookie = await makeSession(service, 'support', merchant.id);
-    const { page, leave } = await openConsole(browser, service.rest, cookie);
+    const { page } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/paylinks?mode=test`);
     await page.getByRole('row', { name: /Tea/ }).click();
     await page.getByRole('button', { name: 'End the link' }).click();
@@ -77,8 +72,7 @@ describe('support', { skip: noChromium }, () => {
     await dialog.getByText('The link has ended.').waitFor();
     const after = await merchant.call('GET', `/links/${body.link.id}`);
     assert.equal(after.body.status ?? after.body.link.status, 'deactivated');
-    await page.goto(`${service.rest}/console/paylinks?mode=live`);
+    await go(page, `${service.rest}/console/paylinks?mode=live`);
     await page.getByRole('heading', { name: 'No payment links yet' }).waitFor();
-    await leave();
   });
 });

@@ -1,7 +1,7 @@
 /** One payment's timeline in a real browser: its order, its records, what is sent again. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
 import { askGraph, makeMerchant, openReceiver } from '../support/merchant.ts';
 import { receiptOf } from '../support/receipts.ts';
@@ -10,15 +10,11 @@ import { makeSession, openConsole } from './console-window.ts';
 import { eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
-let browser: Browser;
 before(async () => {
   if (noChromium) return;
-  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  service = await openPlainService();
 });
-after(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+after(() => service?.stop());
 
 describe("a payment's timeline", { skip: noChromium }, () => {
   test('shows statuses, bank calls, movements and webhooks, filters them, and opens to records without a card', async () => {
@@ -27,7 +23,7 @@ describe("a payment's timeline", { skip: noChromium }, () => {
     await merchant.endpoint(receiver.url, ['payment_succeeded']);
     const { body } = await merchant.call('POST', '/payments', { amount: 125_000, method: 'cards' });
     const cookie = await makeSession(service, 'admin', merchant.id);
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, leave, complaints } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/payments/${merchant.id}/${body.payment.id}?mode=test`);
     const lines = page.locator('.timeline li');
     await lines.first().waitFor();
@@ -93,7 +89,7 @@ describe("a payment's timeline", { skip: noChromium }, () => {
     const { id } = body.payment;
     const place = `${service.rest}/console/payments/${merchant.id}/${id}?mode=test`;
     const support = await makeSession(service, 'support', merchant.id);
-    const looking = await openConsole(browser, service.rest, support);
+    const looking = await openConsole(service.rest, support);
     await looking.page.goto(place);
     const refused = 'Receipt of the payment was refused by the cash register';
     await looking.page.locator('.timeline li').getByText(refused).waitFor();
@@ -102,7 +98,7 @@ describe("a payment's timeline", { skip: noChromium }, () => {
     await looking.leave();
 
     const cookie = await makeSession(service, 'finance', merchant.id);
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, complaints } = await openConsole(service.rest, cookie);
     await page.goto(place);
     const button = page.getByRole('button', { name: 'Resend receipt' });
     await button.focus();
@@ -124,6 +120,5 @@ describe("a payment's timeline", { skip: noChromium }, () => {
     );
     assert.deepEqual(auditLog.nodes, [{ actor: 'a finance', role: 'finance' }]);
     assert.deepEqual(complaints, []);
-    await leave();
   });
 });

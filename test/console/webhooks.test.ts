@@ -1,12 +1,12 @@
 /** Webhooks, alerts, the audit log, kept views and sessions, as people use them in a browser. */
-import { after, afterEach, before, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import type { Page } from 'playwright-core';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
 import {
   expectedSignature,
@@ -15,33 +15,25 @@ import {
   type Merchant,
 } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
-import { makeSession, openConsole, type ConsoleWindow } from './console-window.ts';
+import { go, makeSession, openConsole } from './console-window.ts';
 import { eventually } from '../support/eventually.ts';
 
 let service: ServiceInUse;
-let browser: Browser;
 let database: pg.Client;
 before(async () => {
   if (noChromium) return;
-  [service, browser] = await Promise.all([openPlainService(), startChromium()]);
+  service = await openPlainService();
   database = new pg.Client({ connectionString: service.databaseUrl });
   await database.connect();
 });
 after(async () => {
   await database?.end();
-  await browser?.close();
   await service?.stop();
-});
-
-const windows: ConsoleWindow[] = [];
-afterEach(async () => {
-  for (const { leave } of windows.splice(0)) await leave();
 });
 
 const openAt = async (path: string, merchantId: string | null = null): Promise<Page> => {
   const cookie = await makeSession(service, 'admin', merchantId);
-  const opened = await openConsole(browser, service.rest, cookie);
-  windows.push(opened);
+  const opened = await openConsole(service.rest, cookie);
   await opened.page.goto(`${service.rest}/console/${path}`);
   return opened.page;
 };
@@ -212,7 +204,7 @@ describe('who is logged in', { skip: noChromium }, () => {
     assert.equal(answer.status, 401);
     await dialog.getByRole('button', { name: 'Close' }).last().click();
     await row.waitFor({ state: 'detached' });
-    await page.goto(`${service.rest}/console/audit`);
+    await go(page, `${service.rest}/console/audit`);
     const ended = page.getByRole('cell', { name: 'Logged out of the console' });
     await ended.waitFor();
     assert.ok((await page.locator('tbody tr').count()) > 1, 'there are others beside it');

@@ -1,15 +1,15 @@
 /** `psp open` leads to where the console shows the object. */
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
+import { noChromium } from '../browser/chromium.ts';
 import { makeSession, openConsole } from '../console/console-window.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { receiptOf } from '../support/receipts.ts';
 import { pay, payByCard } from '../support/buyer.ts';
 import { makeFundedMerchant } from './funded.ts';
 import { openPsp } from './run-psp.ts';
-import { eventually, patience_ms } from '../support/eventually.ts';
+import { eventually } from '../support/eventually.ts';
 
 const service = await openPlainService();
 after(() => service.stop());
@@ -40,16 +40,9 @@ const paidWithReceipt = async () => {
 };
 
 describe('psp open', { skip: noChromium }, () => {
-  let browser: Browser;
-  before(async () => {
-    browser = await startChromium();
-  });
-  after(() => browser?.close());
-
   /** Opens the address as an operator. */
   const openAt = async (address: string): Promise<Page> => {
-    const { page } = await openConsole(browser, service.rest, await makeSession(service, 'viewer'));
-    page.setDefaultTimeout(patience_ms);
+    const { page } = await openConsole(service.rest, await makeSession(service, 'viewer'));
     await page.goto(address);
     return page;
   };
@@ -67,7 +60,6 @@ describe('psp open', { skip: noChromium }, () => {
     assert.equal(await addressOf(event.id), wanted);
     const page = await openAt(wanted);
     await page.getByRole('dialog').getByText(payment.public_id).first().waitFor();
-    await page.context().close();
   });
 
   test('leads to a subscription', async () => {
@@ -76,7 +68,6 @@ describe('psp open', { skip: noChromium }, () => {
     assert.equal(address, at(`subscriptions?mode=test&open=${merchant.id}/${subscription.id}`));
     const page = await openAt(address);
     await page.getByText('open-77').first().waitFor();
-    await page.context().close();
   });
 
   test('leads to a payout', async () => {
@@ -96,7 +87,6 @@ describe('psp open', { skip: noChromium }, () => {
     await page.reload();
     await page.getByText('43.21').first().waitFor();
     assert.equal(await page.getByRole('dialog').count(), 0, 'nothing stands over it');
-    await page.context().close();
   });
 
   test('leads to a refund in its list, with its payment over it', async () => {
@@ -117,7 +107,6 @@ describe('psp open', { skip: noChromium }, () => {
     const row = page.getByRole('row', { name: /12\.34/ });
     await row.waitFor();
     assert.equal(await page.locator('tbody tr').count(), 1);
-    await page.context().close();
   });
 
   test('leads to a saved method among those of its customer', async () => {
@@ -130,7 +119,6 @@ describe('psp open', { skip: noChromium }, () => {
     assert.equal(address, at(`subscriptions?mode=test&${place}`));
     const page = await openAt(address);
     await page.locator('tr[aria-current=true]', { hasText: 'open-88' }).waitFor();
-    await page.context().close();
   });
 
   test("leads to a link's own page, and says what it does not know", async () => {

@@ -1,13 +1,31 @@
-/** A registry is uploaded, its differences resolved, a balance corrected, in a real browser. */
+/**
+ * What concerns all merchants of a service, on one of its own: a registry is uploaded and its
+ * differences resolved, home shows whatever fails, exports wait for a table that is locked.
+ */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { partsOfFile } from '../../console/src/reconciliation/parts-of-file.ts';
-import { type Browser, noChromium, startChromium } from '../browser/chromium.ts';
-import { makeMerchant } from '../support/merchant.ts';
+import { noChromium } from '../browser/chromium.ts';
+import { makeMerchant, type Merchant } from '../support/merchant.ts';
 import { startOwn, type ServiceInUse } from '../support/plain-service.ts';
 import { makeSession, openConsole } from './console-window.ts';
 import { enter, escapeFrom, goTo, tabTo, typeInto } from './keys.ts';
 import { eventually } from '../support/eventually.ts';
+import { openVisitor, type Visitor } from './visitor.ts';
+
+let service: ServiceInUse;
+let database: pg.Client;
+before(async () => {
+  service = await startOwn();
+  database = new pg.Client({ connectionString: service.databaseUrl });
+  await database.connect();
+});
+after(async () => {
+  await database?.end();
+  await service?.stop();
+});
 
 const header = 'reference,operation_id,kind,amount,currency,status,at,fee';
 const lineOf = (index: number): string =>
@@ -29,20 +47,9 @@ test('a registry is cut into parts that a request holds, each with the header, a
 });
 
 describe('an operator', { skip: noChromium }, () => {
-  let service: ServiceInUse;
-  let browser: Browser;
-  before(async () => {
-    // A registry concerns all merchants of a service: this one is its own.
-    if (!noChromium) [service, browser] = await Promise.all([startOwn(), startChromium()]);
-  });
-  after(async () => {
-    await browser?.close();
-    await service?.stop();
-  });
-
   test('uploads a registry, sees what differs, and resolves all of it with one reason', async () => {
     const cookie = await makeSession(service, 'finance');
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, complaints } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/reconciliation?mode=test&tab=runs`);
     await page.getByRole('button', { name: 'Upload a registry' }).click();
     const dialog = page.getByRole('dialog', { name: 'Upload a registry' });
@@ -82,12 +89,11 @@ describe('an operator', { skip: noChromium }, () => {
     await page.getByRole('button', { name: 'Resolved' }).click();
     await page.getByText('The acquirer took them back').first().waitFor();
     assert.deepEqual(complaints, []);
-    await leave();
   });
 
   test('does the same without a mouse, and resolves a difference where home names it', async () => {
     const cookie = await makeSession(service, 'finance');
-    const { page, leave, complaints } = await openConsole(browser, service.rest, cookie);
+    const { page, complaints } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/?mode=test`);
     await page.getByRole('heading', { name: 'Home' }).waitFor();
     await goTo(page, 'reconcil', /Reconciliation/);
@@ -130,13 +136,12 @@ describe('an operator', { skip: noChromium }, () => {
     await escapeFrom(page, resolve);
     await line.waitFor({ state: 'detached' });
     assert.deepEqual(complaints, []);
-    await leave();
   });
 
   test('corrects a balance once under one reference, and reads it as it was before', async () => {
     const merchant = await makeMerchant(service);
     const cookie = await makeSession(service, 'finance');
-    const { page, leave } = await openConsole(browser, service.rest, cookie);
+    const { page } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/balance?mode=test&merchant=${merchant.id}`);
     for (const outcome of ['It is booked.', 'This reference was booked before']) {
       await page.getByRole('button', { name: 'Record an adjustment' }).click();
@@ -158,6 +163,114 @@ describe('an operator', { skip: noChromium }, () => {
     await page.getByLabel('Balance at a moment').fill('2020-01-01T00:00');
     await page.getByRole('button', { name: 'Show', exact: true }).click();
     await page.getByText(/Balance ₽0\.00/).waitFor();
-    await leave();
+  });
+});
+
+/** So many webhooks of a merchant that have failed at one address, the last of them so long ago. */
+const fail = (merchant: Merchant, url: string, count: number, minutes: number): Promise<unknown> =>
+  database.query(
+    `insert into webhook_delivery (merchant_id, id, event_id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, status, attempts, created_at)
+     select $1, gen_random_uuid(), gen_random_uuid(), 'payment.succeeded', $2, gen_random_uuid(), $3, $3::uuid::text, $4, 'failed', 9,
+       date_trunc('milliseconds', now()) - make_interval(mins => $6) - number * interval '10 milliseconds' from generate_series(1, $5::int) as number`,
+    [merchant.id, merchant.shopId, randomUUID(), url, count, minutes],
+  );
+
+describe('what fails at one merchant', { skip: noChromium }, () => {
+  test('leaves room on home for what fails at another', async () => {
+    const loud = await makeMerchant(service);
+    const quiet = await makeMerchant(service);
+    await fail(loud, 'https://loud.test/hook', 2_500, 30);
+    await fail(quiet, 'https://quiet.test/hook', 1, 10);
+    const cookie = await makeSession(service, 'viewer');
+    const { page, complaints } = await openConsole(service.rest, cookie);
+    await page.goto(`${service.rest}/console/?mode=test`);
+    const lines = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem');
+    const line = (url: string) => lines.filter({ hasText: url });
+    await line('https://quiet.test/hook').waitFor();
+    assert.match(await line('https://quiet.test/hook').innerText(), /Failed webhooks: 1\n/);
+    assert.match(await line('https://loud.test/hook').innerText(), /Failed webhooks: 1,000\+/);
+    const replay = line('https://quiet.test/hook').getByRole('button', { name: /Replay/ });
+    assert.equal(await replay.getAttribute('aria-disabled'), 'true', 'a viewer sends nothing');
+    await line('https://quiet.test/hook').getByRole('link').click();
+    await page.waitForURL(new RegExp(`webhooks.*merchant=${quiet.id}`));
+    await page.getByRole('row', { name: /quiet\.test/ }).waitFor();
+    assert.equal(await page.getByRole('row', { name: /loud\.test/ }).count(), 0);
+    assert.deepEqual(complaints, []);
+  });
+});
+
+describe('exports at the same time', () => {
+  /** Holds every page of payments until it is let go. */
+  const holdPayments = async (): Promise<() => Promise<void>> => {
+    await database.query('begin');
+    await database.query('lock table payment in access exclusive mode');
+    return async () => void (await database.query('rollback'));
+  };
+
+  const visitorOf = async (role: 'viewer' | 'admin'): Promise<Visitor> => {
+    const visitor = openVisitor(service.rest);
+    visitor.become(`console=${await makeSession(service, role)}`);
+    return visitor;
+  };
+
+  const exportOf = (visitor: Visitor): Promise<Response> =>
+    visitor.call('POST', '/console/exports', { operation: 'Payments', variables: {} });
+
+  /** Begins three; gives the two that have a place, once the third has been refused. */
+  const beginTwo = async (begin: () => Promise<Response>): Promise<Promise<Response>[]> => {
+    const begun = [begin(), begin(), begin()];
+    const refused = await Promise.any(
+      begun.map(async (one, index) => ({ index, status: (await one).status })),
+    );
+    assert.equal(refused.status, 429);
+    return begun.filter((_, index) => index !== refused.index);
+  };
+
+  test('are two of a person; who hangs up frees the place, and nobody else waits', async () => {
+    const [visitor, other] = await Promise.all([visitorOf('admin'), visitorOf('viewer')]);
+    const letGo = await holdPayments();
+    const hangUp = new AbortController();
+    const begin = () =>
+      fetch(`${service.rest}/console/exports`, {
+        method: 'POST',
+        headers: {
+          origin: service.rest,
+          'x-console': 'test',
+          'content-type': 'application/json',
+          cookie: visitor.cookies(),
+        },
+        body: JSON.stringify({ operation: 'Payments', variables: {} }),
+        signal: hangUp.signal,
+      });
+    try {
+      const held = await beginTwo(begin);
+      assert.equal((await other.ask('Viewer')).status, 200);
+      const cut = Promise.all(held.map((one) => assert.rejects(one, { name: 'AbortError' })));
+      hangUp.abort();
+      await cut;
+      await letGo();
+      const later = await eventually(async () => {
+        const answer = await exportOf(visitor);
+        return answer.status === 200 && answer.text();
+      }, 'a free place');
+      assert.match(later, /amount/);
+    } finally {
+      await letGo();
+    }
+  });
+
+  test('end with the session', async () => {
+    const visitor = await visitorOf('viewer');
+    const letGo = await holdPayments();
+    try {
+      const held = await beginTwo(() => exportOf(visitor));
+      const cut = Promise.all(held.map((one) => assert.rejects(one)));
+      const second = await visitorOf('viewer');
+      second.become(visitor.cookies());
+      assert.equal((await second.call('DELETE', '/console/session')).status, 204);
+      await cut;
+    } finally {
+      await letGo();
+    }
   });
 });
