@@ -7,14 +7,14 @@ import { isLong, size } from '../support/size.ts';
 const seed = isLong ? Date.now() % 2 ** 31 : 20_261_121;
 
 /**
- * The parameters of a search of so many cases, two fifths of them in `npm test`. Its seed is printed,
+ * The parameters of a search of so many cases, the half of them in `npm test`. Its seed is printed,
  * so that a failure can be repeated.
  */
 export const searching = (
   t: TestContext,
   cases: number,
 ): { readonly seed: number; readonly numRuns: number } => {
-  const numRuns = size((2 * cases) / 5, cases);
+  const numRuns = size(cases / 2, cases);
   t.diagnostic(`seed ${seed}, ${numRuns} cases`);
   // Each search takes a way of its own.
   return { seed: (seed + crc32(t.name)) % 2 ** 31, numRuns };
