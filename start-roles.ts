@@ -95,7 +95,7 @@ const listenForMetrics = async (
 ): Promise<void> => {
   const address = metricsAddressOf(config);
   if (!address) return;
-  const app = openHttp({ config, log, ready });
+  const app = openHttp({ config, log, ready, overload: null });
   stack.defer(() => app.close());
   const { host, port } = address;
   await app
@@ -128,7 +128,7 @@ const listen = async (starting: Starting, subgraphs: Subgraphs | null): Promise<
     log,
     ready,
     metricsHere: config.metricsPort === null,
-    ...(isEdge ? { overload: { ...config.overload, networkOf: await openNetworkOf(config) } } : {}),
+    overload: isEdge ? { ...config.overload, networkOf: await openNetworkOf(config) } : null,
   });
   if (subgraphs && !roles.all) {
     const keys = { shared: config.secrets.principal, service: subgraphs.service };

@@ -42,6 +42,7 @@ import {
   sharedVariables_max_characters,
 } from '../subgraphs/kernel/service/graph/operation-batch.ts';
 import { fields, readAs } from '../subgraphs/kernel/service/read-as.ts';
+import { laneHeader } from '../subgraphs/kernel/service/access/lane-of.ts';
 import { liveEventHeader } from '../subgraphs/kernel/service/graph/event-loads.ts';
 import type { SubgraphExecutor } from '../subgraphs/kernel/service/graph/subgraph.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
@@ -133,8 +134,8 @@ const unavailable = (): ExecutionResult => ({
 });
 
 /**
- * Sends operations, in shared requests or by themselves: a caller's own document, whose answer may
- * be large, and one with large variables share none.
+ * Sends operations, in shared requests or by themselves: one in the lane, whose answer may be large
+ * or late, and one with large variables share none.
  */
 const openSender = (
   pool: Pool,
@@ -150,10 +151,11 @@ const openSender = (
     answerTimeout_ms,
     alone: (operation) => ask(bodyOf(operation), headersOf(operation)),
   });
-  return (operation, { meter, liveEvent }) =>
-    meter || liveEvent !== undefined || operation.variables.length > sharedVariables_max_characters
+  return (operation, { isInLane, meter, liveEvent }) =>
+    isInLane || operation.variables.length > sharedVariables_max_characters
       ? ask(bodyOf(operation), {
           ...headersOf(operation),
+          ...(isInLane ? { [laneHeader]: '' } : {}),
           ...(meter ? { [answerRoomHeader]: writeAnswerRoom(meter.room) } : {}),
           ...(liveEvent === undefined ? {} : { [liveEventHeader]: liveEvent }),
         })

@@ -30,6 +30,7 @@ const unrecorded = 'a receipt that a bank has notified of was not recorded; it n
 const edgeCall = (): Call => ({
   principal: { kind: 'edge', name: 'bank-callback' },
   requestId: randomUUID(),
+  isInLane: false,
 });
 
 /**

@@ -44,6 +44,7 @@ export type RunOperation = (asked: AnyRequest, call: Call) => Promise<Outcome | 
 export const openCall = (route: Route, operation: ContractOperation, parts: CallParts) => {
   const readRequest = compileRequest(route, operation);
   const run = route.operation === 'StreamEvents' ? null : openRun(route, route.operation, parts);
+  const isInLane = run !== null && isList(route);
   const readPart = route.kind === 'ledger' ? openRun(ledgerFilePart, 'ExportLedger', parts) : null;
   return async (request: FastifyRequest, reply: FastifyReply, caller: Caller): Promise<unknown> => {
     const { principal } = caller;
@@ -55,7 +56,7 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
     const asked = readRequest(request, principal);
     if ('code' in asked) return sendRefusal(reply, asked);
     const mayRepeat = asked.idempotency !== null;
-    const call: Call = { principal, requestId: request.id, mayRepeat };
+    const call: Call = { principal, requestId: request.id, isInLane, mayRepeat };
     if (!run) return parts.openStream(request, reply, call);
     const long = { merchantId: principal.merchantId, longAnswers: parts.longAnswers };
     if (readPart && asked.query['format'] === 'csv')
@@ -68,6 +69,9 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
     return sendOutcome(reply, await run(asked, call));
   };
 };
+
+/** What reads more than one object that the caller names. */
+const isList = ({ method, path }: Route): boolean => method === 'GET' && !path.includes('{');
 
 const shownBy = (request: FastifyRequest): SignableRequest => ({
   request: request.raw,

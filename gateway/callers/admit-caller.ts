@@ -128,29 +128,6 @@ export const takeCost = async (
   };
 };
 
-/**
- * How many reads of live events a second a caller pays for, beside each request: three events of
- * each payment that a merchant makes as fast as it may, and some that are not its own doing.
- */
-const readsPerRequest = 4;
-
-/**
- * Takes what a read of a live event costs, out of a bucket of the caller's subscriptions together:
- * their reads take no requests away. False: there are not enough tokens.
- */
-export const takeEventRead = async (
-  { holder, person }: Authenticated,
-  tokens: number,
-  limiter: RateLimiter,
-): Promise<boolean> => {
-  const limited = holder ?? personOf(person);
-  if (!limited) return true;
-  const { perSecond, burst } = limited.rateLimit;
-  const rateLimit = { perSecond: perSecond * readsPerRequest, burst: burst * readsPerRequest };
-  const price = Math.min(tokens, rateLimit.burst);
-  return (await limiter.take({ ...limited, rateLimit, isOfEvents: true }, price)).granted;
-};
-
 const personOf = (person: string | undefined): RateLimited | null =>
   person === undefined ? null : { person, rateLimit: personRateLimit };
 

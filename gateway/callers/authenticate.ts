@@ -211,6 +211,7 @@ const authenticatedAs = rememberByHolder<Authenticated>((holder) => {
 const asGateway = (): Call => ({
   principal: { kind: 'edge', name: 'gateway' },
   requestId: randomUUID(),
+  isInLane: false,
 });
 
 const reportKeyUse = (

@@ -64,6 +64,7 @@ const noted_ms = 60_000;
 const asConsole = (): Call => ({
   principal: { kind: 'edge', name: 'console' },
   requestId: randomUUID(),
+  isInLane: false,
 });
 
 type Answer<Data> = { readonly data?: Data | null; readonly errors?: readonly Error[] };

@@ -35,8 +35,6 @@ const failedAddresses_max = 10_000;
 /** The owner of a bucket, a merchant or a person, and the bucket's size. */
 export type RateLimited = ({ readonly merchantId: string } | { readonly person: string }) & {
   readonly rateLimit: RateLimit;
-  /** Whether it is the owner's other bucket, for reads of live events. */
-  readonly isOfEvents?: boolean;
 };
 
 /** The limit of each person with a token of the issuer: that of a merchant by default. */
@@ -139,9 +137,9 @@ export const limitBy = (buckets: Buckets, addressOf: AddressOf): RateLimiter => 
     return 0;
   };
   return {
-    take: ({ rateLimit, isOfEvents = false, ...whose }, tokens = 1) => {
+    take: ({ rateLimit, ...whose }, tokens = 1) => {
       const owner = 'person' in whose ? `person:${whose.person}` : `merchant:${whose.merchantId}`;
-      const taken = buckets.take(isOfEvents ? `events:${owner}` : owner, rateLimit, tokens);
+      const taken = buckets.take(owner, rateLimit, tokens);
       return taken instanceof Promise
         ? taken.then((answer) => answer ?? takeResult(true, 0, rateLimit))
         : (taken ?? takeResult(true, 0, rateLimit));

@@ -28,7 +28,7 @@ export interface ApolloParts {
   readonly supergraph: Pick<Supergraph, 'apolloGateway'>;
   readonly log: Logger;
   /** Whether clients may query the schema. */
-  readonly introspection?: boolean;
+  readonly introspection: boolean;
 }
 
 /** A request as it came; `body` has been parsed. */
@@ -87,7 +87,7 @@ const readHttp = ({ method, url, headers, body }: GraphHttpRequest) => {
 };
 
 const makeServer = (
-  { supergraph, log, introspection = true }: ApolloParts,
+  { supergraph, log, introspection }: ApolloParts,
   documents: DocumentReader,
 ): ApolloServer<PayingCall> =>
   new ApolloServer<PayingCall>({

@@ -1,6 +1,6 @@
 /**
- * Estimates the cost of an operation before it runs: the number of objects in the largest answer,
- * and what it looks at beside them (`looked-cost`). A list with `first` or `last` counts as many,
+ * Estimates the cost of an operation before it runs: the number of objects in the largest answer. A
+ * list with `first` or `last` counts as many,
  * another list a usual number; scalars belong to their object and count nothing.
  */
 import {
@@ -27,7 +27,6 @@ import type {
 } from 'graphql';
 import { getComplexity, type ComplexityEstimator } from 'graphql-query-complexity';
 import { exceeded } from './document-limits.ts';
-import { estimateLooking, looked_max_tokens, shapeOf } from './looked-cost.ts';
 
 /**
  * A page of 200 payments, each with its shop, merchant, refunds, and deliveries with their
@@ -41,8 +40,6 @@ const introspectionCost_max = 8_000;
  * full bucket of 100.
  */
 const objectsPerToken = 250;
-/** What an answer of so many objects costs. */
-export const tokensOfObjects = (objects: number): number => Math.ceil(objects / objectsPerToken);
 /** The assumed length of a list without pages. */
 const listSize = 10;
 /** The length of a page whose size is not given. */
@@ -106,25 +103,23 @@ const estimated = new WeakMap<DocumentNode, Map<string, Estimate>>();
 interface Estimate {
   readonly objects: number;
   readonly introspection: number;
-  /** Tokens of what is looked at. */
-  readonly looked: number;
 }
 
 const namedTypeOf = (type: TypeNode): string =>
   type.kind === Kind.NAMED_TYPE ? type.name.value : namedTypeOf(type.type);
 
 /**
- * What of the variables decides the cost: `first` and `last` are an Int, a condition a Boolean; of
- * others it is what is given in them. An absent one has its default, null has not.
+ * What of the variables decides the cost: `first` and `last` are an Int, a condition a Boolean. An
+ * absent one has its default, null has not.
  */
 const costVariables = (
   { name, variableDefinitions = [] }: OperationDefinitionNode,
   variables: OperationToRun['variables'],
 ): string => {
-  const values = variableDefinitions.map(({ variable, type }) => {
+  const values = variableDefinitions.flatMap(({ variable, type }) => {
+    if (!['Int', 'Boolean'].includes(namedTypeOf(type))) return [];
     const value = variables[variable.name.value];
-    if (value === undefined) return [];
-    return [['Int', 'Boolean'].includes(namedTypeOf(type)) ? value : shapeOf(value)];
+    return [value === undefined ? [] : [value]];
   });
   return JSON.stringify([name?.value, values]);
 };
@@ -138,23 +133,17 @@ export interface Cost {
 /**
  * Computes the cost of an operation. With invalid variables it is nothing: the operation is refused
  * for them, without repeating their values. A mutation costs one token for each root field, an
- * answer one for each 250 estimated objects beside those of what it looks at, every operation at
- * least one.
+ * answer one for each 250 estimated objects, every operation at least one.
  */
 export const costOf = (schema: GraphQLSchema, run: OperationToRun): Cost => {
   const operation = getOperationAST(run.document, run.operationName);
   if (!operation) return { tokens: 1, refused: null };
-  const { objects, introspection, looked } = estimateOf(schema, operation, run);
+  const { objects, introspection } = estimateOf(schema, operation, run);
   const mutations =
     operation.operation === OperationTypeNode.MUTATION
       ? rootFieldsOf(operation.selectionSet, run.document)
       : 0;
-  const answered = tokensOfObjects(objects + introspection);
-  const tokens = Math.max(1, mutations, answered + looked);
-  if (looked > looked_max_tokens) {
-    const what = 'an estimated cost of looking for rows';
-    return { tokens, refused: exceeded(what, looked, looked_max_tokens, operation) };
-  }
+  const tokens = Math.max(1, mutations, Math.ceil((objects + introspection) / objectsPerToken));
   if (objects > operationCost_max)
     return {
       tokens,
@@ -184,7 +173,7 @@ const estimateOf = (
   const before = known.get(run);
   if (before) return before;
   if (getVariableValues(schema, operation.variableDefinitions ?? [], variables).errors)
-    return { objects: 0, introspection: 0, looked: 0 };
+    return { objects: 0, introspection: 0 };
   const sum = (estimator: ComplexityEstimator): number =>
     getComplexity({
       schema,
@@ -196,7 +185,6 @@ const estimateOf = (
   const made = {
     objects: sum(estimate),
     introspection: usesIntrospection(document) ? sum(introspectionEstimator(schema)) : 0,
-    looked: operation.operation === OperationTypeNode.QUERY ? sum(estimateLooking) : 0,
   };
   if (known.size < remembered && run.length <= rememberedLength_max)
     estimated.set(document, known.set(run, made));

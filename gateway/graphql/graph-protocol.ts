@@ -21,7 +21,7 @@ import {
 import type { WebSocket } from 'ws';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import { admitCaller, takeCost, takeEventRead, takeToken } from '../callers/admit-caller.ts';
+import { admitCaller, takeCost, takeToken } from '../callers/admit-caller.ts';
 import { authorizationOf, type Authenticator } from '../callers/authenticate.ts';
 import type { Authenticated } from '../callers/caller.ts';
 import { emptyBody, signatureHeader, signaturesOf } from '../callers/check-caller.ts';
@@ -56,12 +56,12 @@ export interface GraphProtocolParts {
   readonly limiter: RateLimiter;
   readonly liveSubscriptions: LiveSubscriptions;
   readonly log: Logger;
-  /** Which pages may call from a browser; those of the same host by default. */
-  readonly origins?: Origins;
+  /** Which pages may call from a browser. */
+  readonly origins: Origins;
   /** The reader of documents; a new one by default. */
   readonly documents?: DocumentReader;
-  /** Whether clients may query the schema; true by default. */
-  readonly introspection?: boolean;
+  /** Whether clients may query the schema. */
+  readonly introspection: boolean;
   readonly socketsPerCaller?: number;
   readonly connectionInit_ms?: number;
 }
@@ -168,7 +168,7 @@ const preparation = ({
   supergraph,
   liveSubscriptions,
   limiter,
-  introspection = true,
+  introspection,
   documents = openDocumentReader(supergraph, introspection),
 }: GraphProtocolParts): ((
   context: ConnectionContext,
@@ -210,12 +210,11 @@ const preparation = ({
     const further = await takeCost(caller, tokens, limiter);
     if (further && !further.taken.granted)
       return [codedError('rate_limited', rateMessage(further.taken.retryAfter_s))];
-    const call = { principal: caller.principal, requestId: randomUUID() };
+    const call = { principal: caller.principal, requestId: randomUUID(), isInLane: true };
     const args = { schema: supergraph.apiSchema, document, operationName };
     if (operation.operation !== OperationTypeNode.SUBSCRIPTION)
       return { ...args, contextValue: () => supergraph.execute(request, call) };
-    const take = (price: number) => takeEventRead(extra.caller ?? caller, price, limiter);
-    const results = liveSubscriptions.subscribe(request, call, { tokens, take });
+    const results = liveSubscriptions.subscribe(request, call);
     return 'next' in results ? { ...args, contextValue: () => results } : results;
   };
 };

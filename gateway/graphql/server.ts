@@ -12,7 +12,6 @@ import {
 import { authorizationOf } from '../callers/authenticate.ts';
 import type { Authenticated } from '../callers/caller.ts';
 import { signaturesOf } from '../callers/check-caller.ts';
-import { openOrigins } from '../callers/origins.ts';
 import { rateHeaders, rateMessage, type RateLimiter } from '../callers/rate-limit.ts';
 import { registerSockets } from '../live/sockets.ts';
 import type { Supergraph } from '../supergraph.ts';
@@ -35,8 +34,8 @@ import {
 
 export interface GatewayParts extends GraphProtocolParts {
   readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute' | 'apolloGateway' | 'mistakesIn'>;
-  /** Whether a browser gets GraphiQL; true by default. */
-  readonly graphiql?: boolean;
+  /** Whether a browser gets GraphiQL. */
+  readonly graphiql: boolean;
 }
 
 declare module 'fastify' {
@@ -63,9 +62,9 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
   await app.register(async (scope) => {
     scope.decorateRequest('graphCaller', null);
     scope.setErrorHandler(answerError(parts.log));
-    answerOrigins(scope, parts.origins ?? openOrigins(null, []));
+    answerOrigins(scope, parts.origins);
     const readBody = takeRawBodies(scope);
-    const sendGraphiql = (parts.graphiql ?? true) ? serveGraphiql(scope) : null;
+    const sendGraphiql = parts.graphiql ? serveGraphiql(scope) : null;
     scope.route({
       method: ['GET', 'HEAD', 'POST'],
       url: '/graphql',
@@ -94,6 +93,7 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
         return runOver(await apollo(), request, body, reply, {
           principal: caller.principal,
           requestId,
+          isInLane: true,
           charge,
         });
       },
@@ -217,5 +217,7 @@ const runOver = async (
 ): Promise<FastifyReply> => {
   const answer = await apollo.run({ method, url, headers, body }, call);
   for (const [name, value] of answer.headers) reply.header(name, value);
+  // It has waited too long in the lane (takeFurther has said when where tokens were missing).
+  if (answer.status === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', '1');
   return reply.code(answer.status).send(answer.body);
 };

@@ -1,18 +1,21 @@
 /**
  * Re-reads events for subscribers. Equal reads (query, variables, rights) are executed once per
- * event, and their result is shared. Who reads first pays (decision A-331).
+ * event, and their result is shared. Of one caller a few run at a time, each statement of theirs in
+ * the lane, and there are so many different ones at most.
  */
 import { createHash } from 'node:crypto';
-import { execute, print, type ExecutionResult } from 'graphql';
+import { execute, print, type ExecutionResult, type GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import {
   eventTypeOf,
   graphKindOf,
   type StreamedEvent,
 } from '../../subgraphs/kernel/rules/event.ts';
+import { laneOf } from '../../subgraphs/kernel/service/access/lane-of.ts';
 import type { Call, Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { openNamedQuota } from '../callers/quota.ts';
+import { codedError } from '../graphql/coded-error.ts';
 import type { LiveSelection } from './selection.ts';
-import { tokensOfObjects } from '../graphql/document-cost.ts';
 import type { Supergraph } from '../supergraph.ts';
 
 /**
@@ -20,78 +23,56 @@ import type { Supergraph } from '../supergraph.ts';
  * fetched.
  */
 const sharedResults_max = 64;
+/** Reads of one caller that run at a time: each new one is planned and compiled. */
+const readsAtOnce_max = 4;
+/** Different selections that one caller subscribes to at a time. */
+const selections_max = 100;
 
-/**
- * Reads an event with the selection. `data.liveEvent` is null when the event is gone or not the
- * caller's. Null when the caller has not the tokens for it.
- */
-export type ReadEvent = (event: StreamedEvent) => Promise<ExecutionResult | null>;
-
-/** How a subscriber pays for what is read for it. */
-export interface EventPayment {
-  /** The estimate of one read. */
-  readonly tokens: number;
-  /** Takes tokens; false when there are not enough. */
-  readonly take: (tokens: number) => Promise<boolean>;
-}
+/** Reads an event with the selection. `data.liveEvent` is null when the event is gone or not the caller's. */
+export type ReadEvent = (event: StreamedEvent) => Promise<ExecutionResult>;
 
 export interface SharedReads {
   /**
    * Joins the group with the same selection and rights. `leave` must be called when the
-   * subscription ends.
+   * subscription ends. Gives `rate_limited` when the caller has as many different selections as it
+   * may.
    */
   join(
     selection: LiveSelection,
     call: Call,
-    payment: EventPayment,
-  ): { readonly read: ReadEvent; readonly leave: () => void };
+  ): { readonly read: ReadEvent; readonly leave: () => void } | GraphQLError;
 }
 
 interface Group {
   members: number;
-  /** What a read costs: the estimate or, when it was larger, what a read has answered with. */
-  tokens: number;
-  readonly results: LRUCache<string, Promise<ExecutionResult | null>>;
+  readonly results: LRUCache<string, Promise<ExecutionResult>>;
+  /** Gives back its place among the caller's selections. */
+  readonly end: () => void;
 }
 
-/** Executes a read. */
-type Execute = (event: StreamedEvent) => Promise<ExecutionResult>;
+const tooMany = (): GraphQLError =>
+  codedError(
+    'rate_limited',
+    `Your subscriptions may select ${selections_max} different things at a time.`,
+  );
 
-/** How many objects an answer has. */
-const objectsIn = (value: unknown): number => {
-  if (typeof value !== 'object' || value === null) return 0;
-  const own = Array.isArray(value) ? 0 : 1;
-  return Object.values(value).reduce<number>((sum, inner) => sum + objectsIn(inner), own);
-};
-
-/** Reads when it is paid for. What an answer has is what the next one costs. */
-const readPaid = async (
-  group: Group,
-  execution: Execute,
-  event: StreamedEvent,
-  take: EventPayment['take'],
-): Promise<ExecutionResult | null> => {
-  if (!(await take(group.tokens))) return null;
-  const result = await execution(event);
-  group.tokens = Math.max(group.tokens, tokensOfObjects(objectsIn(result.data)));
-  return result;
-};
-
-/** The result of a group's read, or null when nobody who asked for it could pay. */
-const readOnce = async (
-  { results }: Group,
-  sequence: string,
-  read: () => Promise<ExecutionResult | null>,
-): Promise<ExecutionResult | null> => {
-  for (let known = results.get(sequence); known; known = results.get(sequence)) {
-    const result = await known;
-    if (result) return result;
-    // Another person with the same rights may have tokens of their own.
-    if (results.get(sequence) === known) results.delete(sequence);
-  }
-  const result = read();
-  results.set(sequence, result);
-  return result;
+/** Runs so many at a time for each name; further ones wait, first come, first served. */
+const openTurns = (atOnce: number) => {
+  const turns = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
+  return async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
+    const own = turns.get(name) ?? { running: 0, waiting: [] };
+    turns.set(name, own);
+    if (own.running < atOnce) own.running += 1;
+    else await new Promise<void>((resolve) => own.waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      // Who leaves passes the place on, so that nobody takes it from one who waits.
+      const next = own.waiting.shift();
+      if (next) next();
+      else if (--own.running === 0) turns.delete(name);
+    }
+  };
 };
 
 /** Opens the sharing of reads. */
@@ -99,25 +80,43 @@ export const openSharedReads = (
   supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>,
 ): SharedReads => {
   const groups = new Map<string, Group>();
+  const selections = openNamedQuota(selections_max);
+  const inTurn = openTurns(readsAtOnce_max);
+  const begin = (name: string, owner: string): Group | null => {
+    const end = selections.take(owner);
+    if (!end) return null;
+    const group: Group = {
+      members: 0,
+      results: new LRUCache<string, Promise<ExecutionResult>>({ max: sharedResults_max }),
+      end,
+    };
+    groups.set(name, group);
+    return group;
+  };
   return {
-    join: (selection, call, { tokens, take }) => {
+    join: (selection, call) => {
       const name = groupName(selection, call.principal);
-      const group = groups.get(name) ?? {
-        members: 0,
-        tokens,
-        results: new LRUCache<string, Promise<ExecutionResult | null>>({ max: sharedResults_max }),
-      };
-      groups.set(name, group);
+      const owner = laneOf(call.principal) ?? '';
+      const group = groups.get(name) ?? begin(name, owner);
+      if (!group) return tooMany();
       group.members += 1;
-      const throughGraph = readThroughGraph(supergraph, selection, call);
-      const read: ReadEvent = selection.isSelfContained
+      const read = selection.isSelfContained
         ? readFromEvent(supergraph, selection)
-        : (event) => readPaid(group, throughGraph, event, take);
+        : readThroughGraph(supergraph, selection, call);
       return {
-        read: (event) => readOnce(group, event.sequence, () => read(event)),
+        read: (event) => {
+          const known = group.results.get(event.sequence);
+          if (known) return known;
+          const result = inTurn(owner, () => read(event));
+          group.results.set(event.sequence, result);
+          result.catch(() => group.results.delete(event.sequence));
+          return result;
+        },
         leave: () => {
           group.members -= 1;
-          if (group.members === 0) groups.delete(name);
+          if (group.members > 0) return;
+          groups.delete(name);
+          group.end();
         },
       };
     },
@@ -155,7 +154,7 @@ const readThroughGraph =
     supergraph: Pick<Supergraph, 'execute'>,
     { query, idVariable, variables }: LiveSelection,
     call: Call,
-  ): Execute =>
+  ): ReadEvent =>
   (event) =>
     supergraph.execute(
       { document: query, variables: { ...variables, [idVariable]: event.sequence } },
@@ -167,7 +166,7 @@ const readFromEvent =
   (
     supergraph: Pick<Supergraph, 'apiSchema'>,
     { query, idVariable, variables }: LiveSelection,
-  ): Execute =>
+  ): ReadEvent =>
   async ({ sequence, kind, ...event }) =>
     execute({
       schema: supergraph.apiSchema,

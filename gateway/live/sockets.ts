@@ -10,7 +10,6 @@ import { CloseCode, handleProtocols, type Server } from 'graphql-ws';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { endWithEnvelope } from '../../subgraphs/kernel/service/http/http-errors.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import { openOrigins } from '../callers/origins.ts';
 import { document_bytes_max } from '../graphql/document-limits.ts';
 import {
   openGraphProtocol,
@@ -40,13 +39,12 @@ export const registerSockets = (app: FastifyInstance, parts: GraphProtocolParts)
     closeTimeout: socketClose_ms,
   };
   const sockets = new WebSocketServer(options);
-  const origins = parts.origins ?? openOrigins(null, []);
   let closing = false;
 
   app.server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     if (request.url?.split('?', 1)[0] !== '/graphql')
       return endWithEnvelope(stream, unknownAddress);
-    if (!origins.maySocket(request)) return endWithEnvelope(stream, foreignOrigin);
+    if (!parts.origins.maySocket(request)) return endWithEnvelope(stream, foreignOrigin);
     if (closing) return endWithEnvelope(stream, shuttingDown, ['Retry-After: 1']);
     return sockets.handleUpgrade(request, stream, head, (socket) =>
       open(protocol, { socket, request, caller: null, ending: [] }, parts.log),

@@ -31,6 +31,7 @@ export const storedEvents = (supergraph: Pick<Supergraph, 'operation'>): ReadEve
     const { data, errors } = await operation.run(variables, {
       principal: { kind: 'edge', name: 'gateway' },
       requestId: randomUUID(),
+      isInLane: false,
     });
     const [error] = errors ?? [];
     if (error) throw error;

@@ -13,30 +13,24 @@ import type { LiveEvents } from './events.ts';
 import type { DeliveredEvent } from './reader.ts';
 import { readSelection, type LiveSelection } from './selection.ts';
 import { refusePastObjects } from './past-events.ts';
-import { openSharedReads, type EventPayment, type ReadEvent } from './shared-reads.ts';
+import { openSharedReads, type ReadEvent } from './shared-reads.ts';
 import type { Supergraph } from '../supergraph.ts';
 import type { GraphRequest } from '../graph-request.ts';
 import { codedError } from '../graphql/coded-error.ts';
 
 /**
  * The results of one subscription. `extensions.missed` is the number of events before a result that
- * a slow client has lost, or that its caller had no tokens for.
+ * a slow client has lost, or whose caller asked for too much at a time.
  */
 export type LiveResults = AsyncIterableIterator<ExecutionResult, undefined>;
 
 export interface LiveSubscriptions {
   /**
    * Starts a subscription whose document has been validated. Gives errors when it may not or cannot
-   * run; the results end by `return`. Without a payment its reads cost nothing.
+   * run; the results end by `return`.
    */
-  subscribe(
-    request: GraphRequest,
-    call: Call,
-    payment?: EventPayment,
-  ): LiveResults | readonly GraphQLError[];
+  subscribe(request: GraphRequest, call: Call): LiveResults | readonly GraphQLError[];
 }
-
-const free: EventPayment = { tokens: 1, take: async () => true };
 
 export interface LiveSubscriptionsParts {
   readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>;
@@ -52,7 +46,7 @@ export const openLiveSubscriptions = ({
 }: LiveSubscriptionsParts): LiveSubscriptions => {
   const reads = openSharedReads(supergraph);
   return {
-    subscribe: (request, call, payment = free) => {
+    subscribe: (request, call) => {
       const selection = readSelection(supergraph.apiSchema, request);
       if (!('query' in selection)) return selection;
       const filter = filterOf(selection, call);
@@ -65,7 +59,9 @@ export const openLiveSubscriptions = ({
           ? refusePastObjects(call.principal)
           : null;
       if (past) return [past];
-      const { read, leave } = reads.join(selection, call, payment);
+      const joined = reads.join(selection, call);
+      if (joined instanceof GraphQLError) return [joined];
+      const { read, leave } = joined;
       const events = liveEvents.read(filter, typeof after === 'string' ? after : null);
       return new Results({ events, read, leave, responseName: selection.responseName, call, log });
     },
@@ -145,9 +141,12 @@ class Results implements LiveResults {
       this.#missed += delivered.value.missed;
       const result = await read(delivered.value.event);
       if (this.#left) return { done: true, value: undefined };
-      if (result?.errors || result?.data?.['liveEvent'])
+      const isTurnedAway = result.errors?.some(
+        ({ extensions }) => extensions['code'] === 'rate_limited',
+      );
+      if (!isTurnedAway && (result.errors || result.data?.['liveEvent']))
         return { done: false, value: this.#resultOf(result, responseName) };
-      // An event that is gone by now counts as missed, and one that was not paid for.
+      // An event that is gone by now counts as missed, and one that waited too long in the lane.
       this.#missed += 1;
     }
   }

@@ -46,6 +46,7 @@ export const visitOf = (
   const call = subject && {
     principal: { kind: 'buyer' as const, ...subject },
     requestId: request.id,
+    isInLane: false,
   };
   return { call, words: wordsOf(chooseLanguage(request)) };
 };

@@ -29,6 +29,7 @@ interface LinkRoute {
 const callOf = ({ id }: FastifyRequest<LinkRoute>): Call => ({
   principal: { kind: 'edge', name: 'link-page' },
   requestId: id,
+  isInLane: false,
 });
 
 /** A link's page as it was asked for; null when it was answered already. */

@@ -147,7 +147,7 @@ const sendFile = async (
     release();
     unwatch();
   });
-  const call = { principal: caller.principal, requestId: request.id };
+  const call = { principal: caller.principal, requestId: request.id, isInLane: true };
   const read = openPages(plan, variables, call, parts);
   const first = await read(null);
   if ('code' in first) return sendRefusal(reply, first);

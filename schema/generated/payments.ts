@@ -1118,7 +1118,7 @@ export type Query = {
   payments: PaymentConnection;
   /**
    * Searches payments, newest first, of both modes for operators. An id, public id, order id, customer or rrn is found at once; a search by nothing but card,
-   * amount, status and days names `from` and `to`, at most 31 days apart; its page looks at 20,000 payments, may be shorter than asked for, and costs 4 tokens. An
+   * amount, status and days names `from` and `to`, at most 31 days apart; its page looks at 20,000 payments and may be shorter than asked for. An
    * operator who names no merchant searches by id and public id over all merchants.
    */
   paymentSearch: PaymentConnection;

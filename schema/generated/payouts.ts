@@ -459,7 +459,7 @@ export type Query = {
   payouts: PayoutConnection;
   /**
    * Searches payouts, newest first, of both modes for operators: by id, or whatever is given over `from` and `to`, at most 31 days apart; such a page looks at 20,000
-   * payouts, may be shorter than asked for, and costs 4 tokens. An operator who names no merchant searches by id over all merchants.
+   * payouts and may be shorter than asked for. An operator who names no merchant searches by id over all merchants.
    */
   payoutSearch: PayoutConnection;
   /** One draft of a payout. Null when there is none. An operator of the platform names the merchant. */

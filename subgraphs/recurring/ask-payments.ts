@@ -179,6 +179,7 @@ export const openPayments = (executor: SubgraphExecutor): Payments => {
   const callAs = (requestId: string = randomUUID()): Call => ({
     principal: { kind: 'service', name: 'recurring' },
     requestId,
+    isInLane: false,
   });
   const ask = async (
     input: Readonly<Record<string, unknown>> & { readonly amount: bigint },

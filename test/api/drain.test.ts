@@ -15,6 +15,7 @@ describe('a server that drains', () => {
       config: { publicUrl: null },
       log,
       ready: async () => true,
+      overload: null,
       patience: { headers_ms: long_ms, request_ms: long_ms, check_ms: long_ms, drain_ms: long_ms },
     });
     const { promise: goOn, resolve: release } = Promise.withResolvers<void>();
@@ -50,7 +51,13 @@ describe('a server that drains', () => {
 
   test('waits for nobody who has not finished asking', async () => {
     const patience = { headers_ms: 60_000, request_ms: 60_000, check_ms: 60_000, drain_ms: 50 };
-    const app = openHttp({ config: { publicUrl: null }, log, ready: async () => true, patience });
+    const app = openHttp({
+      config: { publicUrl: null },
+      log,
+      ready: async () => true,
+      overload: null,
+      patience,
+    });
     app.post('/echo', async () => ({}));
     const url = await app.listen({ port: 0, host: '127.0.0.1' });
     const [head, body] = await Promise.all([talk(url), talk(url)]);
@@ -70,6 +77,7 @@ describe('a server that drains', () => {
       config: { publicUrl: 'https://pay.example' },
       log,
       ready: async () => missing,
+      overload: null,
     });
     const url = await app.listen({ port: 0, host: '127.0.0.1' });
     const response = await fetch(`${url}/readyz`);
@@ -94,7 +102,12 @@ describe('a server that drains', () => {
     const lines: string[] = [];
     const loud = openLog({ logLevel: 'error' }, 'test');
     loud.error = (fields: { requestId: string }) => lines.push(fields.requestId);
-    const app = openHttp({ config: { publicUrl: null }, log: loud, ready: async () => true });
+    const app = openHttp({
+      config: { publicUrl: null },
+      log: loud,
+      ready: async () => true,
+      overload: null,
+    });
     app.get('/broken', async () => {
       throw new Error('hunter2');
     });

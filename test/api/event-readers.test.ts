@@ -16,7 +16,12 @@ const authorization = `Bearer ${testKey}`;
 /** A stream with many more heartbeats than events. */
 const serve = async (t: TestContext) => {
   const parts = await openParts();
-  const app = openHttp({ config: { publicUrl: null }, log: silent, ready: async () => true });
+  const app = openHttp({
+    config: { publicUrl: null },
+    log: silent,
+    ready: async () => true,
+    overload: null,
+  });
   const openStream = openEventStream(app, { ...parts, ping_ms: 10 });
   await registerRestFacade(app, { ...parts, openStream, bankCallbacks: noBankCallbacks });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });

@@ -22,7 +22,12 @@ type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /** Serves the REST API of one process over the fixture of the parts. */
 const serve = async (t: TestContext, parts: Parts, ping_ms?: number) => {
-  const app = openHttp({ config: { publicUrl: null }, log: silent, ready: async () => true });
+  const app = openHttp({
+    config: { publicUrl: null },
+    log: silent,
+    ready: async () => true,
+    overload: null,
+  });
   const openStream = openEventStream(app, {
     ...parts,
     ...(ping_ms === undefined ? {} : { ping_ms }),

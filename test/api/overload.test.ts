@@ -202,6 +202,7 @@ describe('a slow client', () => {
       config: { publicUrl: null },
       log: openLog({ logLevel: 'silent' }, 'test'),
       ready: async () => true,
+      overload: null,
       patience,
     });
     app.post('/', async () => ({ done: true }));

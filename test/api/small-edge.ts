@@ -73,7 +73,12 @@ const executorOf = (name: SubgraphName, answers: RootAnswers): SubgraphExecutor 
     now: () => Temporal.Now.instant(),
   });
   return localExecutor(
-    buildSubgraph({ name, resolvers: resolversOf(name, answers), entities }),
+    buildSubgraph({
+      name,
+      resolvers: resolversOf(name, answers),
+      areMerchants: async () => true,
+      entities,
+    }),
     contextOf,
     log,
   );
@@ -136,7 +141,12 @@ export const openSmallEdge = async (
     'utf8',
   );
   const supergraph = await openSupergraph({ supergraphSdl, executors, log });
-  const app = openHttp({ config: { publicUrl: null }, log, ready: async () => true });
+  const app = openHttp({
+    config: { publicUrl: null },
+    log,
+    ready: async () => true,
+    overload: null,
+  });
   await registerRestFacade(app, {
     supergraph,
     authenticator,

@@ -164,7 +164,7 @@ describe('the subscription alertRaised', () => {
         document: parse('subscription { received: alertRaised { kind merchantId detail note } }'),
         variables: {},
       },
-      { principal, requestId: 'r' },
+      { principal, requestId: 'r', isInLane: true },
     );
 
   test('notifies operators of each alert once, as they select it', async () => {

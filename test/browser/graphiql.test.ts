@@ -11,7 +11,12 @@ import { noChromium, startChromium } from './chromium.ts';
 /** GraphiQL over a small fixture, in a browser that reaches nothing else. */
 const openPage = async (t: TestContext) => {
   const parts = await openParts();
-  const app = openHttp({ config: { publicUrl: null }, log: silent, ready: async () => true });
+  const app = openHttp({
+    config: { publicUrl: null },
+    log: silent,
+    ready: async () => true,
+    overload: null,
+  });
   await registerGateway(app, parts);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const browser = await startChromium();

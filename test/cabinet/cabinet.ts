@@ -96,7 +96,7 @@ export const openCabinet = async (now = (): Temporal.Instant => Temporal.Now.ins
     variables: object = {},
     principal: Principal = operator(),
   ): Promise<ExecutionResult> =>
-    executor.prepare(parse(text))({ ...variables }, { principal, requestId });
+    executor.prepare(parse(text))({ ...variables }, { principal, requestId, isInLane: true });
   /** Runs a document and gives its data; throws on errors. */
   const ask = async (
     text: string,

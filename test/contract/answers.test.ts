@@ -37,7 +37,7 @@ const principal: KeyPrincipal = {
   mode: 'test',
   scopes,
 };
-const app = openHttp({ config: { publicUrl: null }, log, ready: async () => true });
+const app = openHttp({ config: { publicUrl: null }, log, ready: async () => true, overload: null });
 const { scopes: granted, ...rest } = principal;
 const holder = {
   ...rest,

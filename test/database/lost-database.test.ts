@@ -19,7 +19,11 @@ const failure = (work: Promise<unknown>): Promise<Error> =>
 
 const codeOf = (error: Error): unknown => {
   const result = { data: null, errors: [new GraphQLError('failed', { originalError: error })] };
-  const call = { principal: { kind: 'service', name: 'test' }, requestId: 'test' } as const;
+  const call = {
+    principal: { kind: 'service', name: 'test' },
+    requestId: 'test',
+    isInLane: false,
+  } as const;
   return presentErrors(result, call, pino({ level: 'silent' })).errors?.[0]?.extensions['code'];
 };
 

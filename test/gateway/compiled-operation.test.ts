@@ -78,7 +78,11 @@ const federated = readFederatedOperations();
 const introspected = { oneOf: true, specifiedByUrl: true, inputValueDeprecation: true };
 
 test('the stock gateway asks nobody: no maker is told of it, and no cloud where it runs', async () => {
-  const call: Call = { principal: { kind: 'service', name: 'test' }, requestId: 'test' };
+  const call: Call = {
+    principal: { kind: 'service', name: 'test' },
+    requestId: 'test',
+    isInLane: true,
+  };
   await stock.execute({ document: parse('{ rates { method } }'), variables: {} }, call);
   assert.equal(asked, 0);
 });
@@ -199,7 +203,7 @@ const compareAnswers = async (
   await fc.assert(
     fc.asyncProperty(input, async ({ seed, faults, caller, variables }) => {
       Object.assign(fixture, { seed, faults });
-      const call: Call = { principal: caller, requestId: 'test' };
+      const call: Call = { principal: caller, requestId: 'test', isInLane: true };
       const answer = await compiled(variables, call);
       assert.deepEqual(
         received(answer),
@@ -259,7 +263,7 @@ test('an ad-hoc document that comes again answers as the first time, one with a 
         variables,
         ...(getOperationAST(document) ? {} : { operationName: 'Two' }),
       };
-      const call: Call = { principal: caller, requestId: 'test' };
+      const call: Call = { principal: caller, requestId: 'test', isInLane: true };
       const answer = await supergraph.execute(request, call);
       assert.deepEqual(received(answer), received(await stock.execute(request, call)));
       if (answer.data) answered += 1;
@@ -290,6 +294,7 @@ describe('what is not understood is not compiled', () => {
     const call: Call = {
       principal: principals[0] ?? { kind: 'service', name: 'none' },
       requestId: 'test',
+      isInLane: true,
     };
     Object.assign(fixture, { seed: 1, faults: 0 });
     const shown = await supergraph.execute(
@@ -313,7 +318,7 @@ test('a refused variable is named and its place told, and its value never repeat
   const document = parse(
     'mutation ($input: PayoutCreateInput!) { payoutCreate(input: $input) { __typename } }',
   );
-  const call: Call = { principal: callerOf(document), requestId: 'test' };
+  const call: Call = { principal: callerOf(document), requestId: 'test', isInLane: true };
   const { errors } = await supergraph.execute(
     { document, variables: { input: { amount: 5, cardPan: { number: '4111111111111111' } } } },
     call,
@@ -329,7 +334,11 @@ test('Apollo Server runs on the same gateway', async () => {
   const server = new ApolloServer<Call>({ gateway: supergraph.apolloGateway });
   await server.start();
   const query = '{ billingSubscriptions { customerRef shop { name } } }';
-  const contextValue: Call = { principal: callerOf(parse(query)), requestId: 'test' };
+  const contextValue: Call = {
+    principal: callerOf(parse(query)),
+    requestId: 'test',
+    isInLane: true,
+  };
   const { body } = await server.executeOperation({ query }, { contextValue });
   assert(body.kind === 'single');
   assert.equal(

@@ -28,7 +28,7 @@ const principal: KeyPrincipal = {
   mode: 'test',
   scopes: ['api:reports:read'],
 };
-const call: Call = { principal, requestId: 'r', liveEvent: '7' };
+const call: Call = { principal, requestId: 'r', isInLane: true, liveEvent: '7' };
 
 describe('loads of an event', () => {
   test('are shared by equal principals, and by nobody else', () => {
@@ -46,7 +46,7 @@ describe('loads of an event', () => {
     for (const stranger of strangers)
       assert.notEqual(loadsOf({ ...call, principal: stranger }), shared, JSON.stringify(stranger));
     assert.notEqual(loadsOf({ ...call, liveEvent: '8' }), shared);
-    assert.equal(loadsOf({ principal, requestId: 'r' }), undefined);
+    assert.equal(loadsOf({ principal, requestId: 'r', isInLane: true }), undefined);
   });
 
   test('are made anew when they are 5 seconds old', () => {
@@ -141,6 +141,6 @@ test('the event of a call reaches a subgraph in another process', async () => {
   after(() => remote.close());
   const run = remote.prepare(parse('{ __typename }'));
   await run({}, call);
-  await run({}, { principal, requestId: 'r' });
+  await run({}, { principal, requestId: 'r', isInLane: true });
   assert.deepEqual(seen, ['7', undefined]);
 });

@@ -240,6 +240,7 @@ export const generatedExecutors = (fixture: Fixture): Record<SubgraphName, Subgr
       buildSubgraph({
         name,
         resolvers: resolversOf(name, fixture),
+        areMerchants: async () => true,
         entities: loadersOf(name, fixture),
       }),
       contextOf,

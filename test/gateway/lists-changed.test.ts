@@ -222,6 +222,7 @@ describe('listsChanged', () => {
       {
         principal: { kind: 'operator', subject: 'o', role: 'viewer', merchantId: null },
         requestId: 'r',
+        isInLane: true,
       },
     );
     assert('next' in results);

@@ -66,7 +66,7 @@ describe('errors', () => {
       firstError(
         await broken.prepare(parse('{ balance { currency } }'))(
           {},
-          { principal: key, requestId: 'r' },
+          { principal: key, requestId: 'r', isInLane: true },
         ),
       ).message,
       'internal error',

@@ -26,7 +26,7 @@ const principal: Principal = {
   mode: 'test',
   scopes,
 };
-const call: Call = { principal, requestId: 'req-1' };
+const call: Call = { principal, requestId: 'req-1', isInLane: false };
 const keyed: Call = { ...call, mayRepeat: true };
 const read = parse('query Read { payment(id: "1") { id } }');
 const write = parse('mutation Write { paymentCancel(id: "1") { id } }');

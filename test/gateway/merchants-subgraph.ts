@@ -125,7 +125,12 @@ const contextOf = (call: Call): SubgraphContext => ({
   ...call,
   now: () => Temporal.Instant.fromEpochMilliseconds(0),
 });
-export const schema = buildSubgraph({ name: 'merchants', resolvers: merchantsResolvers, entities });
+export const schema = buildSubgraph({
+  name: 'merchants',
+  resolvers: merchantsResolvers,
+  areMerchants: async () => true,
+  entities,
+});
 const executor = localExecutor(schema, contextOf, log);
 
 export const key: KeyPrincipal = {
@@ -149,7 +154,7 @@ export const ask = (
   principal: Principal,
   variables: Record<string, unknown> = {},
 ): Promise<ExecutionResult> =>
-  executor.prepare(parse(text))(variables, { principal, requestId: 'req-1' });
+  executor.prepare(parse(text))(variables, { principal, requestId: 'req-1', isInLane: true });
 
 export const firstError = (
   result: ExecutionResult,

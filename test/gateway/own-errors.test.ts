@@ -26,7 +26,7 @@ const supergraphSdl = readFileSync(
   join(import.meta.dirname, '../../schema/supergraph.graphql'),
   'utf8',
 );
-const call = { principal: key, requestId: 'req-of-the-test' };
+const call = { principal: key, requestId: 'req-of-the-test', isInLane: true };
 
 /** A log whose lines can be read. */
 const openLines = () => {

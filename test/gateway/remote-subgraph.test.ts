@@ -69,7 +69,7 @@ const key: Principal = {
   mode: 'test',
   scopes,
 };
-const call: Call = { principal: key, requestId: 'req-9' };
+const call: Call = { principal: key, requestId: 'req-9', isInLane: true };
 const plain = (result: ExecutionResult): unknown => JSON.parse(JSON.stringify(result));
 
 test('subgraphs over HTTP answer as they do in the process', async () => {

@@ -15,6 +15,7 @@ import { openAddressOf } from '../../gateway/callers/caller-address.ts';
 import { openLiveEvents } from '../../gateway/live/events.ts';
 import { openLiveSubscriptions } from '../../gateway/live/subscriptions.ts';
 import { limitBy } from '../../gateway/callers/rate-limit.ts';
+import { openOrigins } from '../../gateway/callers/origins.ts';
 import { registerGateway } from '../../gateway/graphql/server.ts';
 import { storedEvents } from '../../gateway/live/stored-events.ts';
 import {
@@ -70,6 +71,9 @@ export const openParts = async (limits: Limits = {}) => {
     liveEvents,
     liveSubscriptions,
     log: silent,
+    origins: openOrigins(null, []),
+    introspection: true,
+    graphiql: true,
     ...limits,
   };
 };

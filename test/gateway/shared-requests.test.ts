@@ -32,7 +32,11 @@ const path = subgraphPath('payments');
 const document = parse('query ($n: Int) { __typename }');
 
 const buyer = (n: number): Principal => ({ kind: 'buyer', merchantId: 'm', paymentId: String(n) });
-const callOf = (n: number): Call => ({ principal: buyer(n), requestId: `req-${n}` });
+const callOf = (n: number): Call => ({
+  principal: buyer(n),
+  requestId: `req-${n}`,
+  isInLane: false,
+});
 
 /** Answers each operation with who asked and for what; `slow` ones when they are let go. */
 const openEcho = () => {
@@ -120,13 +124,13 @@ test('a request holds no more operations than it may', async () => {
   );
 });
 
-test('what may be large shares no request: a document of a caller, many variables', async () => {
+test('what may be large or late shares no request: what is in the lane, many variables', async () => {
   const { run, batches } = await open();
   await know(run, 1);
   const text = 'x'.repeat(sharedVariables_max_characters);
   await Promise.all([
-    ...range(3).map(() => run({}, { ...callOf(0), meter: new AnswerMeter() })),
-    ...range(3).map((n) => run({}, { ...callOf(0), liveEvent: String(n) })),
+    ...range(3).map(() => run({}, { ...callOf(0), isInLane: true, meter: new AnswerMeter() })),
+    ...range(3).map((n) => run({}, { ...callOf(0), isInLane: true, liveEvent: String(n) })),
     ...range(3).map(() => run({ text }, callOf(0))),
   ]);
   assert.deepEqual(batches(), []);

@@ -323,7 +323,12 @@ const executorOf = (name: SubgraphName): SubgraphExecutor => {
     now: () => Temporal.Instant.fromEpochMilliseconds(0),
   });
   return localExecutor(
-    buildSubgraph({ name, resolvers: { ...resolvers, ...fieldsOf[name] }, entities }),
+    buildSubgraph({
+      name,
+      resolvers: { ...resolvers, ...fieldsOf[name] },
+      areMerchants: async () => true,
+      entities,
+    }),
     contextOf,
     silent,
   );

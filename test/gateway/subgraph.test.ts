@@ -23,7 +23,12 @@ describe('a subgraph is built whole or not at all', () => {
       () => {
         const { rates: _rates, ...Query } = merchantsResolvers.Query;
         const { shopCreate: _shopCreate, ...Mutation } = merchantsResolvers.Mutation;
-        return buildSubgraph({ name: 'merchants', resolvers: { Query, Mutation }, entities });
+        return buildSubgraph({
+          name: 'merchants',
+          resolvers: { Query, Mutation },
+          areMerchants: async () => true,
+          entities,
+        });
       },
     ],
     [
@@ -34,6 +39,7 @@ describe('a subgraph is built whole or not at all', () => {
         return buildSubgraph({
           name: 'merchants',
           resolvers: merchantsResolvers,
+          areMerchants: async () => true,
           entities: others,
         });
       },
@@ -45,6 +51,7 @@ describe('a subgraph is built whole or not at all', () => {
         buildSubgraph({
           name: 'merchants',
           resolvers: merchantsResolvers,
+          areMerchants: async () => true,
           entities: { ...entities, Payout: loader },
         }),
     ],

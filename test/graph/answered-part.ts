@@ -51,7 +51,7 @@ export const askAnsweredPart = async (
   for (let left = document; ;) {
     const answer = await supergraph.execute(
       { document: left, variables },
-      { principal, requestId: 'r' },
+      { principal, requestId: 'r', isInLane: true },
     );
     answers.push(answer);
     const refused = new Set((answer.errors ?? []).map(pathOf));

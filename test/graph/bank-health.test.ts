@@ -52,7 +52,7 @@ const operator: Principal = { kind: 'operator', subject: 'o', role: 'viewer', me
 const ask = async (principal: Principal, hours?: number): Promise<any> => {
   const { data, errors } = await harness.supergraph.execute(
     { document, variables: hours === undefined ? {} : { hours } },
-    { principal, requestId: 'r' },
+    { principal, requestId: 'r', isInLane: true },
   );
   return errors ? errors[0]?.extensions['code'] : JSON.parse(JSON.stringify(data)).bankHealth;
 };

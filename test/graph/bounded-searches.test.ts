@@ -1,14 +1,9 @@
-/**
- * A search that finds nothing looks at no more rows than a narrowed list, and those of one merchant
- * leave connections to everybody else (decisions A-230 and A-330).
- */
+/** A search that finds nothing looks at no more rows than a narrowed list (decision A-230). */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'graphql';
-import type pg from 'pg';
 import { looked_max_rows } from '../../subgraphs/kernel/database/filtered-list.ts';
-import { inTurn, walksAtOnce_max } from '../../subgraphs/kernel/database/walk-turns.ts';
 import { scopes, type KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { openGraphHarness } from './harness.ts';
 import { plant, type Planted } from './planted-rows.ts';
@@ -76,7 +71,7 @@ const search = async (
   const variables = { search: { ...(await daysOf(table)), ...criteria }, after: behind };
   const answer = await harness.supergraph.execute(
     { document: documents[table], variables },
-    { principal, requestId: 'r' },
+    { principal, requestId: 'r', isInLane: true },
   );
   assert.equal(answer.errors, undefined, JSON.stringify(answer.errors));
   const { found }: { found: Found } = JSON.parse(JSON.stringify(answer.data));
@@ -102,45 +97,3 @@ for (const table of tables)
       assert.equal(page.nodes.length + nodes.length, 1);
     });
   });
-
-test('many searches of one merchant at once take few connections', async () => {
-  const { pool } = harness.database;
-  const running = new Set<unknown>();
-  let most = 0;
-  const known = new WeakSet<pg.PoolClient>();
-  pool.on('acquire', (client) => {
-    if (known.has(client)) return;
-    known.add(client);
-    const send = client.query.bind(client);
-    client.query = ((...given: Parameters<typeof send>) => {
-      const sent: unknown = Reflect.apply(send, client, given);
-      const isWalk = JSON.stringify(given[0]).includes('cross join lateral');
-      if (!isWalk || !(sent instanceof Promise)) return sent;
-      running.add(sent);
-      most = Math.max(most, running.size);
-      const end = (): void => void running.delete(sent);
-      sent.then(end, end);
-      return sent;
-    }) as typeof client.query;
-  });
-  await Promise.all(Array.from({ length: 12 }, () => search('payment', { cardMask: '0008' })));
-  assert.equal(most, walksAtOnce_max);
-});
-
-test('whoever waits for a turn gets it when another read ends or fails, apart from other merchants', async () => {
-  const { pool } = harness.database;
-  const [a, b] = [randomUUID(), randomUUID()];
-  const gate = Promise.withResolvers<void>();
-  const order: string[] = [];
-  const slow = Array.from({ length: walksAtOnce_max }, () =>
-    inTurn(pool, a, () => gate.promise).catch(() => order.push('failed')),
-  );
-  const waiting = inTurn(pool, a, async () => order.push('waited'));
-  await inTurn(pool, b, async () => order.push('other'));
-  assert.deepEqual(order, ['other']);
-  gate.reject(new Error('the read failed'));
-  await Promise.all([...slow, waiting]);
-  assert.equal(order.filter((what) => what === 'waited').length, 1);
-  await inTurn(pool, a, async () => order.push('again'));
-  assert.equal(order.at(-1), 'again');
-});

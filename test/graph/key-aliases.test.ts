@@ -80,7 +80,10 @@ const onEachPath = async (
 ): Promise<ExecutionResult> => {
   assert.deepEqual(validate(harness.supergraph.apiSchema, document), []);
   const run = () =>
-    harness.supergraph.execute({ document, variables: {} }, { principal, requestId: 'r' });
+    harness.supergraph.execute(
+      { document, variables: {} },
+      { principal, requestId: 'r', isInLane: true },
+    );
   const [stock, again, compiled] = [await run(), await run(), await run()];
   const received = ({ data, errors }: ExecutionResult) =>
     JSON.stringify([data, errors?.map(({ message, path }) => [message, path])]);
@@ -176,7 +179,7 @@ describe('an alias that is called like a key’s field', () => {
     for (const _ of [1, 2, 3]) {
       const { errors } = await harness.supergraph.execute(
         { document, variables },
-        { principal: key(), requestId: 'r' },
+        { principal: key(), requestId: 'r', isInLane: true },
       );
       assert.deepEqual(
         errors?.map(({ extensions }) => extensions['code']),
@@ -254,7 +257,7 @@ describe('an entity asked for by its key, as a gateway asks a subgraph, is null 
     const keys = [{ __typename: type, merchantId: plot.id('merchant'), id: plot.id(table) }];
     const { data } = await harness.executors[subgraph].prepare(entities)(
       { keys },
-      { principal, requestId: 'r' },
+      { principal, requestId: 'r', isInLane: true },
     );
     return JSON.stringify(data) !== '{"_entities":[null]}';
   };

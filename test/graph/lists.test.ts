@@ -89,7 +89,7 @@ const ask = async (
 ): Promise<List | string> => {
   const { data, errors } = await harness.supergraph.execute(
     { document, variables },
-    { principal, requestId: 'r' },
+    { principal, requestId: 'r', isInLane: true },
   );
   if (errors) return String(errors[0]?.extensions['code']);
   const { list }: { list: List } = JSON.parse(JSON.stringify(data));

@@ -15,6 +15,7 @@ import { openBucketsInMemory } from '../../gateway/callers/buckets-in-memory.ts'
 import { openAddressOf } from '../../gateway/callers/caller-address.ts';
 import { limitBy } from '../../gateway/callers/rate-limit.ts';
 import { operationsPerSocket_max } from '../../gateway/graphql/graph-protocol.ts';
+import { openOrigins } from '../../gateway/callers/origins.ts';
 import { registerGateway } from '../../gateway/graphql/server.ts';
 import { openLiveEvents } from '../../gateway/live/events.ts';
 import { openLiveSubscriptions } from '../../gateway/live/subscriptions.ts';
@@ -157,7 +158,16 @@ const serve = async (t: TestContext, supergraph: Supergraph, callers: readonly P
   const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log });
   const limiter = limitBy(openBucketsInMemory(), addressOf);
   const app = fastify();
-  await registerGateway(app, { supergraph, authenticator, limiter, liveSubscriptions, log });
+  await registerGateway(app, {
+    supergraph,
+    authenticator,
+    limiter,
+    liveSubscriptions,
+    origins: openOrigins(null, []),
+    introspection: true,
+    graphiql: false,
+    log,
+  });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   t.after(() => app.close());
   return callers.map((_, place) =>
@@ -231,7 +241,7 @@ const readAlone = (
   Array.fromAsync(wanted, async (selection) => {
     const { data, errors } = await harness.supergraph.execute(
       { document: rereading(kind, selection), variables: {} },
-      { principal: caller, requestId: 'r' },
+      { principal: caller, requestId: 'r', isInLane: true },
     );
     assert.equal(errors, undefined, JSON.stringify(errors));
     assert(data?.['liveEvent'], 'there is such an event');
@@ -334,7 +344,7 @@ describe('what one caller has loaded of an event', () => {
       }
       // The owner has loaded everything when they ask for the same event by its id.
       for (const { who, principal } of others) {
-        const call = { principal, requestId: 'r', liveEvent: payments.sequence };
+        const call = { principal, requestId: 'r', isInLane: true, liveEvent: payments.sequence };
         const document = rereading(payments, whole(payments));
         const { data } = await supergraph.execute({ document, variables: {} }, call);
         assert.deepEqual(plain(data), { liveEvent: null }, who);
@@ -353,7 +363,7 @@ describe('what one caller has loaded of an event', () => {
       id: shop.id(table),
     }));
     const ask = async (principal: Principal): Promise<unknown> => {
-      const call = { principal, requestId: 'r', liveEvent: payments.sequence };
+      const call = { principal, requestId: 'r', isInLane: true, liveEvent: payments.sequence };
       const { data, errors } = await run({ of: named }, call);
       assert.equal(errors, undefined, JSON.stringify(errors));
       return plain(data?.['_entities']);
@@ -370,7 +380,12 @@ describe('what one caller has loaded of an event', () => {
     const { pool } = harness.database;
     const { supergraph } = harness;
     for (const table of ['test_clock', 'event', 'payment', 'refund']) {
-      const call = { principal: keyOf(shop), requestId: 'r', liveEvent: payments.sequence };
+      const call = {
+        principal: keyOf(shop),
+        requestId: 'r',
+        isInLane: true,
+        liveEvent: payments.sequence,
+      };
       const ask = (selection: string) =>
         supergraph.execute({ document: rereading(payments, selection), variables: {} }, call);
       await pool.query(`alter table ${table} rename to ${table}_away`);

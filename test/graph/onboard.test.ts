@@ -20,7 +20,7 @@ const person = (role: Role, merchantId: string | null = null): Principal => ({
 const ask = async (text: string, principal: Principal, variables: object = {}): Promise<any> => {
   const { data, errors } = await harness.supergraph.execute(
     { document: parse(text), variables: { ...variables } },
-    { principal, requestId: 'request-1' },
+    { principal, requestId: 'request-1', isInLane: true },
   );
   return errors ? errors[0]?.extensions['code'] : JSON.parse(JSON.stringify(data));
 };

@@ -90,7 +90,7 @@ const readerOf = ({ field }: ReturnType<typeof connections>[number], principal: 
     const variables = { search: days(), ...page };
     const { data, errors } = await harness.supergraph.execute(
       { document, variables },
-      { principal, requestId: 'r' },
+      { principal, requestId: 'r', isInLane: true },
     );
     if (errors) return String(errors[0]?.extensions['code']);
     const { list }: { list: Read } = JSON.parse(JSON.stringify(data));

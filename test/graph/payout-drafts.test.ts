@@ -60,7 +60,7 @@ const ask = async (
         ...variables,
       },
     },
-    { principal, requestId: 'request-1' },
+    { principal, requestId: 'request-1', isInLane: true },
   )) as ExecutionResult<{ done: any }>;
   return errors ? errors[0]?.extensions['code'] : (data?.done?.code ?? data?.done);
 };

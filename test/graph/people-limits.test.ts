@@ -63,7 +63,7 @@ const ask = async (
 ): Promise<any> => {
   const { data, errors } = (await harness.supergraph.execute(
     { document: parse(documents[name]), variables: { ...variables } },
-    { principal, requestId: 'request-1' },
+    { principal, requestId: 'request-1', isInLane: true },
   )) as ExecutionResult<{ done: any }>;
   if (errors) return errors[0]?.extensions['code'];
   return data?.done.code ?? data?.done.subscription ?? data?.done.token ?? data?.done.refund;

@@ -85,7 +85,7 @@ const ask = async (
 ): Promise<unknown> => {
   const { data, errors } = (await harness.supergraph.execute(
     { document: parse(documents[name]), variables: { id, m } },
-    { principal, requestId: 'request-1' },
+    { principal, requestId: 'request-1', isInLane: true },
   )) as ExecutionResult<{ done: any }>;
   if (errors) return errors[0]?.extensions['code'];
   return data?.done.code ?? data?.done.payment ?? data?.done.refund;
@@ -155,7 +155,7 @@ const viewerDocument = parse(
 const viewerFor = async (principal: Principal) => {
   const { data, errors } = (await harness.supergraph.execute(
     { document: viewerDocument, variables: {} },
-    { principal, requestId: 'request-2' },
+    { principal, requestId: 'request-2', isInLane: true },
   )) as ExecutionResult<{ viewer: any }>;
   return data?.viewer ?? errors?.[0]?.extensions['code'];
 };

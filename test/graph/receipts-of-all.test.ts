@@ -57,7 +57,7 @@ const document =
 const ask = async (variables: Record<string, unknown>, principal: Principal = person()) => {
   const { data, errors } = await harness.supergraph.execute(
     { document, variables },
-    { principal, requestId: 'r' },
+    { principal, requestId: 'r', isInLane: true },
   );
   return errors ? errors[0]?.extensions['code'] : JSON.parse(JSON.stringify(data)).receipts;
 };
@@ -149,7 +149,7 @@ test('an alert leads to its payment by a payment, a refund or a receipt; others 
     const query = `{ alerts(merchantId: "${merchantId}", kind: work_set_aside ${narrowing}) { nodes { subjectId payment { id } } } }`;
     const { data }: any = await harness.supergraph.execute(
       { document: parse(query), variables: {} },
-      { principal: person(), requestId: 'r' },
+      { principal: person(), requestId: 'r', isInLane: true },
     );
     return data.alerts.nodes;
   };

@@ -51,7 +51,7 @@ const search = async (
 ): Promise<readonly Hit[] | string> => {
   const { data, errors } = await harness.supergraph.execute(
     { document, variables: { text, merchantId } },
-    { principal, requestId: 'r' },
+    { principal, requestId: 'r', isInLane: true },
   );
   if (errors) return String(errors[0]?.extensions['code']);
   const { hits }: { hits: readonly Hit[] } = JSON.parse(JSON.stringify(data));

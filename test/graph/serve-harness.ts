@@ -13,6 +13,7 @@ import { openAddressOf } from '../../gateway/callers/caller-address.ts';
 import { openLiveEvents } from '../../gateway/live/events.ts';
 import { openLiveSubscriptions } from '../../gateway/live/subscriptions.ts';
 import { limitBy } from '../../gateway/callers/rate-limit.ts';
+import { openOrigins } from '../../gateway/callers/origins.ts';
 import { registerGateway } from '../../gateway/graphql/server.ts';
 import { storedEvents } from '../../gateway/live/stored-events.ts';
 import { scopes, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
@@ -78,7 +79,16 @@ const limiter = limitBy(openBucketsInMemory(), addressOf);
 const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph), log });
 const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log });
 const app = fastify();
-await registerGateway(app, { supergraph, authenticator, limiter, liveSubscriptions, log });
+await registerGateway(app, {
+  supergraph,
+  authenticator,
+  limiter,
+  liveSubscriptions,
+  origins: openOrigins(null, []),
+  introspection: true,
+  graphiql: false,
+  log,
+});
 const url = await app.listen({ host: '127.0.0.1', port: 0 });
 
 /**

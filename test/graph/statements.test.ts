@@ -56,7 +56,10 @@ const statementsOf = async (
   const counts: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const before = harness.counted.texts.length;
-    await harness.supergraph.execute({ document, variables }, { principal, requestId: 'r' });
+    await harness.supergraph.execute(
+      { document, variables },
+      { principal, requestId: 'r', isInLane: true },
+    );
     counts.push(harness.counted.texts.slice(before).filter(isOfCall).length);
   }
   return Math.min(...counts);
@@ -122,7 +125,7 @@ describe('a list of 50 costs as many SQL statements as one of 5:', () => {
         [few, many].map(async (plot) => {
           const { data, errors } = await harness.supergraph.execute(
             { document, variables: {} },
-            { principal: as(plot), requestId: 'r' },
+            { principal: as(plot), requestId: 'r', isInLane: true },
           );
           assert.equal(errors, undefined, JSON.stringify(errors));
           return lengthOf(data);
@@ -174,7 +177,7 @@ test('creating a payment costs one statement, and so does reading it: what was n
   const read = parse('query ($id: ID!) { payment(id: $id) { id net refunds { id } } }');
   const { data } = await harness.supergraph.execute(
     { document: create, variables: {} },
-    { principal, requestId: 'r' },
+    { principal, requestId: 'r', isInLane: true },
   );
   const [, id] = /"id":"([^"]+)"/.exec(JSON.stringify(data)) ?? [];
   assert(id, JSON.stringify(data));
@@ -230,7 +233,7 @@ const statementsOfEvent = async (
   const readers = selections.map((selection) => {
     const results = live.subscribe(
       { document: parse(`subscription { paymentCreated { ${selection} } }`), variables: {} },
-      { principal: keyOf(many), requestId: 'r' },
+      { principal: keyOf(many), requestId: 'r', isInLane: true },
     );
     assert('next' in results, JSON.stringify(results));
     return results;

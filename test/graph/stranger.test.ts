@@ -20,7 +20,8 @@ import {
   type ValueOf,
 } from './every-field.ts';
 import { merchantTables, pictureOf, plant, type Planted } from './planted-rows.ts';
-import { openGraphHarness } from './harness.ts';
+import { isOfCall, openGraphHarness } from './harness.ts';
+import { watchLane } from '../support/watch-lane.ts';
 
 type Harness = Awaited<ReturnType<typeof openGraphHarness>>;
 
@@ -167,7 +168,10 @@ const askOnce = (
   { document, variables }: EveryField,
   principal: Principal,
 ): Promise<ExecutionResult> =>
-  harness.supergraph.execute({ document, variables }, { principal, requestId: 'r' });
+  harness.supergraph.execute(
+    { document, variables },
+    { principal, requestId: 'r', isInLane: true },
+  );
 
 /** Tables whose marks stand in the answer. */
 const tablesIn = (text: string, marks: ReadonlyMap<string, string>): readonly string[] => [
@@ -220,7 +224,7 @@ const askByKey = async (
       ];
       const { data } = await harness.executors[name].prepare(document)(
         { keys },
-        { principal, requestId: 'r' },
+        { principal, requestId: 'r', isInLane: true },
       );
       asked += 1;
       if (JSON.stringify(data) !== '{"_entities":[null]}') found.push(type);
@@ -343,7 +347,7 @@ test('a key reads no other shop of its merchant, nor what protects one that it m
   const askAs = async (text: string): Promise<ExecutionResult> =>
     harness.supergraph.execute(
       { document: parse(text), variables: {} },
-      { principal: keyOf(neighbour), requestId: 'r' },
+      { principal: keyOf(neighbour), requestId: 'r', isInLane: true },
     );
   const { data } = await askAs(
     `{ merchant(id: "${victim.id('merchant')}") { shops { id requireSignature receiptsRequired } } }`,
@@ -358,6 +362,24 @@ test('a key reads no other shop of its merchant, nor what protects one that it m
       field,
     );
   }
+});
+
+describe('the lane', () => {
+  test('has each statement of each document, one at a time for its caller', async (t) => {
+    const { pool } = harness.database;
+    for (const principal of [keyOf(victim), operatorOf(victim), buyerOf(victim)]) {
+      const watched = watchLane(pool);
+      for (const query of every('query')) await ask(query, principal);
+      watched.end();
+      assert.deepEqual(
+        watched.outside.filter((text) => isOfCall(text)),
+        [],
+      );
+      assert.equal(watched.most, 1);
+      t.diagnostic(`${principal.kind}: ${watched.count} statements`);
+      assert.ok(watched.count > 20);
+    }
+  });
 });
 
 describe('a test key of the same shop, whose rows are live', () => {

@@ -91,7 +91,7 @@ const codeOf = async (
 ): Promise<unknown> => {
   const { data, errors } = await harness.supergraph.execute(
     { document, variables },
-    { principal, requestId: 'r' },
+    { principal, requestId: 'r', isInLane: true },
   );
   const [answer] = Object.values(data ?? {});
   const refusal =

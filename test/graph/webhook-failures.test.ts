@@ -64,7 +64,7 @@ const document = parse(`query ($merchantId: ID, $shopId: ID, $since: DateTime) {
 const ask = async (variables: Record<string, unknown> = {}, principal = operator()) => {
   const { data, errors } = await harness.supergraph.execute(
     { document, variables },
-    { principal, requestId: 'r' },
+    { principal, requestId: 'r', isInLane: true },
   );
   return errors ? errors[0]?.extensions['code'] : JSON.parse(JSON.stringify(data)).webhookFailures;
 };

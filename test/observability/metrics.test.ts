@@ -67,7 +67,11 @@ test('every metric of ours is described to operators, or in an alert or a panel'
 });
 
 test('a failure that nobody meant is counted, and one that was meant is not', async () => {
-  const call = { principal: { kind: 'service', name: 'test' }, requestId: 'test' } as const;
+  const call = {
+    principal: { kind: 'service', name: 'test' },
+    requestId: 'test',
+    isInLane: false,
+  } as const;
   const log = openLog({ logLevel: 'silent' }, 'test');
   const meant = new GraphQLError('no', { extensions: { code: 'bad_request' } });
   const before = (await internalErrors.get()).values[0]?.value ?? 0;

@@ -37,7 +37,7 @@ const open = (changed: Partial<Bank> = {}) => {
   return async (document: string, principal: Principal = admin): Promise<any> => {
     const { data, errors } = await executor.prepare(parse(document))(
       {},
-      { principal, requestId: 'r' },
+      { principal, requestId: 'r', isInLane: true },
     );
     return errors ? { code: errors[0]?.extensions['code'] } : data?.['answer'];
   };

@@ -64,6 +64,7 @@ const askOf =
     const { data, errors } = await executors[subgraph].prepare(parse(document))(variables, {
       principal,
       requestId: randomUUID(),
+      isInLane: true,
     });
     const [error] = errors ?? [];
     return error

@@ -25,7 +25,6 @@ import {
 } from './list-statements.ts';
 import { isSpread } from './spread.ts';
 import { run, type Runner } from './statement.ts';
-import { inTurn } from './walk-turns.ts';
 
 /** How many there are, as far as that is cheap to say. */
 export interface TotalCount {
@@ -75,9 +74,7 @@ export const listTotal = async (
 ): Promise<TotalCount> => {
   const walk = hasRest(listed, query) ? lookedToCount_max_rows : counted_max_rows + 1;
   const total = totalText(listed, query, walk, await isOfShards(runner, query));
-  const [found] = await inTurn(runner, query.reach.merchantId, () =>
-    ask<{ count: number; looked: number }>(runner, total),
-  );
+  const [found] = await ask<{ count: number; looked: number }>(runner, total);
   if (!found) throw new Error('an aggregate without a row');
   return {
     count: Math.min(found.count, counted_max_rows),
@@ -142,9 +139,6 @@ export const readList = async <Row extends Position>(
   const { name } = listed.table;
   const range = pageRange(query.page, [`${name}.filtered`, query.reach, query.asked]);
   if (isRefused(range)) return range;
-  const read = () => readRange<Row>(runner, listed, query, range);
-  const page = hasRest(listed, query)
-    ? await inTurn(runner, query.reach.merchantId, read)
-    : await read();
+  const page = await readRange<Row>(runner, listed, query, range);
   return { ...page, total: () => listTotal(runner, listed, query) };
 };

@@ -8,6 +8,7 @@ import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { isDatabaseLost } from '../service/database-lost.ts';
 import { spanned } from '../service/tracing/tracing.ts';
+import { isInLane } from '../service/lane.ts';
 import { spanOf } from './statement.ts';
 
 /** An operation whose calls may share a statement. */
@@ -179,5 +180,9 @@ export const gathered = <Call, Result>(
     ofPool.set(whose, gathering);
     return gathering;
   };
-  return (pool, call) => spanned(spanOf(operation), () => gatheringOn(pool, call)(call));
+  // A batch is nobody's, so it would not wait for the turn of a call in the lane.
+  return (pool, call) =>
+    isInLane()
+      ? operation.alone(pool, call)
+      : spanned(spanOf(operation), () => gatheringOn(pool, call)(call));
 };

@@ -18,6 +18,7 @@ import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { currentSpan, spanned } from '../service/tracing/tracing.ts';
+import { inTurn } from '../service/lane.ts';
 import { sendCommand } from './statement.ts';
 
 /** Commands that PostgreSQL counts rows for. */
@@ -47,13 +48,34 @@ const withoutRows = (error: unknown): unknown => {
   return error;
 };
 
+/**
+ * A connection as the ORM holds it. It has a client of the pool in a transaction and for a query;
+ * while a query waits for its turn, it has none.
+ */
 class PoolConnection implements DatabaseConnection {
-  readonly client: pg.PoolClient;
+  readonly #pool: pg.Pool;
+  #client: pg.PoolClient | null = null;
   /** Why the client cannot be used again; undefined while it can. */
   broken: Error | true | undefined;
 
-  constructor(client: pg.PoolClient) {
-    this.client = client;
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  /** The client of the transaction. */
+  get client(): pg.PoolClient {
+    if (!this.#client) throw new Error('the ORM has begun no transaction on this connection');
+    return this.#client;
+  }
+
+  async begin(): Promise<void> {
+    this.#client = await this.#pool.connect();
+    await sendCommand(this.#client, 'begin');
+  }
+
+  release(): void {
+    this.#client?.release(this.broken);
+    this.#client = null;
   }
 
   async executeQuery<Found>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Found>> {
@@ -69,14 +91,22 @@ class PoolConnection implements DatabaseConnection {
 
   async #send<Found>(sql: string, parameters: readonly unknown[]): Promise<QueryResult<Found>> {
     // Of a text with several statements the package gives a list, of which the ORM reads nothing.
-    const result: Partial<pg.QueryResult> = await this.client
-      .query(sql, [...parameters])
-      .catch((error: unknown) => Promise.reject(withoutRows(error)));
+    const result: Partial<pg.QueryResult> = await this.#query(sql, [...parameters]).catch(
+      (error: unknown) => Promise.reject(withoutRows(error)),
+    );
     const { command = '', rowCount, rows = [] } = result;
     return {
       rows: rows as Found[],
       ...(writes.has(command) ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}),
     };
+  }
+
+  async #query(sql: string, parameters: unknown[]): Promise<pg.QueryResult> {
+    if (this.#client) return this.#client.query(sql, parameters);
+    return inTurn(async () => {
+      const client = await this.#pool.connect();
+      return client.query(sql, parameters).finally(() => client.release());
+    });
   }
 
   streamQuery<Found>(): AsyncIterableIterator<QueryResult<Found>> {
@@ -94,11 +124,11 @@ class PoolDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    return new PoolConnection(await this.#pool.connect());
+    return new PoolConnection(this.#pool);
   }
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await sendCommand(clientIn(connection).client, 'begin');
+    await clientIn(connection).begin();
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
@@ -130,8 +160,7 @@ class PoolDriver implements Driver {
   }
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {
-    const { client, broken } = clientIn(connection);
-    client.release(broken);
+    clientIn(connection).release();
   }
 
   /** The pool is closed by whoever opened it. */

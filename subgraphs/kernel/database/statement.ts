@@ -7,6 +7,7 @@ import pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { currentSpan, spanned, type SpanStart } from '../service/tracing/tracing.ts';
 import { errorCode } from '../service/error-code.ts';
+import { inTurn } from '../service/lane.ts';
 import { endListChanges } from './list-changes.ts';
 
 export interface Statement {
@@ -91,7 +92,7 @@ const send = async <Found extends object>(
     types,
   };
   const { rows } = await (runner instanceof pg.Pool
-    ? queryPool<Found>(runner, query)
+    ? inTurn(() => queryPool<Found>(runner, query))
     : runner.query<Found>(query));
   return rows;
 };

@@ -83,7 +83,8 @@ const number = (sum: string): string => `sum(${sum})::bigint as ${sum}`;
 const read = (name: string, ofInterval: string): Statement => ({
   name: `totals.read_by_${name}`,
   text: `select span.place::int as place, total.* from
-      unnest((select $6::timestamptz[]), (select $7::timestamptz[])) with ordinality as span (since, until, place)
+      (select since, lead(since, 1, $7::timestamptz) over (order by place) as until, place
+        from unnest((select $6::timestamptz[])) with ordinality as start (since, place)) as span
       cross join lateral (${ofInterval}) as total
     where total.count > 0`,
 });
@@ -149,7 +150,7 @@ export const readTotals = async (
     currency,
     groupBy === 'failure_code' ? `${of}_failure` : of,
     starts,
-    [...starts.slice(1), to],
+    to,
   ]);
   const parts: TotalsRow[][] = starts.map(() => []);
   for (const { place, ...row } of found.toSorted((one, other) =>

@@ -44,10 +44,11 @@ const beginningOf = (at: Temporal.ZonedDateTime, unit: IntervalUnit): Temporal.Z
   }
 };
 
-const nextAfter = (at: Temporal.ZonedDateTime, unit: IntervalUnit): Temporal.ZonedDateTime => {
+const nextAfter = (
+  at: Temporal.ZonedDateTime,
+  unit: Exclude<IntervalUnit, 'hour'>,
+): Temporal.ZonedDateTime => {
   switch (unit) {
-    case 'hour':
-      return at.add({ hours: 1 });
     case 'day':
       return at.add({ days: 1 }).startOfDay();
     case 'week':
@@ -55,6 +56,19 @@ const nextAfter = (at: Temporal.ZonedDateTime, unit: IntervalUnit): Temporal.Zon
     case 'month':
       return at.add({ months: 1 }).startOfDay();
   }
+};
+
+/** Where the intervals behind the one of `first` begin, without an end. */
+const startsBehind = function* (
+  first: Temporal.ZonedDateTime,
+  unit: IntervalUnit,
+): Generator<Temporal.Instant> {
+  const beginning = beginningOf(first, unit);
+  // The hours of every zone are equally long: what follows the first needs no calendar.
+  if (unit === 'hour')
+    for (let at_ms = beginning.epochMilliseconds + hour_ms; ; at_ms += hour_ms)
+      yield Temporal.Instant.fromEpochMilliseconds(at_ms);
+  for (let at = nextAfter(beginning, unit); ; at = nextAfter(at, unit)) yield at.toInstant();
 };
 
 /**
@@ -79,8 +93,7 @@ export const intervalsOf = ({
     return refused('bad_request', 'timeZone: name a zone, such as Europe/Moscow or +03:00');
   if (interval === null) return { starts: [from] };
   const starts = [from];
-  for (let at = nextAfter(beginningOf(first, interval), interval); ; at = nextAfter(at, interval)) {
-    const start = at.toInstant();
+  for (const start of startsBehind(first, interval)) {
     if (Temporal.Instant.compare(start, to) >= 0) return { starts };
     if (!isWholeHour(start))
       return refused('bad_request', 'timeZone: its hours do not begin with those of UTC');
@@ -91,6 +104,7 @@ export const intervalsOf = ({
       );
     starts.push(start);
   }
+  return { starts };
 };
 
 /** Whether so many intervals may be divided by so many shops: null, or the refusal. */

@@ -21,7 +21,7 @@ const supergraph = await openConstantGraph((name) =>
       )
     : constantExecutor(name),
 );
-const call = { principal, requestId: 'bench' };
+const call = { principal, requestId: 'bench', isInLane: false };
 
 const runOf = (name: 'CreatePayment' | 'GetPayment') => {
   const route: Route | undefined = routes.find(({ operation }) => operation === name);

@@ -214,6 +214,7 @@ export const constantSchema = (name: SubgraphName): GraphQLSchema => {
   return buildSubgraph({
     name,
     resolvers: { ...Object.fromEntries(rootFields), ...own },
+    areMerchants: async () => true,
     entities,
   });
 };

@@ -11,7 +11,12 @@ import { serve } from '../child-server.ts';
 import { openConstantGraph, silent } from './constant-graph.ts';
 
 const supergraph = await openConstantGraph();
-const app = openHttp({ config: { publicUrl: null }, log: silent, ready: async () => true });
+const app = openHttp({
+  config: { publicUrl: null },
+  log: silent,
+  ready: async () => true,
+  overload: null,
+});
 const authenticator = openAuthenticator({
   ...authenticatorParts,
   supergraph,

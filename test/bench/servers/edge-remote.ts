@@ -6,6 +6,7 @@ import { openLiveEvents } from '../../../gateway/live/events.ts';
 import { openLiveSubscriptions } from '../../../gateway/live/subscriptions.ts';
 import { limitBy } from '../../../gateway/callers/rate-limit.ts';
 import { remoteExecutor } from '../../../gateway/remote-subgraph.ts';
+import { openOrigins } from '../../../gateway/callers/origins.ts';
 import { registerGateway } from '../../../gateway/graphql/server.ts';
 import { storedEvents } from '../../../gateway/live/stored-events.ts';
 import { registerRestFacade } from '../../../rest-facade/server.ts';
@@ -34,8 +35,22 @@ const authenticator = openAuthenticator({
 const limiter = limitBy(openBucketsInMemory(), openAddressOf([]));
 const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph), log: silent });
 const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log: silent });
-const app = openHttp({ config: { publicUrl: null }, log: silent, ready: async () => true });
-await registerGateway(app, { supergraph, authenticator, limiter, liveSubscriptions, log: silent });
+const app = openHttp({
+  config: { publicUrl: null },
+  log: silent,
+  ready: async () => true,
+  overload: null,
+});
+await registerGateway(app, {
+  supergraph,
+  authenticator,
+  limiter,
+  liveSubscriptions,
+  origins: openOrigins(null, []),
+  introspection: true,
+  graphiql: false,
+  log: silent,
+});
 await registerRestFacade(app, {
   supergraph,
   authenticator,

@@ -23,7 +23,12 @@ for (let index = 0; index < readers; index += 1) {
     rateLimit: { perSecond: 1_000_000, burst: 1_000_000 },
   });
 }
-const app = openHttp({ config: { publicUrl: null }, log: silent, ready: async () => true });
+const app = openHttp({
+  config: { publicUrl: null },
+  log: silent,
+  ready: async () => true,
+  overload: null,
+});
 await registerGateway(app, parts);
 await registerRestFacade(app, {
   ...parts,

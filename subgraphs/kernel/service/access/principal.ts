@@ -71,6 +71,11 @@ export interface Call {
   /** Decision D-07. */
   readonly requestId: string;
   /**
+   * Whether the caller composed what is asked (a document, a live read, a list): its statements wait
+   * for their turns (`kernel/service/lane`).
+   */
+  readonly isInLane: boolean;
+  /**
    * Counts the answer to a caller's own document; absent where the service knows what it asks for.
    */
   readonly meter?: AnswerMeter;

@@ -11,6 +11,7 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
 } from 'graphql';
+import { isInLane, nextSlice, outsideOfLane } from '../lane.ts';
 import { scalars } from '../../../../schema/scalars.ts';
 import { readWholeSdl } from '../../../../schema/generated-files.ts';
 import type { SubgraphName } from '../../../../schema/sources.ts';
@@ -31,8 +32,8 @@ export interface SubgraphParts {
   readonly resolvers: Readonly<Record<string, unknown>>;
   /** How the subgraph's entities are loaded by key. */
   readonly entities: EntityLoaders;
-  /** Looks whether the merchants that a person names are there; absent: nobody looks. */
-  readonly areMerchants?: AreMerchants;
+  /** Looks whether the merchants that a person names are there. */
+  readonly areMerchants: AreMerchants;
 }
 
 /**
@@ -44,7 +45,7 @@ export const buildSubgraph = ({
   name,
   resolvers,
   entities,
-  areMerchants = async () => true,
+  areMerchants,
 }: SubgraphParts): GraphQLSchema => {
   const sdl = readWholeSdl(name);
   const document = parse(sdl, { noLocation: true });
@@ -122,10 +123,16 @@ const guardField = (
         extensions: { code: context.principal.kind === 'key' ? 'scope_required' : 'forbidden' },
       });
     assertPlainTexts(args);
-    const stranger = namesStranger(args, context.principal);
-    if (stranger instanceof Promise)
-      return stranger.then((refused) => refused ?? resolve(source, args, context, info));
-    return stranger ?? resolve(source, args, context, info);
+    const go = (): unknown => {
+      const stranger = namesStranger(args, context.principal);
+      if (stranger instanceof Promise)
+        return stranger.then((refused) => refused ?? resolve(source, args, context, info));
+      return stranger ?? resolve(source, args, context, info);
+    };
+    // A change waits for nobody; what is read of its result does.
+    if (type.name === 'Mutation') return outsideOfLane(go);
+    // Fields below the root load together, so that they begin together.
+    return type.name === 'Query' && isInLane() ? nextSlice().then(go) : go();
   };
   return [];
 };

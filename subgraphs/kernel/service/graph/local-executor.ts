@@ -23,7 +23,9 @@ import {
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { AnswerMeter } from './answer-meter.ts';
+import { laneOf } from '../access/lane-of.ts';
 import type { Call } from '../access/principal.ts';
+import { inLane } from '../lane.ts';
 import { presentErrors } from './present-errors.ts';
 import type { SubgraphContext, SubgraphExecutor } from './subgraph.ts';
 import type { Logger } from '../tracing/telemetry.ts';
@@ -51,7 +53,10 @@ export const localExecutor = (
       currentSpan()
         ? spanned(start, async () => prepared(variables, context))
         : prepared(variables, context);
-    return async (variables, call) => {
+    const answer = async (
+      variables: Readonly<Record<string, unknown>>,
+      call: Call,
+    ): Promise<ExecutionResult> => {
       try {
         const context = contextOf(call);
         const running = run(
@@ -69,6 +74,10 @@ export const localExecutor = (
               });
         return presentErrors({ data: null, errors: [error] }, call, log);
       }
+    };
+    return (variables, call) => {
+      const lane = call.isInLane ? laneOf(call.principal) : null;
+      return lane === null ? answer(variables, call) : inLane(lane, () => answer(variables, call));
     };
   },
 });

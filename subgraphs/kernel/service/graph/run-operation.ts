@@ -22,6 +22,7 @@ export interface SentOperation {
   /** The principal header. */
   readonly principal: unknown;
   readonly requestId: string | string[] | undefined;
+  readonly isInLane: boolean;
   readonly liveEvent?: unknown;
   readonly answerRoom?: unknown;
 }
@@ -54,7 +55,7 @@ export const operationRunner = ({
     prepared.set(query, run);
     return run;
   };
-  return async ({ asked, principal: header, requestId, liveEvent, answerRoom }) => {
+  return async ({ asked, principal: header, requestId, isInLane, liveEvent, answerRoom }) => {
     const principal = await readPrincipal(header);
     if (!principal)
       return failure(401, 'this address is for processes of the service', 'UNAUTHENTICATED');
@@ -64,6 +65,7 @@ export const operationRunner = ({
     const call = {
       principal,
       requestId: requestIdOf(requestId),
+      isInLane,
       ...(typeof liveEvent === 'string' ? { liveEvent } : {}),
     };
     try {

@@ -37,7 +37,7 @@ export const serveBatches = (app: FastifyInstance, { path, run, log }: ServedBat
     const principal = principals[operation.principal];
     try {
       return await continued(traceparent, start, () =>
-        run({ asked: { query, variables }, principal, requestId }),
+        run({ asked: { query, variables }, principal, requestId, isInLane: false }),
       );
     } catch (thrown) {
       log.error({ err: thrown, requestId }, 'an operation failed');

@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { SubgraphName } from '../../../../schema/sources.ts';
+import { laneHeader } from '../access/lane-of.ts';
 import { principalHeader, requestIdHeader } from '../access/principal-header.ts';
 import type { Logger } from '../tracing/telemetry.ts';
 import { answerRoomHeader } from './answer-meter.ts';
@@ -38,6 +39,7 @@ export const serveSubgraph = (
       asked: body,
       principal: headers[principalHeader],
       requestId: headers[requestIdHeader],
+      isInLane: headers[laneHeader] !== undefined,
       liveEvent: headers[liveEventHeader],
       answerRoom: headers[answerRoomHeader],
     });

@@ -32,8 +32,8 @@ export interface HttpParts {
   readonly log: Logger;
   /** True or nothing: ready. False or names: not ready, and what is missing. */
   readonly ready: () => Promise<boolean | readonly string[]>;
-  /** Absent: nothing is refused for the load. */
-  readonly overload?: OverloadParts;
+  /** Null: nothing is refused for the load. */
+  readonly overload: OverloadParts | null;
   readonly patience?: Patience;
   /** Whether `/metrics` is here; it is, unless this is false. */
   readonly metricsHere?: boolean;

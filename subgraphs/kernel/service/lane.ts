@@ -1,0 +1,174 @@
+/**
+ * The lane of what callers compose themselves: documents, live reads and lists. Each statement of
+ * theirs waits here for its turn, so that nobody slows down anybody else: one at a time for each
+ * caller, one for two cores of PostgreSQL for all of them. What they compute goes on in slices, one
+ * for each turn of the event loop. The caller who has used least goes first. Creates, changes,
+ * reads by id, webhooks, schedules and notifications of banks never wait. Decision A-340.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { availableParallelism } from 'node:os';
+import { GraphQLError } from 'graphql';
+import { LRUCache } from 'lru-cache';
+
+/** How long the statements of one call wait together, at most. */
+const wait_max_ms = 10_000;
+/** Half of what a caller has used is forgotten after so long. */
+const forgotten_ms = 10_000;
+/** Callers whose use is known; of more, those not seen for the longest begin anew. */
+const callers_max = 10_000;
+/** PostgreSQL is taken to have as many cores as this machine. */
+const statementsAtOnce = Math.max(1, Math.floor(availableParallelism() / 2));
+
+/** A call in the lane. */
+interface Work {
+  readonly caller: string;
+  waited_ms: number;
+}
+
+const works = new AsyncLocalStorage<Work | undefined>();
+
+/** Runs `work`, whose statements wait for their turns from now on, as one call of the caller. */
+export const inLane = <Result>(caller: string, work: () => Result): Result =>
+  works.run({ caller, waited_ms: 0 }, work);
+
+/** Runs `work` outside of the lane. */
+export const outsideOfLane = <Result>(work: () => Result): Result => works.run(undefined, work);
+
+/** Whether what runs now is in the lane. */
+export const isInLane = (): boolean => works.getStore() !== undefined;
+
+const tooBusy = (): GraphQLError =>
+  new GraphQLError(
+    'Too many documents and lists are waiting to be read; ask for less at a time, or try again in a second.',
+    { extensions: { code: 'rate_limited', http: { status: 429 } } },
+  );
+
+/** What callers have used, in milliseconds, and when that was counted. */
+const used = new LRUCache<string, { readonly used_ms: number; readonly at_ms: number }>({
+  max: callers_max,
+});
+
+const usedBy = (caller: string): number => {
+  const known = used.get(caller);
+  return known ? known.used_ms * 2 ** ((known.at_ms - performance.now()) / forgotten_ms) : 0;
+};
+
+const use = (caller: string, took_ms: number): void =>
+  void used.set(caller, { used_ms: usedBy(caller) + took_ms, at_ms: performance.now() });
+
+/** Calls that wait, by their callers. */
+class Queue {
+  readonly #waiting = new Map<string, Set<() => void>>();
+
+  add(caller: string, go: () => void): void {
+    this.#waiting.set(caller, (this.#waiting.get(caller) ?? new Set()).add(go));
+  }
+
+  remove(caller: string, go: () => void): void {
+    const ofCaller = this.#waiting.get(caller);
+    ofCaller?.delete(go);
+    if (ofCaller?.size === 0) this.#waiting.delete(caller);
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  /** Takes out the first call of the caller who has used least, but for those that are `busy`. */
+  take(busy?: ReadonlySet<string>): { readonly caller: string; readonly go: () => void } | null {
+    const callers = [...this.#waiting.keys()].filter((caller) => !busy?.has(caller));
+    const [first, ...others] = callers;
+    if (first === undefined) return null;
+    const caller = others.reduce(
+      (least, other) => (usedBy(other) < usedBy(least) ? other : least),
+      first,
+    );
+    const [go = () => {}] = this.#waiting.get(caller) ?? [];
+    this.remove(caller, go);
+    return { caller, go };
+  }
+}
+
+const statements = new Queue();
+const running = new Set<string>();
+
+/** Gives out the turns that are free. */
+const giveTurns = (): void => {
+  while (running.size < statementsAtOnce) {
+    const next = statements.take(running);
+    if (!next) return;
+    running.add(next.caller);
+    next.go();
+  }
+};
+
+/** Waits for a turn. Rejects with `rate_limited` when the call has waited too long. */
+const takeTurn = async (work: Work): Promise<void> => {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const began_ms = performance.now();
+  const deadline = setTimeout(() => {
+    statements.remove(work.caller, resolve);
+    reject(tooBusy());
+  }, wait_max_ms - work.waited_ms);
+  statements.add(work.caller, resolve);
+  giveTurns();
+  try {
+    await promise;
+  } finally {
+    clearTimeout(deadline);
+    work.waited_ms += performance.now() - began_ms;
+  }
+};
+
+const slices = new Queue();
+let isSlicing = false;
+
+/** Has one call go on in each turn of the event loop, and counts what it takes, until none waits. */
+const giveSlices = (): void => {
+  let caller: string | undefined;
+  let began_ms = 0;
+  setImmediate(() => {
+    const next = slices.take();
+    caller = next?.caller;
+    began_ms = performance.now();
+    next?.go();
+  });
+  // Of two immediates of one turn the second runs when the call waits for something again.
+  setImmediate(() => {
+    if (caller !== undefined) use(caller, performance.now() - began_ms);
+    isSlicing = !slices.isEmpty;
+    if (isSlicing) giveSlices();
+  });
+};
+
+/** In the lane: goes on when the event loop has served everybody else. */
+export const nextSlice = async (): Promise<void> => {
+  const caller = works.getStore()?.caller;
+  if (caller === undefined) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  slices.add(caller, resolve);
+  if (!isSlicing) {
+    isSlicing = true;
+    outsideOfLane(giveSlices);
+  }
+  await promise;
+};
+
+/**
+ * Sends a statement: at once, or in the lane in its turn. Rejects with `rate_limited` when its call
+ * has waited too long.
+ */
+export const inTurn = async <Result>(send: () => Promise<Result>): Promise<Result> => {
+  const work = works.getStore();
+  if (!work) return send();
+  await takeTurn(work);
+  const began_ms = performance.now();
+  try {
+    return await send();
+  } finally {
+    running.delete(work.caller);
+    use(work.caller, performance.now() - began_ms);
+    giveTurns();
+    await nextSlice();
+  }
+};

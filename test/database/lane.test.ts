@@ -1,0 +1,112 @@
+/** Whose statements wait for whom (decision A-340). */
+import assert from 'node:assert/strict';
+import { after, before, mock, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type pg from 'pg';
+import { inLane, outsideOfLane } from '../../subgraphs/kernel/service/lane.ts';
+import { run } from '../../subgraphs/kernel/database/statement.ts';
+import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
+
+let database: TestDatabase;
+let pool: pg.Pool;
+before(async () => {
+  database = await startTestDatabase();
+  pool = openPool(database.url, 6);
+});
+after(async () => {
+  await pool?.end();
+  await database?.stop();
+});
+
+/** Holds a lock, so that statements that want it run until `release`. */
+const holdLock = async (key: number) => {
+  const holder = await pool.connect();
+  await holder.query('select pg_advisory_lock($1)', [key]);
+  return {
+    release: async (): Promise<void> => {
+      await holder.query('select pg_advisory_unlock($1)', [key]);
+      holder.release();
+    },
+    /** How many statements want the lock. */
+    wanted: async (): Promise<number> => {
+      const { rows } = await holder.query(
+        `select count(*)::int as count from pg_locks where locktype = 'advisory' and not granted and objid = $1`,
+        [key],
+      );
+      return rows[0].count;
+    },
+  };
+};
+
+const wanting = (key: number) => ({
+  name: '',
+  text: `select pg_advisory_lock(${key}), pg_advisory_unlock(${key})`,
+});
+const quick = { name: '', text: 'select 1 as one' };
+
+test('a caller has one statement at a time, and nobody else waits for a place of the pool', async () => {
+  const lock = await holdLock(1);
+  const calls = Array.from({ length: 20 }, () =>
+    inLane('merchant a', () => run(pool, wanting(1), [])),
+  );
+  await eventually(async () => (await lock.wanted()) === 1, 'the first');
+  // Neither a call outside of the lane waits, nor a change within a document.
+  assert.deepEqual(await run(pool, quick, []), [{ one: 1 }]);
+  const changed = inLane('merchant a', () => outsideOfLane(() => run(pool, quick, [])));
+  assert.deepEqual(await changed, [{ one: 1 }]);
+  assert.equal(await lock.wanted(), 1);
+  await lock.release();
+  await Promise.all(calls);
+});
+
+test('the caller who has used least is the next', async () => {
+  const lock = await holdLock(2);
+  const order: string[] = [];
+  const ask = (caller: string) =>
+    inLane(caller, async () => {
+      await run(pool, wanting(2), []);
+      order.push(caller);
+    });
+  const first = Array.from({ length: 3 }, () => ask('merchant greedy'));
+  await eventually(async () => (await lock.wanted()) === 1, 'the first');
+  const others = ['merchant b', 'merchant c'].map(ask);
+  await lock.release();
+  await Promise.all([...first, ...others]);
+  assert.deepEqual(order, [
+    'merchant greedy',
+    'merchant b',
+    'merchant c',
+    'merchant greedy',
+    'merchant greedy',
+  ]);
+});
+
+test('a call whose statements have waited ten seconds is refused, and takes no turn', async (t) => {
+  const lock = await holdLock(3);
+  const running = inLane('merchant a', () => run(pool, wanting(3), []));
+  await eventually(async () => (await lock.wanted()) === 1, 'the first');
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.after(() => mock.timers.reset());
+  const waiting = inLane('merchant a', () => run(pool, quick, []));
+  const refused = assert.rejects(waiting, (error: any) => {
+    assert.deepEqual(error.extensions, { code: 'rate_limited', http: { status: 429 } });
+    return true;
+  });
+  await nextTurn();
+  mock.timers.tick(10_000);
+  await refused;
+  mock.timers.reset();
+  await lock.release();
+  await running;
+  assert.deepEqual(await inLane('merchant a', () => run(pool, quick, [])), [{ one: 1 }]);
+});
+
+test('a statement that fails gives its turn on', async () => {
+  const failing = { name: '', text: 'select 1 / 0' };
+  await assert.rejects(
+    inLane('merchant a', () => run(pool, failing, [])),
+    /division by zero/,
+  );
+  assert.deepEqual(await inLane('merchant a', () => run(pool, quick, [])), [{ one: 1 }]);
+});
