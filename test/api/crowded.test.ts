@@ -12,11 +12,14 @@ import { openPool } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeMerchant, type Merchant } from '../support/merchant.ts';
 import { startOwn, type ServiceInUse } from '../support/plain-service.ts';
+import { size } from '../support/size.ts';
 
 const day = { from: '2026-11-01T00:00:00Z', to: '2026-12-01T00:00:00Z' };
 const twenty = Array.from({ length: 20 }, (_, place) => place);
 const totals = `{ ${twenty.map((place) => `a${place}: totals(of: payment, mode: test, currency: "RUB", from: "${day.from}", to: "${day.to}", interval: hour) { __typename }`).join(' ')} }`;
 const eventLog = `{ ${twenty.map((place) => `a${place}: eventLog(first: 50, subjectId: "00000000-0000-4000-8000-0000000000${10 + place}") { items { id } }`).join(' ')} }`;
+
+const lives = size(8, 40);
 
 let service: ServiceInUse;
 let pool: pg.Pool;
@@ -83,7 +86,7 @@ const runningNow = async (text: string): Promise<number> => {
   return rows[0]?.count ?? 0;
 };
 
-/** The most of those statements at a time while the neighbour lives twenty payments. */
+/** The most of those statements at a time while the neighbour lives some payments. */
 const crowdedBy = async (
   text: string,
   flood: (signal: AbortSignal) => readonly Promise<ReadonlyMap<number, number>>[],
@@ -93,7 +96,7 @@ const crowdedBy = async (
   await eventually(async () => (await runningNow(text)) > 0, 'the crowd runs');
   const failed: number[] = [];
   let most = 0;
-  for (let life = 0; life < 20; life += 1) {
+  for (let life = 0; life < lives; life += 1) {
     failed.push(...(await live(neighbour)));
     most = Math.max(most, await runningNow(text));
   }
