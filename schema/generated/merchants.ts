@@ -356,7 +356,7 @@ export type WebhookAttempt = {
   responseHead: Maybe<Scalars['String']['output']>;
 };
 
-/** A webhook event as it was frozen, whether or not there was an endpoint for it (additions, section 4). */
+/** A webhook event as it was frozen, whether or not there was an endpoint for it. */
 export type LoggedEvent = {
   /** `evt_...`: the same as in the webhook. */
   id: Scalars['String']['output'];

@@ -680,7 +680,7 @@ export type PaymentLinkStatus =
   | 'expired'
   | 'deactivated';
 
-/** An address at which anybody may pay: one payment for each use (additions, section 3). */
+/** An address at which anybody may pay: one payment for each use. */
 export type PaymentLink = {
   /** Unique within the merchant. */
   id: Scalars['ID']['output'];
@@ -985,7 +985,7 @@ export type ReceiptItem = {
   markCode: Maybe<Scalars['String']['output']>;
 };
 
-/** A receipt of 54-FZ: a movement of money as a cash register registers it (additions, section 2). */
+/** A receipt of 54-FZ: a movement of money as a cash register registers it. */
 export type Receipt = {
   /** Unique within the merchant. */
   id: Scalars['ID']['output'];
@@ -1255,8 +1255,9 @@ export type Mutation = {
    */
   paymentCapture: PaymentCaptureResult;
   /**
-   * Gives money of a succeeded payment back: the amount, or the whole remainder when it is absent or 0. People name the merchant; above 1,000,000 minor units they
-   * give a reason (bad_request), and above 100,000,000 it is an administrator's (scope_required).
+   * Gives money of a succeeded payment back: the amount, or the whole remainder when it is absent or 0. People name the merchant; once they
+   * give back more than 1,000,000 minor units of the payment in all, they give a reason (bad_request), and more than 100,000,000 is an administrator's
+   * (scope_required).
    */
   refundCreate: RefundCreateResult;
   /**
@@ -1266,7 +1267,7 @@ export type Mutation = {
   receiptClose: ReceiptCloseResult;
   /** Sends a receipt again that the cash register refused; refuses any other with receipt_not_expected. People name the merchant; the act is in the audit log (decision D-96). */
   receiptResend: ReceiptResendResult;
-  /** Makes a payment link. Refuses with bad_request, or as its payments would be. Additions: POST /v1/public/links (D-101). */
+  /** Makes a payment link. Refuses with bad_request, or as its payments would be. REST: POST /v1/public/links (D-101). */
   linkCreate: PaymentLinkCreateResult;
   /**
    * Ends a link; one that has ended stays what it is. What buyers have begun through it may still be paid. Refuses with not_found. Operators name the

@@ -25,7 +25,7 @@ import { partReceiptMistake } from '../receipts/part-receipt.ts';
 import type { Refund } from './entities.ts';
 import { refundCreated } from './events.ts';
 import { newRefund } from './new-refund.ts';
-import { refundEntry } from './record-refund.ts';
+import { refundedByPeople, refundEntry } from './record-refund.ts';
 import { personLimit, refundAmount } from './rules.ts';
 
 /** When a refund that we lost sight of is ordered again: later than any call to a bank may take. */
@@ -64,9 +64,11 @@ const decide = async (
   const agreed = refundAmount(locked.payment, locked.refunds, amount);
   if (isRefused(agreed)) return agreed;
   const { payment } = locked;
-  const limit =
-    caller.kind === 'person' ? personLimit(caller.principal.role, agreed.amount, reason) : null;
-  if (limit) return limit;
+  if (caller.kind === 'person') {
+    const before = await refundedByPeople(client, payment, locked.refunds);
+    const limit = personLimit(caller.principal.role, before + agreed.amount, reason);
+    if (limit) return limit;
+  }
   const mistake = receipt
     ? sumMistake(receipt.terms, agreed.amount)
     : agreed.amount < capturedOf(payment) &&
@@ -184,7 +186,8 @@ export const openRefund = async (
   pool: pg.Pool,
   opening: RefundOpening,
 ): Promise<Created<Refund> | Refused> => {
-  const opened = await openGathered(pool, opening);
+  // What people have given back before is read in the log, which a batch writes at its end.
+  const opened = opening.caller.kind === 'person' ? 'left' : await openGathered(pool, opening);
   // Outside of the batches, which go on, it may wait for whoever has the key or the payment.
   if (opened === 'left') return openAlone(pool, opening);
   const { merchantId } = opening.caller;

@@ -1,6 +1,11 @@
-/** Puts refunds into the merchant's audit log. Contract "Refund": a reason is recorded there. */
+/**
+ * Puts refunds into the merchant's audit log, and finds there whose they are. Contract "Refund": a
+ * reason is recorded there.
+ */
 import type pg from 'pg';
 import { writeEntries, type Acting, type WrittenEntry } from '../../kernel/database/audit.ts';
+import { run, type Statement } from '../../kernel/database/statement.ts';
+import { roles } from '../../kernel/service/access/principal.ts';
 import type { Payment } from '../entities.ts';
 import type { Refund } from './entities.ts';
 
@@ -23,3 +28,25 @@ export const recordRefund = (
   payment: Payment,
   refund: Refund,
 ): Promise<void> => writeEntries(client, [refundEntry(acting, payment, refund)]);
+
+const ofPeople: Statement = {
+  name: 'refund.of_people',
+  text: `select subject_id as id from audit_entry where merchant_id = $1 and subject_id = any ($2::text[])
+    and action = 'refund.create' and role = any ($3::text[])`,
+};
+
+/** What people have given back of a payment, and are giving back, by these refunds of it. */
+export const refundedByPeople = async (
+  client: pg.PoolClient,
+  { merchantId }: Payment,
+  refunds: readonly Refund[],
+): Promise<bigint> => {
+  const alive = refunds.filter(({ status }) => status !== 'failed');
+  const rows = await run<{ id: string }>(client, ofPeople, [
+    merchantId,
+    alive.map(({ id }) => id),
+    roles,
+  ]);
+  const theirs = new Set(rows.map(({ id }) => id));
+  return alive.reduce((sum, { id, amount }) => (theirs.has(id) ? sum + amount : sum), 0n);
+};

@@ -26,28 +26,31 @@ export const refundMove = (from: RefundStatus, trigger: RefundTrigger): RefundSt
 
 export const reason_max_chars = 1_000;
 
-/** A person who gives back more than this, in minor units, gives a reason: 10,000.00. */
+/** People who give back more than this of a payment, in minor units, give a reason: 10,000.00. */
 const reasonAbove_minor = 1_000_000n;
-/** More than this in one refund is an administrator's, in minor units: 1,000,000.00. */
+/** More than this of a payment is an administrator's, in minor units: 1,000,000.00. */
 const financeRefund_max_minor = 100_000_000n;
 
 /**
- * What keeps a person from a refund of so much (decision A-246): `scope_required` to those of
- * finance above their limit, `bad_request` without a reason where one is needed; null when nothing
- * does.
+ * What keeps a person from a refund with which people have given back so much of the payment
+ * (decision A-246): `scope_required` to those of finance above their limit, `bad_request` without a
+ * reason where one is needed; null when nothing does.
  */
 export const personLimit = (
   role: 'viewer' | 'support' | 'finance' | 'admin',
-  amount: bigint,
+  sum: bigint,
   reason: string | null,
 ): Refused | null => {
-  if (role !== 'admin' && amount > financeRefund_max_minor)
+  if (role !== 'admin' && sum > financeRefund_max_minor)
     return refused(
       'scope_required',
-      `a refund of more than ${financeRefund_max_minor} needs the role admin`,
+      `more than ${financeRefund_max_minor} of a payment is given back by the role admin alone`,
     );
-  return amount > reasonAbove_minor && (reason ?? '').trim() === ''
-    ? refused('bad_request', `reason: required of a refund of more than ${reasonAbove_minor}`)
+  return sum > reasonAbove_minor && (reason ?? '').trim() === ''
+    ? refused(
+        'bad_request',
+        `reason: required once people give back more than ${reasonAbove_minor} of a payment`,
+      )
     : null;
 };
 
