@@ -13,6 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,10 +34,10 @@ const atOnce_ms = 2_000;
  * `drains`: the program listens to 'disconnect' and ends in order by itself, and losing us in any
  * way makes it end. The others get our signals. Packages that only development needs are neither
  * installed nor asked for where `runtimeOnly` is set. `console`: the console is built first.
- * `writes`: the folder that the program makes anew.
+ * `writes`: the folder that the program makes anew. `listens`: it takes the port that PORT names.
  */
 const commands = {
-  start: { program: ['main.ts'], drains: true, runtimeOnly: true, console: true },
+  start: { program: ['main.ts'], drains: true, runtimeOnly: true, console: true, listens: true },
   'console:link': { program: ['main.ts', 'console:link'], runtimeOnly: true },
   test: { program: ['test/run.ts'], drains: true, console: true },
   'test:long': { program: ['test/run.ts', '--long'], drains: true, console: true },
@@ -197,6 +198,22 @@ const install = async (runtimeOnly) => {
   say(`Packages are installed (${seconds()}).`);
 };
 
+/** Names a port that another program has before minutes are spent on the packages. */
+const refuseTakenPort = async () => {
+  const { PORT, HOST: host = '127.0.0.1' } = process.env;
+  const port = Number(PORT || 4000);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) return;
+  const server = createServer();
+  const code = await new Promise((resolve) => {
+    server.once('error', (error) => resolve(error.code));
+    server.listen({ port, host }, () => server.close(resolve));
+  });
+  if (code === 'EADDRINUSE')
+    fail(
+      `The service cannot listen on ${host}:${port}: another program listens there; stop it, or set PORT to another port.`,
+    );
+};
+
 const versionOf = (program) => {
   const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
   return Number(/^v(\d+)\./.exec(stdout ?? '')?.[1] ?? 0);
@@ -290,7 +307,10 @@ const run = (node, { program, drains }, args) => {
 const [name, ...args] = process.argv.slice(2);
 const command = commands[name];
 if (!command) fail(`Which command? One of: ${Object.keys(commands).join(', ')}.`);
-if (!isInstalled(command.runtimeOnly)) await install(command.runtimeOnly);
+if (!isInstalled(command.runtimeOnly)) {
+  if (command.listens) await refuseTakenPort();
+  await install(command.runtimeOnly);
+}
 const node = findNode();
 if (command.console && existsSync(join(root, 'console')))
   await import('./console/sources.mjs').then(({ buildFirst }) => buildFirst(node, say, fail));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -62,6 +62,7 @@ test('an error from PostgreSQL is logged without the row that was refused', asyn
     assert.match(String((thrown as { detail?: string }).detail), /Theodora/, 'the driver shows it');
     const file = join(folder, 'service.log');
     openLog({ logLevel: 'info' }, 'test', file).info({ err: thrown, error: thrown }, 'refused');
+    assert.equal(statSync(file).mode & 0o777, 0o600, 'its owner alone reads it');
     const received = readFileSync(file, 'utf8');
     assert.match(received, /person_phone_check/);
     assert.doesNotMatch(received, /Theodora|79161234567/);

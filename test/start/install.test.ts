@@ -13,10 +13,13 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import manifest from '../../sdk/package.json' with { type: 'json' };
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { after, test } from 'node:test';
+import { freePort } from '../support/free-port.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'payments-install-'));
 const calls = join(directory, 'calls');
@@ -71,13 +74,23 @@ after(() => rmSync(directory, { recursive: true, force: true }));
 /** The stand-in for npm, and as `node` the one that runs the tests. */
 const path = [join(directory, 'bin'), dirname(process.execPath)];
 
+const free = await freePort();
+
 /** How npm was called while a program ran. */
-const callsWhile = (program: string, args: readonly string[], folder = '.'): readonly string[] => {
+const callsWhile = (
+  program: string,
+  args: readonly string[],
+  { folder = '.', port = free }: { readonly folder?: string; readonly port?: number } = {},
+): readonly string[] => {
   rmSync(calls, { force: true });
   const { npm_execpath: _, npm_lifecycle_event: __, ...environment } = process.env;
   execFileSync(program, args, {
     cwd: join(directory, folder),
-    env: { ...environment, PATH: [...path, process.env['PATH']].join(delimiter) },
+    env: {
+      ...environment,
+      PATH: [...path, process.env['PATH']].join(delimiter),
+      PORT: String(port),
+    },
     stdio: 'ignore',
   });
   return existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [];
@@ -94,6 +107,18 @@ test('a start installs what runs in production alone, and nothing when it is the
   assert.deepEqual(callsOf('start'), []);
 });
 
+test('a start whose port another program has ends before anything is installed', async () => {
+  rmSync(join(directory, 'node_modules'), { recursive: true });
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const start = () => callsWhile(process.execPath, ['setup.mjs', 'start'], { port });
+  assert.throws(start, { status: 1 });
+  assert.equal(existsSync(calls), false);
+  other.close();
+  assert.equal(start().length, 1);
+});
+
 test('the tests add theirs to what is there, which a service may be running on', () => {
   const [call = '', ...others] = callsOf('test');
   assert.match(call, /^install --no-save --include=dev --include=optional /);
@@ -107,7 +132,7 @@ test('the SDK is packed where only the service runs: its compiler is installed f
   callsOf('start');
   const stale = join(directory, 'sdk/dist/gone.js');
   write('sdk/dist/gone.js', '');
-  const pack = () => callsWhile('sh', ['-c', manifest.scripts.prepack], 'sdk');
+  const pack = () => callsWhile('sh', ['-c', manifest.scripts.prepack], { folder: 'sdk' });
   assert.match(pack()[0] ?? '', /^install --no-save --include=dev .*--dry-run=false/);
   assert.deepEqual([left().includes('compiler'), existsSync(stale)], [true, false]);
   assert.deepEqual(pack(), []);

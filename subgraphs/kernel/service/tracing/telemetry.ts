@@ -1,6 +1,7 @@
 /**
  * Logs, metrics and request ids. Decision D-07: every response carries a request id, in logs too.
  */
+import { chmodSync, existsSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { type LevelWithSilent, type Logger, pino, stdSerializers } from 'pino';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
@@ -80,7 +81,9 @@ export const openLog = (
     },
   };
   if (file === null || level === 'silent') return pino(options);
-  const toFile = pino.destination({ dest: file, mkdir: true, sync: true });
+  // Nobody else on the machine reads what the service does.
+  if (existsSync(file)) chmodSync(file, 0o600);
+  const toFile = pino.destination({ dest: file, mkdir: true, sync: true, mode: 0o600 });
   return pino(
     options,
     pino.multistream([
