@@ -35,6 +35,18 @@ test('metadata holds 20 pairs and not 21', () => {
   assert.equal(mistakeOf({ metadata: pairs(21) }), 'metadata: expected up to 20 pairs, got 21');
 });
 
+test('a test payment takes the simulator’s words for callbacks alone, and a live one any text', () => {
+  for (const simulator_callbacks of ['delayed', 'contradictory'])
+    assert.equal(mistakeOf({ metadata: { simulator_callbacks } }), null);
+  for (const simulator_callbacks of ['twice', '']) {
+    assert.equal(
+      mistakeOf({ metadata: { simulator_callbacks } }),
+      `metadata.simulator_callbacks: expected one of delayed, duplicate, reordered, contradictory, late, unanswered, got "${simulator_callbacks}"`,
+    );
+    assert.equal(mistakeOf({ metadata: { simulator_callbacks } }, 'live'), null);
+  }
+});
+
 test('a name in metadata that may be a card number is not repeated', () => {
   assert.equal(
     mistakeOf({ metadata: { '4111111111111111': '\0' } }),

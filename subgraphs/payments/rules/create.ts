@@ -2,6 +2,7 @@
  * What a new payment is. Contract "Create-payment input" and "Reserved metadata keys"; decision
  * D-30 for the plan.
  */
+import { plannedCallbacks } from '../../kernel/rules/buyer.ts';
 import { isCurrency } from '../../kernel/rules/exchange.ts';
 import { defaultCurrency, minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
@@ -103,6 +104,14 @@ const metadataMistakeIn = (metadata: PaymentInput['metadata']): string | null =>
   return null;
 };
 
+/** A word that the simulator does not know would plan nothing, and nobody would learn of it. */
+const callbacksMistake = (metadata: PaymentInput['metadata']): string | null => {
+  const given = metadata?.['simulator_callbacks'];
+  return given === undefined || plannedCallbacks.some((planned) => planned === given)
+    ? null
+    : `metadata.simulator_callbacks: expected one of ${plannedCallbacks.join(', ')}, got ${asCame(given)}`;
+};
+
 const returnUrlMistake = (address: string | Absent): string | null =>
   typeof address !== 'string' || URL.parse(address)?.protocol === 'https:'
     ? null
@@ -143,7 +152,7 @@ export const paymentTerms = (
   id: string,
   now: Temporal.Instant,
 ): PaymentTerms | Refused => {
-  const mistake = mistakeIn(input);
+  const mistake = mistakeIn(input) ?? (mode === 'test' ? callbacksMistake(input.metadata) : null);
   if (mistake) return refused('bad_request', mistake);
   const plan = mode === 'test' ? planFor(input.amount, input.metadata ?? {}) : null;
   return {

@@ -36,7 +36,7 @@ export const planMetadata = (plan: Plan): Record<string, string> =>
 
 /**
  * How the simulator delivers its answer, by the metadata key `simulator_callbacks`; null: it is
- * asked. What is no such word plans nothing.
+ * asked. Another word has been refused (`create`).
  */
 export const callbacksOf = (metadata: Readonly<Record<string, string>>): PlannedCallbacks | null =>
   plannedCallbacks.find((planned) => planned === metadata['simulator_callbacks']) ?? null;
