@@ -98,12 +98,28 @@ export const list =
       send({ method: 'GET', path, query: { ...query, ...more }, options }, readJson<PageIn<P>>),
     );
 
+/** Routes that take everything without an amount, and by contract with 0 and null, too. */
+const ofParts: readonly string[] = [
+  '/v1/public/payments/{id}/capture',
+  '/v1/public/payments/{id}/refund',
+];
+
+/** Names an amount that means everything, which a program makes by a mistake in arithmetic. */
+const assertPart = (path: string, body: unknown): void => {
+  if (typeof body !== 'object' || body === null || !('amount' in body)) return;
+  if (ofParts.includes(path) && (body.amount === 0 || body.amount === null))
+    throw new TypeError(
+      `${path}: amount ${body.amount} would take everything; leave amount out to take everything`,
+    );
+};
+
 /** A route that creates something, or moves money: it has an idempotency key. */
 export const create =
   <P extends CreatePath>(send: Send, path: P) =>
   (...given: [...Id<P>, ...Body<P>, options?: CallOptions]): Promise<JsonOf<Post<P>>> => {
     const call = sortOut(path, given);
     const [body, options] = call.rest as [unknown, CallOptions?];
+    assertPart(path, body);
     return send(
       { method: 'POST', path: call.path, body, takesKey: true, options },
       readJson<JsonOf<Post<P>>>,

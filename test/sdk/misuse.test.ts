@@ -40,6 +40,28 @@ describe('a client', () => {
     await create('order 1');
     assert.equal(sent, 1);
   });
+
+  test('takes no amount of 0 or null for everything', async () => {
+    const sent: unknown[] = [];
+    const fetch: typeof globalThis.fetch = async (_, { body } = {}) => {
+      sent.push(body);
+      return Response.json({});
+    };
+    const { payments } = openPaymentClient({ ...options, fetch });
+    for (const act of ['refund', 'capture'] as const) {
+      for (const amount of [0, null])
+        assert.throws(
+          () => payments[act]('id', { amount: amount as number }),
+          mistake(
+            `/v1/public/payments/{id}/${act}: amount ${amount} would take everything; leave amount out to take everything`,
+          ),
+        );
+      assert.equal(sent.length, 0);
+      await payments[act]('id', { amount: 1 });
+      await payments[act]('id', {});
+      assert.equal(sent.splice(0).length, 2);
+    }
+  });
 });
 
 describe('a delivery', async () => {
