@@ -9,7 +9,7 @@ import { ShopEntity } from '../../kernel/database/entities.ts';
 import { clientOf } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { takePolicies, type Policies } from '../../kernel/policies/policies.ts';
-import { isPlainText } from '../../kernel/rules/block.ts';
+import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { merchantOf, refusal } from '../../kernel/service/access/reach.ts';
@@ -100,7 +100,7 @@ export const beginning = (
 const reason_max_chars = 500;
 
 /** What is wrong with a reason; null when nothing is. */
-export const reasonMistake = (reason: string): Refused | null =>
-  isPlainText(reason) && reason.trim() !== '' && reason.length <= reason_max_chars
-    ? null
-    : refused('bad_request', `reason: expected 1 to ${reason_max_chars} characters`);
+export const reasonMistake = (reason: string): Refused | null => {
+  const mistake = textMistake('reason', reason.trim() && reason, 1, reason_max_chars);
+  return mistake === null ? null : refused('bad_request', mistake);
+};

@@ -3,7 +3,6 @@
  * Decision D-06: a refusal names the field, what was expected and what came; of what may be a card
  * or an account it says the length alone. D-51: a card's number passes the Luhn check.
  */
-import { isPlainText } from '../../kernel/rules/block.ts';
 import { isCardNumber } from '../../kernel/rules/card.ts';
 import {
   defaultCurrency,
@@ -13,6 +12,7 @@ import {
   type MinorUnits,
 } from '../../kernel/rules/money.ts';
 import type { Recipient } from '../../kernel/rules/recipient.ts';
+import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { asCame } from '../../kernel/rules/repeatable.ts';
 import type { PayoutMethod } from './payout.ts';
@@ -120,12 +120,8 @@ const mistakeIn = (method: PayoutMethod, input: PayoutInput): string | null => {
     return `amount: expected an integer from 1 to ${largestAmount}, got ${amount}`;
   if (typeof currency === 'string' && currency !== defaultCurrency)
     return `currency: expected ${defaultCurrency}, got ${asCame(currency)}`;
-  if (
-    typeof fullName === 'string' &&
-    (fullName === '' || fullName.length > name_max_chars || !isPlainText(fullName))
-  ) {
-    return `full_name: expected 1 to ${name_max_chars} characters, got ${fullName.length}`;
-  }
+  const nameMistake = textMistake('full_name', fullName, 1, name_max_chars);
+  if (nameMistake) return nameMistake;
   const names: readonly FieldName[] = ['phone', 'bankId', 'cardPan', 'accountNumber', 'bik', 'inn'];
   return (
     names

@@ -5,8 +5,9 @@
 import { savableMethods, type SavableMethod } from '../../kernel/rules/recurring.ts';
 import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { schedulePeriods, type SchedulePeriod } from './schedule.ts';
-import { customerEmail_max_chars, customerRef_max_chars, isText } from './token.ts';
+import { customerEmail_max_chars, customerRef_max_chars } from './token.ts';
 
 const customerPhone_max_chars = 32;
 const planName_max_chars = 255;
@@ -42,11 +43,6 @@ export interface SubscriptionTerms {
   readonly trialDays: number;
 }
 
-const textMistake = (field: string, text: string | null, most_chars: number): string | null =>
-  text === null || isText(text, most_chars)
-    ? null
-    : `${field}: expected 1 to ${most_chars} characters, got ${text.length}`;
-
 const countMistake = (field: string, count: number, min: number, max: number): string | null =>
   count >= min && count <= max
     ? null
@@ -68,10 +64,10 @@ const mistakeIn = ({
   if (method === 'tpay' && trialDays > 0)
     return `trial_days: tpay has no trial, its first payment is charged at once; expected 0, got ${trialDays}`;
   return (
-    textMistake('customer_ref', customerRef, customerRef_max_chars) ??
-    textMistake('customer_email', customerEmail, customerEmail_max_chars) ??
-    textMistake('customer_phone', customerPhone, customerPhone_max_chars) ??
-    textMistake('plan_name', planName, planName_max_chars) ??
+    textMistake('customer_ref', customerRef, 1, customerRef_max_chars) ??
+    textMistake('customer_email', customerEmail, 1, customerEmail_max_chars) ??
+    textMistake('customer_phone', customerPhone, 1, customerPhone_max_chars) ??
+    textMistake('plan_name', planName, 1, planName_max_chars) ??
     countMistake('interval_count', intervalCount, 1, intervalCount_max) ??
     countMistake('trial_days', trialDays, 0, trial_max_days)
   );

@@ -6,6 +6,7 @@
 import { move, type Moves } from '../../kernel/rules/moves.ts';
 import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import {
   savableMethods,
   verificationAmount,
@@ -63,13 +64,6 @@ export interface TokenTerms {
   readonly returnUrl: string | null;
 }
 
-/**
- * Whether a text can be stored and sent: of some length, without what PostgreSQL and UTF-8 do not
- * take.
- */
-export const isText = (text: string, most_chars: number): boolean =>
-  text.length >= 1 && text.length <= most_chars && text.isWellFormed() && !text.includes('\0');
-
 const mistakeIn = ({
   customerRef,
   method,
@@ -78,14 +72,12 @@ const mistakeIn = ({
   returnUrl,
   receipt,
 }: TokenInput): string | null => {
-  if (!isText(customerRef, customerRef_max_chars))
-    return `customer_ref: expected 1 to ${customerRef_max_chars} characters, got ${customerRef.length}`;
-  if (
-    customerEmail &&
-    (!isText(customerEmail, customerEmail_max_chars) || !/^[^@\s]+@[^@\s]+$/.test(customerEmail))
-  ) {
+  const mistake =
+    textMistake('customer_ref', customerRef, 1, customerRef_max_chars) ??
+    textMistake('customer_email', customerEmail, 0, customerEmail_max_chars);
+  if (mistake) return mistake;
+  if (customerEmail && !/^[^@\s]+@[^@\s]+$/.test(customerEmail))
     return 'customer_email: expected an address such as buyer@example.com';
-  }
   if (
     returnUrl &&
     (returnUrl.length > returnUrl_max_chars || URL.parse(returnUrl)?.protocol !== 'https:')
@@ -132,13 +124,9 @@ export interface ChargeTerms {
 export const chargeMistake = ({ amount, orderId, description }: ChargeTerms): Refused | null => {
   if (amount < 1n)
     return refused('bad_request', `amount: expected an integer from 1 to 2^53-1, got ${amount}`);
-  if (orderId !== null && !isText(orderId, orderId_max_chars))
-    return refused('bad_request', `order_id: expected 1 to ${orderId_max_chars} characters`);
-  if (description && !isText(description, description_max_chars)) {
-    return refused(
-      'bad_request',
-      `description: expected up to ${description_max_chars} characters, got ${description.length}`,
-    );
-  }
+  const mistake =
+    textMistake('order_id', orderId, 1, orderId_max_chars) ??
+    textMistake('description', description, 0, description_max_chars);
+  if (mistake) return refused('bad_request', mistake);
   return null;
 };

@@ -6,6 +6,7 @@
 import type pg from 'pg';
 import { inTransaction } from '../../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import type { Payments } from '../ask-payments.ts';
 import { findCharges, loadSubscriptions } from './find-subscriptions.ts';
@@ -66,15 +67,8 @@ export const cancelSubscription = async (
   { id, reason, requestId, record }: CancelRequest,
   now: Temporal.Instant,
 ): Promise<Subscription | Refused> => {
-  if (
-    reason !== null &&
-    (reason.length > reason_max_chars || !reason.isWellFormed() || reason.includes('\0'))
-  ) {
-    return refused(
-      'bad_request',
-      `reason: expected up to ${reason_max_chars} characters, got ${reason.length}`,
-    );
-  }
+  const mistake = textMistake('reason', reason, 0, reason_max_chars);
+  if (mistake) return refused('bad_request', mistake);
   const [found] = await loadSubscriptions(pool, [{ merchantId: caller.merchantId, id }]);
   if (found?.mode !== caller.mode) return refused('not_found', 'there is no such subscription');
   const { merchantId } = found;
