@@ -3,6 +3,7 @@
  * the console itself goes to the graph.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { is, nullish, object, optional, pipe, regex, safeParse, string } from 'valibot';
 import { authorizationOf, type Authenticator } from '../../gateway/callers/authenticate.ts';
 import type {
@@ -44,6 +45,9 @@ const login_s = 600;
 
 /** Failed entries are counted apart from calls without a key, which anybody's page may cause. */
 const linkEntry = 'console-link';
+const loginEntry = 'console-login';
+/** Logins that have come back and are remembered, so that each is good once. */
+const spentLogins_max = 10_000;
 
 const withLink = object({ link: pipe(string(), regex(/^[A-Za-z0-9_-]{43}$/)) });
 
@@ -90,19 +94,20 @@ const addSession = (app: FastifyInstance, parts: ConsoleParts): void => {
   });
   app.post('/console/session', async (request, reply) => {
     if (!isOwnPage(request.raw, origins)) return sendForeign(reply);
-    const blocked_s = limiter.blocked_s(request.raw, linkEntry);
-    if (blocked_s > 0)
-      return send(
-        reply.header('retry-after', String(blocked_s)),
-        429,
-        'rate_limited',
-        blockedMessage(blocked_s),
-      );
+    // A good link is good although others have tried bad ones from the same address.
     const opened =
       parts.hasLinks && is(withLink, request.body) ? await sessions.enter(request.body.link) : null;
     if (!opened) {
+      const blocked_s = limiter.blocked_s(request.raw, linkEntry);
       limiter.countFailure(request.raw, linkEntry);
-      return send(reply, 401, 'unauthorized', 'the link has been used, is over, or never was');
+      return blocked_s > 0
+        ? send(
+            reply.header('retry-after', String(blocked_s)),
+            429,
+            'rate_limited',
+            blockedMessage(blocked_s),
+          )
+        : send(reply, 401, 'unauthorized', 'the link has been used, is over, or never was');
     }
     await begin(request, reply, opened, parts);
     return reply.code(201).send(sessionJson(opened.session));
@@ -168,7 +173,15 @@ const finishLogin = async (
 
 /** `/console/login`: to the issuer, and back. */
 const addLogin = (app: FastifyInstance, issuer: IssuerLogin, parts: ConsoleParts): void => {
+  const { limiter } = parts;
   const waiting = openCookie('console-login', parts.publicUrl);
+  const spent = new LRUCache<string, true>({ max: spentLogins_max, ttl: login_s * 1_000 });
+  /** The issuer is asked once for each login that was begun, and not for one address all the time. */
+  const isGood = (request: FastifyRequest, sealed: string): boolean => {
+    if (spent.has(sealed) || limiter.blocked_s(request.raw, loginEntry) > 0) return false;
+    spent.set(sealed, true);
+    return true;
+  };
   app.get('/console/login', async (request, reply) => {
     const begun = await issuer.begin().catch((error: unknown) => {
       parts.log.error({ err: error, requestId: request.id }, 'the issuer could not be asked');
@@ -182,7 +195,11 @@ const addLogin = (app: FastifyInstance, issuer: IssuerLogin, parts: ConsoleParts
   app.get('/console/login/return', async (request, reply) => {
     const sealed = waiting.read(request.raw);
     void reply.header('set-cookie', waiting.write('', 0));
-    const opened = sealed === null ? 'failed' : await finishLogin(request, sealed, issuer, parts);
+    const opened =
+      sealed !== null && isGood(request, sealed)
+        ? await finishLogin(request, sealed, issuer, parts)
+        : 'failed';
+    if (opened === 'failed') limiter.countFailure(request.raw, loginEntry);
     if (typeof opened === 'string') return sendEnterPage(request, reply, 'issuer', opened);
     await begin(request, reply, opened, parts);
     return reply.redirect('/console/', 303);

@@ -95,3 +95,13 @@ test('an address with too many failures keeps its sessions, its operator and its
   const unknown = { cookie: 'console=0123456789012345678901234567890123456789012' };
   await callTooOften(unknown);
 });
+
+test('a good link is good where bad ones were tried until they were turned away', async () => {
+  const link = await makeLink(service.rest);
+  const tryBad = async (): Promise<readonly number[]> =>
+    Promise.all(
+      Array.from({ length: 200 }, () => openVisitor(service.rest).enter(`#${'a'.repeat(43)}`)),
+    );
+  await eventually(async () => (await tryBad()).includes(429), 'a link too many');
+  assert.equal(await openVisitor(service.rest).enter(link), 201);
+});

@@ -98,6 +98,22 @@ describe('a login at the issuer', () => {
     assert.equal((await victim.call('GET', '/console/session')).status, 401);
   });
 
+  test('asks the issuer once, however often its browser comes back', async () => {
+    const visitor = openVisitor(one.rest);
+    const begun = await visitor.call('GET', '/console/login', undefined, { origin: '' });
+    const state = new URL(begun.headers.get('location') ?? '').searchParams.get('state');
+    const { tokens } = await issuer.count();
+    const comeBack = async (): Promise<number> => {
+      const same = openVisitor(one.rest);
+      same.become(visitor.cookies());
+      const path = `/console/login/return?code=made-up&state=${state}`;
+      return (await same.call('GET', path, undefined, { origin: '' })).status;
+    };
+    const statuses = await Promise.all(Array.from({ length: 12 }, comeBack));
+    assert.deepEqual([...new Set(statuses)], [502]);
+    assert.equal((await issuer.count()).tokens - tokens, 1);
+  });
+
   test('is refused without a role, and without a merchant or the platform', async () => {
     for (const given of [claims({ platform: true }), claims({ roles: ['admin'] })]) {
       await issuer.login(given, 'id', secret);

@@ -17,7 +17,7 @@ interface Pair {
 }
 
 const pairs = new Map<string, Pair>();
-const asked = { discovery: 0, keys: 0 };
+const asked = { discovery: 0, keys: 0, tokens: 0 };
 let named: string | null = null;
 let generation = 0;
 
@@ -101,7 +101,10 @@ const server = createServer((request, response) => {
     });
   }
   if (request.url?.startsWith('/authorize?')) return authorize(request.url, response);
-  if (request.url === '/token') return void giveTokens(request, response);
+  if (request.url === '/token') {
+    asked.tokens += 1;
+    return void giveTokens(request, response);
+  }
   asked.keys += 1;
   return send(response, { keys: Array.from(pairs.values(), ({ jwk }) => jwk) });
 });

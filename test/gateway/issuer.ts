@@ -80,7 +80,7 @@ export const startIssuer = async (t: Pick<TestContext, 'after'>) => {
     /** Whoever logs in from now on is this person. */
     login: (claims: JWTPayload, rolesIn: 'access' | 'id', secret: string) =>
       order({ kind: 'login', claims, secret, rolesIn }),
-    count: async (): Promise<{ discovery: number; keys: number }> =>
+    count: async (): Promise<{ discovery: number; keys: number; tokens: number }> =>
       JSON.parse(await order({ kind: 'count' })),
     stop,
   };

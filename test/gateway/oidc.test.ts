@@ -63,7 +63,7 @@ describe('a token of the issuer', () => {
     );
     assert.equal(await answerOf({ ...viewer(), roles: 'support admin' }), 'person-1 admin');
     assert.equal(await answerOf({ ...viewer(), aud: ['other', audience] }), 'person-1 viewer');
-    assert.deepEqual(await issuer.count(), { discovery: 1, keys: 1 });
+    assert.deepEqual(await issuer.count(), { discovery: 1, keys: 1, tokens: 0 });
   });
 
   test('is narrowed to the merchant that it names, and refused when that cannot be read', async (t) => {
@@ -200,7 +200,7 @@ describe('a token of the issuer', () => {
       'unauthorized',
     );
     assert.equal(await answerOf(viewer(), 'RS512'), 'unauthorized');
-    assert.deepEqual(await issuer.count(), { discovery: 0, keys: 0 });
+    assert.deepEqual(await issuer.count(), { discovery: 0, keys: 0, tokens: 0 });
     assert.equal(await answered(await stranger.sign(claims)), 'unauthorized');
     const [header, body, signature] = (await issuer.sign(viewer())).split('.');
     const admin = Buffer.from(JSON.stringify({ ...claims, roles: ['admin'] })).toString(
@@ -231,7 +231,7 @@ describe('the issuer', () => {
       new Set(await Promise.all(Array.from({ length: 20 }, () => answered(forged)))),
       new Set(['unauthorized']),
     );
-    assert.deepEqual(await issuer.count(), { discovery: 1, keys: 1 });
+    assert.deepEqual(await issuer.count(), { discovery: 1, keys: 1, tokens: 0 });
   });
 
   test('that does not answer makes nobody unauthorized: 503, and good again when it is back', async (t) => {
