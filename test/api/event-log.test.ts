@@ -192,8 +192,14 @@ describe('the event log', () => {
       const { status, body } = await merchant.call('GET', `/event-log?${query}`);
       assert.deepEqual([status, body.error?.code], [400, 'bad_request'], query);
       const [name, value] = query.split('=');
+      // The digits of one id in a thousand may be those of a card, and are not repeated.
       if (name === 'after' || name === 'subject_id')
-        assert.match(body.error.message, new RegExp(`^${name}: expected .*, got "${value}"$`));
+        assert.match(
+          body.error.message,
+          new RegExp(
+            `^${name}: expected .*, got ("${value}"|a string of ${value?.length} characters)$`,
+          ),
+        );
     }
     for (const id of [foreign?.id, `evt_${randomUUID()}`, foreign?.id.slice(4), 'evt_7', '7'])
       assert.equal((await merchant.call('GET', `/event-log/${id}`)).status, 404, `${id}`);
