@@ -72,11 +72,11 @@ const deadNames = (path: string, text: string, files: readonly string[]) => {
   return [...byEnding, ...inBackticks].filter((name) => !leads(name));
 };
 
-/** The anchor of a heading, as GitHub makes it. */
+/** The anchor of a heading, as GitHub and the guides' pages make it. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
-    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(/[^\p{L}\p{N}_\s-]/gu, '')
     .replaceAll(/\s/g, '-');
 
 /** Links of a guide to sections that do not exist; `read` gives the text of a guide. */
