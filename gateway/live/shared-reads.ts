@@ -82,8 +82,8 @@ export const openSharedReads = (
   const groups = new Map<string, Group>();
   const selections = openNamedQuota(selections_max);
   const inTurn = openTurns(readsAtOnce_max);
-  const begin = (name: string, owner: string): Group | null => {
-    const end = selections.take(owner);
+  const begin = (name: string, owner: string | null): Group | null => {
+    const end = owner === null ? () => {} : selections.take(owner);
     if (!end) return null;
     const group: Group = {
       members: 0,
@@ -95,8 +95,9 @@ export const openSharedReads = (
   };
   return {
     join: (selection, call) => {
-      const name = groupName(selection, call.principal);
-      const owner = laneOf(call.principal) ?? '';
+      const name = groupName(selection, call);
+      // The contract's stream is not in the lane: no document of its merchant holds it up.
+      const owner = call.isInLane ? laneOf(call.principal) : null;
       const group = groups.get(name) ?? begin(name, owner);
       if (!group) return tooMany();
       group.members += 1;
@@ -107,7 +108,7 @@ export const openSharedReads = (
         read: (event) => {
           const known = group.results.get(event.sequence);
           if (known) return known;
-          const result = inTurn(owner, () => read(event));
+          const result = owner === null ? read(event) : inTurn(owner, () => read(event));
           group.results.set(event.sequence, result);
           result.catch(() => group.results.delete(event.sequence));
           return result;
@@ -123,9 +124,9 @@ export const openSharedReads = (
   };
 };
 
-const groupName = ({ query, variables }: LiveSelection, principal: Principal): string =>
+const groupName = ({ query, variables }: LiveSelection, { principal, isInLane }: Call): string =>
   createHash('sha256')
-    .update(JSON.stringify([print(query), variables, rightsOf(principal)]))
+    .update(JSON.stringify([print(query), variables, rightsOf(principal), isInLane]))
     .digest('base64');
 
 /** The properties of a caller that decide what it may read. */

@@ -172,6 +172,12 @@ describe('a crowd', () => {
     };
     for (let place = 0; place < 110; place += 1) subscribe(place);
     await eventually(() => refused === 10, 'ten refusals');
+    // The contract's stream is none of them.
+    const stream = await fetch(`${service.rest}/v1/public/events`, {
+      headers: { authorization: `Bearer ${greedy().key}` },
+    });
+    assert.equal(stream.status, 200);
+    await stream.body?.cancel();
     assert.deepEqual(await live(neighbour), []);
   });
 });
