@@ -11,6 +11,7 @@ import { readContract } from '../../rest-facade/read-contract.ts';
 import { makeMerchant, openStream } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { eventually } from '../support/eventually.ts';
+import { talk } from './raw-answers.ts';
 
 const service = await openPlainService();
 after(() => service.stop());
@@ -67,6 +68,18 @@ describe('HEAD says what GET says, without a body', () => {
       assert.deepEqual(await ask('HEAD', address), { ...(await ask('GET', address)), body: '' });
     });
   }
+
+  test('nor does the answer to an address that is no HTTP', async () => {
+    for (const [method, end] of [
+      ['HEAD', /^HTTP\/1\.1 400 [^]*\r\n\r\n$/],
+      ['GET', /^HTTP\/1\.1 400 [^]*\r\n\r\n\{"error":/],
+    ] as const) {
+      const { socket, received, closed } = await talk(service.rest);
+      socket.end(Buffer.from(`${method} /v1/public/\xff HTTP/1.1\r\nHost: x\r\n\r\n`, 'latin1'));
+      await closed;
+      assert.match(received(), end);
+    }
+  });
 
   test('and opens no stream: the one that the key has goes on', async () => {
     const { comments, close } = await openStream(service.rest, key);

@@ -95,6 +95,7 @@ export const endWithEnvelope = (
   socket: Duplex,
   { status, code, message }: Envelope,
   headers: readonly string[] = [],
+  isHead = false,
 ): void => {
   const body = JSON.stringify(errorJson(code, message));
   const head = [
@@ -106,11 +107,16 @@ export const endWithEnvelope = (
     ...headers,
     'Connection: close',
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  socket.end(`${head.join('\r\n')}\r\n\r\n${isHead ? '' : body}`);
 };
 
-/** Answers bytes that Node's parser refused, and ends the connection. */
+/**
+ * Answers bytes that Node's parser refused, and ends the connection. Who asked with HEAD takes a
+ * body for a broken answer (RFC 9110, 9.3.2).
+ */
 export const answerParserError = (error: Error & { code?: string }, socket: Duplex): void => {
+  const packet = 'rawPacket' in error ? error.rawPacket : null;
+  const isHead = packet instanceof Buffer && packet.toString('latin1', 0, 5) === 'HEAD ';
   if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) socket.destroy(error);
-  else endWithEnvelope(socket, parserEnvelope(error.code));
+  else endWithEnvelope(socket, parserEnvelope(error.code), [], isHead);
 };
