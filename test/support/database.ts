@@ -104,7 +104,7 @@ const administer = async (url: string, statement: string): Promise<void> => {
  * Connections of a service or an ORM under test: enough for calls that meet. Each one more plans all
  * statements anew, which costs some 0.2 s of CPU.
  */
-export const testPool = 6;
+export const testPool = 3;
 
 /**
  * A pool of a test's own. A session that it has let go of may still be there when the test's
