@@ -1,10 +1,12 @@
 /**
- * The jobs that keep the partitions and remove what has reached its age (`kernel/rules/retention`).
+ * The jobs that keep partitions and statistics, and remove what has reached its age
+ * (`kernel/rules/retention`).
  * Late or twice, they do no harm.
  */
 import type pg from 'pg';
 import { Counter } from 'prom-client';
 import { forgetSetAside } from '../alerts/set-aside.ts';
+import { analyzeGrown } from '../database/analyze-grown.ts';
 import { makePartitions, partitionedTables } from '../database/partitions.ts';
 import { done, type Job } from '../queue/run-job.ts';
 import {
@@ -109,7 +111,7 @@ const forgetAllSetAside = async ({ pool, now, stopping }: Batches): Promise<void
 
 /** The jobs of retention, for the worker. */
 export const retentionJobs = (parts: RetentionJobs): readonly Job[] => {
-  const job = (name: string, every_ms: number, work: () => Promise<void>): Job => ({
+  const job = (name: string, every_ms: number, work: () => Promise<unknown>): Job => ({
     name,
     queue: 'schedules',
     every_ms,
@@ -119,6 +121,7 @@ export const retentionJobs = (parts: RetentionJobs): readonly Job[] => {
     },
   });
   return [
+    job('analyze-grown-tables', 2_000, () => analyzeGrown(parts.pool)),
     job('keep-events', 60_000, () => keepEvents(parts)),
     job('forget-papers', 3_600_000, () => forgetPapers(parts)),
     job('forget-idempotency-keys', 60_000, () =>

@@ -1,0 +1,73 @@
+/** Plans made while tables were empty are replaced before they hurt. Counts rows, not time. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { entities } from '../../subgraphs/entities.ts';
+import { analyzeGrown } from '../../subgraphs/kernel/database/analyze-grown.ts';
+import { openDatabase, type Database } from '../../subgraphs/kernel/database/orm.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
+import type { Payment } from '../../subgraphs/payments/entities.ts';
+import { loadPayments } from '../../subgraphs/payments/find-payments.ts';
+import { storePayment } from '../../subgraphs/payments/store-payment.ts';
+import { startTestDatabase, type TestDatabase } from '../support/database.ts';
+import { granted } from '../support/granted.ts';
+import { openMigratedDatabase } from '../support/migrated.ts';
+import { noPolicies } from '../support/no-policies.ts';
+
+let server: TestDatabase;
+/** On one connection, so that each statement meets the plan that was kept. */
+let database: Database;
+let key: KeyPrincipal;
+before(async () => {
+  server = await startTestDatabase({ migrated: true });
+  const migrated = await openMigratedDatabase(server.url);
+  key = await migrated.merchant();
+  await migrated.close();
+  database = await openDatabase({ url: server.url, entities, pool: 1 });
+  // Autovacuum would do it in its time.
+  await database.pool.query('alter table payment set (autovacuum_enabled = off)');
+});
+after(async () => {
+  await database?.close();
+  await server?.stop();
+});
+
+const now = Temporal.Instant.from('2026-11-21T10:00:00.123Z');
+/** After so many executions PostgreSQL keeps a plan for any parameters. */
+const executions = 10;
+/** So many share a statement. */
+const together = 4;
+
+const create = async (): Promise<Payment> =>
+  granted(await recordPayment(database, noPolicies, key, { input: { amount: 100n } }, now)).payment;
+
+/** Creates payments one by one, reads and changes each; gives the rows of payments that were read. */
+const rowsRead = async (): Promise<number> => {
+  const count = async (): Promise<number> => {
+    await database.pool.query('select pg_stat_force_next_flush()');
+    const { rows } = await database.pool.query<{ read: number }>(
+      `select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_user_tables where relname = 'payment'`,
+    );
+    return rows[0]?.read ?? 0;
+  };
+  const before_rows = await count();
+  for (let done = 0; done < executions; done += 1)
+    await Promise.all(
+      Array.from({ length: together }, async () => {
+        const payment = await create();
+        await loadPayments(database.pool, [payment]);
+        const change = { patch: { metadata: { text: 'changed' } }, postings: [], events: () => [] };
+        assert.ok(await storePayment(database.pool, payment, change, now));
+      }),
+    );
+  return (await count()) - before_rows;
+};
+
+test('a payment after a burst of creates on an empty database reads as many rows as before', async () => {
+  const calm = await rowsRead();
+  await Promise.all(Array.from({ length: 3_000 }, create));
+  assert.ok((await analyzeGrown(database.pool)) > 0);
+  assert.equal(await analyzeGrown(database.pool), 0, 'nothing has grown since');
+  const analyzed = await rowsRead();
+  assert.ok(analyzed <= 2 * calm, `${analyzed} rows, ${calm} before`);
+});
