@@ -15,6 +15,7 @@ import { isRefused, refused, type Refused } from '../../subgraphs/kernel/rules/r
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
+import { testPool } from '../support/database.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { eventually } from '../support/eventually.ts';
 import { codeOf, granted } from '../support/granted.ts';
@@ -168,7 +169,7 @@ test('a call that waits is a replay as soon as the first one commits, and the fi
 test('the patience of a claim ends with its transaction: the connection is as it was', async () => {
   await create('patience', 'patience');
   const clients = await Promise.all(
-    Array.from({ length: 4 }, () => migrated.database.pool.connect()),
+    Array.from({ length: testPool }, () => migrated.database.pool.connect()),
   );
   const settings = await Promise.all(
     clients.map((client) => client.query<{ lock_timeout: string }>('show lock_timeout')),
