@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { newRowId } from '../../subgraphs/kernel/database/new-id.ts';
 import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import {
@@ -178,7 +179,7 @@ const mistakes: Readonly<
   ],
   'an event that stays in the outbox': () => [
     [
-      `update event set sequence = null, mode = 'live', created_at = now() - interval '1 hour' where webhook_event = 'payment.succeeded'`,
+      `update event set sequence = null, id = '${newRowId(Date.now() - 3_600_000)}' where webhook_event = 'payment.succeeded'`,
     ],
     'event_relayed',
   ],
@@ -246,6 +247,14 @@ describe('the books', () => {
       await foundAfter(unaddressed, `update webhook_endpoint set created_at = now()`),
       [],
     );
+  });
+
+  test('say nothing of an event that a test clock dated ahead of an endpoint made after it', async () => {
+    const ahead = `update event set webhook_url = null, created_at = created_at + interval '2 years' where webhook_event = 'payment.succeeded'`;
+    const dated = `update webhook_delivery set created_at = created_at + interval '2 years' where webhook_event = 'payment.succeeded'`;
+    const later = `update webhook_endpoint set created_at = now()`;
+    assert.deepEqual(await foundAfter(ahead, dated, later), []);
+    assert.deepEqual(await foundAfter(ahead, dated), ['event_delivered']);
   });
 
   test('look right at every moment while payments, refunds and folds go on', async () => {

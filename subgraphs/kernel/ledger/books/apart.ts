@@ -18,7 +18,6 @@ const tables = [
   'consumer_retry',
   'counted_fact',
   'hourly_total',
-  'test_clock',
   'webhook_delivery',
   'webhook_endpoint',
 ];
