@@ -45,13 +45,15 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
   const readRequest = compileRequest(route, operation);
   const run = route.operation === 'StreamEvents' ? null : openRun(route, route.operation, parts);
   const isInLane = run !== null && isList(route);
+  const showClock = openShowClock(parts);
   const readPart = route.kind === 'ledger' ? openRun(ledgerFilePart, 'ExportLedger', parts) : null;
   return async (request: FastifyRequest, reply: FastifyReply, caller: Caller): Promise<unknown> => {
     const { principal } = caller;
     const untrusted = parts.authenticator.checkRequest(caller.holder, shownBy(request));
     if (untrusted) return turnAway(request, reply, untrusted, parts, caller);
-    const refusal =
-      (await limitMerchant(reply, caller, parts)) ?? refuseScope(route, request, caller);
+    const overLimit = await limitMerchant(reply, caller, parts);
+    if (!overLimit && caller.holder.hasTestClock) await showClock(reply, caller);
+    const refusal = overLimit ?? refuseScope(route, request, caller);
     if (refusal) return sendRefusal(reply, refusal);
     const asked = readRequest(request, principal);
     if ('code' in asked) return sendRefusal(reply, asked);
@@ -67,6 +69,23 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
     if (route.kind === 'list')
       return sendList(request, reply, asked, { ...long, read: (page) => run(page, call) });
     return sendOutcome(reply, await run(asked, call));
+  };
+};
+
+/**
+ * Puts into the answer's headers what the test clock of the caller's shop shows: why nothing happens
+ * while it stands. What it showed when the call began; without an answer of the clock's none.
+ */
+const openShowClock = ({ supergraph, log }: CallParts) => {
+  const read = supergraph.operation('ReadTestClock');
+  return async (reply: FastifyReply, { principal }: Caller): Promise<void> => {
+    const call = { principal, requestId: reply.request.id, isInLane: false };
+    const { data, errors } = await read.run({}, call);
+    if (errors) log.warn({ err: errors[0], requestId: call.requestId }, 'a clock was not read');
+    const clock = data?.testClock;
+    if (!clock) return;
+    const does = clock.advancingTo ? 'advancing' : clock.frozen ? 'frozen' : 'running';
+    reply.header('x-test-clock', `${clock.now}; ${does}`);
   };
 };
 

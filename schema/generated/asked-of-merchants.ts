@@ -29,7 +29,7 @@ export type FindApiKeyHolderQueryVariables = Exact<{
 }>;
 
 
-export type FindApiKeyHolderQuery = { apiKeyHolder: { keyId: string, merchantId: string, shopId: string, mode: Mode, scopes: Array<string>, liveEnabled: boolean, requireSignature: boolean, requireBoundSignature: boolean, signingSecretSealed: string | null, allowList: Array<string>, receiptsRequired: boolean, rateLimit: { perSecond: number, burst: number } } | null };
+export type FindApiKeyHolderQuery = { apiKeyHolder: { keyId: string, merchantId: string, shopId: string, mode: Mode, scopes: Array<string>, liveEnabled: boolean, requireSignature: boolean, requireBoundSignature: boolean, signingSecretSealed: string | null, allowList: Array<string>, receiptsRequired: boolean, hasTestClock: boolean, rateLimit: { perSecond: number, burst: number } } | null };
 
 export type ReadEventsAfterQueryVariables = Exact<{
   after: string | number;
@@ -50,6 +50,11 @@ export type ReadEventsAfterQuery = { liveEventsAfter: Array<
     | { id: string, kind: LiveEventKind, at: string, merchantId: string, shopId: string, mode: Mode, payload: Record<string, unknown> }
     | { id: string, kind: LiveEventKind, at: string, merchantId: string, shopId: string, mode: Mode, payload: Record<string, unknown> }
   > | null };
+
+export type ReadTestClockQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ReadTestClockQuery = { testClock: { now: string, frozen: boolean, advancingTo: string | null } | null };
 
 export type NoteApiKeyUseMutationVariables = Exact<{
   used: Array<ApiKeyUse> | ApiKeyUse;

@@ -667,6 +667,8 @@ export type ApiKeyHolder = {
   allowList: Array<Scalars['String']['output']>;
   /** Whether nothing is sold without a receipt. */
   receiptsRequired: Scalars['Boolean']['output'];
+  /** Whether the key lives by its shop's test clock. */
+  hasTestClock: Scalars['Boolean']['output'];
   /** How fast the merchant's keys may call, all together. */
   rateLimit: RateLimit;
 };
@@ -1807,7 +1809,7 @@ export type Query = {
   liveEventsAfter: Maybe<Array<LiveEvent>>;
   /** Rates as they were set, latest beginning first: the platform's when no merchant is named, a merchant's own and its shops', or one shop's. */
   rateHistory: RateRecordConnection;
-  /** The shop's test clock; null when it lives by the real time. An operator names the merchant. */
+  /** The shop's test clock; null when it lives by the real time. A key asks for that of its own shop, and a live key has none; a person names the shop, and an operator the merchant. */
   testClock: Maybe<TestClock>;
   /** Routes to banks of a merchant, or of one of its shops, newest first. An operator names the merchant. */
   bankRoutes: BankRouteConnection;
@@ -2051,7 +2053,7 @@ export type QueryrateHistoryArgs = {
 
 export type QuerytestClockArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
-  shopId: Scalars['ID']['input'];
+  shopId: InputMaybe<Scalars['ID']['input']>;
 };
 
 
@@ -3720,6 +3722,7 @@ export type ApiKeyHolderResolvers<ContextType = SubgraphContext, ParentType exte
   signingSecretSealed?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   allowList?: Resolver<Array<ResolversTypes['String']>, ParentType, ContextType>;
   receiptsRequired?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  hasTestClock?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   rateLimit?: Resolver<ResolversTypes['RateLimit'], ParentType, ContextType>;
 };
 
@@ -4398,7 +4401,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   liveEvent?: Resolver<Maybe<ResolversTypes['LiveEvent']>, ParentType, ContextType, RequireFields<QueryliveEventArgs, 'id'>>;
   liveEventsAfter?: Resolver<Maybe<Array<ResolversTypes['LiveEvent']>>, ParentType, ContextType, RequireFields<QueryliveEventsAfterArgs, 'after' | 'first'>>;
   rateHistory?: Resolver<ResolversTypes['RateRecordConnection'], ParentType, ContextType, Partial<QueryrateHistoryArgs>>;
-  testClock?: Resolver<Maybe<ResolversTypes['TestClock']>, ParentType, ContextType, RequireFields<QuerytestClockArgs, 'shopId'>>;
+  testClock?: Resolver<Maybe<ResolversTypes['TestClock']>, ParentType, ContextType, Partial<QuerytestClockArgs>>;
   bankRoutes?: Resolver<ResolversTypes['BankRouteConnection'], ParentType, ContextType, Partial<QuerybankRoutesArgs>>;
   bankAccounts?: Resolver<Array<ResolversTypes['BankAccount']>, ParentType, ContextType, Partial<QuerybankAccountsArgs>>;
   blockEntries?: Resolver<ResolversTypes['BlockEntryConnection'], ParentType, ContextType, Partial<QueryblockEntriesArgs>>;

@@ -55,6 +55,7 @@ export interface OperationMap {
   AskBankOfPayout: { variables: payouts.AskBankOfPayoutMutationVariables; result: payouts.AskBankOfPayoutMutation };
   FindApiKeyHolder: { variables: merchants.FindApiKeyHolderQueryVariables; result: merchants.FindApiKeyHolderQuery };
   ReadEventsAfter: { variables: merchants.ReadEventsAfterQueryVariables; result: merchants.ReadEventsAfterQuery };
+  ReadTestClock: { variables: merchants.ReadTestClockQueryVariables; result: merchants.ReadTestClockQuery };
   NoteApiKeyUse: { variables: merchants.NoteApiKeyUseMutationVariables; result: merchants.NoteApiKeyUseMutation };
   FindConsoleSession: { variables: merchants.FindConsoleSessionQueryVariables; result: merchants.FindConsoleSessionQuery };
   OpenConsoleSession: { variables: merchants.OpenConsoleSessionMutationVariables; result: merchants.OpenConsoleSessionMutation };

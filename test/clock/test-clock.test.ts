@@ -162,6 +162,25 @@ describe('a shop with a test clock', () => {
     assert.equal((await set(other, 'Freeze')).code, 'not_found');
   });
 
+  test('every answer to a key has what it shows, and the key reads it, of its own shop alone', async () => {
+    const { now } = await read(merchant);
+    for (const path of ['/payments', '/payments/nothing', '/payments?limit=0'])
+      assert.equal(
+        (await merchant.call('GET', path)).headers.get('x-test-clock'),
+        `${now}; frozen`,
+        path,
+      );
+    const asked = '{ testClock { now frozen advancingTo } }';
+    const own = await askGraph(service, asked, {}, merchant.key);
+    assert.deepEqual(own.testClock, { now, frozen: true, advancingTo: null });
+    const other = await makeMerchant(service);
+    const named = `query ($s: ID!) { testClock(shopId: $s) { now } }`;
+    const foreign = await askGraph(service, named, { s: merchant.shopId }, other.key);
+    assert.equal(foreign.testClock, null);
+    assert.equal((await other.call('GET', '/payments')).headers.get('x-test-clock'), null);
+    await assert.rejects(askGraph(service, asked), /name the/);
+  });
+
   test('it runs when it is let, and without it the shop is back in real time', async () => {
     const { now } = await set(merchant, 'Resume');
     await eventually(
@@ -170,9 +189,13 @@ describe('a shop with a test clock', () => {
     );
     const frozen = await set(merchant, 'Freeze');
     assert.equal(frozen.frozen, true);
+    const headerOf = async () =>
+      (await merchant.call('GET', '/payments')).headers.get('x-test-clock');
+    assert.equal(await headerOf(), `${frozen.now}; frozen`);
     assert.equal((await read(merchant)).now, frozen.now);
     assert.equal((await set(merchant, 'Remove')).shopId, merchant.shopId);
     await createsInRealTime(merchant);
+    assert.equal(await headerOf(), null);
   });
 
   test('each change leaves its audit entry with what the clock showed', async () => {

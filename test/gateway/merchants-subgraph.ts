@@ -85,6 +85,7 @@ export const merchantsResolvers = {
       requireBoundSignature: false,
       allowList: [],
       receiptsRequired: false,
+      hasTestClock: false,
     }),
     liveEvent: () => ({ id: '1' }),
     liveEventsAfter: () => [],

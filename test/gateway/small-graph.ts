@@ -74,6 +74,7 @@ export const unprotected = {
   signingSecretSealed: null,
   allowList: [],
   receiptsRequired: false,
+  hasTestClock: false,
 };
 
 const holder = (

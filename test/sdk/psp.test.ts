@@ -12,6 +12,7 @@ import { openPlainService } from '../support/plain-service.ts';
 import { operatorToken } from '../support/service.ts';
 import { openPsp } from './run-psp.ts';
 import { eventually } from '../support/eventually.ts';
+import { setClock } from '../support/test-clock.ts';
 
 const service = await openPlainService();
 after(() => service.stop());
@@ -163,6 +164,22 @@ describe('psp', () => {
     );
     const ids = `merchant ${merchant.id}, shop ${merchant.shopId}`;
     assert.equal(findings.find(({ what }) => what === 'ids')?.says, ids);
+  });
+
+  test('says that nothing goes on while the test clock of the shop is frozen', async (t) => {
+    const stood = await makeMerchant(service);
+    const at = '2027-03-01T12:00:00.000Z';
+    await setClock(service, stood, 'Create', `, at: "${at}"`);
+    const fresh = openPsp({ PSP_URL: service.rest, PSP_API_KEY: stood.key });
+    t.after(fresh.remove);
+    const { code, out } = await fresh.run(['doctor']);
+    assert.equal(code, 1);
+    assert.match(out, new RegExp(`test clock .*frozen at ${at}`));
+    const triggering = fresh.start('trigger', 'payment.succeeded');
+    t.after(() => triggering.kill('SIGKILL'));
+    let said = '';
+    triggering.stderr?.on('data', (part) => (said += String(part)));
+    await eventually(() => said.includes(`frozen at ${at}`), 'the remark');
   });
 
   test('says what a shop has still to do before it goes live', async (t) => {

@@ -3,6 +3,7 @@ import type { PaymentClient } from '../client.ts';
 import type { Send } from '../transport.ts';
 import type { Output } from './output.ts';
 import type { Environment, Settings } from './settings.ts';
+import type { TestClock } from './test-clock.ts';
 
 /** An option: text with what it stands for, or a flag. */
 export interface Option {
@@ -36,6 +37,8 @@ export interface Context {
   readonly client: () => PaymentClient;
   /** The same, for answers that are wanted as they came. */
   readonly send: () => Send;
+  /** What the last answer said of the shop's test clock; null where there is none. */
+  readonly testClock: () => TestClock | null;
 }
 
 export interface Command {

@@ -2,6 +2,7 @@
 import { ApiError, ConnectionError } from '../errors.ts';
 import { apiVersion } from '../version.ts';
 import type { Context } from './command.ts';
+import { frozenSays, type TestClock } from './test-clock.ts';
 
 export interface Finding {
   readonly what: string;
@@ -55,6 +56,14 @@ const refusalOf = async (call: Promise<unknown>): Promise<ApiError | ConnectionE
   );
 
 const signatureCodes = ['signature_required', 'invalid_signature'];
+
+const checkTestClock = (clock: TestClock | null): readonly Finding[] => {
+  if (!clock) return [];
+  const says = clock.isFrozen
+    ? frozenSays(clock)
+    : `the shop lives by a test clock, which showed ${clock.at}`;
+  return [{ what: 'test clock', ok: !clock.isFrozen, says }];
+};
 
 const checkKey = async ({ client, settings }: Context): Promise<readonly Finding[]> => {
   const error = await refusalOf(client().balance.get());
@@ -128,5 +137,6 @@ export const doctor = async (context: Context): Promise<readonly Finding[]> => {
       return [{ what: 'event log', ok: false, says: `${error.code}: ${error.message}` }];
     throw error;
   });
-  return [...service, ...key, await findIds(context), ...webhooks];
+  const clock = checkTestClock(context.testClock());
+  return [...service, ...key, ...clock, await findIds(context), ...webhooks];
 };

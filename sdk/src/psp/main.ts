@@ -11,16 +11,23 @@ import { openOutput, type Output } from './output.ts';
 import { groupOf, readArguments, type Asked } from './read-arguments.ts';
 import { apiKeyOf, readSettings, urlOf } from './settings.ts';
 import { listenForStop, stoppable, Stopped } from './stop.ts';
+import { readTestClock, type TestClock } from './test-clock.ts';
 
 const { env, stdout, stderr } = process;
 
 const contextOf = ({ given }: Asked, output: Output, stopped: AbortSignal): Context => {
   const settings = readSettings(env);
+  let testClock: TestClock | null = null;
+  const noting: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    testClock = readTestClock(response);
+    return response;
+  };
   const send = (): Send => {
     const apiKey = apiKeyOf(env, settings);
     const { signingSecret } = settings;
     return stoppable(
-      openTransport({ apiKey, baseUrl: urlOf(env, settings), signingSecret }),
+      openTransport({ apiKey, baseUrl: urlOf(env, settings), signingSecret, fetch: noting }),
       stopped,
     );
   };
@@ -36,6 +43,7 @@ const contextOf = ({ given }: Asked, output: Output, stopped: AbortSignal): Cont
     stopped,
     client: () => clientOver(send()),
     send,
+    testClock: () => testClock,
   };
 };
 

@@ -2,6 +2,22 @@
 import { wait } from '../retry.ts';
 import { Failure } from './failure.ts';
 
+/** A shop's test clock, as each answer in test mode has it. */
+export interface TestClock {
+  readonly at: string;
+  readonly isFrozen: boolean;
+}
+
+/** Reads the header `X-Test-Clock`. */
+export const readTestClock = ({ headers }: Response): TestClock | null => {
+  const [at = '', does] = headers.get('x-test-clock')?.split('; ') ?? [];
+  return at === '' ? null : { at, isFrozen: does === 'frozen' };
+};
+
+/** Why nothing happens while a clock stands. */
+export const frozenSays = ({ at }: TestClock): string =>
+  `the shop's test clock is frozen at ${at}: what waits for the simulated bank or for a moment goes on once the clock is advanced, resumed or removed`;
+
 /** Where the graph is, who asks, and which shop's clock it is. */
 export interface ClockOf {
   readonly url: string;

@@ -10,7 +10,7 @@ import { chooseAndPay, pay, useLink } from './buyer.ts';
 import type { Command, Context } from './command.ts';
 import { Failure } from './failure.ts';
 import { readAmount } from './read-values.ts';
-import { liveUntil } from './test-clock.ts';
+import { frozenSays, liveUntil } from './test-clock.ts';
 
 /** What was made, and the event to wait for; an id alone where no webhook speaks of it. */
 interface Made {
@@ -27,16 +27,20 @@ const nobody = { ...to, phone: '+79000000001' };
 /** Longer than the slowest of them takes at a busy service; Ctrl-C ends it sooner. */
 const patience_ms = 300_000;
 
-/** Looks until it finds something; gives up after a while. */
+/** Looks until it finds something; says when a frozen clock is in the way, gives up after a while. */
 const until = async <Found>(
-  { stopped }: Context,
+  { stopped, testClock, output }: Context,
   what: string,
   look: () => Promise<Found | null | undefined>,
 ): Promise<Found> => {
   const end_ms = Date.now() + patience_ms;
+  let isTold = false;
   for (let pause_ms = 100; Date.now() < end_ms; pause_ms = Math.min(pause_ms * 1.5, 2_000)) {
     const found = await look();
     if (found !== null && found !== undefined) return found;
+    const clock = testClock();
+    if (clock?.isFrozen && !isTold) output.remark(frozenSays(clock));
+    isTold ||= clock?.isFrozen === true;
     await wait(pause_ms, stopped);
   }
   throw new Failure('connection', `${what} did not come within ${patience_ms / 1_000} s`);

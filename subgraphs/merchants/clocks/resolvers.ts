@@ -1,7 +1,8 @@
 /** The cabinet's fields about test clocks. */
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
-import { merchantOf } from '../../kernel/service/access/reach.ts';
+import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
+import { merchantOf, refusal } from '../../kernel/service/access/reach.ts';
 import {
   advanceClock,
   createClock,
@@ -17,17 +18,25 @@ const shown = (clock: ShownClock) => ({ ...clock, advancingTo: clock.targetAt })
 const clockOr = (clock: ShownClock | Refused) =>
   isRefused(clock) ? clock : { __typename: 'TestClock' as const, ...shown(clock) };
 
+const unnamed = (): never => {
+  throw refusal('bad_request', 'shopId: name the shop');
+};
+
+/** The shop of a key that asks for its clock; null where it has none to read. */
+const ofKey = ({ mode, shopId }: KeyPrincipal, named: string | null | undefined): string | null =>
+  mode === 'test' && (named ?? shopId) === shopId ? shopId : null;
+
 /** The query of a shop's test clock. */
 export const clockQueries = ({
   database,
   realNow,
 }: ClockVerbs): Pick<QueryResolvers, 'testClock'> => ({
   testClock: async (_, { merchantId, shopId }, context) => {
-    const clock = await findClock(
-      database.emOf(context),
-      { merchantId: merchantOf(context.principal, merchantId), shopId },
-      realNow(),
-    );
+    const { principal } = context;
+    const asked = principal.kind === 'key' ? ofKey(principal, shopId) : (shopId ?? unnamed());
+    if (asked === null) return null;
+    const shop = { merchantId: merchantOf(principal, merchantId), shopId: asked };
+    const clock = await findClock(database.emOf(context), shop, realNow());
     return clock && shown(clock);
   },
 });

@@ -10,6 +10,7 @@ import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { forUpdate } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
+import type { Bus } from '../../kernel/service/bus.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
 import { lockShop } from '../shops/change-shop.ts';
@@ -21,6 +22,8 @@ export type ShownClock = TestClock & { readonly now: Temporal.Instant };
 export interface ClockVerbs {
   readonly database: Pick<Database, 'emOf'>;
   readonly clocks: TestClocks;
+  /** Notified of the keys that live by another time now. */
+  readonly bus: Pick<Bus, 'publish'>;
   /** The real time. */
   readonly realNow: () => Temporal.Instant;
   /** Wakes the worker: a clock has something due. */
@@ -94,8 +97,14 @@ export const createClock = async (
     return em.create(TestClockEntity, { merchantId, shopId, ...made });
   });
   if (isRefused(created)) return created;
-  await verbs.clocks.announce();
+  await announce(verbs, shop);
   return shownAt(created, real);
+};
+
+/** The work is done by the new time first, and then the keys' answers speak of it. */
+const announce = async ({ clocks, bus }: ClockVerbs, { merchantId }: ShopKey): Promise<void> => {
+  await clocks.announce();
+  await bus.publish('keys', { merchantId });
 };
 
 const change = async <Result extends object>(
@@ -211,6 +220,6 @@ export const removeClock = async (
     em.remove(found.clock);
     return { shopId: shop.shopId };
   });
-  if (!isRefused(removed)) await verbs.clocks.announce();
+  if (!isRefused(removed)) await announce(verbs, shop);
   return removed;
 };

@@ -133,6 +133,7 @@ const holder: ApiKeyHolder = {
   signingSecretSealed: null,
   allowList: [],
   receiptsRequired: false,
+  hasTestClock: false,
   rateLimit: { perSecond: 1_000_000, burst: 1_000_000 },
 };
 

@@ -156,7 +156,7 @@ export const access: Readonly<Record<string, Access>> = {
   // It changes nothing but that a receiver gets the event again.
   'Mutation.webhookDeliveryResend': { operator: 'support' },
   'Mutation.webhookDeliveriesResendFailed': { operator: 'support' },
-  'Query.testClock': { operator: 'viewer' },
+  'Query.testClock': { key: free, operator: 'viewer' },
   'Query.totals': { key: reports, operator: 'viewer' },
   'Query.rateHistory': { operator: 'viewer' },
   'Query.bankRoutes': { operator: 'viewer' },
