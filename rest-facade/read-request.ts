@@ -32,8 +32,8 @@ const canonical = (value: unknown): string => {
  * same body out anew when they retry. Hex digest of a request whose body has been validated, which
  * bounds its depth. No body means the same as an empty one.
  */
-const fingerprint = (method: string, path: string, body: unknown): string =>
-  hash('sha256', `${method} ${path}\n${canonical(body ?? {})}`);
+const fingerprint = (asked: string, body: unknown): string =>
+  hash('sha256', `${asked}\n${canonical(body ?? {})}`);
 
 /** Contract, "Limits". */
 const idempotencyKey = /^[\x20-\x7e]{1,64}$/;
@@ -92,7 +92,8 @@ const readIdempotency = (
       `Idempotency-Key: expected 1 to 64 printable ASCII characters, got ${key.length} characters`,
     );
   }
-  return { key, fingerprint: fingerprint(route.method, route.path.replace('{id}', id), body) };
+  const asked = `${route.method} ${route.path.replace('{id}', id)}`;
+  return { key, fingerprint: fingerprint(asked, body), request: asked };
 };
 
 const withId = object({ id: string() });

@@ -43,6 +43,8 @@ export type Idempotency = {
   key: string;
   /** Digest of what is asked for. REST computes it from method, path and body; computed from the input when absent. */
   fingerprint?: string | null | undefined;
+  /** What is asked for, in words: REST gives method and path, the name of the mutation when absent. A conflict names what the key was first used for. */
+  request?: string | null | undefined;
 };
 
 /** Why money moved. Contract: Ledger entry. */

@@ -138,6 +138,8 @@ export type Idempotency = {
   key: Scalars['String']['input'];
   /** Digest of what is asked for. REST computes it from method, path and body; computed from the input when absent. */
   fingerprint?: InputMaybe<Scalars['String']['input']>;
+  /** What is asked for, in words: REST gives method and path, the name of the mutation when absent. A conflict names what the key was first used for. */
+  request?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** Where a page of a connection ends. */

@@ -85,6 +85,7 @@ export type Refused = {
 export type Idempotency = {
   key: Scalars['String']['input'];
   fingerprint?: InputMaybe<Scalars['String']['input']>;
+  request?: InputMaybe<Scalars['String']['input']>;
 };
 
 export type PageInfo = {

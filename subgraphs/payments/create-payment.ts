@@ -8,7 +8,7 @@ import { newRowId } from '../kernel/database/new-id.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import type { CustomerVault } from '../kernel/database/kept-keys.ts';
 import type { Database } from '../kernel/database/orm.ts';
-import { claimOf, madeOnce } from '../kernel/database/idempotency.ts';
+import { claimOf, madeOnce, type IdempotencyArgument } from '../kernel/database/idempotency.ts';
 import { receiptMistake, sumMistake } from '../kernel/rules/receipt-terms.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { Policies, PolicyLists } from '../kernel/policies/policies.ts';
@@ -41,10 +41,7 @@ export interface PaymentRequest {
   readonly input: PaymentInput;
   /** Terms that are kept already, of what makes the payment; null or absent: its own, or none. */
   readonly receiptTermsId?: string | null;
-  readonly idempotency?:
-    | { readonly key: string; readonly fingerprint?: string | null | undefined }
-    | null
-    | undefined;
+  readonly idempotency?: IdempotencyArgument;
 }
 
 /** What `createPayment` finds out before the payment is written. */

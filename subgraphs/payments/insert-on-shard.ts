@@ -52,6 +52,7 @@ export const insertOnShard = async (
     position: places[index]?.position.toString(),
     key: claim?.key ?? null,
     fingerprint: claim?.fingerprint ?? null,
+    request: claim?.request ?? null,
   }));
   const [written] = await run<{ rows: string }>(pool, createOnShard, [
     insertions[0]?.payment.merchantId,

@@ -43,6 +43,7 @@ const parametersOf = ({ payment, claim }: Insertion): unknown[] => [
   newRowId(),
   claim?.key ?? null,
   claim?.fingerprint ?? null,
+  claim?.request ?? null,
 ];
 const termsOf = ({ terms }: Insertion): unknown => terms && JSON.stringify(terms);
 

@@ -81,7 +81,7 @@ const typeOf = (name: string): string => columnTypes.get(name) ?? 'text';
 
 /** The parameters behind the columns: the event's id, then the idempotency key, if one is sent. */
 const eventParameter = ['eventId'];
-const laterParameters = [...eventParameter, 'key', 'fingerprint'];
+const laterParameters = [...eventParameter, 'key', 'fingerprint', 'request'];
 
 type Placed = (name: string) => string;
 
@@ -101,6 +101,7 @@ const insertClaimed = ({ $, from }: Source, held: typeof waitForKey): string =>
       shopId: $('shopId'),
       resourceId: $('id'),
       at: $('createdAt'),
+      request: $('request'),
     },
     {
       condition: `select 1 from shop where merchant_id = ${$('merchantId')} and id = ${$('shopId')}`,

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { isBeyondBound } from '../kernel/ledger/bound.ts';
 import { claimPage, releaseKeys } from '../kernel/database/claim-page.ts';
-import { claimOf } from '../kernel/database/idempotency.ts';
+import { claimOf, type IdempotencyArgument } from '../kernel/database/idempotency.ts';
 import { inTransaction, isLockTimeout } from '../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { failureOf, readItems, type Batch, type Failure, type Item } from './batch-items.ts';
@@ -19,7 +19,6 @@ import {
   payCard,
   type CreatingParts,
   type Creating,
-  type IdempotencyArgument,
 } from './create-payout.ts';
 import type { Payout } from './entities.ts';
 import { beyondBound, openPayouts, type Opened } from './open-payouts.ts';
@@ -55,26 +54,19 @@ export interface CreatedBatch {
 type Made = { readonly payout: Payout } | { readonly duplicateOf: string } | Failure;
 
 /** What an earlier call made of an item; undefined when none was here. */
-const earlierOf = (taken: ReadonlyMap<string, string | null>, { key }: Item): Made | undefined => {
+const earlierOf = (
+  taken: ReadonlyMap<string, string | Refused>,
+  { key }: Item,
+): Made | undefined => {
   const earlier = taken.get(key);
   if (earlier === undefined) return undefined;
-  return earlier === null
-    ? {
-        code: 'idempotent_conflict',
-        error: `the Idempotency-Key ${key} was used with a different request`,
-      }
-    : { duplicateOf: earlier };
+  return typeof earlier === 'string' ? { duplicateOf: earlier } : failureOf(earlier);
 };
 
 interface Page {
   readonly made: readonly Made[];
   readonly replayed: boolean;
 }
-
-const conflict = refused(
-  'idempotent_conflict',
-  'this Idempotency-Key was used with a different request',
-);
 
 /** Opens the payouts of those items that are ready and new. */
 const openItems = async (
@@ -112,13 +104,14 @@ const openPage = async (
     key,
     fingerprint,
     earlierFingerprints,
+    request: claim?.request ?? '',
     resourceId,
   }));
   const taken = claim
     ? await claimPage(client, creating.key, [{ ...claim, resourceId: batchId }, ...claims], at)
-    : new Map<string, string | null>();
+    : new Map<string, string | Refused>();
   const earlier = claim ? taken.get(claim.key) : undefined;
-  if (earlier === null) return conflict;
+  if (typeof earlier === 'object') return earlier;
   const fresh = items.filter(({ key }) => !taken.has(key));
   const opened = await openItems(client, batch, fresh, at);
   if (isRefused(opened)) return opened;

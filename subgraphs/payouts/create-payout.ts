@@ -9,7 +9,11 @@ import { createHmac } from 'node:crypto';
 import { newRowId } from '../kernel/database/new-id.ts';
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
-import { claimOf, type IdempotencyClaim } from '../kernel/database/idempotency.ts';
+import {
+  claimOf,
+  type IdempotencyArgument,
+  type IdempotencyClaim,
+} from '../kernel/database/idempotency.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { withinBound } from '../kernel/ledger/bound.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
@@ -43,11 +47,6 @@ export interface Creating {
   readonly now: () => Temporal.Instant;
 }
 
-export type IdempotencyArgument =
-  | { readonly key: string; readonly fingerprint?: string | null | undefined }
-  | null
-  | undefined;
-
 export interface CreatedPayout {
   readonly payout: Payout;
   /** Whether an earlier call with the same key created it. */
@@ -68,7 +67,7 @@ export const keyedClaim = (
   { fingerprintKey }: Pick<CreatingParts, 'fingerprintKey'>,
   claim: IdempotencyClaim,
 ): IdempotencyClaim => ({
-  key: claim.key,
+  ...claim,
   ...keyedFingerprints(fingerprintKey, claim.fingerprint),
 });
 
@@ -76,7 +75,7 @@ export const keyedClaim = (
 export const keyedFingerprints = (
   keys: Keys,
   meaning: string,
-): Required<Omit<IdempotencyClaim, 'key'>> => {
+): Required<Omit<IdempotencyClaim, 'key' | 'request'>> => {
   const [fingerprint, ...earlierFingerprints] = allKeys(keys).map((key) =>
     createHmac('sha256', key).update(meaning).digest('hex'),
   );

@@ -52,7 +52,10 @@ const create = (
   refuses = false,
 ): Promise<Created<Thing> | Refused> => {
   const resourceId = randomUUID();
-  const claim = idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: name };
+  const claim =
+    idempotencyKey === null
+      ? null
+      : { key: idempotencyKey, fingerprint: name, request: 'POST /things' };
   return createOnce(
     migrated.database.pool,
     { caller: key, claim, find, resourceId, at: now },
@@ -101,7 +104,12 @@ test('a refused call leaves neither the thing nor the claim behind, and its key 
 
 test('a key that was used for something else is a conflict, whether the request or the operation was another', async () => {
   await create('used', 'one');
-  assert.equal(codeOf(await create('used', 'two')), 'idempotent_conflict');
+  const other = await create('used', 'two');
+  assert.equal(codeOf(other), 'idempotent_conflict');
+  assert.match(
+    isRefused(other) ? other.message : '',
+    /: POST \/things at 2026-11-21T10:00:00\.000Z$/,
+  );
   const payment = await recordPayment(
     migrated.database,
     noPolicies,

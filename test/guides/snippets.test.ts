@@ -57,7 +57,7 @@ describe('the guides', { concurrency: true }, () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** A reader with a shop of its own. */
+  /** A reader with a shop. */
   const openReader = async (): Promise<Reader & { readonly close: () => Promise<void> }> => {
     const [merchant, { url, close }] = [await makeFundedMerchant(service), await openReceiver()];
     const [port, webhookSecret] = [await freePort(), 'whs_example'];
@@ -100,35 +100,36 @@ describe('the guides', { concurrency: true }, () => {
     await runNode(process.execPath, [compiler, '-p', folder], { cwd: folder });
   });
 
-  for (const [index, [name, guide]] of [...guides].entries()) {
-    const runs = [
-      {
-        of: 'curl and psp',
-        run: async (reader: Reader) => {
-          const written = guide.steps.filter(
-            (step) => typeof step !== 'string' && step.language === 'sh',
-          );
-          assert.equal(await runShells(guide, reader), written.length);
-        },
+  const runs = {
+    'curl and psp': async (reader: Reader, _: string, guide: Guide) => {
+      const written = guide.steps.filter(
+        (step) => typeof step !== 'string' && step.language === 'sh',
+      );
+      assert.equal(await runShells(guide, reader), written.length);
+    },
+    TypeScript: (reader: Reader, name: string) => runProgram(join(folder, `${name}.mjs`), reader),
+  };
+  // A reader follows them from the first to the last with one shop; in short by turns of the two.
+  for (const first of isLong ? [0, 1] : [0])
+    describe(
+      `in the order of the menu on one shop, from way ${first} on`,
+      { concurrency: 1 },
+      () => {
+        let reader: Awaited<ReturnType<typeof openReader>>;
+        before(async () => void (reader = await openReader()));
+        after(() => reader.close());
+        for (const [index, [name, guide]] of [...guides].entries()) {
+          const of = (index + first) % 2 === 0 ? 'curl and psp' : 'TypeScript';
+          test(`${name}: ${of}`, () => runs[of](reader, name, guide));
+        }
       },
-      {
-        of: 'TypeScript',
-        run: (reader: Reader) => runProgram(join(folder, `${name}.mjs`), reader),
-      },
-    ];
-    // In short by turns.
-    for (const { of, run } of runs.filter((_, turn) => isLong || turn === index % 2))
-      test(`${name}: ${of}`, async (t) => {
-        const reader = await openReader();
-        t.after(reader.close);
-        await run(reader);
-      });
+    );
 
+  for (const [name, guide] of guides)
     for (const language of guideLanguages.filter((one) => one !== 'en'))
       test(`${name}: the same snippets in the same order in ${language}`, async () => {
         assert.deepEqual(codeIds(await readGuide(language, name)), codeIds(guide));
       });
-  }
 
   test('name every rule of the simulated bank, in each language', () => {
     const [, rules = ''] =

@@ -126,7 +126,7 @@ test('a key that another operation holds is waited for alone: the calls beside i
   const others = await Promise.all([migrated.merchant(), migrated.merchant()]);
   const held = Promise.withResolvers<void>();
   const holding = Promise.withResolvers<void>();
-  const claim = { key: 'held', fingerprint: 'another' };
+  const claim = { key: 'held', fingerprint: 'another', request: 'POST /v1/public/payments' };
   const creation = {
     caller: key,
     claim,

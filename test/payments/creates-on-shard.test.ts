@@ -51,7 +51,8 @@ const makeModel = async (
 /** A new one with its values. */
 const like = (payment: Payment): NewPayment => ({ ...payment, id: newRowId() });
 
-const claimOf = (key: string) => ({ key, fingerprint: `of ${key}` });
+const request = 'POST /v1/public/payments';
+const claimOf = (key: string) => ({ key, fingerprint: `of ${key}`, request });
 
 /** What was written of a payment, without what differs from payment to payment. */
 const writtenOf = async ({ merchantId, id }: Pick<NewPayment, 'merchantId' | 'id'>) => {
@@ -65,7 +66,7 @@ const writtenOf = async ({ merchantId, id }: Pick<NewPayment, 'merchantId' | 'id
   return {
     payment: await ask('payment', 'id', 'public_id'),
     event: await ask('event', 'subject_id', 'id,position'),
-    key: await ask('idempotency_key', 'resource_id', 'key,fingerprint'),
+    key: await ask('idempotency_key', 'resource_id', 'key,fingerprint,request'),
   };
 };
 

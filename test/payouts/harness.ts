@@ -2,6 +2,7 @@
  * Payouts on a migrated database, without a service around them: a merchant with money, the parts
  * that create and send, and what the books say.
  */
+import type { IdempotencyArgument } from '../../subgraphs/kernel/database/idempotency.ts';
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
@@ -11,11 +12,7 @@ import type { PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import type { Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import {
-  createPayout,
-  type CreatingParts,
-  type IdempotencyArgument,
-} from '../../subgraphs/payouts/create-payout.ts';
+import { createPayout, type CreatingParts } from '../../subgraphs/payouts/create-payout.ts';
 import type { Payout } from '../../subgraphs/payouts/entities.ts';
 import { loadPayouts } from '../../subgraphs/payouts/find-payouts.ts';
 import type { PayoutInput } from '../../subgraphs/payouts/rules/create.ts';

@@ -183,6 +183,11 @@ export const onePayment = (started: () => Service): void =>
         { 'idempotency-key': 'again' },
       );
       assert.deepEqual([conflict.status, conflict.body.error.code], [409, 'idempotent_conflict']);
+      const { created_at: at } = first.body.payment;
+      const elsewhere = { 'idempotency-key': 'again' };
+      const link = await merchant.call('POST', '/links', { amount: 900 }, elsewhere);
+      for (const { body } of [conflict, link])
+        assert.ok(body.error.message.endsWith(`: POST /v1/public/payments at ${at}`));
     });
 
     test('a planned failure fails with its code; cancelling is possible only while it is pending', async () => {

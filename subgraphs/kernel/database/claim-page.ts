@@ -4,12 +4,15 @@
  * by repeating it. The rows are those of `idempotency.ts`, and so is everything that is true of
  * them.
  */
+import type { Refused } from '../rules/refusal.ts';
 import {
+  conflictWith,
   insertClaim,
   isSameRequest,
   tryKey,
   waitForKey,
   type ClaimingCaller,
+  type FirstUse,
   type IdempotencyClaim,
 } from './idempotency.ts';
 import { run, type Runner, type Statement } from './statement.ts';
@@ -23,9 +26,9 @@ export interface PageClaim extends IdempotencyClaim {
 // the first one needs.
 const claimAll: Statement = {
   name: 'idempotency.claim_page',
-  text: `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at)
-    select $1::uuid, $2::text, row.key, row.fingerprint, $3, row.resource_id, $4
-    from rows from (jsonb_to_recordset($5::jsonb) as (key text, fingerprint text, "resourceId" uuid)) with ordinality as row(key, fingerprint, resource_id, place)
+  text: `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at, request)
+    select $1::uuid, $2::text, row.key, row.fingerprint, $3, row.resource_id, $4, row.request
+    from rows from (jsonb_to_recordset($5::jsonb) as (key text, fingerprint text, "resourceId" uuid, request text)) with ordinality as row(key, fingerprint, resource_id, request, place)
     where ${waitForKey({ merchantId: '$1', mode: '$2', key: 'row.key' })}
     order by row.place on conflict do nothing returning key`,
 };
@@ -42,7 +45,7 @@ export interface CallClaim {
 const tryAll: Statement = {
   name: 'idempotency.try_page',
   text: `with sent as materialized (select * from jsonb_to_recordset($1::jsonb)
-      as sent (merchant_id uuid, mode text, key text, fingerprint text, shop_id uuid, resource_id uuid, at timestamptz)),
+      as sent (merchant_id uuid, mode text, key text, fingerprint text, shop_id uuid, resource_id uuid, at timestamptz, request text)),
     claimed as (${insertClaim(
       {
         merchantId: 'sent.merchant_id',
@@ -52,6 +55,7 @@ const tryAll: Statement = {
         shopId: 'sent.shop_id',
         resourceId: 'sent.resource_id',
         at: 'sent.at',
+        request: 'sent.request',
       },
       { from: 'from sent', held: tryKey },
     )}) select resource_id as "resourceId" from claimed`,
@@ -77,6 +81,7 @@ export const tryClaims = async (
             shop_id: caller.shopId,
             resource_id: resourceId,
             at: at.toString(),
+            request: claim.request,
           },
         ]
       : [],
@@ -88,7 +93,7 @@ export const tryClaims = async (
 
 const findAll: Statement = {
   name: 'idempotency.find_page',
-  text: `select key, fingerprint, shop_id as "shopId", resource_id as "resourceId" from idempotency_key where merchant_id = $1 and mode = $2 and key = any($3)`,
+  text: `select key, fingerprint, shop_id as "shopId", resource_id as "resourceId", request, created_at as at from idempotency_key where merchant_id = $1 and mode = $2 and key = any($3)`,
 };
 
 const release: Statement = {
@@ -96,16 +101,13 @@ const release: Statement = {
   text: 'delete from idempotency_key where merchant_id = $1 and mode = $2 and key = any($3)',
 };
 
-interface TakenRow {
+interface TakenRow extends FirstUse {
   readonly key: string;
-  readonly fingerprint: string;
-  readonly shopId: string;
-  readonly resourceId: string;
 }
 
 /**
  * Claims the keys, in their order, until the transaction ends. Gives those that were taken before:
- * with the id of what an earlier call made, or null when the key was used for something else.
+ * with the id of what an earlier call made, or the conflict when the key was used for something else.
  * Throws what `isLockTimeout` finds when an earlier call holds one of them for five seconds.
  */
 export const claimPage = async (
@@ -113,7 +115,7 @@ export const claimPage = async (
   { merchantId, shopId, mode }: ClaimingCaller,
   claims: readonly PageClaim[],
   at: Temporal.Instant,
-): Promise<ReadonlyMap<string, string | null>> => {
+): Promise<ReadonlyMap<string, string | Refused>> => {
   const claimed = await run<{ key: string }>(client, claimAll, [
     merchantId,
     mode,
@@ -133,12 +135,8 @@ export const claimPage = async (
   return new Map(
     others.map((claim) => {
       const row = found.get(claim.key);
-      return [
-        claim.key,
-        row && isSameRequest(row.fingerprint, claim) && row.shopId === shopId
-          ? row.resourceId
-          : null,
-      ];
+      const isSame = row && isSameRequest(row.fingerprint, claim) && row.shopId === shopId;
+      return [claim.key, isSame ? row.resourceId : conflictWith(row ?? { request: null, at })];
     }),
   );
 };

@@ -109,6 +109,8 @@ const IdempotencyKey = defineEntity({
     shopId: p.uuid(),
     resourceId: p.uuid(),
     createdAt: p.type(InstantType).$type<Temporal.Instant>(),
+    /** What was asked: the method and the path, or the mutation. */
+    request: p.text().nullable(),
   },
   indexes: [{ name: 'idempotency_key_age', properties: ['createdAt'] }],
 });

@@ -9,6 +9,8 @@
  */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { maskCardNumbers } from '../rules/card-in-text.ts';
 import { isRefused, refused, type Refused } from '../rules/refusal.ts';
 import type { Mode } from '../rules/mode.ts';
 import { inTransaction, isLockTimeout, run, type Runner, type Statement } from './statement.ts';
@@ -18,9 +20,21 @@ import { rememberTrace } from './subject-trace.ts';
 export interface IdempotencyClaim {
   readonly key: string;
   readonly fingerprint: string;
+  /** What was asked, for people: the method and the path, or the mutation. */
+  readonly request: string;
   /** What the same request's fingerprint was with earlier keys, where one is keyed. */
   readonly earlierFingerprints?: readonly string[];
 }
+
+/** How a mutation gets it. */
+export type IdempotencyArgument =
+  | {
+      readonly key: string;
+      readonly fingerprint?: string | null | undefined;
+      readonly request?: string | null | undefined;
+    }
+  | null
+  | undefined;
 
 /** Whether a stored fingerprint is of the same request. */
 export const isSameRequest = (
@@ -46,6 +60,8 @@ export interface Created<Made> {
 }
 
 const idempotencyKey_max_chars = 64;
+/** The longest path of ours is shorter. */
+const request_max_chars = 100;
 /** Decision D-21: how long a call waits for an earlier one with the same key. */
 export const claimPatience_ms = 5_000;
 /** How long it waits for a lock at least, after it has waited for the earlier one. */
@@ -58,10 +74,7 @@ const batchPatience_ms = 100;
  * Null without a key.
  */
 export const claimOf = (
-  argument:
-    | { readonly key: string; readonly fingerprint?: string | null | undefined }
-    | null
-    | undefined,
+  argument: IdempotencyArgument,
   operation: string,
   input: unknown,
 ): IdempotencyClaim | Refused | null => {
@@ -80,6 +93,7 @@ export const claimOf = (
   return {
     key,
     fingerprint: argument.fingerprint ?? createHash('sha256').update(meaning()).digest('hex'),
+    request: maskCardNumbers((argument.request ?? operation).slice(0, request_max_chars)),
   };
 };
 
@@ -89,6 +103,7 @@ export interface ClaimParts {
   readonly mode: string;
   readonly key: string;
   readonly fingerprint: string;
+  readonly request: string;
   readonly shopId: string;
   readonly resourceId: string;
   readonly at: string;
@@ -139,35 +154,43 @@ export const insertClaim = (
   p: ClaimParts,
   { from = '', condition = 'select 1', held = waitForKey }: ClaimSource = {},
 ): string =>
-  `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at)
-   select ${p.merchantId}::uuid, ${p.mode}::text, ${p.key}::text, ${p.fingerprint}::text, ${p.shopId}::uuid, ${p.resourceId}::uuid, ${p.at}::timestamptz
+  `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at, request)
+   select ${p.merchantId}::uuid, ${p.mode}::text, ${p.key}::text, ${p.fingerprint}::text, ${p.shopId}::uuid, ${p.resourceId}::uuid, ${p.at}::timestamptz, ${p.request}::text
    ${from} where ${p.key}::text is not null and exists (${condition}) and ${held(p)}
    on conflict do nothing returning resource_id`;
 
 const find: Statement = {
   name: 'idempotency.find',
-  text: `select fingerprint, shop_id as "shopId", resource_id as "resourceId" from idempotency_key where merchant_id = $1 and mode = $2 and key = $3`,
+  text: `select fingerprint, shop_id as "shopId", resource_id as "resourceId", request, created_at as at from idempotency_key where merchant_id = $1 and mode = $2 and key = $3`,
 };
 
-const conflict = refused(
-  'idempotent_conflict',
-  'this Idempotency-Key was used with a different request',
-);
+/** The first use of a key. */
+export interface FirstUse {
+  readonly fingerprint: string;
+  readonly shopId: string;
+  readonly resourceId: string;
+  /** Null of a call before it was kept. */
+  readonly request: string | null;
+  readonly at: Temporal.Instant;
+}
+
+/** What a key was first used for, when it was not for this. */
+export const conflictWith = ({ request, at }: Pick<FirstUse, 'request' | 'at'>): Refused =>
+  refused(
+    'idempotent_conflict',
+    `this Idempotency-Key was used with a different request: ${request ?? 'one'} at ${rfc3339(at)}`,
+  );
 
 const findEarlier = async (
   runner: Runner,
   caller: ClaimingCaller,
   claim: IdempotencyClaim,
-): Promise<string | Refused | null> => {
-  const [row] = await run<{ fingerprint: string; shopId: string; resourceId: string }>(
-    runner,
-    find,
-    [caller.merchantId, caller.mode, claim.key],
-  );
+): Promise<FirstUse | Refused | null> => {
+  const [row] = await run<FirstUse>(runner, find, [caller.merchantId, caller.mode, claim.key]);
   if (!row) return null;
   return isSameRequest(row.fingerprint, claim) && row.shopId === caller.shopId
-    ? row.resourceId
-    : conflict;
+    ? row
+    : conflictWith(row);
 };
 
 /** A creation under a key, or under none. */
@@ -206,9 +229,9 @@ export const madeOnce = async <Made extends object>(
   }
   if (made) return isRefused(made) ? made : { made, replayed: false };
   const earlier = claim && (await findEarlier(runner, caller, claim));
-  if (typeof earlier !== 'string') return earlier;
-  const found = await findMade(earlier);
-  return found ? { made: found, replayed: true } : conflict;
+  if (!earlier || isRefused(earlier)) return earlier;
+  const found = await findMade(earlier.resourceId);
+  return found ? { made: found, replayed: true } : conflictWith(earlier);
 };
 
 const claimAlone: Statement = {
@@ -221,6 +244,7 @@ const claimAlone: Statement = {
     shopId: '$5',
     resourceId: '$6',
     at: '$7',
+    request: '$8',
   }),
 };
 
@@ -243,6 +267,7 @@ export const createOnce = async <Made extends object>(
     caller.shopId,
     resourceId,
     at,
+    claim.request,
   ];
   const claimAndMake = async (client: pg.PoolClient): Promise<Made | Refused | null> => {
     const taken = values !== null && (await run(client, claimAlone, values)).length === 0;

@@ -11,6 +11,7 @@ import {
   createOnce,
   releaseKey,
   type IdempotencyClaim,
+  type IdempotencyArgument,
 } from '../../kernel/database/idempotency.ts';
 import { newRowId } from '../../kernel/database/new-id.ts';
 import type { Database } from '../../kernel/database/orm.ts';
@@ -36,10 +37,7 @@ export interface CaptureRequest {
   readonly receipt?: GivenReceipt | null;
   /** For the audit log. */
   readonly requestId?: string;
-  readonly idempotency?:
-    | { readonly key: string; readonly fingerprint?: string | null | undefined }
-    | null
-    | undefined;
+  readonly idempotency?: IdempotencyArgument;
 }
 
 /** A payment after its capture. */

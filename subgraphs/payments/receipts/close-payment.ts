@@ -5,7 +5,12 @@
 import { newRowId } from '../../kernel/database/new-id.ts';
 import type pg from 'pg';
 import { writeEntries } from '../../kernel/database/audit.ts';
-import { claimOf, createOnce, type Created } from '../../kernel/database/idempotency.ts';
+import {
+  claimOf,
+  createOnce,
+  type Created,
+  type IdempotencyArgument,
+} from '../../kernel/database/idempotency.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import { sumMistake } from '../../kernel/rules/receipt-terms.ts';
@@ -27,10 +32,7 @@ export interface ClosingRequest {
   readonly receipt: GivenReceipt;
   /** For the audit log. */
   readonly requestId: string;
-  readonly idempotency?:
-    | { readonly key: string; readonly fingerprint?: string | null | undefined }
-    | null
-    | undefined;
+  readonly idempotency?: IdempotencyArgument;
 }
 
 const insert: Statement = {

@@ -6,7 +6,7 @@
  */
 import { newRowId } from '../../kernel/database/new-id.ts';
 import type { Banks } from '../../kernel/banks/route.ts';
-import { claimOf } from '../../kernel/database/idempotency.ts';
+import { claimOf, type IdempotencyArgument } from '../../kernel/database/idempotency.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
@@ -28,10 +28,7 @@ export interface RefundRequest {
   readonly receipt?: GivenReceipt | null;
   /** For the audit log. */
   readonly requestId?: string;
-  readonly idempotency?:
-    | { readonly key: string; readonly fingerprint?: string | null | undefined }
-    | null
-    | undefined;
+  readonly idempotency?: IdempotencyArgument;
 }
 
 export interface CreatedRefund {

@@ -5,18 +5,18 @@
 import { randomUUID } from 'node:crypto';
 import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
 import type { Acting } from '../../kernel/database/audit.ts';
-import { claimOf, createOnce, type Created } from '../../kernel/database/idempotency.ts';
+import {
+  claimOf,
+  createOnce,
+  type Created,
+  type IdempotencyArgument,
+} from '../../kernel/database/idempotency.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { OperatorPrincipal } from '../../kernel/service/access/principal.ts';
-import {
-  keyedClaim,
-  keyedFingerprints,
-  type CreatingParts,
-  type IdempotencyArgument,
-} from '../create-payout.ts';
+import { keyedClaim, keyedFingerprints, type CreatingParts } from '../create-payout.ts';
 import { keptOf } from '../open-payouts.ts';
 import { payoutTerms, type PayoutInput, type PayoutTerms } from '../rules/create.ts';
 import type { PayoutDraft } from './entities.ts';

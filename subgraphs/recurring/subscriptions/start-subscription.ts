@@ -6,7 +6,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { claimOf, createOnce, releaseKey } from '../../kernel/database/idempotency.ts';
+import {
+  claimOf,
+  createOnce,
+  releaseKey,
+  type IdempotencyArgument,
+} from '../../kernel/database/idempotency.ts';
 import { rowJson, run, type Statement } from '../../kernel/database/statement.ts';
 import type { CustomerVault } from '../../kernel/database/kept-keys.ts';
 import {
@@ -45,10 +50,7 @@ export interface StartingParts {
 
 export interface StartRequest {
   readonly input: SubscriptionInput;
-  readonly idempotency?:
-    | { readonly key: string; readonly fingerprint?: string | null | undefined }
-    | null
-    | undefined;
+  readonly idempotency?: IdempotencyArgument;
   readonly requestId: string;
 }
 

@@ -6,7 +6,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { claimOf, createOnce, releaseKey } from '../../kernel/database/idempotency.ts';
+import {
+  claimOf,
+  createOnce,
+  releaseKey,
+  type IdempotencyArgument,
+} from '../../kernel/database/idempotency.ts';
 import type { CustomerVault } from '../../kernel/database/kept-keys.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import {
@@ -117,10 +122,7 @@ export interface CreatedToken {
 
 interface TokenRequest {
   readonly input: TokenInput;
-  readonly idempotency?:
-    | { readonly key: string; readonly fingerprint?: string | null | undefined }
-    | null
-    | undefined;
+  readonly idempotency?: IdempotencyArgument;
 }
 
 /** Writes a new token, and what its first charge is for. */

@@ -6,7 +6,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { claimOf, createOnce, releaseKey } from '../../kernel/database/idempotency.ts';
+import {
+  claimOf,
+  createOnce,
+  releaseKey,
+  type IdempotencyArgument,
+} from '../../kernel/database/idempotency.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { defaultCurrency } from '../../kernel/rules/money.ts';
 import { recurringPaymentId } from '../../kernel/rules/recurring.ts';
@@ -31,10 +36,7 @@ interface TokenChargeRequest extends ChargeTerms {
   readonly tokenId: string;
   /** What is charged for, as it was given. */
   readonly receipt?: ReceiptInput | null | undefined;
-  readonly idempotency?:
-    | { readonly key: string; readonly fingerprint?: string | null | undefined }
-    | null
-    | undefined;
+  readonly idempotency?: IdempotencyArgument;
 }
 
 /**
