@@ -95,6 +95,49 @@ test(`${count} payments while it is killed again and again: every event, with th
   );
 });
 
+test('an event that nobody answers holds up none behind it, and comes at last; without an address they are printed', async (t) => {
+  const merchant = await makeMerchant(service);
+  const psp = openPsp({ PSP_URL: service.rest, PSP_API_KEY: merchant.key });
+  t.after(psp.remove);
+  const ids: string[] = [];
+  for (const amount of [100, 101]) {
+    const { body } = await merchant.call('POST', '/payments', { amount });
+    await merchant.call('POST', `/payments/${body.payment.id}/cancel`);
+    ids.push(body.payment.id);
+  }
+  // The first one is left without an answer as long as the second one has not come.
+  const taken: string[] = [];
+  const server = createServer(async (request, response) => {
+    const { id } = JSON.parse(await text(request)).data;
+    if (id === ids[0] && !taken.includes(ids[1] ?? '')) return request.socket.destroy();
+    taken.push(id);
+    return response.end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const follow = (...options: readonly string[]) => {
+    const child = psp.start('listen', '--replay-since', '10m', '--json', ...options);
+    t.after(() => child.kill('SIGKILL'));
+    let lines = '';
+    child.stdout?.on('data', (part) => (lines += String(part)));
+    return () =>
+      lines
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line));
+  };
+  const printed = follow();
+  follow('--forward-to', String(port));
+  await eventually(() => taken.length === 2, 'both events');
+  assert.deepEqual(taken, ids.toReversed());
+  await eventually(() => printed().length === 2, 'the printed events');
+  assert.deepEqual(
+    printed().map(({ event, data }) => [event, data.id]),
+    ids.map((id) => ['payment.cancelled', id]),
+  );
+});
+
 test('what it forwards is signed with the secret that it prints, chosen by name, and tried again', async (t) => {
   const merchant = await makeMerchant(service);
   const answers = [503, 200].values();

@@ -3,13 +3,14 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import manifest from '../../sdk/package.json' with { type: 'json' };
 import contract from '../../schema/generated/contract.json' with { type: 'json' };
+import { guideLanguages, guideNames } from '../../rest-facade/guides/pages.ts';
 import { apiVersion, signWebhook, version } from '../../sdk/src/index.ts';
 import { rotateSigningSecret } from '../support/cabinet.ts';
 import { openPlainService } from '../support/plain-service.ts';
@@ -28,6 +29,10 @@ const [opening, ...examples] = [...readme.matchAll(/^## (.+)$|^```ts\n([^]*?)^``
     return found;
   }, [])
   .filter(({ code }) => code !== '');
+
+const guides = guideLanguages.flatMap((language) =>
+  guideNames.map((name) => `rest-facade/guides/${language}/${name}.md`),
+);
 
 const service = await openPlainService();
 after(() => service.stop());
@@ -65,6 +70,19 @@ describe('the package', () => {
     ({ folder, tarball, installed } = await installPackage());
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('is run by its own file, in the configuration of an assistant too, and never by a name of the registry', () => {
+    const [, json = ''] = /^```json\n([^]*?)^```$/m.exec(readme) ?? [];
+    const { command, args } = JSON.parse(json).mcpServers.payments;
+    const [file = '', ...rest] = args;
+    assert.deepEqual([command, rest], ['node', ['mcp']]);
+    const own = file.slice(file.indexOf('node_modules/'));
+    assert.ok(existsSync(join(folder, own)), own);
+    const texts = ['README.md', 'sdk/README.md', ...guides].map((name) =>
+      readFileSync(join(root, name), 'utf8'),
+    );
+    for (const text of texts) assert.doesNotMatch(text, /npx\s+psp/);
+  });
 
   test('has no dependencies, and says the version that its program says and the API that it speaks', () => {
     const unpacked = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));

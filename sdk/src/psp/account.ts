@@ -1,10 +1,11 @@
 /** Commands on the account: balance, ledger, events, and what is opened in a browser. */
 import { once } from 'node:events';
-import { decimalOf, formatMoney } from '../money.ts';
+import { formatMoney } from '../money.ts';
 import type { Command, Context } from './command.ts';
 import { eventsOption, readEventNames } from './event-names.ts';
 import { followLog, readNewestId } from './follow-log.ts';
 import { open } from './open.ts';
+import { printEvent } from './print-event.ts';
 
 const balance: Command = {
   name: 'balance',
@@ -76,13 +77,7 @@ const tail: Command = {
     const after = await readNewestId(way);
     const following = { send: way, after, since: null, events, stopped, remark: output.remark };
     try {
-      for await (const { id, event, created_at, text } of followLog(following)) {
-        const { data } = JSON.parse(text) as { readonly data: Readonly<Record<string, unknown>> };
-        const { id: of, amount, currency = 'RUB' } = data;
-        const sum = typeof amount === 'number' ? decimalOf(amount, String(currency)) : '';
-        const line = `${output.dim(created_at)}  ${event.padEnd(18)}  ${String(of)}  ${sum}  ${id}`;
-        output.result({ id, event, created_at, data }, line);
-      }
+      for await (const event of followLog(following)) printEvent(output, event);
     } catch (error) {
       if (!stopped.aborted) throw error;
     }

@@ -53,7 +53,7 @@ const isTaken = (status: number | null): boolean =>
 /**
  * Sends an event until it is taken: forever while nothing answers, for the receiver may be
  * restarting, and three times when it answers anything else than 2xx. `report` receives each
- * attempt.
+ * answer, and of attempts that had none the first. False when it was stopped before.
  */
 export const forward = async (
   url: string,
@@ -63,15 +63,17 @@ export const forward = async (
     stopped,
     report,
   }: { readonly stopped: AbortSignal; readonly report: (forwarded: Forwarded) => void },
-): Promise<void> => {
+): Promise<boolean> => {
   let refusals = 0;
   for (let attempt = 1; !stopped.aborted; attempt++) {
     const began_ms = performance.now();
     const status = await post(url, secret, event, stopped);
-    if (stopped.aborted) return;
-    report({ status, took_ms: Math.round(performance.now() - began_ms), attempt });
-    if (isTaken(status)) return;
-    if (status !== null && ++refusals >= refusals_max) return;
+    if (stopped.aborted) return false;
+    if (status !== null || attempt === 1)
+      report({ status, took_ms: Math.round(performance.now() - began_ms), attempt });
+    if (isTaken(status)) return true;
+    if (status !== null && ++refusals >= refusals_max) return true;
     await wait(Math.min(longest_ms, 250 * 2 ** Math.min(attempt, 6)), stopped).catch(() => {});
   }
+  return false;
 };

@@ -1,6 +1,7 @@
 /**
- * `psp listen`: forwards webhook events to a local program. It reads the event log by id and keeps
- * how far it came, so that every event arrives at least once, whatever happens to it.
+ * `psp listen`: prints webhook events, or forwards them to a local program. It reads the event log
+ * by id and keeps how far it came, so that every event arrives at least once, whatever happens to
+ * it. An event that is not answered is tried again beside those that follow it.
  */
 import { randomBytes } from 'node:crypto';
 import type { Command, Context } from './command.ts';
@@ -10,6 +11,7 @@ import { followLog, readNewestId } from './follow-log.ts';
 import { forward, type Forwarded } from './forward.ts';
 import type { LoggedText } from './log-text.ts';
 import { openPosition, type Position } from './position.ts';
+import { printEvent } from './print-event.ts';
 import { changeFile, readFile } from './settings.ts';
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
@@ -25,8 +27,7 @@ const readSince = (text: string, now: Date): Date => {
   return new Date(moment);
 };
 
-const readAddress = (text: string | undefined): string => {
-  if (text === undefined) throw new Failure('usage', 'usage: psp listen --forward-to <url>');
+const readAddress = (text: string): string => {
   const address = /^\d+$/.test(text) ? `http://127.0.0.1:${text}/` : text;
   if (!URL.canParse(address) || !/^https?:/.test(address))
     throw new Failure('usage', '--forward-to: expected an http address or a port');
@@ -71,6 +72,45 @@ const beginningOf = async (
   return { after: kept.last, since: kept.since === null ? null : new Date(kept.since) };
 };
 
+/** So many events may wait for an answer while the next ones are sent. */
+const unanswered_max = 100;
+
+/** Forwards events in their order; `keep` is called with the last of those behind which all are done. */
+const openForwarding = (
+  context: Context,
+  address: string,
+  secret: string,
+  keep: (id: string) => void,
+) => {
+  const { stopped } = context;
+  const waiting: { readonly id: string; isDone: boolean; readonly ended: Promise<void> }[] = [];
+  const settle = (): void => {
+    let last: string | undefined;
+    while (waiting[0]?.isDone) last = waiting.shift()?.id;
+    if (last !== undefined) keep(last);
+  };
+  return async (event: LoggedText): Promise<void> => {
+    if (waiting.length >= unanswered_max) await Promise.race(waiting.map(({ ended }) => ended));
+    await new Promise<void>((answered) => {
+      const print = report(context, event);
+      const forwarded = forward(address, secret, event, {
+        stopped,
+        report: (one) => {
+          print(one);
+          if (one.status === null) answered();
+        },
+      });
+      const ended = forwarded.then((isDone) => {
+        if (isDone) one.isDone = true;
+        if (isDone) settle();
+        answered();
+      });
+      const one = { id: event.id, isDone: false, ended };
+      waiting.push(one);
+    });
+  };
+};
+
 const run = async (context: Context): Promise<void> => {
   const { given, env, output, stopped, url } = context;
   if (given.has('print-secret')) {
@@ -78,22 +118,28 @@ const run = async (context: Context): Promise<void> => {
     output.result({ secret }, secret);
     return;
   }
-  const address = readAddress(given.text('forward-to'));
+  const target = given.text('forward-to');
+  const address = target === undefined ? null : readAddress(target);
   const events = readEventNames(given.text('events'));
   const key = context.settings.apiKey?.slice(0, 'sk_test_000000'.length) ?? '';
-  const position = openPosition(env, url, key, address, events ?? '');
+  const position = openPosition(env, url, key, address ?? 'printed', events ?? '');
   const { after, since } = await beginningOf(context, position);
   const keep = (last: string | null): void =>
     position.write({ last, since: since?.toISOString() ?? null });
   keep(after);
   const secret = secretOf(context);
-  output.remark(`forwarding to ${address}, signed with ${secret}`);
+  if (address !== null) output.remark(`forwarding to ${address}, signed with ${secret}`);
+  else output.remark('printing events; --forward-to <url> sends them to a program of yours');
+  const send = address === null ? null : openForwarding(context, address, secret, keep);
   const following = { send: context.send(), after, since, events, stopped, remark: output.remark };
   try {
     for await (const event of followLog(following)) {
-      await forward(address, secret, event, { stopped, report: report(context, event) });
+      if (send) await send(event);
+      else {
+        printEvent(output, event);
+        keep(event.id);
+      }
       if (stopped.aborted) return;
-      keep(event.id);
     }
   } catch (error) {
     if (!stopped.aborted) throw error;
@@ -103,9 +149,12 @@ const run = async (context: Context): Promise<void> => {
 /** The row of `psp listen`. */
 export const listen: Command = {
   name: 'listen',
-  says: 'forward webhook events to a local program, each at least once',
+  says: 'print webhook events, or forward them to a local program, each at least once',
   options: {
-    'forward-to': { says: 'where to; a port is one of this machine', value: 'url' },
+    'forward-to': {
+      says: 'where to; a port is one of this machine. Without it they are printed',
+      value: 'url',
+    },
     events: eventsOption,
     'replay-since': { says: 'begin there: a date, a time, or 10m, 2h, 3d', value: 'moment' },
     'from-now': { says: 'begin now, and not where the last run ended' },
