@@ -1,4 +1,5 @@
 /** Every route of the API as a method, in groups. A new route is one line here. */
+import { ApiError } from './errors.ts';
 import { list, read, create, act, actWith, type QueryOf } from './routes.ts';
 import { streamEvents, type StreamOptions } from './stream.ts';
 import { openTransport, type CallOptions, type ClientOptions, type Send } from './transport.ts';
@@ -21,13 +22,30 @@ const openLedgerFile =
       async ({ body }) => body ?? new Response('').body ?? new ReadableStream(),
     );
 
+/**
+ * Cancels a payment. When an attempt had no answer and the next one is `not_pending`, the payment
+ * says whether the first one took effect.
+ */
+const cancelPayment = (send: Send) => {
+  const cancel = act(send, '/v1/public/payments/{id}/cancel');
+  const get = read(send, '/v1/public/payments/{id}');
+  return (id: string, options?: CallOptions): ReturnType<typeof cancel> =>
+    cancel(id, options).catch(async (error: unknown) => {
+      const isLate = error instanceof ApiError && error.code === 'not_pending';
+      if (!isLate || error.attempts === 1) throw error;
+      const { status } = await get(id, options);
+      if (status !== 'cancelled') throw error;
+      return { status };
+    });
+};
+
 /** What moves money, and what is registered of it. */
 const moneyRoutesOf = (send: Send) => ({
   payments: {
     create: create(send, '/v1/public/payments'),
     list: list(send, '/v1/public/payments'),
     get: read(send, '/v1/public/payments/{id}'),
-    cancel: act(send, '/v1/public/payments/{id}/cancel'),
+    cancel: cancelPayment(send),
     capture: create(send, '/v1/public/payments/{id}/capture'),
     refund: create(send, '/v1/public/payments/{id}/refund'),
     closeReceipt: create(send, '/v1/public/payments/{id}/receipts'),

@@ -3,7 +3,7 @@ import type { ErrorCode } from './schemas.ts';
 
 /** What is known of a call that failed. */
 export interface FailedCall {
-  /** How often it was sent. A `cancel` that was sent twice may have taken effect the first time. */
+  /** How often it was sent. */
   readonly attempts: number;
   /** The key that every attempt had; null for calls that take none. */
   readonly idempotencyKey: string | null;

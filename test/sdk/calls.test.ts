@@ -51,6 +51,21 @@ describe('a call', () => {
     assert.deepEqual(keys.slice(3), ['mine', 'mine', 'mine']);
   });
 
+  test('cancels a payment although the answer of the first attempt was lost', async (t) => {
+    const merchant = await makeMerchant(service);
+    const proxy = await openCuttingProxy(service.rest, (index) =>
+      index % 3 === 0 ? 'cut after' : 'passed',
+    );
+    t.after(proxy.close);
+    const client = clientOf(merchant.key, { baseUrl: proxy.url });
+    const { body } = await merchant.call('POST', '/payments', { amount: 100 });
+    assert.deepEqual(await client.payments.cancel(body.payment.id), { status: 'cancelled' });
+    assert.equal(proxy.fates['cut after'], 1);
+    // Nothing was lost here: somebody else has cancelled it.
+    const late = await rejected(clientOf(merchant.key).payments.cancel(body.payment.id));
+    assert.deepEqual([late.code, late.attempts], ['not_pending', 1]);
+  });
+
   test('says where, how often and under which key it was sent when no answer comes', async (t) => {
     const { key } = await makeMerchant(service);
     const proxy = await openCuttingProxy(service.rest, () => 'cut before');
