@@ -6,6 +6,8 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { readTools, writeTools } from '../../sdk/src/psp/mcp/tools.ts';
 import { openPlainService } from '../support/plain-service.ts';
+import { payByCard } from '../support/buyer.ts';
+import { eventually } from '../support/eventually.ts';
 import { makeFundedMerchant } from './funded.ts';
 import { openPsp, type Psp } from './run-psp.ts';
 
@@ -105,6 +107,27 @@ describe('psp mcp', () => {
     assert.match((await other.call('payments_create', { amount: 200 })).text, /used today/);
     assert.equal((await other.call('payments_create', { amount: 50 })).isError, false);
     assert.match((await other.call('payments_create', { amount: 1 })).text, /calls of today/);
+  });
+
+  test('counts the money of each currency by itself', async (t) => {
+    const dollars = { amount: 10_000, currency: 'USD', method: 'cards' };
+    const { body } = await merchant.call('POST', '/payments', dollars);
+    const { id } = body.payment;
+    await payByCard(body.payment_url);
+    await eventually(
+      async () => (await merchant.call('GET', `/payments/${id}`)).body.status === 'succeeded',
+      'the payment in dollars',
+    );
+    const limits = ['--allow-writes', '--max-amount', '500', '--max-day', '800'];
+    const assistant = await openAssistant(t, terminal(t), ...limits);
+    assert.equal((await assistant.call('payments_create', { amount: 500 })).isError, false);
+    const refund = await assistant.call('payments_refund', { id, amount: 500 });
+    assert.equal(refund.isError, false, refund.text);
+    for (const amount of [301, 400]) {
+      const more = await assistant.call('payments_refund', { id, amount });
+      assert.match(more.text, /^.*\$5\.00 of \$8\.00 are used today/);
+    }
+    assert.equal((await assistant.call('payments_create', { amount: 300 })).isError, false);
   });
 
   test('refuses arguments that a tool does not take, before anything is sent', async (t) => {

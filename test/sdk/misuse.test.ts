@@ -1,6 +1,7 @@
 /** What a program gets wrong is a TypeError that names it, before anything is sent. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
+import { browserOf } from '../../sdk/src/psp/open.ts';
 import {
   openPaymentClient,
   signWebhook,
@@ -62,6 +63,13 @@ describe('a client', () => {
       assert.equal(sent.splice(0).length, 2);
     }
   });
+});
+
+test('an address is opened by no shell, which would read its &', () => {
+  for (const platform of ['win32', 'darwin', 'linux']) {
+    const [program = ''] = browserOf(platform);
+    assert.doesNotMatch(program, /cmd|sh$|powershell/, platform);
+  }
 });
 
 describe('a delivery', async () => {

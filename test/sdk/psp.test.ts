@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { commands } from '../../sdk/src/psp/commands.ts';
+import { row } from '../../sdk/src/psp/output.ts';
 import { splitPage } from '../../sdk/src/psp/log-text.ts';
 import { askGraph, makeMerchant } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
@@ -83,6 +84,39 @@ describe('psp', () => {
       (await psp.json('subscriptions', 'cancel', subscription.id))[0].status,
       'cancelled',
     );
+  });
+
+  test('takes an option again where it is a list, and else names it', async () => {
+    const pairs = ['--metadata', 'a=1,2', '--metadata', 'b=x=y'];
+    const [{ payment }] = await psp.json('payments', 'create', '--amount', '100', ...pairs);
+    assert.deepEqual([payment.metadata.a, payment.metadata.b], ['1,2', 'x=y']);
+    const statuses = ['--status', 'pending', '--status', 'cancelled'];
+    const listed = await psp.json('payments', 'list', ...statuses);
+    assert.ok(listed.some(({ id }) => id === payment.id));
+    const twice = await psp.run(['payments', 'create', '--amount', '5', '--amount', '6']);
+    assert.deepEqual([twice.code, twice.err], [2, 'psp: --amount: it is given more than once\n']);
+    const same = ['--metadata', 'a=1', '--metadata', 'a=2'];
+    const { code, err } = await psp.run(['payments', 'create', '--amount', '5', ...same]);
+    assert.equal(code, 2);
+    assert.match(err, /--metadata: a is given more than once/);
+  });
+
+  test('writes no control character of others, and none that turns a line around', async () => {
+    const description = 'a\u001B[31mb\u202Ec\u009Bd';
+    const { body } = await merchant.call('POST', '/payments', { amount: 100, description });
+    const { id } = body.payment;
+    const { out } = await psp.run(['payments', 'get', id]);
+    const line = out.split('\n').find((one) => one.startsWith('description'));
+    assert.equal(line?.replace(/^description +/, ''), String.raw`a\u001b[31mb\u202ec\u009bd`);
+    for (const json of [
+      ['payments', 'get', id, '--json'],
+      ['get', `/payments/${id}`],
+    ]) {
+      const printed = (await psp.run(json)).out;
+      assert.doesNotMatch(printed, /[^\P{Cc}\n]|\p{Bidi_Control}/u);
+      assert.equal(JSON.parse(printed).description, description);
+    }
+    assert.equal(row('a\nb', 'c'), String.raw`a\u000ab  c`);
   });
 
   test('calls what has no command of its own, and lists the banks of SBP', async () => {

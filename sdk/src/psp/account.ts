@@ -5,6 +5,7 @@ import type { Command, Context } from './command.ts';
 import { eventsOption, readEventNames } from './event-names.ts';
 import { followLog, readNewestId } from './follow-log.ts';
 import { open } from './open.ts';
+import { row, shown } from './output.ts';
 import { printEvent } from './print-event.ts';
 
 const balance: Command = {
@@ -13,7 +14,7 @@ const balance: Command = {
   run: async ({ client, output }) => {
     const of = await client().balance.get();
     const money = (value: number): string => formatMoney(value, of.currency, 'en');
-    const shops = of.shops.map((shop) => `${money(shop.balance).padStart(18)}  ${shop.shop_name}`);
+    const shops = of.shops.map((shop) => row(money(shop.balance).padStart(18), shop.shop_name));
     const total = `${money(of.balance).padStart(18)}  all shops, ${money(of.available)} available`;
     output.result(of, [...shops, total].join('\n'));
   },
@@ -27,8 +28,8 @@ const width = 30;
  */
 const partOf = (text: string, from_ms: number, to_ms: number): number | null => {
   const end = text.lastIndexOf('\n');
-  const row = text.slice(text.lastIndexOf('\n', end - 1) + 1, end);
-  const at_ms = Date.parse(row.slice(row.lastIndexOf(',') + 1).trim());
+  const last = text.slice(text.lastIndexOf('\n', end - 1) + 1, end);
+  const at_ms = Date.parse(last.slice(last.lastIndexOf(',') + 1).trim());
   if (Number.isNaN(at_ms) || to_ms <= from_ms) return null;
   return Math.min(1, Math.max(0, (to_ms - at_ms) / (to_ms - from_ms)));
 };
@@ -47,7 +48,8 @@ const exportLedger = async ({ given, client, output, stopped }: Context): Promis
   let tail = '';
   for await (const part of csv) {
     const text = decoder.decode(part, { stream: true });
-    if (!process.stdout.write(part)) await once(process.stdout, 'drain', { signal: stopped });
+    const written = process.stdout.isTTY ? shown(text.replaceAll('\r\n', '\n')) : part;
+    if (!process.stdout.write(written)) await once(process.stdout, 'drain', { signal: stopped });
     rows += text.split('\n').length - 1;
     tail = (tail + text).slice(-4_096);
     const done = partOf(tail, from_ms, to_ms);
@@ -72,7 +74,7 @@ const tail: Command = {
   says: 'print webhook events as they happen',
   options: { events: eventsOption },
   run: async ({ given, send, output, stopped }) => {
-    const events = readEventNames(given.text('events'));
+    const events = readEventNames(given.all('events'));
     const way = send();
     const after = await readNewestId(way);
     const following = { send: way, after, since: null, events, stopped, remark: output.remark };

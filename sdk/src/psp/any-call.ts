@@ -1,6 +1,7 @@
 /** Calls by their path, for what has no command of its own, and the directory of SBP's banks. */
 import type { Command, Context } from './command.ts';
 import { Failure } from './failure.ts';
+import { row } from './output.ts';
 import { callOptionsOf, creating } from './read-values.ts';
 
 const base = '/v1/public';
@@ -61,7 +62,7 @@ export const anyCall: readonly Command[] = [
     says: 'list the banks of SBP with the ids that payouts take',
     run: async ({ client, output }) => {
       for await (const bank of client().sbpBanks.list())
-        output.result(bank, `${bank.member_id}  ${bank.name}`);
+        output.result(bank, row(bank.member_id, bank.name));
     },
   },
 ];

@@ -10,6 +10,8 @@ export interface Option {
   readonly says: string;
   /** What stands behind it in the help; a flag has none. */
   readonly value?: string;
+  /** Whether it may be given several times; another one is a mistake then. */
+  readonly many?: boolean;
   /** What completion offers. */
   readonly choices?: readonly string[];
 }
@@ -20,6 +22,8 @@ export type Options = Readonly<Record<string, Option>>;
 export interface Given {
   readonly args: readonly string[];
   readonly text: (name: string) => string | undefined;
+  /** Every value of an option that may be given several times. */
+  readonly all: (name: string) => readonly string[];
   readonly has: (name: string) => boolean;
 }
 

@@ -22,16 +22,17 @@ const names: readonly string[] = Object.keys(known);
 
 /** The option that narrows a log down. */
 export const eventsOption: Option = {
-  says: 'only these, separated by commas',
+  says: 'only these, separated by commas or given again',
   value: 'names',
+  many: true,
   choices: names,
 };
 
 /** The names of that option as the log's filter takes them. Throws for one that does not exist. */
-export const readEventNames = (text: string | undefined): string | undefined => {
-  const given = text?.split(',').map((name) => name.trim());
-  const unknown = given?.find((name) => !names.includes(name));
+export const readEventNames = (texts: readonly string[]): string | undefined => {
+  const given = texts.flatMap((text) => text.split(',')).map((name) => name.trim());
+  const unknown = given.find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw new Failure('usage', `--events: there is no ${unknown || '""'}; see --help`);
-  return given?.join(',');
+  return given.length === 0 ? undefined : given.join(',');
 };

@@ -2,7 +2,16 @@
 import type { Schemas } from '../schemas.ts';
 import type { Command } from './command.ts';
 import { callOptionsOf, creating, present, readAmount, readCount } from './read-values.ts';
-import { amount, idOf, listing, money, narrowing, printList } from './shared-options.ts';
+import {
+  amount,
+  idOf,
+  listing,
+  money,
+  narrowing,
+  printList,
+  statusOption,
+} from './shared-options.ts';
+import { row } from './output.ts';
 
 const statuses = ['active', 'paid', 'expired', 'deactivated'] as const;
 
@@ -33,7 +42,7 @@ export const links: readonly Command[] = [
         description: given.text('description'),
       });
       const made = await client().links.create(body, callOptionsOf(given));
-      output.result(made, lineOf(made.link).join('  '));
+      output.result(made, row(...lineOf(made.link)));
     },
   },
   {
@@ -46,7 +55,7 @@ export const links: readonly Command[] = [
     name: 'links list',
     says: 'list links, newest first',
     options: {
-      status: { says: 'of one status', value: 'status', choices: statuses },
+      status: statusOption(statuses),
       ...listing,
     },
     run: (context) =>

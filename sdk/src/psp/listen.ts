@@ -10,6 +10,7 @@ import { eventsOption, readEventNames } from './event-names.ts';
 import { followLog, readNewestId } from './follow-log.ts';
 import { forward, type Forwarded } from './forward.ts';
 import type { LoggedText } from './log-text.ts';
+import { row } from './output.ts';
 import { openPosition, type Position } from './position.ts';
 import { printEvent } from './print-event.ts';
 import { changeFile, readFile } from './settings.ts';
@@ -48,13 +49,13 @@ const report =
   ({ status, took_ms, attempt }: Forwarded): void => {
     const good = status !== null && status >= 200 && status < 300;
     const answer = status === null ? 'no answer' : String(status);
-    const text = [
+    const text = row(
       output.dim(new Date().toISOString().slice(11, 19)),
       good ? output.good(answer) : output.bad(answer),
       event.padEnd(18),
       id,
       output.dim(`${took_ms} ms${attempt > 1 ? `, attempt ${attempt}` : ''}`),
-    ].join('  ');
+    );
     output.result({ id, event, status, took_ms, attempt }, text);
   };
 
@@ -120,7 +121,7 @@ const run = async (context: Context): Promise<void> => {
   }
   const target = given.text('forward-to');
   const address = target === undefined ? null : readAddress(target);
-  const events = readEventNames(given.text('events'));
+  const events = readEventNames(given.all('events'));
   const key = context.settings.apiKey?.slice(0, 'sk_test_000000'.length) ?? '';
   const position = openPosition(env, url, key, address ?? 'printed', events ?? '');
   const { after, since } = await beginningOf(context, position);

@@ -7,7 +7,7 @@ import type { Context } from './command.ts';
 import { commands } from './commands.ts';
 import { describeFailure } from './failure.ts';
 import { completionsOf, helpOf, helpOfAll, helpOfGroup } from './help.ts';
-import { openOutput, type Output } from './output.ts';
+import { openOutput, shown, type Output } from './output.ts';
 import { groupOf, readArguments, type Asked } from './read-arguments.ts';
 import { apiKeyOf, readSettings, urlOf } from './settings.ts';
 import { listenForStop, stoppable, Stopped } from './stop.ts';
@@ -49,7 +49,7 @@ const contextOf = ({ given }: Asked, output: Output, stopped: AbortSignal): Cont
 
 const fail = (error: unknown, json: boolean, takesKey: boolean): void => {
   const { code, text, json: described } = describeFailure(error, takesKey);
-  stderr.write(json ? `${JSON.stringify({ error: described })}\n` : `psp: ${text}\n`);
+  stderr.write(shown(json ? `${JSON.stringify({ error: described })}\n` : `psp: ${text}\n`));
   process.exitCode = code;
 };
 

@@ -113,8 +113,13 @@ const addressOf = async (context: Context, id: string): Promise<string> => {
 
 const browsers: Readonly<Record<string, readonly string[]>> = {
   darwin: ['open'],
-  win32: ['cmd', '/c', 'start', ''],
+  // No shell, which would read the `&` of an address.
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
+
+/** What opens an address on a platform: a program, and its arguments. */
+export const browserOf = (platform: string): readonly string[] =>
+  browsers[platform] ?? ['xdg-open'];
 
 /** The row of `psp open`. */
 export const open: Command = {
@@ -132,7 +137,7 @@ export const open: Command = {
     }
     output.result({ url: address }, address);
     if (given.has('print') || output.json) return;
-    const [program = '', ...args] = browsers[process.platform] ?? ['xdg-open'];
+    const [program = '', ...args] = browserOf(process.platform);
     const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true });
     child.once('error', () => output.remark('no browser could be started: open the address'));
     child.unref();

@@ -21,6 +21,20 @@ export interface Streams {
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
 }
 
+const escaped = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** A text without what would command a terminal or turn its lines around; lines stay. */
+export const shown = (text: string): string =>
+  text.replaceAll(/[^\P{Cc}\n\t]|[\p{Bidi_Control}\u2028\u2029]/gu, escaped);
+
+/** Cells of one line, which texts from others cannot break. */
+export const row = (...cells: readonly string[]): string =>
+  cells.map((cell) => shown(cell).replaceAll(/[\n\t]/g, escaped)).join('  ');
+
+/** Stands for the beginning of a colour until the text is written: nobody else can know it. */
+const colour = crypto.randomUUID();
+
 const written = (value: unknown): string => {
   if (typeof value === 'string') return value === '' ? '-' : value;
   return value === null || value === undefined ? '-' : JSON.stringify(value);
@@ -30,7 +44,7 @@ const written = (value: unknown): string => {
 const linesOf = (value: object): string => {
   const entries = Object.entries(value);
   const width = Math.max(0, ...entries.map(([name]) => name.length));
-  return entries.map(([name, of]) => `${name.padEnd(width)}  ${written(of)}`).join('\n');
+  return entries.map(([name, of]) => row(name.padEnd(width), written(of))).join('\n');
 };
 
 /** Opens the output. Colours are for terminals, and not where NO_COLOR is set. */
@@ -41,14 +55,15 @@ export const openOutput = (
 ): Output => {
   const coloured = stdout.isTTY === true && !noColour && !json;
   const paint = (code: number) => (text: string) =>
-    coloured ? `\u001B[${code}m${text}\u001B[0m` : text;
+    coloured ? `${colour}${code}m${text}${colour}0m` : text;
+  const print = (text: string): string => shown(text).replaceAll(colour, '\u001B[');
   const isTerminal = stderr.isTTY === true;
   return {
     json,
     isTerminal,
     result: (value, text) =>
-      void stdout.write(`${json ? JSON.stringify(value) : (text ?? linesOf(value))}\n`),
-    remark: (text) => void stderr.write(`${text}\n`),
+      void stdout.write(`${print(json ? JSON.stringify(value) : (text ?? linesOf(value)))}\n`),
+    remark: (text) => void stderr.write(`${shown(text)}\n`),
     progress: (text) => void (isTerminal && stderr.write(`\r\u001B[K${text}`)),
     good: paint(32),
     bad: paint(31),

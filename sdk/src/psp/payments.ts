@@ -9,7 +9,16 @@ import {
   readChoice,
   readPairs,
 } from './read-values.ts';
-import { amount, idOf, listing, money, narrowing, printList } from './shared-options.ts';
+import {
+  amount,
+  idOf,
+  listing,
+  money,
+  narrowing,
+  printList,
+  statusOption,
+} from './shared-options.ts';
+import { row } from './output.ts';
 
 const methods = ['sbp', 'cards', 'tpay', 'sberpay', 'any'] as const;
 const paymentStatuses = [
@@ -36,11 +45,14 @@ export const payments: readonly Command[] = [
       description: { says: 'what it is for', value: 'text' },
       'return-url': { says: 'where the buyer goes afterwards', value: 'url' },
       manual: { says: 'hold the money, to be captured later' },
-      metadata: { says: 'your own pairs', value: 'name=value,...' },
+      metadata: {
+        says: 'a pair of your own; give it again for another',
+        value: 'name=value',
+        many: true,
+      },
       ...creating,
     },
     run: async ({ given, client, output }) => {
-      const metadata = given.text('metadata');
       const body = present({
         amount: readAmount(given.text('amount')),
         currency: given.text('currency'),
@@ -49,11 +61,11 @@ export const payments: readonly Command[] = [
         description: given.text('description'),
         return_url: given.text('return-url'),
         capture: given.has('manual') ? ('manual' as const) : undefined,
-        metadata: metadata === undefined ? undefined : readPairs(metadata),
+        metadata: readPairs(given.all('metadata')),
       });
       const made = await client().payments.create(body, callOptionsOf(given));
       const { payment, payment_url } = made;
-      output.result(made, `${paymentLine(payment).join('  ')}\npay at ${payment_url}`);
+      output.result(made, `${row(...paymentLine(payment))}\npay at ${payment_url}`);
     },
   },
   {
@@ -67,7 +79,7 @@ export const payments: readonly Command[] = [
     name: 'payments list',
     says: 'list payments, newest first',
     options: {
-      status: { says: 'of one status', value: 'status', choices: paymentStatuses },
+      status: statusOption(paymentStatuses),
       ...listing,
     },
     run: (context) =>
@@ -98,7 +110,7 @@ export const payments: readonly Command[] = [
         body,
         callOptionsOf(given),
       );
-      output.result(payment, paymentLine(payment).join('  '));
+      output.result(payment, row(...paymentLine(payment)));
     },
   },
   {

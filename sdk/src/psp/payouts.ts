@@ -2,7 +2,16 @@
 import type { Schemas } from '../schemas.ts';
 import type { Command } from './command.ts';
 import { callOptionsOf, creating, present, readAmount } from './read-values.ts';
-import { amount, idOf, listing, money, narrowing, printList } from './shared-options.ts';
+import {
+  amount,
+  idOf,
+  listing,
+  money,
+  narrowing,
+  printList,
+  statusOption,
+} from './shared-options.ts';
+import { row } from './output.ts';
 
 const payoutStatuses = ['pending', 'succeeded', 'failed'] as const;
 
@@ -32,7 +41,7 @@ export const payouts: readonly Command[] = [
         full_name: given.text('name'),
       });
       const made = await client().payouts.create(body, callOptionsOf(given));
-      output.result(made, payoutLine(made.payout).join('  '));
+      output.result(made, row(...payoutLine(made.payout)));
     },
   },
   {
@@ -46,7 +55,7 @@ export const payouts: readonly Command[] = [
     name: 'payouts list',
     says: 'list payouts, newest first',
     options: {
-      status: { says: 'of one status', value: 'status', choices: payoutStatuses },
+      status: statusOption(payoutStatuses),
       ...listing,
     },
     run: (context) =>

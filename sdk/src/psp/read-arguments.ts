@@ -56,7 +56,11 @@ export const readArguments = (commands: readonly Command[], line: readonly strin
     ([name, { value }]) =>
       [
         name,
-        { type: value ? 'string' : 'boolean', ...(name === 'help' ? { short: 'h' } : {}) },
+        {
+          type: value ? 'string' : 'boolean',
+          multiple: value !== undefined,
+          ...(name === 'help' ? { short: 'h' } : {}),
+        },
       ] as const,
   );
   let parsed: ReturnType<typeof parseArgs>;
@@ -76,9 +80,10 @@ export const readArguments = (commands: readonly Command[], line: readonly strin
   const isHelp = values['help'] === true;
   if (!isHelp && (args.length < least || args.length > most))
     throw new Failure('usage', `usage: psp ${command.name} ${command.args ?? ''}`.trimEnd());
-  const text = (name: string): string | undefined => {
-    const value = values[name];
-    return typeof value === 'string' ? value : undefined;
-  };
-  return { command, given: { args, text, has: (name) => values[name] === true } };
+  const all = (name: string): readonly string[] =>
+    [values[name] ?? []].flat().filter((value) => typeof value === 'string');
+  const twice = Object.keys(options).find((name) => !options[name]?.many && all(name).length > 1);
+  if (twice !== undefined) throw new Failure('usage', `--${twice}: it is given more than once`);
+  const text = (name: string): string | undefined => all(name)[0];
+  return { command, given: { args, text, all, has: (name) => values[name] === true } };
 };

@@ -20,15 +20,20 @@ export const readCount = (text: string | undefined, fallback: number, name: stri
   return count;
 };
 
-/** `a=1,b=2`. */
-export const readPairs = (text: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    text.split(',').map((pair) => {
-      const equals = pair.indexOf('=');
-      if (equals < 1) throw new Failure('usage', '--metadata: expected name=value,name=value');
-      return [pair.slice(0, equals), pair.slice(equals + 1)];
-    }),
-  );
+/** Pairs as `a=1`, each with a name of its own. Values may have commas. */
+export const readPairs = (
+  texts: readonly string[],
+): Readonly<Record<string, string>> | undefined => {
+  const pairs = new Map<string, string>();
+  for (const text of texts) {
+    const equals = text.indexOf('=');
+    const name = text.slice(0, equals);
+    if (equals < 1) throw new Failure('usage', '--metadata: expected name=value');
+    if (pairs.has(name)) throw new Failure('usage', `--metadata: ${name} is given more than once`);
+    pairs.set(name, text.slice(equals + 1));
+  }
+  return texts.length === 0 ? undefined : Object.fromEntries(pairs);
+};
 
 /** One of a closed list. */
 export const readChoice = <Choice extends string>(

@@ -1,7 +1,8 @@
 /** What commands on the objects of the API share. */
 import { formatMoney } from '../money.ts';
-import type { Context, Options } from './command.ts';
+import type { Context, Option, Options } from './command.ts';
 import { present, readChoice, readCount } from './read-values.ts';
+import { row } from './output.ts';
 
 /** The option of an amount. */
 export const amount = { says: 'in minor units', value: 'minor' };
@@ -13,6 +14,14 @@ export const listing: Options = {
   to: { says: 'last day, UTC', value: 'date' },
 };
 
+/** The option that narrows a list down to statuses. */
+export const statusOption = (choices: readonly string[]): Option => ({
+  says: 'of this status; give it again for another',
+  value: 'status',
+  choices,
+  many: true,
+});
+
 export const idOf = ({ given }: Context): string => given.args[0] ?? '';
 
 /** Prints the first items of a list, each on one line. */
@@ -22,7 +31,7 @@ export const printList = async <Item extends object>(
   line: (item: Item) => readonly string[],
 ): Promise<void> => {
   const items = await list.first(readCount(given.text('limit'), 20, '--limit'));
-  for (const item of items) output.result(item, line(item).join('  '));
+  for (const item of items) output.result(item, row(...line(item)));
   if (items.length === 0) output.remark('none');
 };
 
@@ -31,10 +40,12 @@ export const narrowing = <Status extends string>(
   { given }: Context,
   statuses: readonly Status[],
 ) => {
-  const status = readChoice(given.text('status'), statuses, '--status');
+  const status = given
+    .all('status')
+    .flatMap((text) => readChoice(text, statuses, '--status') ?? []);
   const [from, to] = [given.text('from'), given.text('to')];
   const limit = Math.min(200, readCount(given.text('limit'), 20, '--limit'));
-  return present({ limit, from, to, status: status && [status] });
+  return present({ limit, from, to, status: status.length > 0 ? status : undefined });
 };
 
 /** Minor units for people. */

@@ -3,6 +3,7 @@ import type { Schemas } from '../schemas.ts';
 import type { Command } from './command.ts';
 import { callOptionsOf, creating, present, readAmount, readChoice } from './read-values.ts';
 import { amount, idOf, money, printList } from './shared-options.ts';
+import { row } from './output.ts';
 
 const periods = ['day', 'week', 'month', 'year'] as const;
 
@@ -37,7 +38,7 @@ export const subscriptions: readonly Command[] = [
       });
       const made = await client().subscriptions.create(body, callOptionsOf(given));
       const { subscription, pay_url } = made;
-      output.result(made, `${subscriptionLine(subscription).join('  ')}\nbind at ${pay_url}`);
+      output.result(made, `${row(...subscriptionLine(subscription))}\nbind at ${pay_url}`);
     },
   },
   {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { formatMoney } from '../../money.ts';
 import { settingsFolder, writePrivate, type Environment } from '../settings.ts';
 
-/** The limits, in minor units and calls. */
+/** The limits: calls, and minor units of each currency by itself. */
 export interface Limits {
   readonly amountOfCall: number;
   readonly amountOfDay: number;
@@ -15,7 +15,14 @@ export interface Limits {
 interface Spent {
   readonly day: string;
   readonly calls: number;
+  /** By currency. */
+  readonly amounts: Readonly<Record<string, number>>;
+}
+
+/** Money of one currency, in minor units. */
+export interface Sum {
   readonly amount: number;
+  readonly currency: string;
 }
 
 const look_ms = 10;
@@ -41,15 +48,19 @@ const alone = <Result>(path: string, work: () => Result): Result => {
   }
 };
 
-const money = (amount: number): string => formatMoney(amount, 'RUB', 'en');
-
 /** What stands in the way of a call; null when nothing does. */
-const hindrance = (limits: Limits, spent: Spent, amount: number): string | null => {
+const hindrance = (
+  limits: Limits,
+  { calls, amounts }: Spent,
+  { amount, currency }: Sum,
+): string | null => {
+  const money = (of: number): string => formatMoney(of, currency, 'en');
+  const used = amounts[currency] ?? 0;
   if (amount > limits.amountOfCall)
     return `${money(amount)} is above the ${money(limits.amountOfCall)} of one call (--max-amount)`;
-  if (spent.amount + amount > limits.amountOfDay)
-    return `${money(spent.amount)} of ${money(limits.amountOfDay)} are used today (--max-day)`;
-  if (spent.calls >= limits.callsOfDay)
+  if (used + amount > limits.amountOfDay)
+    return `${money(used)} of ${money(limits.amountOfDay)} are used today (--max-day)`;
+  if (calls >= limits.callsOfDay)
     return `all ${limits.callsOfDay} calls of today are used (--max-calls)`;
   return null;
 };
@@ -63,20 +74,22 @@ export const openAllowance = (env: Environment, apiKey: string, limits: Limits) 
   const path = join(settingsFolder(env), `mcp-${name}.json`);
   const read = (): Spent => {
     const day = new Date().toISOString().slice(0, 10);
-    const nothing = { day, calls: 0, amount: 0 };
+    const nothing = { day, calls: 0, amounts: {} };
     try {
       const spent = JSON.parse(readFileSync(path, 'utf8')) as Spent;
-      return spent.day === day ? spent : nothing;
+      return spent.day === day && 'amounts' in spent ? spent : nothing;
     } catch {
       return nothing;
     }
   };
   return {
-    take: (amount: number): string | null =>
+    take: (sum: Sum): string | null =>
       alone(path, () => {
         const spent = read();
-        const why = hindrance(limits, spent, amount);
-        const next = { ...spent, calls: spent.calls + 1, amount: spent.amount + amount };
+        const why = hindrance(limits, spent, sum);
+        const total = (spent.amounts[sum.currency] ?? 0) + sum.amount;
+        const amounts = { ...spent.amounts, [sum.currency]: total };
+        const next = { day: spent.day, calls: spent.calls + 1, amounts };
         if (why === null) writePrivate(path, `${JSON.stringify(next)}\n`);
         return why;
       }),

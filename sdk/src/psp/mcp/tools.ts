@@ -1,6 +1,7 @@
 /** What an assistant may do: each tool with what it takes; reads, and what changes something. */
 import type { PaymentClient } from '../../client.ts';
 import type { Schemas } from '../../schemas.ts';
+import type { Sum } from './allowance.ts';
 
 /** What a tool was called with, as its schema has let it through. */
 export type Arguments = Readonly<Record<string, unknown>>;
@@ -20,8 +21,8 @@ export interface ReadTool extends Tool {
 
 /** A tool that changes something, or moves money. */
 export interface WriteTool extends Tool {
-  /** How much money it is about, in minor units; 0 where it moves none. */
-  readonly amount: (client: PaymentClient, given: Arguments) => Promise<number>;
+  /** How much money it is about; 0 where it moves none. */
+  readonly amount: (client: PaymentClient, given: Arguments) => Promise<Sum>;
   readonly call: (client: PaymentClient, given: Arguments, key: string) => Promise<object>;
 }
 
@@ -158,8 +159,12 @@ export const readTools: readonly ReadTool[] = [
   },
 ];
 
-const none = async (): Promise<number> => 0;
-const given = async (_: PaymentClient, { amount: of }: Arguments): Promise<number> => numberOf(of);
+/** Tools that name no currency move rubles. */
+const none = async (): Promise<Sum> => ({ amount: 0, currency: 'RUB' });
+const given = async (_: PaymentClient, { amount: of }: Arguments): Promise<Sum> => ({
+  amount: numberOf(of),
+  currency: 'RUB',
+});
 
 /** The body of a call: its arguments without those that are not the API's. */
 const bodyOf = ({ id: _id, repeat: _repeat, ...body }: Arguments): Arguments => body;
@@ -188,8 +193,10 @@ export const writeTools: readonly WriteTool[] = [
     says: 'Take the money that the bank holds for a payment; all of it without an amount.',
     takes: { id, amount },
     needs: ['id'],
-    amount: async (client, args) =>
-      numberOf(args['amount']) || (await client.payments.get(idOf(args))).amount_capturable,
+    amount: async (client, args) => {
+      const { amount_capturable: all, currency } = await client.payments.get(idOf(args));
+      return { amount: numberOf(args['amount']) || all, currency };
+    },
     call: (client, args, idempotencyKey) =>
       client.payments.capture(idOf(args), bodyOf(args), { idempotencyKey }),
   },
@@ -199,9 +206,9 @@ export const writeTools: readonly WriteTool[] = [
     takes: { id, amount, reason: text('shown to the buyer'), repeat },
     needs: ['id'],
     amount: async (client, args) => {
-      if (numberOf(args['amount']) > 0) return numberOf(args['amount']);
-      const { amount_captured, amount_refunded } = await client.payments.get(idOf(args));
-      return amount_captured - amount_refunded;
+      const payment = await client.payments.get(idOf(args));
+      const left = payment.amount_captured - payment.amount_refunded;
+      return { amount: numberOf(args['amount']) || left, currency: payment.currency };
     },
     call: (client, args, idempotencyKey) =>
       client.payments.refund(idOf(args), bodyOf(args), { idempotencyKey }),
