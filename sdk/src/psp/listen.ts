@@ -84,30 +84,30 @@ const openForwarding = (
   keep: (id: string) => void,
 ) => {
   const { stopped } = context;
-  const waiting: { readonly id: string; isDone: boolean; readonly ended: Promise<void> }[] = [];
+  const sent: { readonly id: string; isDone: boolean; ended: Promise<void> }[] = [];
   const settle = (): void => {
     let last: string | undefined;
-    while (waiting[0]?.isDone) last = waiting.shift()?.id;
+    while (sent[0]?.isDone) last = sent.shift()?.id;
     if (last !== undefined) keep(last);
   };
   return async (event: LoggedText): Promise<void> => {
+    const waiting = sent.filter(({ isDone }) => !isDone);
     if (waiting.length >= unanswered_max) await Promise.race(waiting.map(({ ended }) => ended));
-    await new Promise<void>((answered) => {
+    const one = { id: event.id, isDone: false, ended: Promise.resolve() };
+    sent.push(one);
+    await new Promise<void>((goOn, fail) => {
       const print = report(context, event);
-      const forwarded = forward(address, secret, event, {
-        stopped,
-        report: (one) => {
-          print(one);
-          if (one.status === null) answered();
-        },
-      });
-      const ended = forwarded.then((isDone) => {
-        if (isDone) one.isDone = true;
-        if (isDone) settle();
-        answered();
-      });
-      const one = { id: event.id, isDone: false, ended };
-      waiting.push(one);
+      const send = async (): Promise<void> => {
+        one.isDone = await forward(address, secret, event, {
+          stopped,
+          report: (forwarded) => {
+            print(forwarded);
+            if (forwarded.status === null) goOn();
+          },
+        });
+        if (one.isDone) settle();
+      };
+      one.ended = send().then(goOn, fail);
     });
   };
 };
