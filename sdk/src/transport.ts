@@ -14,7 +14,7 @@ import { apiVersion, version } from './version.ts';
 export interface ClientOptions {
   /** `sk_test_...` or `sk_live_...`. */
   readonly apiKey: string;
-  /** Where the service is, without `/v1/public`. */
+  /** Where the service is: `https://host`, without a path. */
   readonly baseUrl: string;
   /** The shop's `thm_...` secret: with it every call is signed as a whole. */
   readonly signingSecret?: string | undefined;
@@ -60,10 +60,10 @@ const listOf = (value: unknown): string =>
   Array.isArray(value) ? value.map(String).join(',') : String(value);
 
 /** The path with its query, as it stands in the request line. */
-const targetOf = (base: URL, { path, query }: Call): string => {
+const targetOf = ({ path, query }: Call): string => {
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
   const text = new URLSearchParams(given.map(([name, value]) => [name, listOf(value)])).toString();
-  return `${base.pathname.replace(/\/$/, '')}${path}${text === '' ? '' : `?${text}`}`;
+  return text === '' ? path : `${path}?${text}`;
 };
 
 /** An attempt that brought no result, and whether another one may. */
@@ -158,11 +158,14 @@ const attemptOnce = async <Answer>(
 /** Whether a text may be a key: a header can carry it. */
 export const isApiKey = (text: string): boolean => /^sk_(?:test|live)_[!-~]+$/.test(text);
 
-/** The address of a service; null for what is none. */
+/**
+ * The address of a service; null for what is none. A path would be doubled where it is the API's
+ * own, and is nowhere else.
+ */
 export const readBaseUrl = (text: string): URL | null => {
   if (!URL.canParse(text)) return null;
-  const { protocol, search, hash } = new URL(text);
-  return /^https?:$/.test(protocol) && search === '' && hash === '' ? new URL(text) : null;
+  const base = new URL(text);
+  return /^https?:$/.test(base.protocol) && base.href === `${base.origin}/` ? base : null;
 };
 
 /** Whether the service takes a text as `Idempotency-Key`; a header loses spaces at its ends. */
@@ -172,7 +175,7 @@ export const isIdempotencyKey = (text: string): boolean =>
 const checkOptions = ({ apiKey, baseUrl }: ClientOptions): URL => {
   if (!isApiKey(apiKey)) throw new TypeError('apiKey: expected sk_test_... or sk_live_...');
   const base = readBaseUrl(baseUrl);
-  if (!base) throw new TypeError('baseUrl: expected http(s)://host, without a query');
+  if (!base) throw new TypeError('baseUrl: expected http(s)://host, without a path or query');
   return base;
 };
 
@@ -191,7 +194,7 @@ export const openTransport = (client: ClientOptions): Send => {
     const { method, body: given, options = {} } = call;
     const key = keyOf(call);
     const body = given === undefined ? null : JSON.stringify(given);
-    const target = targetOf(base, call);
+    const target = targetOf(call);
     const headers: Record<string, string> = {
       accept: 'application/json',
       'user-agent': `payment-service-sdk/${version} (api ${apiVersion})`,

@@ -110,6 +110,10 @@ const checkDelivery = (delivery: Delivery): void => {
   }
   if (typeof key !== 'string' || key === '')
     throw new TypeError(`secret: expected whs_..., got ${key === '' ? 'none' : typeof key}`);
+  if (!Object.hasOwn(signatureHeaders, format))
+    throw new TypeError(
+      `format: expected one of ${Object.keys(signatureHeaders).join(', ')}, got ${String(format)}`,
+    );
   const name = signatureHeaders[format];
   if (headerOf(headers, name.toLowerCase()) === '')
     throw new WebhookError(`there is no ${name} header`);
@@ -131,7 +135,7 @@ const fits = (delivery: Delivery): Promise<boolean> => {
 
 /**
  * The event of a delivery. Rejects with a WebhookError when it is not genuine or too old, and with
- * a TypeError for a body that was parsed or a secret that is missing. Signatures are compared in
+ * a TypeError for a body that was parsed, a secret that is missing or a format that is none. Signatures are compared in
  * constant time. An event may come more than once: remember its `id`.
  */
 export const verifyWebhook = async (delivery: Delivery): Promise<WebhookEvent> => {

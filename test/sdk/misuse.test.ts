@@ -20,9 +20,14 @@ describe('a client', () => {
     const noKey = mistake('apiKey: expected sk_test_... or sk_live_...');
     for (const apiKey of ['sk_test_ключ', 'sk_test_a\nb', 'sk_test_', 'key'])
       assert.throws(opening({ apiKey }), noKey);
-    const noAddress = mistake('baseUrl: expected http(s)://host, without a query');
-    for (const baseUrl of ['', 'localhost:4000', 'http://h/?a=b'])
-      assert.throws(opening({ baseUrl }), noAddress);
+    const paths = ['http://h/v1/public', 'https://h/proxy/', 'http://h//', 'http://a:b@h'];
+    for (const baseUrl of ['', 'localhost:4000', 'http://h/?a=b', 'http://h/#a', ...paths])
+      assert.throws(
+        opening({ baseUrl }),
+        mistake('baseUrl: expected http(s)://host, without a path or query'),
+      );
+    for (const baseUrl of ['http://h', 'https://h:8443/', 'HTTP://H'])
+      assert.doesNotThrow(opening({ baseUrl }));
   });
 
   test('sends no idempotency key that the service refuses', async () => {
@@ -91,6 +96,14 @@ describe('a delivery', async () => {
     const noSecret = 'secret: expected whs_..., got';
     await assert.rejects(verify({ secret: undefined }), mistake(`${noSecret} undefined`));
     await assert.rejects(verify({ secret: '' }), mistake(`${noSecret} none`));
+  });
+
+  test('has one of four formats, and another one is named', async () => {
+    for (const format of ['v1', 'Stripe', '', 'toString'])
+      await assert.rejects(
+        verify({ format }),
+        mistake(`format: expected one of v2, stripe, standard, legacy, got ${format}`),
+      );
   });
 
   test('without its signature is refused in these words', async () => {

@@ -76,7 +76,10 @@ const sourceOf = (env: Environment, variable: string): string =>
 /** Where the service is. */
 export const urlOf = (env: Environment, { url = defaultUrl }: Settings): string => {
   if (readBaseUrl(url)) return url.replace(/\/$/, '');
-  throw new Failure('usage', `${sourceOf(env, 'PSP_URL')}: expected http(s)://host, got ${url}`);
+  throw new Failure(
+    'usage',
+    `${sourceOf(env, 'PSP_URL')}: expected http(s)://host without a path, got ${url}`,
+  );
 };
 
 /** The key. */
