@@ -10,6 +10,7 @@ import { separateOperations } from 'graphql';
 import { authorizationOf, type Authenticator } from '../gateway/callers/authenticate.ts';
 import type { WatchedConnection } from '../gateway/callers/caller.ts';
 import { signaturesOf } from '../gateway/callers/check-caller.ts';
+import type { LiveEvents } from '../gateway/live/events.ts';
 import type { LiveResults, LiveSubscriptions } from '../gateway/live/subscriptions.ts';
 import { readOperations } from '../schema/sources.ts';
 import type { Bus } from '../subgraphs/kernel/service/bus.ts';
@@ -24,6 +25,7 @@ const streamClose_ms = 800;
 
 export interface EventStreamParts {
   readonly liveSubscriptions: LiveSubscriptions;
+  readonly liveEvents: Pick<LiveEvents, 'position'>;
   readonly authenticator: Pick<Authenticator, 'watch'>;
   readonly bus: Bus;
   readonly log: Logger;
@@ -46,10 +48,13 @@ export const openEventStream = (app: FastifyInstance, parts: EventStreamParts): 
     if (call.principal.kind !== 'key') throw new Error('only keys have a stream');
     // The head of the answer alone: no stream is opened, and none of the key's is replaced.
     if (request.method === 'HEAD') return reply.headers(streamHeaders).send(Readable.from([]));
-    const results = subscribe(request.headers['last-event-id'], call);
+    const after = lastEventIdOf(request);
+    const position = after === null ? parts.liveEvents.position() : null;
+    const results = subscribe(after, call);
     const writer = new EventWriter(answer(reply), parts.ping_ms ?? streamPing_ms, streamClose_ms);
     open.add(writer);
     writer.comment('connected');
+    if (position !== null) writer.position(position);
     const unwatch = parts.authenticator.watch(
       connectionOf(request),
       request.caller ?? { principal: call.principal },
@@ -83,14 +88,13 @@ const connectionOf = ({ raw }: FastifyRequest): WatchedConnection => ({
  */
 const eventId = /^\d{1,18}$/;
 
+const lastEventIdOf = ({ headers: { 'last-event-id': id } }: FastifyRequest): string | null =>
+  typeof id === 'string' && eventId.test(id) ? id : null;
+
 const openSubscribe = (liveSubscriptions: LiveSubscriptions) => {
   const document = separateOperations(readOperations())['StreamEvents'];
   if (!document) throw new Error('no operation is named StreamEvents');
-  return (
-    lastEventId: string | readonly string[] | undefined,
-    call: Parameters<OpenStream>[2],
-  ): LiveResults => {
-    const after = typeof lastEventId === 'string' && eventId.test(lastEventId) ? lastEventId : null;
+  return (after: string | null, call: Parameters<OpenStream>[2]): LiveResults => {
     const results = liveSubscriptions.subscribe({ document, variables: { after } }, call);
     if ('next' in results) return results;
     // The route's access row has been checked, and what is passed on is known.

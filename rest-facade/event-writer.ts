@@ -48,6 +48,11 @@ export class EventWriter {
     if (!this.#ended) this.#response.write(`: ${text}\n`);
   }
 
+  /** Writes from where a reader resumes that has had no event yet; no blank line ends it, either. */
+  position(id: string): void {
+    if (!this.#ended) this.#response.write(`id: ${id}\n`);
+  }
+
   /** Fulfils when the next event may be written: at once, or when the reader has caught up. */
   async event(event: unknown): Promise<void> {
     if (this.#ended) return;

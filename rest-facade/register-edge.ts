@@ -121,7 +121,13 @@ export const registerEdge = async (
     });
   }
   if (roles.has('rest-facade')) {
-    const openStream = openEventStream(app, { liveSubscriptions, authenticator, bus, log });
+    const openStream = openEventStream(app, {
+      liveSubscriptions,
+      liveEvents,
+      authenticator,
+      bus,
+      log,
+    });
     const bankCallbacks = { addressOf, routes: bankNotifications };
     const parts = { supergraph, authenticator, limiter, openStream, bankCallbacks, log };
     await registerRestFacade(app, parts);

@@ -30,6 +30,8 @@ export interface LiveEvents {
    * when the source closes.
    */
   read(filter: LiveFilter, after?: string | null): AsyncIterableIterator<DeliveredEvent, undefined>;
+  /** The id behind which a reader begins that joins now; null while it is not known. */
+  position(): string | null;
   close(): void;
 }
 
@@ -50,7 +52,7 @@ export const openLiveEvents = ({
     for (const name of audienceNamesOf(event))
       readers.get(name)?.forEach((reader) => reader.offer(placed));
   };
-  const stopFollowing = followStream({ bus, readEventsAfter, onEvent: distribute, log });
+  const stream = followStream({ bus, readEventsAfter, onEvent: distribute, log });
 
   const leave = (name: string, reader: LiveReader): void => {
     const group = readers.get(name);
@@ -76,8 +78,9 @@ export const openLiveEvents = ({
       liveSubscribers.inc();
       return reader;
     },
+    position: stream.position,
     close: () => {
-      stopFollowing();
+      stream.stop();
       for (const group of readers.values()) for (const reader of group) reader.close();
     },
   };

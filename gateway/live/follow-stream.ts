@@ -26,13 +26,20 @@ export interface FollowParts {
 
 const later = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 
-/**
- * Starts with the first message; the returned function stops it. A failed read is retried at the
- * next message.
- */
-export const followStream = ({ bus, readEventsAfter, onEvent, log }: FollowParts): (() => void) => {
+export interface FollowedStream {
+  /** All events up to this one have been passed on; null before the first message. */
+  position(): string | null;
+  stop(): void;
+}
+
+/** Starts with the first message. A failed read is retried at the next message. */
+export const followStream = ({
+  bus,
+  readEventsAfter,
+  onEvent,
+  log,
+}: FollowParts): FollowedStream => {
   const everything = { audience: {}, kinds: new Set(liveKinds) };
-  /** All events up to this position have been passed on; null before the first message. */
   let position: bigint | null = null;
   /** The last position that was published. */
   let lastPublished = 0n;
@@ -77,8 +84,11 @@ export const followStream = ({ bus, readEventsAfter, onEvent, log }: FollowParts
     for (const event of events) onEvent(event);
     position = later(position ?? 0n, BigInt(last));
   });
-  return () => {
-    stopping.abort();
-    unsubscribe();
+  return {
+    position: () => position?.toString() ?? null,
+    stop: () => {
+      stopping.abort();
+      unsubscribe();
+    },
   };
 };

@@ -63,15 +63,21 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Line, 
   }
 }
 
-/** The events of one connection. Ends when that does; throws when it must not be renewed. */
+/**
+ * The events of one connection. Ends when that does; throws when it must not be renewed.
+ * `onPosition` is called with the id of no event, from which the stream is resumed until one comes.
+ */
 async function* eventsOf(
   body: ReadableStream<Uint8Array>,
   onMissed: (count: number) => void,
+  onPosition: (id: string) => void,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   let id = '';
   let data = '';
+  let isEvent = false;
   for await (const line of linesOf(body)) {
     if (line === 'end of event') {
+      isEvent = false;
       // The description says that `data` is this object.
       if (data !== '') yield { ...(JSON.parse(data) as Schemas['LiveEvent']), id };
       data = '';
@@ -80,8 +86,11 @@ async function* eventsOf(
         throw new StreamEnded(line.comment);
       const missed = /^missed (\d+)$/.exec(line.comment)?.[1];
       if (missed !== undefined) onMissed(Number(missed));
-    } else if (line.field === 'id') id = line.value;
-    else if (line.field === 'data') data += line.value;
+    } else if (line.field === 'event') isEvent = true;
+    else if (line.field === 'id') {
+      id = line.value;
+      if (!isEvent) onPosition(id);
+    } else if (line.field === 'data') data += line.value;
   }
 }
 
@@ -116,7 +125,7 @@ export async function* streamEvents(
       const call = { method: 'GET', path: '/v1/public/events', headers } as const;
       const body = await send({ ...call, options: { signal, retries_max: 0 } }, bodyOf);
       onConnect?.();
-      for await (const event of eventsOf(body, onMissed)) {
+      for await (const event of eventsOf(body, onMissed, (id) => (after = id))) {
         after = event.id;
         failures = 0;
         yield event;

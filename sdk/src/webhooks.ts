@@ -112,7 +112,7 @@ const checkDelivery = (delivery: Delivery): void => {
     throw new TypeError(`secret: expected whs_..., got ${key === '' ? 'none' : typeof key}`);
   if (!Object.hasOwn(signatureHeaders, format))
     throw new TypeError(
-      `format: expected one of ${Object.keys(signatureHeaders).join(', ')}, got ${String(format)}`,
+      `format: expected one of ${Object.keys(signatureHeaders).join(', ')}, got ${format}`,
     );
   const name = signatureHeaders[format];
   if (headerOf(headers, name.toLowerCase()) === '')

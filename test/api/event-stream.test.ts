@@ -64,8 +64,9 @@ const follow = async (t: TestContext, url: string, headers: Record<string, strin
   return reader;
 };
 
+/** The ids of events. */
 const idsIn = (text: string): string[] =>
-  Array.from(text.matchAll(/^id: (\d+)$/gm), ([, id]) => id ?? '');
+  Array.from(text.matchAll(/^event: .+\nid: (\d+)$/gm), ([, id]) => id ?? '');
 
 const subscriptions = async (): Promise<number> =>
   (await liveSubscribers.get()).values[0]?.value ?? 0;
@@ -143,6 +144,19 @@ describe('GET /v1/public/events', () => {
     const near = await follow(t, url, { 'last-event-id': '50' });
     await until(() => idsIn(near.text).length === 1);
     assert.deepEqual(idsIn(near.text), ['60']);
+  });
+
+  test('says at once behind which event a reader resumes that has had none yet', async (t) => {
+    const { fixture, url } = await open(t);
+    await fixture.happen({ merchantId: 'm2' });
+    const early = await follow(t, url);
+    await until(() => early.text === ': connected\nid: 10\n');
+    early.leave();
+    await until(() => early.ended);
+    await fixture.happen({ subjectId: 'p-1' });
+    const back = await follow(t, url, { 'last-event-id': '10' });
+    await until(() => idsIn(back.text).length === 1);
+    assert.match(back.text, /^: connected\nevent: payment\.created\nid: 20\n/);
   });
 
   test('begins with what happens next when Last-Event-ID is not an event of the last day, or no id at all', async (t) => {

@@ -5,7 +5,14 @@ import {
   maskCardNumbers,
   maskedDeeply,
 } from '../../subgraphs/kernel/rules/card-in-text.ts';
-import { cardMistake, isCardNumber, isGoodUntil } from '../../subgraphs/kernel/rules/card.ts';
+import { brandOf as brandShown } from '../../rest-facade/checkout/browser/card-rules.js';
+import { en } from '../../rest-facade/checkout/words/en.ts';
+import {
+  brandOf,
+  cardMistake,
+  isCardNumber,
+  isGoodUntil,
+} from '../../subgraphs/kernel/rules/card.ts';
 
 test('a card number passes the Luhn check and no neighbour of it does', () => {
   const number = '4111111111111111';
@@ -14,6 +21,16 @@ test('a card number passes the Luhn check and no neighbour of it does', () => {
     if (digit !== 1)
       assert.equal(isCardNumber(`${number.slice(0, 7)}${digit}${number.slice(8)}`), false);
   assert.equal(isCardNumber('0'), false);
+});
+
+test('a number has the brand that the page shows while it is typed', () => {
+  for (let prefix = 0; prefix < 10_000; prefix += 1) {
+    const digits = String(prefix).padStart(4, '0').padEnd(16, '0');
+    const shown = brandShown(digits);
+    assert.equal(brandOf(digits), shown && en.brands[shown], digits);
+  }
+  const odd = ['2205', '2220', '2221', '2720', '2721', '8100'].map((four) => brandOf(four));
+  assert.deepEqual(odd, [null, null, 'Mastercard', 'Mastercard', null, 'UnionPay']);
 });
 
 test('a card is good through the last day of its month anywhere on earth, and not after', () => {

@@ -144,6 +144,20 @@ describe('a call', () => {
   });
 });
 
+test('a stream that is cut off before its first event goes on from where it began', async () => {
+  const asked: unknown[] = [];
+  const stopping = new AbortController();
+  const cut: typeof fetch = async (_, { headers } = {}) => {
+    asked.push(new Headers(headers).get('last-event-id'));
+    if (asked.length === 2) stopping.abort();
+    return new Response(': connected\nid: 7\n');
+  };
+  const client = clientOf('sk_test_aaaaaa_x', { fetch: cut });
+  for await (const event of client.events.stream({ signal: stopping.signal }))
+    assert.fail(event.id);
+  assert.deepEqual(asked, [null, '7']);
+});
+
 describe('a list', () => {
   test('is read page by page, each row once, and no page more than is wanted', async () => {
     const merchant = await makeMerchant(service);

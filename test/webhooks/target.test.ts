@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { createSocket, type Socket } from 'node:dgram';
-import { createServer } from 'node:net';
+import { createServer as createTlsServer } from 'node:https';
+import { createServer, type AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { postWebhook } from '../../subgraphs/merchants/webhooks/post-webhook.ts';
 import { checkWebhookUrl, isPublicAddress } from '../../subgraphs/kernel/service/webhook-url.ts';
 import { openTargets } from '../../subgraphs/merchants/webhooks/webhook-target.ts';
 import { patience_ms } from '../support/eventually.ts';
 import { startReceiver } from './receiver.ts';
+import { makeSelfSigned } from './self-signed.ts';
 
 /**
  * Loopback, private, link-local with metadata services, multicast and reserved addresses in the
@@ -286,6 +288,28 @@ describe('a connection', () => {
 
   test('is not opened without TLS', async () => {
     assert.equal((await post('http://shop.example/')).error, 'only https is allowed');
+  });
+
+  test('names the host in TLS without the dot that may end it', async (context) => {
+    const named: string[] = [];
+    const server = createTlsServer({
+      ...makeSelfSigned('localhost'),
+      SNICallback: (name, done) => {
+        named.push(name);
+        done(null);
+      },
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    context.after(() => server.close());
+    const address = server.address() as AddressInfo;
+    const targets = openTargets({ privateTargets: () => true });
+    context.after(() => targets.destroy());
+    for (const host of ['localhost', 'localhost.', '127.0.0.1']) {
+      const url = `https://${host}:${address.port}/`;
+      const answer = { url, headers: {}, body: '{}', deadline_ms: patience_ms };
+      assert.match((await postWebhook(targets, answer)).error ?? '', /SELF_SIGNED/, host);
+    }
+    assert.deepEqual(named, ['localhost', 'localhost']);
   });
 
   test('is opened to loopback in development, also by name', async (context) => {

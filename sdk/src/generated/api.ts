@@ -504,11 +504,13 @@ export interface paths {
         /**
          * Live stream of status changes
          * @description Server-sent events, one connection per key: a second one replaces the first. The stream starts with the comment line
-         *     `: connected`; the comment line `: ping` comes every 25 seconds. No blank line follows a comment: a blank line ends an event.
+         *     `: connected`; a line `id:` behind it lets a client resume that has had no event yet. The comment line `: ping` comes every 25 seconds. No
+         *     blank line follows these lines: a blank line ends an event.
          *     Each event has an `id`, its `event` kind and `data`, a JSON object as in the schema LiveEvent. `Last-Event-ID` resumes behind
          *     that event when it is at most 24 hours old. Delivery is best effort: a slow reader is skipped ahead.
          *
          *         : connected
+         *         id: 40
          *         event: payment.status_changed
          *         id: 41
          *         data: {"kind":"payment.status_changed","payload":{"id":"8c5e0c9a-2f5d-4f67-9a51-3a9b1c7f6e11","status":"succeeded"},"at":"2026-05-06T10:01:12.000Z"}

@@ -16,6 +16,18 @@ export const isCardNumber = (digits: string): boolean => {
   return sum % 10 === 0;
 };
 
+const brands: readonly (readonly [RegExp, string])[] = [
+  [/^220[0-4]/, 'Mir'],
+  [/^4/, 'Visa'],
+  // 2221 to 2720.
+  [/^(5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, 'Mastercard'],
+  [/^(62|81)/, 'UnionPay'],
+];
+
+/** The brand of a number by its first digits (ISO/IEC 7812), as the page shows it; null for others. */
+export const brandOf = (digits: string): string | null =>
+  brands.find(([pattern]) => pattern.test(digits))?.[1] ?? null;
+
 /**
  * Whether a card with this expiry (MM/YY) is good at a moment: it is through the last day of its
  * month, wherever on earth that is still the day.

@@ -40,12 +40,15 @@ const askNameServers =
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   };
 
+/** The dot at the end of a whole name: neither certificates nor a hosts file have it. */
+const withoutDot = (hostname: string): string => hostname.replace(/\.$/, '');
+
 /**
  * A developer's machine knows names that no name server has: `localhost`, and those of its hosts
  * file.
  */
 const askSystem: Addresses = async (hostname) =>
-  (await systemLookup(hostname, { all: true })).map(({ address }) => address);
+  (await systemLookup(withoutDot(hostname), { all: true })).map(({ address }) => address);
 
 /**
  * Every address of a name must be one that may be reached, so that nothing depends on which of them
@@ -102,7 +105,9 @@ const guardedConnector = (
       process.nextTick(callback, refusal, null);
       return;
     }
-    connect(options, (...result) => {
+    const isName = isIP(withoutBrackets(options.hostname)) === 0;
+    const named = isName ? { ...options, servername: withoutDot(options.hostname) } : options;
+    connect(named, (...result) => {
       const [error, socket] = result;
       if (error === null && !mayReach(socket.remoteAddress ?? '')) {
         socket.destroy();

@@ -9,7 +9,7 @@ import { inTransaction } from '../../database/statement.ts';
 import type { Bank, Card, Question, SessionAnswer, SessionOrder } from '../bank.ts';
 import type { Accepted, BankAnswer, PayerTraits } from '../bank-answer.ts';
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
-import { holderOf } from '../../rules/card.ts';
+import { brandOf, holderOf } from '../../rules/card.ts';
 import { lateAnswer_ms, type TimedPlan } from '../../rules/plan.ts';
 import {
   decidesAt,
@@ -43,22 +43,14 @@ const answerDelay_ms: Record<BuyerMethod, number> = {
   sberpay: 3_000,
 };
 
-const brands: readonly (readonly [RegExp, string])[] = [
-  [/^220[0-4]/, 'Mir'],
-  [/^4/, 'Visa'],
-  [/^(5[1-5]|2[2-7])/, 'Mastercard'],
-  [/^62/, 'UnionPay'],
-];
-
 /** What may be kept of a card: its brand, the last 4 digits and the holder. */
 const cardTraits = (
   card: Card | null,
 ): Pick<PayerTraits, 'cardBrand' | 'cardMask' | 'cardHolder'> => {
   if (!card) return { cardBrand: null, cardMask: null, cardHolder: null };
   const digits = card.number.replaceAll(/\D/g, '');
-  const brand = brands.find(([pattern]) => pattern.test(digits))?.[1] ?? null;
   return {
-    cardBrand: brand,
+    cardBrand: brandOf(digits),
     cardMask: `**** **** **** ${digits.slice(-4)}`,
     cardHolder: holderOf(card),
   };
