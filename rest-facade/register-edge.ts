@@ -121,13 +121,8 @@ export const registerEdge = async (
     });
   }
   if (roles.has('rest-facade')) {
-    const openStream = openEventStream(app, {
-      liveSubscriptions,
-      liveEvents,
-      authenticator,
-      bus,
-      log,
-    });
+    const live = { liveSubscriptions, liveEvents };
+    const openStream = openEventStream(app, { ...live, authenticator, bus, log });
     const bankCallbacks = { addressOf, routes: bankNotifications };
     const parts = { supergraph, authenticator, limiter, openStream, bankCallbacks, log };
     await registerRestFacade(app, parts);

@@ -26,7 +26,7 @@ import { isUuid } from '../../subgraphs/kernel/rules/uuid.ts';
  */
 const tokenAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
 /** How far the issuer's clock may be from ours. */
-const clockTolerance_s = 5;
+export const clockTolerance_s = 60;
 /** How long the issuer's keys are cached. */
 const issuerKeys_ms = 600_000;
 /**

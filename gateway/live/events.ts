@@ -78,7 +78,7 @@ export const openLiveEvents = ({
       liveSubscribers.inc();
       return reader;
     },
-    position: stream.position,
+    position: () => stream.position(),
     close: () => {
       stream.stop();
       for (const group of readers.values()) for (const reader of group) reader.close();

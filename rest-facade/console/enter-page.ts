@@ -12,8 +12,18 @@ import { prepareAnswer, sendAnswer, type FixedAnswer } from '../fixed-answer.ts'
 /** How people get in here: at the issuer, by a one-time link, or not at all. */
 export type LoginWay = 'issuer' | 'link' | 'none';
 
-/** Why the issuer's word was not enough. */
-export type LoginFault = 'refused' | 'failed';
+/**
+ * Why nobody is let in: without a role, by the issuer's fault or an answer that fits no login, by
+ * the person's own wish, or since the login is over or was begun elsewhere.
+ */
+export type LoginFault = 'refused' | 'failed' | 'cancelled' | 'over';
+
+const statusOf: Readonly<Record<LoginFault, number>> = {
+  refused: 403,
+  failed: 502,
+  cancelled: 200,
+  over: 400,
+};
 
 const texts = {
   en: {
@@ -28,6 +38,11 @@ const texts = {
     loginRefused:
       'You are known to the issuer, but your account has no role here. Ask an administrator for one.',
     loginFailed: 'The login was not completed. Try once more.',
+    loginCancelled: 'The login was cancelled.',
+    loginOver: 'This login is over, or was begun in another browser. Begin it once more.',
+    replace: 'Somebody is logged in here. With this link that session ends in this browser:',
+    goOn: 'End it and go on',
+    stay: 'Stay logged in',
   },
   ru: {
     title: 'Консоль',
@@ -40,8 +55,21 @@ const texts = {
     failed: 'Сервис сейчас не ответил. Откройте ссылку ещё раз чуть позже.',
     loginRefused: 'Сервер входа вас знает, но роли здесь у вас нет. Попросите её у администратора.',
     loginFailed: 'Вход не завершён. Попробуйте ещё раз.',
+    loginCancelled: 'Вход отменён.',
+    loginOver: 'Этот вход уже закончен или начат в другом браузере. Начните его ещё раз.',
+    replace: 'Здесь уже вошли. По этой ссылке тот сеанс в этом браузере закончится:',
+    goOn: 'Закончить его и продолжить',
+    stay: 'Остаться',
   },
 } as const;
+
+/** The words of each fault. */
+const wordsOf = {
+  refused: 'loginRefused',
+  failed: 'loginFailed',
+  cancelled: 'loginCancelled',
+  over: 'loginOver',
+} as const satisfies Readonly<Record<LoginFault, string>>;
 
 const command = html`<code>npm run console:link</code>`;
 
@@ -72,9 +100,14 @@ export const sendEnterPage = (
           <h1>${words.title}</h1>
           <div aria-live="polite">
             <div data-when="waiting">
-              ${fault && html`<p class="bad">${fault === 'refused' ? words.loginRefused : words.loginFailed}</p>`}
+              ${fault && html`<p class="bad">${words[wordsOf[fault]]}</p>`}
               <p>${words[way]} ${way === 'link' && command}</p>
               ${way === 'issuer' && html`<a class="go" href="/console/login">${words.go}</a>`}
+            </div>
+            <div data-when="asking" hidden>
+              <p>${words.replace} <strong data-who></strong></p>
+              <button class="go" type="button" data-go>${words.goOn}</button>
+              <a class="stay" href="/console/">${words.stay}</a>
             </div>
             <p data-when="opening" hidden>${words.opening}</p>
             <p class="bad" data-when="over" hidden>${words.over} ${command}</p>
@@ -83,8 +116,10 @@ export const sendEnterPage = (
         </main>
       </body>
     </html>`;
-  const status = fault === 'refused' ? 403 : fault === 'failed' ? 502 : 200;
-  return reply.code(status).type('text/html; charset=utf-8').send(markupText(page));
+  return reply
+    .code(fault ? statusOf[fault] : 200)
+    .type('text/html; charset=utf-8')
+    .send(markupText(page));
 };
 
 const files = [

@@ -1,11 +1,11 @@
 /**
  * Logging in at the issuer: OpenID Connect's authorization code flow with PKCE, on the server (RFC
- * 7636, OpenID Connect Core 3.1). What a login waits with is sealed in a cookie of ten minutes, so
- * that the answer counts in the browser that asked, and there once.
+ * 7636, OpenID Connect Core 3.1). What a login waits with is sealed in a cookie of ten minutes, one
+ * for each login, so that the answer counts in the browser that asked, and there once.
  */
 import type * as Openid from 'openid-client';
 import { object, parse, string } from 'valibot';
-import { operatorOf } from '../../gateway/callers/oidc.ts';
+import { clockTolerance_s, operatorOf } from '../../gateway/callers/oidc.ts';
 import type { Authenticated, BearerReader } from '../../gateway/callers/caller.ts';
 import type { Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { seal, unseal } from '../../subgraphs/kernel/service/access/vault.ts';
@@ -16,9 +16,11 @@ const issuerDeadline_s = 3;
 /** What the console asks the issuer for: who the person is. */
 const scope = 'openid profile';
 
-/** A login that has begun: where the person goes, and what the cookie holds meanwhile. */
+/** A login that has begun: where the person goes, and what its cookie holds meanwhile. */
 interface LoginBegun {
   readonly url: string;
+  /** What the issuer's answer names it by. */
+  readonly state: string;
   readonly sealed: string;
 }
 
@@ -60,7 +62,7 @@ const discover = async ({ oidc, login }: IssuerLoginParts): Promise<Configuratio
   return client.discovery(
     issuer,
     clientId,
-    undefined,
+    { [client.clockTolerance]: clockTolerance_s },
     clientSecret === null ? client.None() : client.ClientSecretBasic(clientSecret),
     {
       timeout: issuerDeadline_s,
@@ -93,7 +95,7 @@ export const openIssuerLogin = (parts: IssuerLoginParts): IssuerLogin => {
         state: kept.state,
         nonce: kept.nonce,
       });
-      return { url: url.href, sealed: seal(keys, JSON.stringify(kept)) };
+      return { url: url.href, state: kept.state, sealed: seal(keys, JSON.stringify(kept)) };
     },
     finish: async (url, sealed) => {
       const client = await loadClient();

@@ -2,9 +2,10 @@
  * The way into the console: its session, one-time links, the issuer's login. What a person does in
  * the console itself goes to the graph.
  */
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { is, nullish, object, optional, pipe, regex, safeParse, string } from 'valibot';
+import { boolean, is, nullish, object, optional, pipe, regex, safeParse, string } from 'valibot';
 import { authorizationOf, type Authenticator } from '../../gateway/callers/authenticate.ts';
 import type {
   ConsoleSessions,
@@ -13,7 +14,7 @@ import type {
 } from '../../gateway/callers/console-sessions.ts';
 import type { Origins } from '../../gateway/callers/origins.ts';
 import { blockedMessage, type RateLimiter } from '../../gateway/callers/rate-limit.ts';
-import { openCookie, type SessionCookie } from '../../gateway/callers/session-cookie.ts';
+import { openCookies, type SessionCookie } from '../../gateway/callers/session-cookie.ts';
 import { consoleHeader, isOwnPage } from '../../gateway/callers/with-sessions.ts';
 import { errorJson } from '../../schema/wire.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
@@ -46,10 +47,15 @@ const login_s = 600;
 /** Failed entries are counted apart from calls without a key, which anybody's page may cause. */
 const linkEntry = 'console-link';
 const loginEntry = 'console-login';
+/** So many logins wait in one browser: in tabs that were left at the issuer. */
+const waitingLogins_max = 5;
 /** Logins that have come back and are remembered, so that each is good once. */
 const spentLogins_max = 10_000;
 
-const withLink = object({ link: pipe(string(), regex(/^[A-Za-z0-9_-]{43}$/)) });
+const withLink = object({
+  link: pipe(string(), regex(/^[A-Za-z0-9_-]{43}$/)),
+  replace: optional(boolean()),
+});
 
 const forPerson = nullish(
   object({ person: optional(string()), role: optional(string()), merchant: optional(string()) }),
@@ -69,6 +75,15 @@ const send = (reply: FastifyReply, status: number, code: string, message: string
 const sendForeign = (reply: FastifyReply): FastifyReply =>
   send(reply, 403, 'forbidden', `only the console's own pages, with ${consoleHeader}, may do that`);
 
+/** The session of a request's cookie; null when nobody is logged in. */
+const liveSession = async (
+  request: Pick<IncomingMessage, 'headers'>,
+  { cookie, sessions }: ConsoleParts,
+): Promise<Session | null> => {
+  const secret = cookie.read(request);
+  return secret === null ? null : sessions.find(secret);
+};
+
 /** Sets the cookie of a new session, and ends the one that the browser had. */
 const begin = async (
   request: FastifyRequest,
@@ -86,14 +101,23 @@ const begin = async (
 const addSession = (app: FastifyInstance, parts: ConsoleParts): void => {
   const { sessions, cookie, origins, limiter } = parts;
   app.get('/console/session', async ({ raw }, reply) => {
-    const secret = cookie.read(raw);
-    const session = secret === null ? null : await sessions.find(secret);
+    const session = await liveSession(raw, parts);
     return session
       ? reply.send(sessionJson(session))
       : send(reply, 401, 'unauthorized', 'nobody is logged in');
   });
   app.post('/console/session', async (request, reply) => {
     if (!isOwnPage(request.raw, origins)) return sendForeign(reply);
+    // A link that somebody was sent must not log out by itself whoever opens it.
+    const before = await liveSession(request.raw, parts);
+    if (before && !(is(withLink, request.body) && request.body.replace === true))
+      return reply.code(409).send({
+        ...errorJson(
+          'session_exists',
+          'somebody is logged in here; replace: true ends that session',
+        ),
+        session: sessionJson(before),
+      });
     // A good link is good although others have tried bad ones from the same address.
     const opened =
       parts.hasLinks && is(withLink, request.body) ? await sessions.enter(request.body.link) : null;
@@ -158,7 +182,7 @@ const finishLogin = async (
   request: FastifyRequest,
   sealed: string,
   issuer: IssuerLogin,
-  { publicUrl, sessions, log }: ConsoleParts,
+  { publicUrl, sessions, limiter, log }: ConsoleParts,
 ): Promise<OpenedSession | LoginFault> => {
   try {
     const person = await issuer.finish(new URL(`${publicUrl}${request.url}`), sealed);
@@ -167,20 +191,30 @@ const finishLogin = async (
     return await sessions.open({ subject, role, merchantId });
   } catch (error) {
     log.warn({ err: error, requestId: request.id }, 'a login was not completed');
+    limiter.countFailure(request.raw, loginEntry);
     return 'failed';
   }
 };
 
+/** What an issuer's answer says beside its code: OpenID Connect Core 3.1.2.5 and 3.1.2.6. */
+const loginAnswer = object({ state: optional(string()), error: optional(string()) });
+
 /** `/console/login`: to the issuer, and back. */
 const addLogin = (app: FastifyInstance, issuer: IssuerLogin, parts: ConsoleParts): void => {
   const { limiter } = parts;
-  const waiting = openCookie('console-login', parts.publicUrl);
+  const waiting = openCookies('console-login', parts.publicUrl);
   const spent = new LRUCache<string, true>({ max: spentLogins_max, ttl: login_s * 1_000 });
   /** The issuer is asked once for each login that was begun, and not for one address all the time. */
-  const isGood = (request: FastifyRequest, sealed: string): boolean => {
-    if (spent.has(sealed) || limiter.blocked_s(request.raw, loginEntry) > 0) return false;
+  const finish = async (
+    request: FastifyRequest,
+    sealed: string | null,
+  ): Promise<OpenedSession | LoginFault> => {
+    if (is(loginAnswer, request.query) && request.query.error === 'access_denied')
+      return 'cancelled';
+    if (sealed === null || spent.has(sealed)) return 'over';
+    if (limiter.blocked_s(request.raw, loginEntry) > 0) return 'failed';
     spent.set(sealed, true);
-    return true;
+    return finishLogin(request, sealed, issuer, parts);
   };
   app.get('/console/login', async (request, reply) => {
     const begun = await issuer.begin().catch((error: unknown) => {
@@ -188,18 +222,19 @@ const addLogin = (app: FastifyInstance, issuer: IssuerLogin, parts: ConsoleParts
       return null;
     });
     if (!begun) return sendEnterPage(request, reply, 'issuer', 'failed');
-    return reply
-      .header('set-cookie', waiting.write(begun.sealed, login_s))
-      .redirect(begun.url, 303);
+    const cookie = waiting.of(begun.state)?.write(begun.sealed, login_s) ?? [];
+    const dropped = waiting.dropOldest(request.raw, waitingLogins_max - 1);
+    return reply.header('set-cookie', [...dropped, cookie].flat()).redirect(begun.url, 303);
   });
   app.get('/console/login/return', async (request, reply) => {
-    const sealed = waiting.read(request.raw);
-    void reply.header('set-cookie', waiting.write('', 0));
-    const opened =
-      sealed !== null && isGood(request, sealed)
-        ? await finishLogin(request, sealed, issuer, parts)
-        : 'failed';
-    if (opened === 'failed') limiter.countFailure(request.raw, loginEntry);
+    const state = is(loginAnswer, request.query) ? request.query.state : undefined;
+    const cookie = state === undefined ? null : waiting.of(state);
+    const sealed = cookie?.read(request.raw) ?? null;
+    if (cookie && sealed !== null) void reply.header('set-cookie', cookie.write('', 0));
+    const opened = await finish(request, sealed);
+    // Whoever goes back to an answer is logged in by then.
+    if (opened === 'over' && (await liveSession(request.raw, parts)))
+      return reply.redirect('/console/', 303);
     if (typeof opened === 'string') return sendEnterPage(request, reply, 'issuer', opened);
     await begin(request, reply, opened, parts);
     return reply.redirect('/console/', 303);

@@ -87,14 +87,17 @@ describe('a login at the issuer', () => {
     await issuer.login(admin, 'access', secret);
     const visitor = openVisitor(one.rest);
     const { url } = await logIn(visitor);
-    for (const other of [visitor, openVisitor(one.rest)]) {
-      const answer = await other.call('GET', url, undefined, { origin: '' });
-      assert.equal(answer.status, 502);
-    }
+    // Going back leads to the console, where a stranger is told to begin a login.
+    const back = await visitor.call('GET', url, undefined, { origin: '' });
+    assert.deepEqual([back.status, back.headers.get('location')], [303, '/console/']);
+    const stranger = openVisitor(one.rest);
+    assert.equal((await stranger.call('GET', url, undefined, { origin: '' })).status, 400);
+    await visitor.call('DELETE', '/console/session');
+    assert.equal((await visitor.call('GET', url, undefined, { origin: '' })).status, 400);
     // Another login's answer in the browser of somebody who has begun one: the state differs.
     const victim = openVisitor(one.rest);
     await victim.call('GET', '/console/login', undefined, { origin: '' });
-    assert.equal((await victim.call('GET', url, undefined, { origin: '' })).status, 502);
+    assert.equal((await victim.call('GET', url, undefined, { origin: '' })).status, 400);
     assert.equal((await victim.call('GET', '/console/session')).status, 401);
   });
 
@@ -110,8 +113,48 @@ describe('a login at the issuer', () => {
       return (await same.call('GET', path, undefined, { origin: '' })).status;
     };
     const statuses = await Promise.all(Array.from({ length: 12 }, comeBack));
-    assert.deepEqual([...new Set(statuses)], [502]);
+    assert.deepEqual(new Set(statuses), new Set([400, 502]));
+    assert.equal(statuses.filter((status) => status === 502).length, 1);
     assert.equal((await issuer.count()).tokens - tokens, 1);
+  });
+
+  test('does not disturb another one in the same browser, and of those that were left five wait', async () => {
+    await issuer.login(admin, 'access', secret);
+    const visitor = openVisitor(one.rest);
+    const begin = async (): Promise<string> => {
+      const begun = await visitor.call('GET', '/console/login', undefined, { origin: '' });
+      const there = await fetch(begun.headers.get('location') ?? '', { redirect: 'manual' });
+      const { pathname, search } = new URL(there.headers.get('location') ?? '');
+      return `${pathname}${search}`;
+    };
+    const [first, second] = [await begin(), await begin()];
+    for (const url of [first, second]) {
+      const { status } = await visitor.call('GET', url, undefined, { origin: '' });
+      assert.equal(status, 303);
+      assert.deepEqual(await personOf(visitor), ['person-1', 'admin', null]);
+    }
+    await visitor.call('DELETE', '/console/session');
+    const left: string[] = [];
+    for (let tab = 0; tab < 7; tab += 1) left.push(await begin());
+    assert.equal(visitor.cookies().split('; ').length, 5);
+    const statuses: number[] = [];
+    for (const url of [left[1] ?? '', left[2] ?? '', left[6] ?? ''])
+      statuses.push((await visitor.call('GET', url, undefined, { origin: '' })).status);
+    assert.deepEqual(statuses, [400, 303, 303]);
+  });
+
+  test('that is cancelled at the issuer is no fault, and nobody is asked', async () => {
+    const visitor = openVisitor(one.rest);
+    const begun = await visitor.call('GET', '/console/login', undefined, { origin: '' });
+    const state = new URL(begun.headers.get('location') ?? '').searchParams.get('state');
+    const { tokens } = await issuer.count();
+    const path = `/console/login/return?error=access_denied&state=${state}`;
+    const english = { origin: '', 'accept-language': 'en' };
+    const answer = await visitor.call('GET', path, undefined, english);
+    assert.equal(answer.status, 200);
+    assert.match(await answer.text(), /The login was cancelled/);
+    assert.equal(visitor.cookies(), '', 'nothing waits any more');
+    assert.equal((await issuer.count()).tokens, tokens);
   });
 
   test('is refused without a role, and without a merchant or the platform', async () => {

@@ -127,6 +127,15 @@ describe('a session', () => {
     const attacker = await entered();
     const victim = openVisitor(service.rest);
     victim.become(attacker.cookies());
+    // A link that was only opened ends nobody's session, and is not used up.
+    const sent = { link: 'a'.repeat(43) };
+    const asked = await victim.call('POST', '/console/session', sent);
+    const { error, session }: any = await asked.json();
+    assert.deepEqual(
+      [asked.status, error.code, session.subject],
+      [409, 'session_exists', 'console-link'],
+    );
+    assert.equal(await statusOf(attacker.call('GET', '/console/session')), 200);
     assert.equal(await victim.enter(await makeLink(service.rest)), 201);
     assert.notEqual(victim.cookies(), attacker.cookies());
     // The one from before has ended.

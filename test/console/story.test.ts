@@ -93,6 +93,27 @@ describe('a newcomer', { skip: noChromium }, () => {
   });
 });
 
+describe('somebody who is logged in', { skip: noChromium }, () => {
+  test('is asked before a one-time link ends the session, which the link does not do by itself', async () => {
+    const { page } = await openConsole(service.rest, await makeSession(service, 'viewer'));
+    const person = (): Promise<unknown> =>
+      page.evaluate(
+        "fetch('/console/session').then((answer) => answer.json()).then((one) => one.subject)",
+      );
+    const link = await makeLink(service.rest);
+    await page.goto(link);
+    await page.getByText('a viewer').waitFor();
+    assert.equal(new URL(page.url()).hash, '', 'the secret does not stay in the address');
+    assert.equal(await person(), 'a viewer');
+    await page.getByRole('link', { name: 'Stay logged in' }).click();
+    await page.waitForURL('**/console/');
+    await page.goto(link);
+    await page.getByRole('button', { name: 'End it and go on' }).click();
+    await page.waitForURL('**/console/');
+    assert.equal(await person(), 'console-link');
+  });
+});
+
 describe('a viewer', { skip: noChromium }, () => {
   test('may look and change nothing, and is shown who may', async () => {
     const merchant = await makeMerchant(service);

@@ -163,11 +163,11 @@ describe('a token of the issuer', () => {
     }
   });
 
-  test('is refused when it is out of time, for others, of others, or incomplete; five seconds of another clock are forgiven', async (t) => {
+  test('is refused when it is out of time, for others, of others, or incomplete; a minute of another clock is forgiven', async (t) => {
     const { answerOf } = await open(t);
     const now = now_s();
     const wrong: readonly JWTPayload[] = [
-      { exp: now - 30 },
+      { exp: now - 90 },
       { nbf: now + 3_600 },
       { aud: 'another-service' },
       { aud: undefined as never },
@@ -183,7 +183,7 @@ describe('a token of the issuer', () => {
         'unauthorized',
         JSON.stringify(claims),
       );
-    const justOver = () => answerOf({ ...viewer(), exp: now_s() - 2, nbf: now_s() + 2 });
+    const justOver = () => answerOf({ ...viewer(), exp: now_s() - 50, nbf: now_s() + 50 });
     await eventually(async () => (await justOver()) === 'person-1 viewer', 'it is forgiven');
   });
 
@@ -315,9 +315,9 @@ describe('a socket of a token', () => {
     const { issuer, read } = await open(t);
     const { socketUrl } = await serveGraph(t, { otherReaders: [read] });
     const lasting = await letIn(t, socketUrl, await issuer.sign(viewer()));
-    // It ends now, and five seconds are forgiven: a busy machine may take longer to let it in.
+    // Five of the forgiven seconds are left: a busy machine may take longer to let it in.
     const { expiring, exp, closing } = await eventually(async () => {
-      const exp = now_s();
+      const exp = now_s() - 55;
       const expiring = await issuer.sign({ ...viewer(), exp });
       const letting = letIn(t, socketUrl, expiring).then((socket) => closingOf(socket));
       return letting.then(
@@ -325,7 +325,7 @@ describe('a socket of a token', () => {
         () => null,
       );
     }, 'it is let in');
-    assert.ok(Date.now() >= (exp + 5) * 1_000, 'it was closed before it expired');
+    assert.ok(Date.now() >= (exp + 60) * 1_000, 'it was closed before it expired');
     assert.deepEqual(closing, { code: 4403, reason: 'The token has expired.' });
     assert.equal(lasting.readyState, lasting.OPEN);
     const late = await fetch(socketUrl.replace('ws', 'http'), {

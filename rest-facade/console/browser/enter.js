@@ -1,4 +1,7 @@
-/** Takes a one-time link from the address, which no server has seen, and goes on to the console. */
+/**
+ * Takes a one-time link from the address, which no server has seen, and goes on to the console. It
+ * ends the session of whoever is logged in here, so that person is asked before.
+ */
 
 /** @param {string} name Which of the page's messages is shown. */
 const show = (name) => {
@@ -6,18 +9,34 @@ const show = (name) => {
     if (part instanceof HTMLElement) part.hidden = part.dataset['when'] !== name;
 };
 
-/** @param {string} link */
-const enter = async (link) => {
+/** The link whose reader is asked. */
+let asked = '';
+
+/**
+ * @param {string} link
+ * @param {string} subject Who is logged in here.
+ */
+const ask = (link, subject) => {
+  asked = link;
+  const who = document.querySelector('[data-who]');
+  if (who) who.textContent = subject;
+  show('asking');
+};
+
+/**
+ * @param {string} link
+ * @param {boolean} replace Whether the session of before may end.
+ */
+const enter = async (link, replace) => {
   show('opening');
-  // The secret does not stay in the address or in the browser's history.
-  history.replaceState(null, '', location.pathname);
   try {
     const answer = await fetch('/console/session', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-console': 'enter' },
-      body: JSON.stringify({ link }),
+      body: JSON.stringify({ link, replace }),
     });
     if (answer.ok) location.replace('/console/');
+    else if (answer.status === 409) ask(link, (await answer.json()).session.subject);
     else show(answer.status === 401 ? 'over' : 'failed');
   } catch {
     show('failed');
@@ -26,8 +45,12 @@ const enter = async (link) => {
 
 const begin = () => {
   const link = location.hash.slice(1);
-  if (link !== '') void enter(link);
+  if (link === '') return;
+  // The secret does not stay in the address or in the browser's history.
+  history.replaceState(null, '', location.pathname);
+  void enter(link, false);
 };
+document.querySelector('[data-go]')?.addEventListener('click', () => void enter(asked, true));
 // A link may be pasted into a page that is open already.
 addEventListener('hashchange', begin);
 begin();
