@@ -2,10 +2,9 @@
  * Compiles the contract's schemas, each once. Nothing is coerced; the first mistake is reported.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { isCurrency } from '../schema/currencies.ts';
 import { describeMistake } from './describe-mistake.ts';
 import type { Schema } from './read-contract.ts';
-
-const currencies = new Set(Intl.supportedValuesOf('currency'));
 
 /** A day that exists and that a record can hold. */
 const isDay = (text: string): boolean => {
@@ -38,7 +37,7 @@ const ajv = new Ajv2020({
     date: isDay,
     uri: (text: string) => URL.canParse(text) && !/\s/.test(text),
     email: /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/,
-    'iso-4217': (text: string) => currencies.has(text),
+    'iso-4217': isCurrency,
   },
 });
 ajv.addVocabulary(['example', 'x-default', 'x-expected']);

@@ -3,14 +3,16 @@
  * page. A plain form, which works without any script. Additions, D-102.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { digitsOf } from '../../schema/currencies.ts';
+import { signsOf } from '../../schema/money-format.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
+import { amountOf } from './browser/amount-rules.js';
 import type { LinkPage } from './call-checkout.ts';
 import { chooseLanguage, rememberSwitch } from './choose-language.ts';
 import type { PageLimiter } from './limit-page.ts';
 import type { PageContext } from './page-context.ts';
 import { guardPage } from './page-headers.ts';
-import { readAmount } from './read-amount.ts';
 import { isSameOrigin } from './same-origin.ts';
 import { amountMistake, endedLinkPage, linkPage } from './views/link.ts';
 import { busyPage, unknownPage } from './views/message.ts';
@@ -100,7 +102,10 @@ export const showLink = (
     const key = form.get('idempotency_key') ?? '';
     const again = (problem: string): FastifyReply =>
       reply.code(422).send(linkPage(link, words, context.assets, { typed, problem }));
-    const amount = link.amount === null ? readAmount(typed, link.currency) : null;
+    const amount =
+      link.amount === null
+        ? amountOf(typed, digitsOf(link.currency), signsOf(link.currency))
+        : null;
     if (link.amount === null && amount === null) return again(amountMistake(link, words));
     const wait_s = limiter.linkPayment(request.params.address);
     if (wait_s > 0) return sendBusy(context, reply, words, wait_s);

@@ -224,6 +224,24 @@ describe('a payment link', { concurrency: true }, () => {
     assert.ok(!hostile.text.includes('<script>alert'));
   });
 
+  test('counts what a buyer types in the minor units of ISO 4217, and names the currency', async () => {
+    const merchant = await makeMerchant(service);
+    const forints = await create(merchant, { currency: 'HUF', amount_max: 1_000_000_000 });
+    const { status, page } = await goOn(forints, '100');
+    assert.equal(status, 303);
+    const { body } = await merchant.call('GET', `/payments/${paymentOf(page)}`);
+    assert.deepEqual([body.amount, body.currency], [10_000, 'HUF']);
+    const dollars = await create(merchant, { currency: 'CAD', amount: 1_050 });
+    const shown = async (address: string): Promise<string> =>
+      (await fetch(address, { headers: { 'accept-language': 'en' } })).text();
+    assert.match(await shown(dollars.url), /CAD\s10\.50/);
+    const payment = await merchant.call('POST', '/payments', { amount: 1_050, currency: 'CAD' });
+    assert.match(await shown(payment.body.payment_url), /CAD\s10\.50/);
+    for (const currency of ['HRK', 'BGN', 'DEM', 'XAU'])
+      for (const path of ['/links', '/payments'])
+        assert.equal((await merchant.call('POST', path, { amount: 100, currency })).status, 400);
+  });
+
   test('makes one payment of a page whose button is pressed again, until that ends unpaid', async () => {
     const merchant = await makeMerchant(service);
     const link = await create(merchant, { amount_min: 500, uses: null });

@@ -49,10 +49,15 @@ export const rooms: readonly Room[] = [
       under('schema/')(to) || (typeOnly && under('schema/generated/')(from)),
   },
   {
-    row: ['any `rules/` or `rules.ts`', '`kernel/rules` and the rules of its own subgraph'],
+    row: [
+      'any `rules/` or `rules.ts`',
+      '`schema/currencies`, `kernel/rules` and the rules of its own subgraph',
+    ],
     holds: (path) => isRules(path),
     mayImport: ({ from, to }) =>
-      under('subgraphs/kernel/rules/')(to) || (under(subgraphOf(from))(to) && isRules(to)),
+      to === 'schema/currencies.ts' ||
+      under('subgraphs/kernel/rules/')(to) ||
+      (under(subgraphOf(from))(to) && isRules(to)),
   },
   {
     row: [
@@ -117,9 +122,19 @@ export const rooms: readonly Room[] = [
     mayImport: ({ to }) => under('sdk/')(to),
   },
   {
-    row: ['`console/`', 'itself; of the schema the generated operations'],
+    row: [
+      '`console/`',
+      "itself; of the schema the generated operations, `currencies` and `money-format`; the pages' `amount-rules`",
+    ],
     holds: under('console/'),
-    mayImport: ({ to }) => under('console/')(to) || to === 'schema/generated/console.ts',
+    mayImport: ({ to }) =>
+      under('console/')(to) ||
+      [
+        'schema/generated/console.ts',
+        'schema/currencies.ts',
+        'schema/money-format.ts',
+        'rest-facade/checkout/browser/amount-rules.js',
+      ].includes(to),
   },
   {
     row: ['`main.ts`, `start-roles.ts`', 'everything: they wire the roles together'],

@@ -1,7 +1,8 @@
 /** What a search finds, in words, and the place in the console where each stands. */
 import type { SearchQuery } from '../../../schema/generated/console.ts';
 import type { Search } from '../address.ts';
-import { money, shortId } from '../format.ts';
+import { money } from '../amounts.ts';
+import { shortId } from '../format.ts';
 import { Status, tones } from '../parts/status.tsx';
 import { useWords } from '../words/words.ts';
 import type { Section } from './sections.tsx';

@@ -11,7 +11,8 @@ import {
 import { PaymentLink } from '../alerts/payment-link.tsx';
 import { ResolveDialog as ResolveAlertDialog } from '../alerts/resolve.tsx';
 import { kept, useAddress } from '../address.ts';
-import { money, wholeNumber } from '../format.ts';
+import { money } from '../amounts.ts';
+import { wholeNumber } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Behind, useFaultText } from '../parts/refusal.tsx';
 import { Failure } from '../parts/states.tsx';

@@ -5,7 +5,7 @@
 import { Link } from '@tanstack/react-router';
 import type { TodayQuery, TotalsOf } from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search } from '../address.ts';
-import { money, shortMoney } from '../format.ts';
+import { money, shortMoney } from '../amounts.ts';
 import { Sparkline } from '../parts/sparkline.tsx';
 import { dayBefore, ownZone } from '../reports/spans.ts';
 import { sumOf } from '../reports/use-totals.ts';

@@ -7,7 +7,7 @@ import {
   RecordSettlement,
 } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { readAmount } from '../format.ts';
+import { readAmount } from '../amounts.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { ActForm } from '../parts/act-form.tsx';
 import { outcomeOf, refusedBy, type Outcome, type Refusal } from '../parts/outcome.ts';

@@ -1,6 +1,6 @@
 /** What a link takes, and how often, in words. */
 import type { LinkRowFragment } from '../../../schema/generated/console.ts';
-import { money } from '../format.ts';
+import { money } from '../amounts.ts';
 import type { LinkWords } from '../words/links.ts';
 
 /** The amount, or its bounds where the buyer names it. */

@@ -1,6 +1,7 @@
 /** Small texts: amounts, moments, ids. */
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import { exactMoment, money, shortId, shortMoment, utcMoment } from '../format.ts';
+import { money } from '../amounts.ts';
+import { exactMoment, shortId, shortMoment, utcMoment } from '../format.ts';
 import { useWords } from '../words/words.ts';
 import { Icon } from './icon.tsx';
 

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { CancelPayment, CapturePayment, RefundPayment } from '../../../schema/generated/console.ts';
-import { amountText, money, readAmount } from '../format.ts';
+import { amountText, money, readAmount } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { actOnce, isUnanswered, unansweredOf } from '../parts/act-once.ts';
 import { outcomeOf, refusedBy } from '../parts/outcome.ts';

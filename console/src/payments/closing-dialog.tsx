@@ -6,7 +6,7 @@ import {
   ReceiptTerms,
   type ReceiptTermsQuery,
 } from '../../../schema/generated/console.ts';
-import { amountText, money, readAmount } from '../format.ts';
+import { amountText, money, readAmount } from '../amounts.ts';
 import { actOnce } from '../parts/act-once.ts';
 import { outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { TextField } from '../parts/fields.tsx';

@@ -2,7 +2,8 @@
 import { useState, type ReactNode } from 'react';
 import { DialogTrigger, Dialog, Popover, Button } from 'react-aria-components';
 import { clean, listOf, useAddress, type Search } from '../address.ts';
-import { amountFieldText, money, plainMoment, readAmount } from '../format.ts';
+import { amountFieldText, money, readAmount } from '../amounts.ts';
+import { plainMoment } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useFilterWords } from '../words/filters.ts';
 import { useWords } from '../words/words.ts';

@@ -6,7 +6,7 @@ import {
   RefundPayment,
   type ReceiptTermsQuery,
 } from '../../../schema/generated/console.ts';
-import { amountText, money, readAmount } from '../format.ts';
+import { amountText, money, readAmount } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { actOnce, isUnanswered } from '../parts/act-once.ts';
 import { TextField } from '../parts/fields.tsx';

@@ -1,5 +1,6 @@
 /** What happened to a payment as lines in order of time; what belongs together is one line. */
-import { duration, money } from '../format.ts';
+import { money } from '../amounts.ts';
+import { duration } from '../format.ts';
 import type { Tone } from '../parts/status.tsx';
 import type { TimelineWords } from '../words/timeline.ts';
 import type { Words } from '../words/en.ts';

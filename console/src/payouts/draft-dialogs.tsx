@@ -8,7 +8,7 @@ import {
   RejectDraft,
   type DraftRowFragment,
 } from '../../../schema/generated/console.ts';
-import { money } from '../format.ts';
+import { money } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { outcomeOf, refusedBy, type Outcome, type Refusal } from '../parts/outcome.ts';
 import { useAsk } from '../parts/use-ask.ts';

@@ -1,5 +1,5 @@
 /** What a proposed payout must look like, checked as it is typed; the service checks it again. */
-import { readAmount } from '../format.ts';
+import { readAmount } from '../amounts.ts';
 
 export const methods = ['payouts_sbp', 'payouts_card', 'payouts_account'] as const;
 export type Method = (typeof methods)[number];

@@ -7,7 +7,7 @@ import {
   type PayoutFormQuery,
 } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { money } from '../format.ts';
+import { money } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { actOnce } from '../parts/act-once.ts';
 import { outcomeOf, type Outcome } from '../parts/outcome.ts';

@@ -7,7 +7,8 @@ import {
   type RatedMethod,
   type RatesQuery,
 } from '../../../schema/generated/console.ts';
-import { plainMoment, readAmount } from '../format.ts';
+import { readAmount } from '../amounts.ts';
+import { plainMoment } from '../format.ts';
 import { ended, outcomeOf } from '../parts/outcome.ts';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';

@@ -13,8 +13,8 @@ const problem = document.querySelector('#amount-problem');
 
 /** Whether what is typed may be paid. */
 const isPayable = () => {
-  const { places, least, most } = input?.dataset ?? {};
-  const amount = amountOf(input?.value ?? '', Number(places));
+  const { digits, signs = '', least, most } = input?.dataset ?? {};
+  const amount = amountOf(input?.value ?? '', Number(digits), signs.split(' '));
   return amount !== null && amount >= Number(least) && amount <= Number(most);
 };
 

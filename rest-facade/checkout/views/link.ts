@@ -1,9 +1,10 @@
 /** The page of a payment link: what is paid for, and the way on to its payment (D-102). */
 import { randomBytes } from 'node:crypto';
+import { digitsOf } from '../../../schema/currencies.ts';
+import { signsOf } from '../../../schema/money-format.ts';
 import type { LinkPage } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';
 import { html, type Html, type Piece } from '../html.ts';
-import { placesOf } from '../read-amount.ts';
 import type { Assets } from '../serve-assets.ts';
 import type { Words } from '../words/words.ts';
 import { lock, seals } from './icons.ts';
@@ -47,7 +48,8 @@ const amountField = (link: LinkPage, words: Words, mistake: LinkMistake | null):
         enterkeyhint="go"
         required
         autofocus
-        data-places="${placesOf(link.currency)}"
+        data-digits="${digitsOf(link.currency)}"
+        data-signs="${signsOf(link.currency).join(' ')}"
         data-least="${link.amountMin ?? 0}"
         data-most="${link.amountMax ?? 0}"
         data-problem="${amountMistake(link, words)}"

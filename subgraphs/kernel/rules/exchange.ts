@@ -2,6 +2,7 @@
  * Amounts in USDT. Decision D-35: at the operator-set rate of the currency when the payment was
  * created; null without a rate.
  */
+import { digitsOf } from '../../../schema/currencies.ts';
 
 /** Digits behind the point that a rate may have. */
 export const rateScale_digits = 12;
@@ -25,27 +26,9 @@ export const exchangeRate = (text: string): bigint | null => {
 export const plainRate = (text: string): string =>
   text.replaceAll(/^0+(?=\d)|\.0+$|(?<=\.\d*[1-9])0+$/g, '');
 
-const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
-
-/** Whether a text is an ISO 4217 code. */
-export const isCurrency = (text: string): boolean => currencies.has(text);
-
-const minorDigits = new Map<string, number>();
-
-/** How many digits a currency's minor unit has: 2 for RUB, 0 for JPY. */
-const minorDigitsOf = (currency: string): number => {
-  const known = minorDigits.get(currency);
-  if (known !== undefined) return known;
-  const digits =
-    new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
-      .maximumFractionDigits ?? 2;
-  minorDigits.set(currency, digits);
-  return digits;
-};
-
 /** The amount (minor units) in USDT, exact until it is rounded half up to 6 digits. */
 export const usdtOf = (amount: bigint, currency: string, rate: bigint): number => {
-  const divisor = 10n ** BigInt(minorDigitsOf(currency) + rateScale_digits - usdtScale_digits);
+  const divisor = 10n ** BigInt(digitsOf(currency) + rateScale_digits - usdtScale_digits);
   const rounded = (amount * rate * 2n + divisor) / (divisor * 2n);
   const digits = rounded.toString().padStart(usdtScale_digits + 1, '0');
   return Number(`${digits.slice(0, -usdtScale_digits)}.${digits.slice(-usdtScale_digits)}`);

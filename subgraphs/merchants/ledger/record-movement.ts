@@ -10,7 +10,7 @@ import { withinBound } from '../../kernel/ledger/bound.ts';
 import { clientOf } from '../../kernel/database/orm-connections.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import { isPlainText } from '../../kernel/rules/block.ts';
-import { isCurrency } from '../../kernel/rules/exchange.ts';
+import { isCurrency } from '../../../schema/currencies.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { largestAmount, minorUnits } from '../../kernel/rules/money.ts';
 import {

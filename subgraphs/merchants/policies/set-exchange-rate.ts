@@ -3,16 +3,12 @@
  * moment on, never retroactive.
  */
 import { randomUUID } from 'node:crypto';
+import { isCurrency } from '../../../schema/currencies.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, given } from '../../kernel/database/find-page.ts';
 import type { Page, PageQuery } from '../../kernel/database/page.ts';
 import { ExchangeRateEntity, type ExchangeRate } from '../../kernel/policies/entities.ts';
-import {
-  exchangeRate,
-  isCurrency,
-  plainRate,
-  rateScale_digits,
-} from '../../kernel/rules/exchange.ts';
+import { exchangeRate, plainRate, rateScale_digits } from '../../kernel/rules/exchange.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Acting } from '../audit.ts';
 import { beginning, changePolicy, type PolicyParts } from './change-policy.ts';

@@ -9,7 +9,7 @@ import {
   type ReportLine,
 } from '../../kernel/banks/settlement-bank.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
-import { isCurrency } from '../../kernel/rules/exchange.ts';
+import { isCurrency } from '../../../schema/currencies.ts';
 import { largestAmount } from '../../kernel/rules/money.ts';
 
 export const registryHeader = 'reference,operation_id,kind,amount,currency,status,at,fee';

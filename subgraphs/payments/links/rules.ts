@@ -1,5 +1,5 @@
 /** What a payment link is. Additions, section 3; D-100 to D-104. */
-import { isCurrency } from '../../kernel/rules/exchange.ts';
+import { isCurrency } from '../../../schema/currencies.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { receiptMistake, type ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';

@@ -3,7 +3,7 @@
  * "Subscription"; decisions D-30 (outcomes by amount), D-63a (a charge's method is `recurrent`),
  * D-66 (verifications).
  */
-import { isCurrency } from '../../kernel/rules/exchange.ts';
+import { isCurrency } from '../../../schema/currencies.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import {

@@ -3,7 +3,7 @@
  * D-30 for the plan.
  */
 import { plannedCallbacks } from '../../kernel/rules/buyer.ts';
-import { isCurrency } from '../../kernel/rules/exchange.ts';
+import { isCurrency } from '../../../schema/currencies.ts';
 import { defaultCurrency, minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
