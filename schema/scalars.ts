@@ -32,6 +32,7 @@ declare global {
      * access").
      */
     rawJSON(text: string): object;
+    isRawJSON(value: unknown): boolean;
   }
 }
 

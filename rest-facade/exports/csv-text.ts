@@ -1,24 +1,32 @@
 /**
- * Rows as CSV for people (RFC 4180): a text that a spreadsheet would take for a formula has an
- * apostrophe before it, and the file begins with the mark by which spreadsheets know UTF-8.
+ * Rows as CSV for people (RFC 4180): the file begins with the mark by which spreadsheets know UTF-8,
+ * and a spreadsheet takes no text of it for a formula, whatever it takes for a separator.
  */
 import type { ExportColumn } from './plan-export.ts';
 
 const mark = '\uFEFF';
 const lineEnd = '\r\n';
 
+/** Spreadsheets in Russian write a comma in numbers, and expect this between fields. */
+const separators = { en: ',', ru: ';' } as const;
+export type ExportLanguage = keyof typeof separators;
+
+/** Where a cell would begin with what begins a formula, also in full width. */
+const formula = /(^|[;,\t\r\n])(?=[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;
+
+const quoted = (text: string): string =>
+  `"${text.replaceAll(formula, "$1'").replaceAll('"', '""')}"`;
+
 const textOf = (value: unknown): string => {
   if (value === null || value === undefined) return '';
-  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint')
-    return String(value);
-  if (typeof value !== 'string')
-    return Array.isArray(value) ? value.map(textOf).join(' ') : JSON.stringify(value);
-  return /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return typeof value === 'string' ? value : JSON.stringify(value);
 };
 
 const cellOf = (value: unknown): string => {
-  const text = textOf(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  // Sums that may be beyond 2^53-1 are numbers in their text alone.
+  const isText = value !== null && ['string', 'object'].includes(typeof value);
+  if (!isText || JSON.isRawJSON(value)) return textOf(value);
+  return quoted(Array.isArray(value) ? value.map(textOf).join(' ') : textOf(value));
 };
 
 const valueAt = (row: unknown, path: readonly string[]): unknown =>
@@ -30,12 +38,22 @@ const valueAt = (row: unknown, path: readonly string[]): unknown =>
     row,
   );
 
-/** The first line. */
-export const csvHead = (columns: readonly ExportColumn[]): string =>
-  mark + columns.map(({ name }) => name).join(',') + lineEnd;
+export interface CsvWriter {
+  /** The first line. */
+  readonly head: string;
+  /** The lines of some rows. */
+  readonly lines: (rows: readonly unknown[]) => string;
+}
 
-/** The lines of some rows. */
-export const csvLines = (columns: readonly ExportColumn[], rows: readonly unknown[]): string =>
-  rows
-    .map((row) => columns.map(({ path }) => cellOf(valueAt(row, path))).join(',') + lineEnd)
-    .join('');
+/** Writes rows for people of a language. */
+export const csvWriter = (
+  columns: readonly ExportColumn[],
+  language: ExportLanguage,
+): CsvWriter => {
+  const lineOf = (cells: readonly string[]): string => cells.join(separators[language]) + lineEnd;
+  return {
+    head: mark + lineOf(columns.map(({ name }) => name)),
+    lines: (rows) =>
+      rows.map((row) => lineOf(columns.map(({ path }) => cellOf(valueAt(row, path))))).join(''),
+  };
+};

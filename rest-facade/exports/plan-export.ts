@@ -185,7 +185,11 @@ export const planExport = (schema: GraphQLSchema, text: string): ExportPlan | nu
   const found = listIn(schema, operation);
   if (!operation || !found?.nodes.selectionSet) return null;
   const { field, shape, nodes, row } = found;
-  const { selections, columns } = keepLeaves(found.nodes.selectionSet, row, fragments);
+  const { selections, columns: all } = keepLeaves(found.nodes.selectionSet, row, fragments);
+  // `paymentId` and `payment { id }` are one column: what has the same name is the same thing.
+  const columns = all.filter(
+    ({ name }, index) => all.findIndex((column) => column.name === name) === index,
+  );
   if (columns.length === 0) return null;
   const { alias: _, ...plainNodes } = nodes;
   const root = {

@@ -7,19 +7,20 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ExecutionResult } from 'graphql';
-import { is, object, record, string, unknown } from 'valibot';
+import { is, object, optional, picklist, record, string, unknown } from 'valibot';
 import { admitCaller, takeToken, type AdmissionParts } from '../../gateway/callers/admit-caller.ts';
 import { authorizationOf, type Authenticator } from '../../gateway/callers/authenticate.ts';
 import type { Authenticated } from '../../gateway/callers/caller.ts';
 import { emptyBody, signaturesOf } from '../../gateway/callers/check-caller.ts';
 import { blockedMessage, rateMessage } from '../../gateway/callers/rate-limit.ts';
 import { consoleOperation } from '../../gateway/graphql/console-documents.ts';
+import { presentError } from '../../gateway/graphql/present-error.ts';
 import type { Supergraph } from '../../gateway/supergraph.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Call, OperatorPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { isErrorCode, rateLimited, refuse, sendRefusal, type Refusal } from '../refusal-http.ts';
 import { walkPages } from '../walk-pages.ts';
-import { csvHead, csvLines } from './csv-text.ts';
+import { csvWriter, type CsvWriter } from './csv-text.ts';
 import { openExportLimits, type ExportLimits } from './export-limits.ts';
 import { pageOf, planExport, type ExportPlan, type ListAnswer } from './plan-export.ts';
 import { whenClosed } from '../when-closed.ts';
@@ -33,7 +34,12 @@ export interface ExportParts extends Omit<AdmissionParts, 'authenticator'> {
   readonly authenticator: Pick<Authenticator, 'ofHeader' | 'isKnown' | 'checkRequest' | 'watch'>;
 }
 
-const asked = object({ operation: string(), variables: record(string(), unknown()) });
+const asked = object({
+  operation: string(),
+  variables: record(string(), unknown()),
+  /** In which language the file is read; English when it is absent. */
+  language: optional(picklist(['en', 'ru'])),
+});
 
 interface Page {
   readonly text: string;
@@ -71,10 +77,10 @@ const admit = async (
 };
 
 const refusalOf = ({ errors }: ExecutionResult): Refusal => {
-  const [error] = errors ?? [];
-  const code = error?.extensions['code'];
-  return isErrorCode(code) && code !== 'internal_error'
-    ? refuse(code, error?.message ?? '')
+  const error = errors?.[0] && presentError(errors[0].toJSON());
+  const code = error?.extensions?.['code'];
+  return error && isErrorCode(code) && code !== 'internal_error'
+    ? refuse(code, error.message)
     : refuse('internal_error', 'something broke on our side; quote X-Request-Id to support');
 };
 
@@ -83,9 +89,16 @@ const openPages = (
   plan: ExportPlan,
   variables: Readonly<Record<string, unknown>>,
   call: Call,
-  { supergraph, limits }: Pick<ExportParts, 'supergraph'> & { readonly limits: ExportLimits },
+  {
+    supergraph,
+    limits,
+    writer,
+  }: Pick<ExportParts, 'supergraph'> & {
+    readonly limits: ExportLimits;
+    readonly writer: CsvWriter;
+  },
 ) => {
-  const { document, field, columns } = plan;
+  const { document, field } = plan;
   const { last: _, before: __, ...filters } = variables;
   return async (cursor: string | null): Promise<Page | Refusal> => {
     const page = { ...filters, first: rowsPerPage, after: cursor };
@@ -95,16 +108,16 @@ const openPages = (
     const found = result.data?.[field] as ListAnswer | null | undefined;
     if (result.errors || !found) return refusalOf(result);
     const { rows, after } = pageOf(found);
-    return { text: csvLines(columns, rows), cursor: after };
+    return { text: writer.lines(rows), cursor: after };
   };
 };
 
 const textOf = async function* (
-  { columns }: ExportPlan,
+  head: string,
   first: Page,
   read: (cursor: string) => Promise<Page | Refusal>,
 ): AsyncGenerator<string> {
-  let before = csvHead(columns);
+  let before = head;
   for await (const { text } of walkPages(first, ({ cursor }: Page) => cursor, read)) {
     yield before + text;
     before = '';
@@ -137,6 +150,7 @@ const sendFile = async (
     readonly limits: ExportLimits;
     readonly plan: ExportPlan;
     readonly variables: Readonly<Record<string, unknown>>;
+    readonly writer: CsvWriter;
   },
 ): Promise<FastifyReply> => {
   const release = parts.limits.take(caller.principal);
@@ -157,7 +171,7 @@ const sendFile = async (
       'content-type': 'text/csv; charset=utf-8; header=present',
       'content-disposition': `attachment; filename="${plan.field}.csv"`,
     })
-    .send(Readable.from(textOf(plan, first, read), { objectMode: false }));
+    .send(Readable.from(textOf(parts.writer.head, first, read), { objectMode: false }));
 };
 
 /** Adds the address. */
@@ -185,6 +199,7 @@ export const serveExports = (app: FastifyInstance, parts: ExportParts): void => 
         limits,
         plan,
         variables: body.variables,
+        writer: csvWriter(plan.columns, body.language ?? 'en'),
       });
     },
   );

@@ -6,6 +6,7 @@ import { parse } from 'csv-parse/sync';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { operatorToken } from '../support/service.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
+import { csvWriter } from '../../rest-facade/exports/csv-text.ts';
 import { planExport } from '../../rest-facade/exports/plan-export.ts';
 import { readApiSchema } from '../../schema/generated-files.ts';
 import { noChromium } from '../browser/chromium.ts';
@@ -152,7 +153,25 @@ describe('an export', () => {
     assert.equal(wrong.status, 400);
   });
 
-  test('holds nothing that a spreadsheet would take for a formula', async () => {
+  /** Texts, and what stands in the file: an apostrophe before each thing that begins a formula. */
+  const formulas = {
+    '=1+1': "'=1+1",
+    '＝1+1': "'＝1+1",
+    '@SUM(1)': "'@SUM(1)",
+    'x;=HYPERLINK("http://x.invalid")': 'x;\'=HYPERLINK("http://x.invalid")',
+    'a,-1': "a,'-1",
+    'a\n＋1\r=2\t@3': "a\n'＋1\r'=2\t'@3",
+    'Tea - 2=3+4': 'Tea - 2=3+4',
+  };
+
+  test('holds nothing that a spreadsheet would take for a formula, whatever separates its cells', async () => {
+    const writer = csvWriter([{ name: 'text', path: ['text'] }], 'ru');
+    for (const [text, cell] of Object.entries(formulas))
+      assert.equal(writer.lines([{ text }]), `"${cell.replaceAll('"', '""')}"\r\n`);
+    assert.equal(
+      writer.lines([{ text: -5 }, { text: null }, { text: true }]),
+      '-5\r\n\r\ntrue\r\n',
+    );
     const name = `=HYPERLINK("http://x", "y"), ${merchant.id}`;
     await askGraph(service, 'mutation($name: String!) { merchantCreate(name: $name) { id } }', {
       name,
@@ -163,6 +182,36 @@ describe('an export', () => {
       rows.map(({ name: cell }) => cell),
       [`'${name}`],
     );
+  });
+
+  test('in Russian has a mark of UTF-8 and semicolons', async () => {
+    const visitor = await visitorOf('viewer', merchant.id);
+    const asked = { operation: 'Payments', variables: { first: 1 }, language: 'ru' };
+    const bytes = await (await visitor.call('POST', '/console/exports', asked)).bytes();
+    assert.equal(Buffer.from(bytes.subarray(0, 3)).toString('hex'), 'efbbbf');
+    const rows: { id: string }[] = parse(Buffer.from(bytes), {
+      columns: true,
+      bom: true,
+      delimiter: ';',
+    });
+    assert.ok(rows.length >= payments_count && rows.every(({ id }) => id.length === 36));
+    const other = { ...asked, language: 'fr' };
+    assert.equal((await visitor.call('POST', '/console/exports', other)).status, 400);
+  });
+
+  test('with variables that the list does not take is refused, as the graph refuses them', async () => {
+    const visitor = await visitorOf('admin');
+    for (const [operation, variables] of [
+      ['Ledger', { merchantId: merchant.id, mode: 'x' }],
+      ['Ledger', { merchantId: merchant.id }],
+      ['Payments', { filter: { nothing: 1 } }],
+    ] as const) {
+      const answer = await exportOf(visitor, operation, variables);
+      assert.equal(answer.status, 400, operation);
+      const { error } = (await answer.json()) as any;
+      assert.equal(error.code, 'bad_request');
+      assert.match(error.message, /^Variable "\$\w+"/);
+    }
   });
 
   test('is for people: pages of ours by cookie, operators by bearer, the lists alone', async () => {
@@ -200,8 +249,11 @@ describe('an export', () => {
     );
     assert.ok(lists.length > 10, `saw only ${lists.length} lists`);
     const schema = readApiSchema();
-    for (const [name, text] of lists)
-      assert.ok((planExport(schema, text)?.columns.length ?? 0) > 2, name);
+    for (const [name, text] of lists) {
+      const columns = (planExport(schema, text)?.columns ?? []).map((column) => column.name);
+      assert.ok(columns.length > 2, name);
+      assert.equal(new Set(columns).size, columns.length, `${name}: ${columns.join()}`);
+    }
   });
 });
 

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { operationsVersion } from '../../../schema/generated/console.ts';
 import { wholeNumber } from '../format.ts';
+import { settingsNow } from '../settings.ts';
 import { useWords } from '../words/words.ts';
 import { openLineCount } from './count-lines.ts';
 import { Icon } from './icon.tsx';
@@ -72,7 +73,7 @@ const useExport = (operation: string, variables: object) => {
       const answer = await fetch('/console/exports', {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-console': operationsVersion },
-        body: JSON.stringify({ operation, variables }),
+        body: JSON.stringify({ operation, variables, language: settingsNow().language }),
         signal: control.signal,
       });
       if (!answer.ok) return setState({ kind: 'failed', refusal: await refusalIn(answer) });
