@@ -31,9 +31,12 @@ interface RowKey {
   readonly id: string;
 }
 
+/** SQL: a text with one spelling of each letter. */
+const folded = (text: string): string => `lower(translate(normalize(${text}), 'ёЁ', 'еЕ'))`;
+
 /**
- * A page of merchants, newest first: those whose name holds `name`, whatever its case; only
- * `merchantId` when it is given.
+ * A page of merchants, newest first: those whose name holds `name`, whatever its case and with ё as
+ * е; only `merchantId` when it is given.
  */
 export const listMerchants = (
   em: EntityManager,
@@ -50,7 +53,9 @@ export const listMerchants = (
       at: 'createdAt',
       where: {
         ...given({ id: merchantId }),
-        ...(name === null ? {} : { [raw('strpos(lower(name), lower(?))', [name])]: { $gt: 0 } }),
+        ...(name === null
+          ? {}
+          : { [raw(`strpos(${folded('name')}, ${folded('?')})`, [name.trim()])]: { $gt: 0 } }),
       },
       bound: ['merchant.page', [merchantId, name]],
     },

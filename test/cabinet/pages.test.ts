@@ -60,6 +60,12 @@ describe('a list', () => {
   });
 });
 
+test('merchants are found by a part of their names, with ё or е, composed or not, in any case', async () => {
+  await make('Чай «Ёлка» и йогурт');
+  for (const name of ['ёлка', ' елка ', 'ЕЛКА» И ', 'Й'.normalize('NFD')])
+    assert.deepEqual((await read({ name })).names, ['Чай «Ёлка» и йогурт'], name);
+});
+
 test('two directions at once, sizes out of range and foreign cursors are a bad request', async () => {
   const [one, two] = [await make('Juice'), await make('Juice')];
   const keys = `query ($m: ID!, $first: Int, $after: String, $last: Int, $before: String) {

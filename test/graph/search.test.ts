@@ -129,6 +129,22 @@ describe('what is found by a text', () => {
     ]);
   });
 
+  test('what is written with ё or е, composed or not, is found as it is typed', async () => {
+    const mine = person(own.id('merchant'));
+    const keep = (order: string) =>
+      harness.database.pool.query('update payment set order_id = $2 where merchant_id = $1', [
+        own.id('merchant'),
+        order,
+      ]);
+    const texts = ['Ёлочный базар-7', ' Елочный базар-7 ', 'Ёлочный базар-7'.normalize('NFD')];
+    for (const kept of [...texts, 'Чёрный чай, ещё'])
+      for (const typed of texts.includes(kept) ? texts : ['Черный чай, еще', 'Чёрный чай, еще']) {
+        await keep(kept.trim());
+        assert.deepEqual(kindsOf(await search(mine, typed)), ['payment by order_id'], typed);
+      }
+    await keep('own-payment-order_id');
+  });
+
   test('what names nothing is not found, and a key does not search', async () => {
     for (const text of ['', '   ', 'nothing', `evt_nothing`, '%', 'x'.repeat(2_000), randomUUID()])
       assert.deepEqual(await search(person(null), text), [], text.slice(0, 20));

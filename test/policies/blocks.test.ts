@@ -204,6 +204,10 @@ test('words are found whole, in any case and script, through invisible character
   assert.ok(finds(['наркоти*'], 'оплата наркотиков'));
   assert.ok(!finds(['наркоти*'], 'антинаркотический'));
   assert.ok(finds(['buy  votes'], 'to buy\nvotes'));
+  assert.ok(finds(['учет'], 'Бухгалтерский УЧЁТ'), 'ё is е');
+  assert.ok(finds(['Полёт*'], 'полетов'));
+  assert.ok(purposeSearch(['учёт'])('учет'), 'a word that was kept with its ё');
+  assert.ok(finds([' Займ '], 'займ'.normalize('NFD')), 'letters are composed');
   assert.ok(finds(['c++'], 'a c++ course'), 'signs are signs');
   assert.ok(!finds([], 'anything'));
   for (const word of ['', '  ', '*', '***', 'a*b', '!', 'a\0', 'x'.repeat(201)])

@@ -19,6 +19,9 @@ const useRested = (text: string): string => {
   return rested;
 };
 
+/** With one spelling of each letter: ё is е, as most people type it. */
+const folded = (text: string): string => text.normalize('NFC').toLowerCase().replaceAll('ё', 'е');
+
 const useFound = (text: string) => {
   const words = useWords();
   const { merchantId } = useAddress();
@@ -30,7 +33,7 @@ const useFound = (text: string) => {
   });
   const names = Object.entries(words.sections) as [Section, string][];
   const sections = names
-    .filter(([, name]) => name.toLowerCase().includes(text.trim().toLowerCase()))
+    .filter(([, name]) => folded(name).includes(folded(text.trim())))
     .map(([section]) => ({ kind: 'section', key: section, section }) as const);
   const objects = rested.length < 3 ? [] : objectsIn(data?.search ?? []);
   return { found: [...objects, ...sections] as readonly Found[], fetching };

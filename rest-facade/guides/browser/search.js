@@ -8,11 +8,17 @@
 const shown_max = 12;
 
 /**
+ * A text with one spelling of each letter: ё is е, as most people type it.
+ * @param {string} text
+ */
+const folded = (text) => text.normalize('NFC').toLowerCase().replaceAll('ё', 'е');
+
+/**
  * The words of a text. Long ones are cut, so that other forms of a word are found.
  * @param {string} text
  */
 const stemsOf = (text) =>
-  (text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []).map((word) => {
+  (folded(text).match(/[\p{L}\p{N}_]+/gu) ?? []).map((word) => {
     // A code or a status is looked for as it is.
     if (word.includes('_') || /\d/.test(word)) return word;
     return word.slice(0, Math.max(4, Math.min(word.length - 2, /[a-z]/.test(word) ? 6 : 5)));
@@ -24,12 +30,12 @@ const stemsOf = (text) =>
  * @param {readonly string[]} stems
  */
 const weightOf = ({ p, t, x }, stems) => {
-  const [page, title] = [p.toLowerCase(), t.toLowerCase()];
+  const [page, title] = [folded(p), folded(t)];
   let weight = 0;
   for (const stem of stems) {
     if (title.includes(stem)) weight += 6;
     else if (page.includes(stem)) weight += 3;
-    else if (x.toLowerCase().includes(stem)) weight += 1;
+    else if (folded(x).includes(stem)) weight += 1;
     else return null;
   }
   return weight;
@@ -41,7 +47,7 @@ const weightOf = ({ p, t, x }, stems) => {
  * @param {readonly string[]} stems
  */
 const pieceOf = (text, stems) => {
-  const places = stems.map((stem) => text.toLowerCase().indexOf(stem)).filter((at) => at !== -1);
+  const places = stems.map((stem) => folded(text).indexOf(stem)).filter((at) => at !== -1);
   const from = Math.max(0, Math.min(text.length, ...places) - 40);
   const begin = from === 0 ? 0 : text.indexOf(' ', from) + 1;
   return `${begin > 0 ? '... ' : ''}${text.slice(begin, begin + 120)}`;

@@ -6,14 +6,15 @@
 import { isPlainText } from './block.ts';
 
 /**
- * Both sides of a comparison in one spelling: compatible forms of a letter are one, invisible
- * characters do not part a word.
+ * Both sides of a comparison in one spelling: compatible forms of a letter are one, ё is е, as most
+ * people write it, and invisible characters do not part a word.
  */
 const folded = (text: string): string =>
   text
     .normalize('NFKC')
     .replaceAll(/\p{Cf}/gu, '')
     .toLowerCase()
+    .replaceAll('ё', 'е')
     .replaceAll(/\s+/g, ' ');
 
 /**
@@ -27,8 +28,13 @@ export const forbiddenWord = (text: string): string | null => {
     : null;
 };
 
-const pattern = (word: string): string =>
-  word.endsWith('*') ? `${RegExp.escape(word.slice(0, -1))}[\\p{L}\\p{N}]*` : RegExp.escape(word);
+/** The list may hold words from before their spelling was one. */
+const pattern = (kept: string): string => {
+  const word = folded(kept);
+  return word.endsWith('*')
+    ? `${RegExp.escape(word.slice(0, -1))}[\\p{L}\\p{N}]*`
+    : RegExp.escape(word);
+};
 
 /**
  * Makes the search for any of the words: it gives the part of a text that is forbidden, or null.

@@ -4,7 +4,7 @@
  * index, are looked for among the newest payments alone (decision A-231).
  */
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
-import { searchWays, type SearchWay } from './rules.ts';
+import { searchWays, spellings, type SearchWay } from './rules.ts';
 
 /** What can be found. */
 type FoundKind =
@@ -54,7 +54,7 @@ const merchants = '(select id from merchant where $1::uuid is null or merchant.i
 interface Place {
   readonly kind: FoundKind;
   readonly by: FoundBy;
-  /** SQL: the condition on `t`, a row of the kind's table; `$2` is the text. */
+  /** SQL: the condition on `t`, a row of the kind's table; `$2` is the text, or its spellings. */
   readonly where: string;
   readonly paymentId?: string;
   readonly table?: string;
@@ -127,13 +127,23 @@ const statements: Readonly<Record<Exclude<SearchWay, 'digits'>, Statement>> = {
       from payment where public_id = $2 and ($1::uuid is null or merchant_id = $1)`,
   ]),
   text: statement('text', [
-    branch({ kind: 'payment', by: 'order_id', where: 't.order_id = $2', paymentId: 't.id' }),
-    branch({ kind: 'payment', by: 'customer', where: 't.customer_id = $2', paymentId: 't.id' }),
-    branch({ kind: 'payment', by: 'rrn', where: 't.rrn = $2', paymentId: 't.id' }),
+    branch({
+      kind: 'payment',
+      by: 'order_id',
+      where: 't.order_id = any($2::text[])',
+      paymentId: 't.id',
+    }),
+    branch({
+      kind: 'payment',
+      by: 'customer',
+      where: 't.customer_id = any($2::text[])',
+      paymentId: 't.id',
+    }),
+    branch({ kind: 'payment', by: 'rrn', where: 't.rrn = any($2::text[])', paymentId: 't.id' }),
     branch({
       kind: 'token',
       by: 'customer',
-      where: `t.mode in ('live', 'test') and t.customer_ref = $2`,
+      where: `t.mode in ('live', 'test') and t.customer_ref = any($2::text[])`,
     }),
   ]),
   request: statement('request', [
@@ -143,7 +153,11 @@ const statements: Readonly<Record<Exclude<SearchWay, 'digits'>, Statement>> = {
 };
 
 const look = (runner: Runner, merchantId: string | null, way: SearchWay, text: string) => {
-  if (way !== 'digits') return run<Found>(runner, statements[way], [merchantId, text]);
+  if (way !== 'digits')
+    return run<Found>(runner, statements[way], [
+      merchantId,
+      way === 'text' ? spellings(text) : text,
+    ]);
   return merchantId === null
     ? run<Found>(runner, digitsOfAll, [text])
     : run<Found>(runner, digitsOfOne, [merchantId, text]);
