@@ -24,6 +24,7 @@ import {
   type PaymentInput,
   type PaymentTerms,
 } from './rules/create.ts';
+import { openReadTerms } from '../kernel/banks/receipt-terms.ts';
 import { givenReceipt, termsRow, type GivenReceipt } from '../kernel/receipts/given-receipt.ts';
 import { servingBank } from './serving-bank.ts';
 import { findPayment } from './store-payment.ts';
@@ -50,6 +51,8 @@ interface Prepared {
   readonly unserved?: Refused | null;
   /** The checked `input.receipt`. */
   readonly receipt?: GivenReceipt | null;
+  /** The phone of the customer whose receipt it gets, by its own terms or by kept ones. */
+  readonly phone?: string | null;
   /** Why no webhook can go where `input.webhookUrl` says. */
   readonly unreachable?: Refused | null;
 }
@@ -62,10 +65,14 @@ export const policyRefusal = (
   policies: PolicyLists,
   { merchantId }: Pick<KeyPrincipal, 'merchantId'>,
   { description, metadata }: Pick<PaymentTerms, 'description' | 'metadata'>,
+  /** The phone of the customer of its receipt; null: it has none. */
+  phone: string | null,
 ): Refused | null => {
   const customer = metadata['customer_id'];
   if (customer !== undefined && policies.isBlocked(merchantId, 'customer', customer))
     return refused('aml_blocked', 'payments of this customer are not accepted');
+  if (phone !== null && policies.isBlocked(merchantId, 'phone', phone))
+    return refused('aml_blocked', 'receipt.customer.phone: payments of it are not accepted');
   const purpose = description === null ? null : policies.forbiddenIn(description);
   return purpose === null
     ? null
@@ -91,6 +98,7 @@ export const recordPayment = async (
     unreachable = null,
     receipt = null,
     receiptTermsId = null,
+    phone = null,
   }: PaymentRequest & Prepared,
   now: Temporal.Instant,
 ): Promise<CreatedPayment | Refused> => {
@@ -105,7 +113,10 @@ export const recordPayment = async (
     null;
   // What was created before it would be refused is still answered to a repeated call.
   const refusal =
-    unreachable ?? receiptMistake(key, receipt) ?? policyRefusal(policies, key, terms) ?? unserved;
+    unreachable ??
+    receiptMistake(key, receipt) ??
+    policyRefusal(policies, key, terms, phone) ??
+    unserved;
   const { plan, ...columns } = terms;
   const payment = {
     ...columns,
@@ -135,7 +146,7 @@ type PayingShop = Pick<KeyPrincipal, 'merchantId' | 'shopId' | 'mode' | 'receipt
 
 export interface CreatingParts extends PageParts, TargetSwitch {
   readonly database: Database;
-  readonly customers: Pick<CustomerVault, 'seal'>;
+  readonly customers: CustomerVault;
   readonly banks: Banks;
   readonly policies: Policies;
 }
@@ -149,6 +160,17 @@ const unreachableTarget = (
   if (typeof webhookUrl !== 'string') return null;
   const mistake = checkOwnUrl(webhookUrl, { privateTargets: privateTargets(), mode });
   return mistake === null ? null : refused('bad_request', `webhook_url: ${mistake}`);
+};
+
+/** The phone of the customer of kept terms; null without one, without terms, or once it was erased. */
+export const phoneOfTerms = async (
+  { database, customers }: Pick<CreatingParts, 'database' | 'customers'>,
+  { merchantId }: Pick<KeyPrincipal, 'merchantId'>,
+  termsId: string | null,
+): Promise<string | null> => {
+  if (termsId === null) return null;
+  const [terms] = await openReadTerms(database.pool, customers)([{ merchantId, termsId }]);
+  return terms?.customer.phone ?? null;
 };
 
 /**
@@ -170,7 +192,10 @@ export const createPayment = async (
   if (receipt && isRefused(receipt)) return receipt;
   const lists = await policies.current();
   const unreachable = unreachableTarget(parts, key, request.input);
-  const prepared = { ...request, unserved, unreachable, receipt };
+  const phone = receipt
+    ? receipt.terms.customer.phone
+    : await phoneOfTerms(parts, key, request.receiptTermsId ?? null);
+  const prepared = { ...request, unserved, unreachable, receipt, phone };
   const created = await recordPayment(database, lists, key, prepared, now());
   if (isRefused(created) || created.replayed || !bank || isRefused(bank)) return created;
   const { merchantId, id: paymentId } = created.payment;

@@ -243,6 +243,42 @@ describe('receipts', { concurrency: true }, () => {
     });
   });
 
+  describe('a customer whose phone is blocked', () => {
+    test('gets no payment, link, token, subscription or charge with a receipt', async () => {
+      const own = await makeMerchant(service);
+      const post = async (path: string, body: object): Promise<[number, any]> => {
+        const answer = await own.call('POST', path, body);
+        return [answer.status, answer.body];
+      };
+      const phone = '+79160001122';
+      const receipt = receiptOf(500, { customer: { phone } });
+      const [, { link }] = await post('/links', { amount: 500, uses: null, receipt });
+      const adding = `mutation ($m: ID!) { blockEntryAdd(merchantId: $m, kind: phone, value: "916 000-11-22", reason: "fraud") { ... on BlockEntry { shown } } }`;
+      const { blockEntryAdd } = await askGraph(service, adding, { m: own.id });
+      assert.deepEqual(blockEntryAdd, { shown: phone });
+      await eventually(
+        async () => (await post('/payments', { amount: 500, receipt }))[0] === 403,
+        'the list is obeyed',
+      );
+      for (const [path, body] of [
+        ['/payments', { amount: 500 }],
+        ['/links', { amount: 500 }],
+        ['/tokens', { amount: 500, method: 'sbp', customer_ref: 'buyer' }],
+        ['/subscriptions', { amount: 500, customer_ref: 'buyer' }],
+        ['/subscriptions', { amount: 500, customer_ref: 'buyer', trial_days: 7 }],
+      ] as const) {
+        const [status, { error }] = await post(path, { ...body, receipt });
+        assert.deepEqual([status, error.code], [403, 'aml_blocked'], path);
+        assert.ok(!error.message.includes('0001122'), error.message);
+      }
+      const page = await fetch(link.url, { method: 'POST', redirect: 'manual' });
+      assert.equal(page.status, 422, 'by a link from before');
+      const other = receiptOf(500, { customer: { phone: '+79160001123' } });
+      assert.equal((await post('/payments', { amount: 500, receipt: other }))[0], 201);
+      assert.deepEqual((await own.call('GET', '/tokens')).body.items, []);
+    });
+  });
+
   describe('the receipt of a refund', () => {
     test('repeats the items of a payment that is given back in full', async () => {
       const id = await paid(1_000);

@@ -155,19 +155,45 @@ test('a value that is none of its kind is refused without being repeated, and is
 
 test('a value has one spelling, and a fingerprint depends on the key', () => {
   const [key, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
-  assert.deepEqual(blockValue(key, 'phone', '8 (900) 123-45-67'), {
-    value: '79001234567',
-    shown: '79001234567',
-  });
-  assert.deepEqual(blockValue(key, 'phone', '+79001234567'), {
-    value: '79001234567',
-    shown: '79001234567',
-  });
+  const one = { value: '79001234567', shown: '+79001234567' };
+  for (const phone of [
+    '+79001234567',
+    '8 (900) 123-45-67',
+    '900 123-45-67',
+    '00 7 900 123 45 67',
+    '8 10 7 900 123-45-67',
+    '+7\u00a0900\u00a0123‑45‑67',
+    '79001234567',
+    '+8 900 123 45 67',
+  ])
+    assert.deepEqual(blockValue(key, 'phone', phone), one, phone);
+  assert.equal(blockValue(key, 'phone', '8 495 123-45-67')?.shown, '+74951234567');
+  assert.equal(blockValue(key, 'phone', '+375 29 123-45-67')?.shown, '+375291234567');
+  assert.equal(blockValue(key, 'phone', '00 84 91 234 56 78')?.shown, '+84912345678');
+  for (const phone of ['123-45-67', '+7 900 123 45', '7900123456789', '212 555 1234', 'phone'])
+    assert.equal(blockValue(key, 'phone', phone), null, phone);
   assert.deepEqual(blockValue(key, 'country', 'kp'), { value: 'KP', shown: 'KP' });
   const account = blockValue(key, 'account', '40817 810 0 9991 0004312');
   assert.equal(account?.shown, '4312');
   assert.match(account?.value ?? '', /^[0-9a-f]{64}$/);
   assert.notEqual(account?.value, blockValue(other, 'account', '40817810099910004312')?.value);
+});
+
+test('a phone that was kept without its country code blocks all the same', async () => {
+  const { merchantId } = await harness.merchant();
+  const phones = ['9161112204', '0079161112205', '81079161112206', '375291112204'];
+  for (const value of phones)
+    await harness.rows(
+      `insert into block_entry (id, merchant_id, kind, value, shown, reason, created_at)
+        values (gen_random_uuid(), $1, 'phone', $2, $2, 'fraud', now())`,
+      [merchantId, value],
+    );
+  await block({ m: merchantId, kind: 'phone', value: '8 916 111-22-07' });
+  const called = ['+79161112204', '+79161112205', '+79161112206', '+79161112207', '+375291112204'];
+  for (const phone of called)
+    await obeyed(async () =>
+      (await harness.farPolicies.current()).isBlocked(merchantId, 'phone', phone),
+    );
 });
 
 test('a forbidden word refuses a description within a second, and is allowed again', async () => {

@@ -22,13 +22,23 @@ export interface BlockValue {
 /** Whether PostgreSQL can keep a text: no U+0000, no halves of surrogate pairs. */
 export const isPlainText = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
+/**
+ * The digits of a phone from its country code on; null when it is none. In Russia a number is
+ * dialled with 8, or with nothing, where the country code 7 stands; a number abroad after 8 10, and
+ * elsewhere after 00.
+ */
+const phoneDigits = (text: string): string | null => {
+  const typed = text.normalize('NFKC').replaceAll(/[\s().\p{Pd}]/gu, '');
+  const digits = typed
+    .replace(/^8?(?=[3489]\d{9}$)|^\+8(?=9\d{9}$)/, '+7')
+    .replace(/^(?:00|810)(?=[1-9])|^(?=[1-9]\d{10})/, '+');
+  return /^\+(7\d{10}|[1-689]\d{7,14})$/.exec(digits)?.[1] ?? null;
+};
+
 const spelled = (kind: BlockKind, text: string): string | null => {
   switch (kind) {
-    case 'phone': {
-      // Inside Russia a number is dialled with 8 where the country code 7 stands.
-      const digits = text.replaceAll(/[\s()+-]/g, '').replace(/^8(?=\d{10}$)/, '7');
-      return /^\d{10,15}$/.test(digits) ? digits : null;
-    }
+    case 'phone':
+      return phoneDigits(text);
     case 'card': {
       const digits = text.replaceAll(/[\s-]/g, '');
       return isCardNumber(digits) ? digits : null;
@@ -46,9 +56,13 @@ const spelled = (kind: BlockKind, text: string): string | null => {
   }
 };
 
+/** A kept value as it is compared: phones were once kept without a country code, too. */
+export const comparedValue = (kind: BlockKind, value: string): string =>
+  kind === 'phone' ? (phoneDigits(value) ?? value) : value;
+
 /** What each kind looks like, for a refusal: the value itself is never repeated. */
 export const blockValueExpected: Readonly<Record<BlockKind, string>> = {
-  phone: '10 to 15 digits with the country code',
+  phone: 'a phone with its country code: +7 and 10 digits in Russia',
   card: 'a card number',
   customer: '1 to 500 characters',
   account: '5 to 34 letters and digits',
@@ -62,6 +76,7 @@ export const blockValueExpected: Readonly<Record<BlockKind, string>> = {
 export const blockValue = (key: Buffer, kind: BlockKind, text: string): BlockValue | null => {
   const value = spelled(kind, text);
   if (value === null) return null;
+  if (kind === 'phone') return { value, shown: `+${value}` };
   if (kind !== 'card' && kind !== 'account') return { value, shown: value };
   return {
     value: createHmac('sha256', key).update(`${kind}:${value}`).digest('hex'),

@@ -56,7 +56,7 @@ export const createLink = async (
   const bank = await servingBank(banks, key, terms.method, terms.capture === 'manual');
   const refusal =
     linkReceiptMistake(key, terms, given) ??
-    policyRefusal(await policies.current(), key, terms) ??
+    policyRefusal(await policies.current(), key, terms, given?.terms.customer.phone ?? null) ??
     (bank && isRefused(bank) ? bank : null);
   const find = async (linkId: string): Promise<PaymentLink | null> =>
     (await loadLinks(pool, [{ merchantId, id: linkId }]))[0] ?? null;

@@ -6,12 +6,13 @@
  */
 import type { Bank } from '../../kernel/banks/bank.ts';
 import type { Banks } from '../../kernel/banks/route.ts';
+import type { CustomerVault } from '../../kernel/database/kept-keys.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import type { PolicyLists } from '../../kernel/policies/policies.ts';
 import { savedText } from '../../kernel/rules/recurring.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { applyAnswerTo } from '../bank-answers/apply-bank-answer.ts';
-import { policyRefusal } from '../create-payment.ts';
+import { phoneOfTerms, policyRefusal } from '../create-payment.ts';
 import type { Payment } from '../entities.ts';
 import { orderCharge } from './charge.ts';
 import { recurringTerms, type RecurringInput, type RecurringTerms } from './rules.ts';
@@ -132,19 +133,28 @@ export interface RecurringMade {
  * is refused.
  */
 export const createRecurringPayment = async (
-  database: Database,
-  banks: Banks,
-  policies: PolicyLists,
+  {
+    database,
+    banks,
+    customers,
+    policies,
+  }: {
+    readonly database: Database;
+    readonly banks: Banks;
+    readonly customers: CustomerVault;
+    readonly policies: PolicyLists;
+  },
   input: RecurringInput,
   now: Temporal.Instant,
 ): Promise<RecurringMade | Refused> => {
   const terms = recurringTerms(input, now);
   if (isRefused(terms)) return terms;
   const bank = await bankFor(banks, input, terms);
-  const { description = null } = input;
+  const { description = null, receiptTermsId = null } = input;
+  const phone = await phoneOfTerms({ database, customers }, input, receiptTermsId);
   const refusal = isRefused(bank)
     ? bank
-    : policyRefusal(policies, input, { description, metadata: terms.metadata });
+    : policyRefusal(policies, input, { description, metadata: terms.metadata }, phone);
   const made =
     isRefused(bank) || refusal
       ? null

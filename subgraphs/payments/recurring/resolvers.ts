@@ -62,15 +62,13 @@ export const recurringMutations = (
   parts: PaymentsParts,
 ): Pick<MutationResolvers, 'recurringPaymentCreate' | 'recurringPaymentCancel'> => ({
   recurringPaymentCreate: async (_, { input }) => {
-    const { database, banks, policies, clocks, wakeRelay, askLater } = parts;
+    const { clocks, wakeRelay, askLater } = parts;
     if (![input.merchantId, input.shopId, input.tokenId].every(isUuid))
       return refused('not_found', 'there is no such shop');
     const { merchantId, shopId, mode } = input;
     const now = await clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
     const made = await createRecurringPayment(
-      database,
-      banks,
-      await policies.current(),
+      { ...parts, policies: await parts.policies.current() },
       input,
       now,
     );

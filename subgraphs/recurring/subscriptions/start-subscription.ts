@@ -160,10 +160,12 @@ const policyRefusal = (
   policies: PolicyLists,
   { merchantId }: KeyPrincipal,
   { customerRef, customerPhone }: SubscriptionTerms,
+  receipt: GivenReceipt | null,
 ): Refused | null => {
+  const phones = [customerPhone, receipt?.terms.customer.phone ?? null];
   const isBlocked =
     policies.isBlocked(merchantId, 'customer', customerRef) ||
-    (customerPhone !== null && policies.isBlocked(merchantId, 'phone', customerPhone));
+    phones.some((phone) => phone !== null && policies.isBlocked(merchantId, 'phone', phone));
   return isBlocked
     ? refused('aml_blocked', 'subscriptions of this customer are not accepted')
     : null;
@@ -199,7 +201,7 @@ export const startSubscription = async (
     async (client) =>
       // What was started before somebody was put on a list is still answered to a repeated call.
       receiptMistake(key, receipt) ??
-      policyRefusal(policies, key, terms) ??
+      policyRefusal(policies, key, terms, receipt) ??
       insertNew(client, key, resourceId, { ...terms, receipt }, now),
   );
   if (isRefused(created)) return created;
