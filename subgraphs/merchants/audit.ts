@@ -5,7 +5,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, given } from '../kernel/database/find-page.ts';
 import type { Page, PageQuery } from '../kernel/database/page.ts';
-import { refused, type Refused } from '../kernel/rules/refusal.ts';
+import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import { withTexts, type AuditTexts } from '../kernel/database/audit.ts';
+import { runTwins, twinsByKey } from '../kernel/database/spread.ts';
+import type { Runner } from '../kernel/database/statement.ts';
 import { AuditEntryEntity, type AuditEntry } from './entities.ts';
 
 export {
@@ -30,12 +33,42 @@ export interface AuditQuery extends PageQuery {
   readonly until?: Temporal.Instant | null | undefined;
 }
 
+interface EntryTexts {
+  readonly merchantId: string;
+  readonly entryId: string;
+  readonly texts: AuditTexts;
+}
+
+const texts = twinsByKey(
+  'audit_text.load',
+  'entry_id',
+  (ofKeys) =>
+    `select merchant_id as "merchantId", entry_id as "entryId", texts from audit_text where ${ofKeys}`,
+);
+
+/** The same entries with the texts that are kept beside them. */
+export const readTexts = async (
+  runner: Runner,
+  entries: readonly AuditEntry[],
+): Promise<AuditEntry[]> => {
+  const kept = await runTwins<EntryTexts, AuditEntry>(runner, texts, entries, (own) => [
+    own.map(({ id }) => id),
+  ]);
+  const byEntry = new Map(kept.map((one) => [one.entryId, one.texts]));
+  return entries.map((entry) => ({
+    ...entry,
+    before: withTexts(entry.before, byEntry.get(entry.id)?.before),
+    after: withTexts(entry.after, byEntry.get(entry.id)?.after),
+  }));
+};
+
 /**
  * A page of the log, newest first; `bad_request` for a wrong size or cursor, and for a subject of
  * all merchants.
  */
 export const listAuditEntries = async (
   em: EntityManager,
+  runner: Runner,
   { merchantId, action = null, actor = null, subjectId = null, since, until, ...page }: AuditQuery,
 ): Promise<Page<AuditEntry> | Refused> => {
   const everybody = merchantId === null;
@@ -50,5 +83,6 @@ export const listAuditEntries = async (
     ...given({ merchantId, action, actor, subjectId }),
     ...(since || until ? { at: moments } : {}),
   };
-  return findPage(em, { entity: AuditEntryEntity, at: 'at', where, bound }, page);
+  const found = await findPage(em, { entity: AuditEntryEntity, at: 'at', where, bound }, page);
+  return isRefused(found) ? found : { ...found, nodes: await readTexts(runner, found.nodes) };
 };

@@ -84,7 +84,7 @@ export const cabinetQueries = ({ database, database: { pool } }: Pick<CabinetPar
         principal.kind === 'operator' && principal.merchantId === null && !merchantId;
       const reached = everybody ? null : merchantOf(principal, merchantId);
       const em = database.emOf(context);
-      return orThrow(await listAuditEntries(em, { ...query, merchantId: reached }));
+      return orThrow(await listAuditEntries(em, pool, { ...query, merchantId: reached }));
     },
   }) satisfies QueryResolvers;
 

@@ -3,6 +3,7 @@
  * on their way.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import type { AuditTexts } from '../kernel/database/audit.ts';
 import { InstantType } from '../kernel/database/instant.ts';
 import type { Row } from '../kernel/database/statement.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
@@ -215,6 +216,23 @@ export const AuditEntryEntity = defineEntity({
 });
 export type AuditEntry = Row<InferEntity<typeof AuditEntryEntity>>;
 
+/**
+ * What people wrote of what they did, of an entry: beside it, since the entry stays for ever and a
+ * text may have to go.
+ */
+const AuditTextEntity = defineEntity({
+  name: 'AuditText',
+  tableName: 'audit_text',
+  properties: {
+    merchantId: p.uuid().primary(),
+    entryId: p.uuid().primary(),
+    /** The entry's. */
+    subjectId: p.text(),
+    texts: p.json<AuditTexts>().columnType('json'),
+  },
+  indexes: [{ name: 'audit_text_subject', properties: ['merchantId', 'subjectId'] }],
+});
+
 export const merchantsEntities = [
   MerchantEntity,
   ApiKeyEntity,
@@ -222,4 +240,5 @@ export const merchantsEntities = [
   WebhookDeliveryEntity,
   WebhookAttemptEntity,
   AuditEntryEntity,
+  AuditTextEntity,
 ];

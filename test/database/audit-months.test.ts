@@ -128,7 +128,11 @@ describe('the audit log by the month', () => {
   test('is read in pages, each entry once, whatever its partition', async () => {
     const seen: string[] = [];
     for (let cursor: string | null = null, pages = 0; pages < 20; pages += 1) {
-      const page = await listAuditEntries(database.fork(), { merchantId, first: 3, after: cursor });
+      const page = await listAuditEntries(database.fork(), database.pool, {
+        merchantId,
+        first: 3,
+        after: cursor,
+      });
       assert.ok('nodes' in page);
       seen.push(...page.nodes.map(({ id }) => id));
       cursor = page.pageInfo.endCursor;

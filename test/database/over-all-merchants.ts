@@ -223,6 +223,7 @@ export const inOneDatabase: Readonly<Record<string, string>> = {
   'shop.load': 'shop.load_of_merchant',
   'webhook_endpoint.load': 'webhook_endpoint.load_of_merchant',
   'webhook_delivery.load': 'webhook_delivery.load_of_merchant',
+  'audit_text.load': 'audit_text.load_of_merchant',
   'webhook.claim_due': 'webhook.claim_due_of_merchant',
   'webhook.store_attempts': 'webhook.store_attempts_of_merchant',
 };

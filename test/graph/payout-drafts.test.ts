@@ -38,7 +38,7 @@ const drafted = `draft { id status isMine createdBy amount recipient { phoneMask
 const refusedTo = '... on Refused { code message }';
 const documents = {
   create: `mutation ($m: ID!, $s: ID!, $phone: String) { done: payoutDraftCreate(merchantId: $m, shopId: $s, mode: test, reason: "September",
-    input: { amount: 600, phone: $phone, bankId: "100000000111" }) { ... on PayoutDraftCreated { ${drafted} } ${refusedTo} } }`,
+    input: { amount: 600, phone: $phone, bankId: "100000000111", fullName: "Petrov Ivan" }) { ... on PayoutDraftCreated { ${drafted} } ${refusedTo} } }`,
   approve: `mutation ($m: ID!, $id: ID!) { done: payoutDraftApprove(merchantId: $m, id: $id) { ... on PayoutDraftApproved { ${drafted} payout { id status recipient { phone } } } ${refusedTo} } }`,
   reject: `mutation ($m: ID!, $id: ID!) { done: payoutDraftReject(merchantId: $m, id: $id, reason: "No") { ... on PayoutDraftRejected { ${drafted} } ${refusedTo} } }`,
   read: `query ($m: ID, $id: ID!) { done: payoutDraft(id: $id, merchantId: $m) { id status shop { id name } payout { id status } } }`,
@@ -127,5 +127,6 @@ test('people of finance propose, approve and reject; lower roles, keys and other
       ['payout_draft.approve', 'boris', 'admin', 'request-1'],
     ],
   );
-  assert.doesNotMatch(JSON.stringify(rows), /9161234567/, 'the log has the mask alone');
+  assert.doesNotMatch(JSON.stringify(rows), /9161234567|Petrov/, 'the log has masks alone');
+  assert.match(rows[0].after, /"fullName": "P\*\*\* I\*\*\*"/);
 });

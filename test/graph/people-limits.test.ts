@@ -53,6 +53,7 @@ const documents = {
   subscription: `mutation ($id: ID!, $m: ID, $reason: String) { done: subscriptionCancel(id: $id, merchantId: $m, reason: $reason) { ... on SubscriptionCancelled { subscription { status cancelReason } } ... on Refused { code } } }`,
   token: `mutation ($id: ID!, $m: ID, $reason: String) { done: tokenCancel(id: $id, merchantId: $m, reason: $reason) { ... on TokenCancelled { token { status } } ... on Refused { code } } }`,
   refund: `mutation ($id: ID!, $m: ID, $reason: String, $amount: MinorUnits) { done: refundCreate(paymentId: $id, amount: $amount, merchantId: $m, reason: $reason) { ... on RefundCreated { refund { status } } ... on Refused { code } } }`,
+  log: 'query ($m: ID, $action: String) { done: auditLog(merchantId: $m, action: $action) { nodes { after } } }',
 } as const;
 
 /** What the mutation came to, or the code of the error. */
@@ -66,15 +67,18 @@ const ask = async (
     { principal, requestId: 'request-1', isInLane: true },
   )) as ExecutionResult<{ done: any }>;
   if (errors) return errors[0]?.extensions['code'];
-  return data?.done.code ?? data?.done.subscription ?? data?.done.token ?? data?.done.refund;
+  const { code, subscription, token, refund, nodes } = data?.done ?? {};
+  return code ?? subscription ?? token ?? refund ?? nodes;
 };
 
 const entries = async (action: string): Promise<readonly unknown[]> => {
   const { rows } = await harness.database.pool.query(
-    'select actor, before, after from audit_entry where merchant_id = $1 and action = $2 order by id',
+    `select actor, before ->> 'status' as before,
+      (select texts -> 'after' ->> 'reason' from audit_text where entry_id = audit_entry.id) as reason
+      from audit_entry where merchant_id = $1 and action = $2 order by id`,
     [own.id('merchant'), action],
   );
-  return rows.map(({ actor, before: was, after: is }) => [actor, was.status, is.reason]);
+  return rows.map(({ actor, before: was, reason }) => [actor, was, reason]);
 };
 
 for (const kind of ['subscription', 'token'] as const)
@@ -99,6 +103,12 @@ for (const kind of ['subscription', 'token'] as const)
     );
     assert.equal((await cancel('admin')).status, 'cancelled', 'again is no mistake');
     assert.deepEqual(await entries(`${kind}.cancel`), [['the support', 'active', reason]]);
+    const read = await ask('log', person('viewer'), { m, action: `${kind}.cancel` });
+    assert.deepEqual(
+      JSON.parse(JSON.stringify(read)),
+      [{ after: { status: 'cancelled', reason } }],
+      'people read it whole',
+    );
   });
 
 /** A payment that was paid. */

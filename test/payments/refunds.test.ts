@@ -375,11 +375,12 @@ test('a refund and its reason are in the audit log, one that was refused is not'
   granted(await refund(key, payment, 2_000n, { idempotencyKey: 'k' }));
   assert.equal(codeOf(await refund(key, payment, 4_000n)), 'amount_exceeds_remainder');
   const { rows } = await migrated.database.pool.query(
-    'select actor, role, action, subject_id, after from audit_entry where merchant_id = $1 and subject_kind = $2',
+    `select actor, role, action, subject_id, after,
+      (select texts -> 'after' ->> 'reason' from audit_text where entry_id = audit_entry.id) as reason
+      from audit_entry where merchant_id = $1 and subject_kind = $2`,
     [key.merchantId, 'refund'],
   );
-  const after = { payment: payment.publicId, amount: 2_000, currency: 'RUB', reason: 'One ticket' };
-  assert.deepEqual(rows, [
-    { actor: key.keyId, role: 'key', action: 'refund.create', subject_id: made.refund.id, after },
-  ]);
+  const after = { payment: payment.publicId, amount: 2_000, currency: 'RUB', reason: '[text]' };
+  const done = { role: 'key', action: 'refund.create', subject_id: made.refund.id };
+  assert.deepEqual(rows, [{ actor: key.keyId, ...done, after, reason: 'One ticket' }]);
 });

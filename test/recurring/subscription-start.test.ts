@@ -152,7 +152,9 @@ test('a pause and its end are in the audit log, with who, why, and the state bef
     'not_found',
   );
   const { rows } = await harness.database.pool.query(
-    `select actor, action, before ->> 'status' as before, after ->> 'status' as after, after ->> 'reason' as reason from audit_entry where subject_id = $1 order by id`,
+    `select actor, action, before ->> 'status' as before, after ->> 'status' as after, 
+      (select texts -> 'after' ->> 'reason' from audit_text where entry_id = audit_entry.id) as reason
+      from audit_entry where subject_id = $1 order by id`,
     [id],
   );
   assert.deepEqual(rows, [

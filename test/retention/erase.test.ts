@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { writeEntry } from '../../subgraphs/kernel/database/audit.ts';
+import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
+import { erasedTexts } from '../../subgraphs/kernel/service/free-texts.ts';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import type { Acting } from '../../subgraphs/merchants/audit.ts';
+import { readTexts, type Acting } from '../../subgraphs/merchants/audit.ts';
 import {
   erasePersonalData,
   type ErasedSubject,
@@ -66,14 +69,14 @@ const paid = async (customer: string): Promise<string> => {
   return id;
 };
 
-const savedMethod = (customer: string, status: string) =>
+const savedMethod = (customer: string, status: string, of = key, id: string = randomUUID()) =>
   query(
     `with t as (insert into token (merchant_id, id, shop_id, mode, customer_ref, customer_email, method, status, card_mask, card_holder, saved_reference, created_at)
        values ($1, $2, $3, 'test', $4, 'ivan@example.com', 'cards', $5, '**** 4242', 'IVAN PETROV', 'simulator:x', now()))
      insert into subscription (merchant_id, id, version, shop_id, mode, customer_ref, customer_email, customer_phone, amount, currency, method, period, interval_count,
        trial_days, status, token_id, periods, failures, created_at)
        values ($1, $2, 1, $3, 'test', $4, 'ivan@example.com', '+79160000042', 100, 'RUB', 'cards', 'month', 1, 0, $5, $2, 0, 0, now())`,
-    [key.merchantId, randomUUID(), key.shopId, customer, status],
+    [of.merchantId, id, of.shopId, customer, status],
   );
 
 /**
@@ -171,6 +174,125 @@ describe('personal data', () => {
     assert.deepEqual(await differences(), []);
   });
 
+  test('in every free text that is classified as erased is gone, and what people wrote beside the log with it', async () => {
+    const own = await migrated.merchant();
+    const { merchantId, shopId } = own;
+    const trace = 'Trace of Ivan';
+    const ids = { link: randomUUID(), method: randomUUID(), draft: randomUUID() };
+    const { id: payment } = await history.pay(own, 10_000n);
+    await history.refund(own, payment, 4_000n);
+    const payout = await history.payOut(own, 100n, 'succeeded');
+    const whose = [merchantId, shopId];
+    await query(
+      `insert into payment_link (merchant_id, shop_id, id, mode, url, status, currency, method, metadata, payments_count, amount_paid, receipt, expires_at, created_at)
+        values ($1, $2, $3, 'test', '', 'active', 'RUB', 'any', json_build_object('customer_name', $4::text, 'cart', '7'), 1, 0,
+          json_build_object('customer', json_build_object('fullName', $4::text), 'taxSystem', 1, 'items', '[]'::json), now() + interval '1 day', now())`,
+      [...whose, ids.link, trace],
+    );
+    await query(
+      `insert into receipt_terms (merchant_id, shop_id, subject_id, mode, items, customer_sealed, customer_shown, created_at)
+        values ($1, $2, $3, 'test', '[]', $4, to_json($4::text), now())`,
+      [...whose, ids.link, trace],
+    );
+    await query(
+      `update payment set receipt_terms_id = $3, metadata = json_build_object('customer_name', $4::text) where merchant_id = $1 and id = $2`,
+      [merchantId, payment, ids.link, trace],
+    );
+    await savedMethod('buyer-8', 'cancelled', own, ids.method);
+    await query(
+      `insert into payout_draft (merchant_id, shop_id, id, mode, amount, currency, method, status, created_by, created_at, expires_at, decided_at)
+        values ($1, $2, $3, 'test', 1, 'RUB', 'payouts_sbp', 'rejected', 'anna', now(), now(), now())`,
+      [...whose, ids.draft],
+    );
+    const resolved = `now(), now(), 'anna', 'none'`;
+    await query(
+      `insert into alert (merchant_id, shop_id, mode, id, kind, subject_id, detail, raised_at, resolved_at, resolved_by, note)
+        values ($1, $2, 'test', gen_random_uuid(), 'late_success', $3, '', ${resolved})`,
+      [...whose, payment],
+    );
+    await query(
+      `insert into reconciliation_difference (merchant_id, id, run_id, kind, operation, operation_id, detail, found_at, resolved_at, resolved_by, note)
+        values ($1, gen_random_uuid(), gen_random_uuid(), 'duplicate', 'payment', $2, '', ${resolved})`,
+      [merchantId, payment],
+    );
+    const columns = Array.from(erasedTexts, ([table, of]) =>
+      of.map((name) => [table, name] as const),
+    );
+    const among = async (): Promise<string[]> => {
+      const found = columns.flat().map(async ([table, name]) => {
+        const asked = `select 1 from ${table} where merchant_id = $1 and ${name}::text like '%' || $2 || '%'`;
+        return (await query(asked, [merchantId, trace])).length > 0 ? `${table}.${name}` : [];
+      });
+      return (await Promise.all(found)).flat();
+    };
+    for (const [table, name] of columns.flat())
+      if (name !== 'metadata')
+        await query(`update ${table} set ${name} = $2 where merchant_id = $1`, [
+          merchantId,
+          name === 'customer_ref' ? `buyer-8 ${trace}` : trace,
+        ]);
+    assert.deepEqual(
+      await among(),
+      columns.flat().map(([table, name]) => `${table}.${name}`),
+      'each of them was written',
+    );
+    const [refund] = await query('select id from refund where merchant_id = $1', [merchantId]);
+    const [alert] = await query('select id from alert where merchant_id = $1', [merchantId]);
+    const subjects = [payment, refund.id, alert.id, ids.link, ids.method, ids.draft, payout];
+    for (const id of subjects)
+      await inTransaction(migrated.database.pool, (client) =>
+        writeEntry(
+          client,
+          operator,
+          { action: 'receipt.close', merchantId, subject: { kind: 'any', id } },
+          { before: { note: trace }, after: { reason: trace, amount: 1 } },
+        ),
+      );
+    const read = async () => {
+      const entries = await query(
+        `select id, merchant_id as "merchantId", before, after from audit_entry where merchant_id = $1 and action = 'receipt.close'`,
+        [merchantId],
+      );
+      assert.ok(!JSON.stringify(entries).includes(trace), 'the log itself has no text');
+      return (await readTexts(migrated.database.pool, entries)).map(({ before, after }) => [
+        before?.['note'],
+        after?.['reason'],
+      ]);
+    };
+    assert.deepEqual(
+      await read(),
+      subjects.map(() => [trace, trace]),
+    );
+
+    const eraseOf = (subject: ErasedSubject, id: string) =>
+      erasePersonalData(migrated.database, operator, { merchantId, subject, id, reason: 'asked' });
+    await eraseOf('payment', payment);
+    await eraseOf('customer', `buyer-8 ${trace}`);
+    await eraseOf('payout', payout);
+    await eraseOf('payout', ids.draft);
+    assert.deepEqual(await among(), []);
+    assert.deepEqual(
+      await read(),
+      subjects.map(() => ['[erased]', '[erased]']),
+    );
+    const [link] = await query(
+      'select status, finalized_at is not null as ended, receipt, metadata from payment_link where id = $1',
+      [ids.link],
+    );
+    assert.deepEqual(link, {
+      status: 'deactivated',
+      ended: true,
+      receipt: { customer: null, taxSystem: 1, items: [] },
+      metadata: { cart: '7' },
+    });
+    const [terms] = await query(
+      'select customer_sealed, customer_shown from receipt_terms where subject_id = $1',
+      [ids.link],
+    );
+    assert.deepEqual(terms, { customer_sealed: null, customer_shown: null });
+    assert.deepEqual(await differences(), []);
+  });
+
   test('of what is not final is left, and counted', async () => {
     await savedMethod('active-9', 'active');
     const payout = await history.payOut(key, 100n, 'pending');
@@ -221,7 +343,9 @@ describe('personal data', () => {
     });
     assert.equal('code' in foreign && foreign.code, 'not_found');
     const entries = await query(
-      "select actor, subject_kind, subject_id, after from audit_entry where action = 'personal_data.erase' order by at, id",
+      `select actor, subject_kind, subject_id, after, (select texts -> 'after' ->> 'reason' from audit_text where entry_id = audit_entry.id) as reason
+        from audit_entry where action = 'personal_data.erase' and merchant_id = $1 order by at, id`,
+      [key.merchantId],
     );
     assert.deepEqual(
       entries.map((entry) => entry.subject_kind),
@@ -229,7 +353,7 @@ describe('personal data', () => {
     );
     assert.match(entries[0].subject_id, /^[0-9a-f]{16}$/);
     assert.deepEqual(
-      [entries[0].actor, entries[0].after.payments, entries[0].after.reason],
+      [entries[0].actor, entries[0].after.payments, entries[0].reason],
       ['anna', 2, 'asked by the buyer'],
     );
   });

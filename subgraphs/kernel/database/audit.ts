@@ -71,7 +71,8 @@ export interface EntryNotes {
  * answer; when it throws, likewise. Wake-ups and bus messages come after the answer. A merchant
  * that is not the caller's is refused with `not_found` before anything is done, and so is what
  * concerns the platform to a cabinet user. What looks like a secret of ours in `before` and
- * `after` is written as `[secret]`, and a card number by its last 4 digits.
+ * `after` is written as `[secret]`, and a card number by its last 4 digits. A `reason` or a `note`,
+ * in which people write whatever they like, is kept beside the entry.
  */
 export const changeEntities = async <Result extends object>(
   database: Pick<Database, 'emOf'>,
@@ -136,6 +137,12 @@ export const actorOf = (
 const secretForms =
   /\b(?:whs|thm)_[A-Za-z0-9]{16,}|\bsk_(?:test|live)_[A-Za-z0-9]{6}_[A-Za-z0-9_-]+|\bv1\.[0-9a-f]{8}\.[A-Za-z0-9_-]+|\b[0-9a-f]{64}\b/g;
 
+const mapValues = <From, To>(
+  of: Readonly<Record<string, From>>,
+  map: (value: From, name: string) => To,
+): Record<string, To> =>
+  Object.fromEntries(Object.entries(of).map(([name, value]) => [name, map(value, name)]));
+
 const stateJson = (state: AuditedState): string | null =>
   state &&
   JSON.stringify(state, (_name, value: unknown) => {
@@ -144,6 +151,46 @@ const stateJson = (state: AuditedState): string | null =>
       ? maskCardNumbers(value.replaceAll(secretForms, '[secret]'))
       : value;
   });
+
+/** What people write of what they do. */
+const textNames: readonly string[] = ['reason', 'note'];
+
+/** The texts of an entry's states, by their names. */
+export interface AuditTexts {
+  readonly before: Readonly<Record<string, string>>;
+  readonly after: Readonly<Record<string, string>>;
+}
+
+const textsIn = (state: AuditedState): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(state ?? {}).filter(
+      (named): named is [string, string] =>
+        textNames.includes(named[0]) && typeof named[1] === 'string',
+    ),
+  );
+
+/** Stands in an entry for a text that is kept beside it. */
+const besideIt = '[text]';
+
+const withoutTexts = (state: AuditedState): AuditedState =>
+  state && { ...state, ...mapValues(textsIn(state), () => besideIt) };
+
+/** A state as people read it: with the texts that are still kept beside it. */
+export const withTexts = (
+  state: Record<string, unknown> | null,
+  texts: Readonly<Record<string, string>> = {},
+): Record<string, unknown> | null =>
+  state &&
+  mapValues(state, (value, name) =>
+    value === besideIt && textNames.includes(name) ? (texts[name] ?? '[erased]') : value,
+  );
+
+const insertTexts: Statement = {
+  name: 'audit.insert_texts',
+  text: `insert into audit_text (merchant_id, entry_id, subject_id, texts)
+    select merchant_id, entry_id, subject_id, texts::json
+    from json_to_recordset($1::json) as given (merchant_id uuid, entry_id uuid, subject_id text, texts text)`,
+};
 
 const insertEntries: Statement = {
   name: 'audit.insert',
@@ -161,6 +208,25 @@ export interface WrittenEntry {
   readonly after: AuditedState;
 }
 
+const writeTexts = async (
+  client: pg.PoolClient,
+  entries: readonly (WrittenEntry & { readonly id: string })[],
+): Promise<void> => {
+  const rows = entries.flatMap(({ id, action: { merchantId, subject }, before, after }) => {
+    const texts = { before: textsIn(before), after: textsIn(after) } satisfies AuditTexts;
+    if (Object.keys({ ...texts.before, ...texts.after }).length === 0) return [];
+    return [
+      {
+        merchant_id: merchantId ?? platformMerchantId,
+        entry_id: id,
+        subject_id: subject.id,
+        texts: stateJson({ ...texts }),
+      },
+    ];
+  });
+  if (rows.length > 0) await run(client, insertTexts, [JSON.stringify(rows)]);
+};
+
 /**
  * Writes entries in the caller's own transaction, for what is recorded although nobody does it in
  * the cabinet, such as refunds and their reasons.
@@ -169,23 +235,25 @@ export const writeEntries = async (
   client: pg.PoolClient,
   entries: readonly WrittenEntry[],
 ): Promise<void> => {
-  const rows = entries.map(({ acting, action: { action, merchantId, subject }, ...states }) => {
+  const made = entries.map((entry) => ({ ...entry, id: newRowId() }));
+  const rows = made.map(({ acting, action: { action, merchantId, subject }, id, ...states }) => {
     const { actor, role } = actorOf(acting.principal);
     return {
       merchant_id: merchantId ?? platformMerchantId,
-      id: newRowId(),
+      id,
       at: rfc3339(acting.now()),
       actor,
       role,
       action,
       subject_kind: subject.kind,
       subject_id: subject.id,
-      before: stateJson(states.before),
-      after: stateJson(states.after),
+      before: stateJson(withoutTexts(states.before)),
+      after: stateJson(withoutTexts(states.after)),
       request_id: acting.requestId,
     };
   });
   if (rows.length > 0) await run(client, insertEntries, [JSON.stringify(rows)]);
+  await writeTexts(client, made);
   for (const { action } of entries)
     for (const list of listsOfEntry(action.subject.kind))
       noteListChange(client, { list, merchantId: action.merchantId });

@@ -27,6 +27,7 @@ select create_reference_table('sbp_bank');
 select create_distributed_table('merchant', 'id', colocate_with => 'none');
 select create_distributed_table('alert', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('audit_entry', 'merchant_id', colocate_with => 'merchant');
+select create_distributed_table('audit_text', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('balance', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('balance_checkpoint', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('balance_delta', 'merchant_id', colocate_with => 'merchant');

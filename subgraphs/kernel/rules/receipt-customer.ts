@@ -12,7 +12,7 @@ const maskedPhone = (phone: string): string =>
   `+7 *** ***-${phone.slice(-4, -2)}-${phone.slice(-2)}`;
 
 /** `Иван Петров` as `И*** П***`. */
-const maskedName = (name: string): string =>
+export const maskedName = (name: string): string =>
   name
     .split(/\s+/)
     .filter((part) => part !== '')

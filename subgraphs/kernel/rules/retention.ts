@@ -64,6 +64,7 @@ export const retention = {
   subscription_charge: money,
   token: money,
   audit_entry: forEver('PostgreSQL itself refuses to change or remove an entry'),
+  audit_text: forEver('what people wrote beside the audit log; it goes with an erasure'),
   reconciliation_run: forEver('proof that it was done'),
   reconciliation_part: { days: registriesKept_days, by: 'batches' },
   reconciliation_difference: { days: differencesKept_days, by: 'batches' },

@@ -8,41 +8,91 @@ import { defaultFieldResolver, isObjectType, type GraphQLSchema } from 'graphql'
 import { maskedDeeply } from '../rules/card-in-text.ts';
 import type { SubgraphContext } from './graph/subgraph.ts';
 
-/** The fields that hold them, by type: a test holds the list against every text of the schema. */
-export const freeTexts: Readonly<Record<string, readonly string[]>> = {
-  Payment: ['orderId', 'returnUrl', 'description', 'metadata', 'customerCardHolder'],
-  PaymentLink: ['description', 'metadata', 'orderId', 'returnUrl'],
-  Receipt: ['failureReason'],
-  ReceiptItem: ['description', 'markCode'],
-  Refund: ['reason'],
-  PayoutRecipient: ['fullName'],
-  PayoutDraft: ['reason', 'rejectReason'],
-  PayoutDraftRecipient: ['fullName'],
-  PayoutDraftRefusal: ['message'],
-  PayoutBatchItem: ['error'],
-  Token: ['customerRef', 'cardHolder'],
-  BillingSubscription: ['customerRef', 'planName', 'cancelReason'],
-  SubscriptionTerms: ['planName'],
-  Merchant: ['name'],
-  Shop: ['name', 'terminalName'],
-  ShopBalance: ['shopName'],
-  WebhookEndpoint: ['url'],
-  WebhookDelivery: ['url'],
-  WebhookFailure: ['url'],
-  WebhookRequest: ['body'],
-  WebhookAttempt: ['error', 'responseHead'],
-  WebhookEndpointTested: ['error', 'responseHead'],
-  SavedView: ['name', 'search'],
-  LoggedEvent: ['data'],
-  LedgerEntry: ['description'],
-  AuditEntry: ['before', 'after', 'requestId'],
-  BlockEntry: ['reason'],
-  ForbiddenPurpose: ['word', 'reason'],
-  Alert: ['detail', 'note'],
-  ReconciliationRun: ['reference'],
-  ReconciliationDifference: ['reference', 'detail', 'note'],
-  Refused: ['message'],
+/**
+ * Why an erasure of personal data leaves a text: it is about something else, is kept nowhere, or
+ * goes another way.
+ */
+const stays = {
+  merchant: 'stays: what the merchant calls itself, its shops, goods and addresses',
+  number: 'stays: a number of the merchant, where nothing personal belongs',
+  program: 'stays: words of the program, the acquirer or the cash register',
+  console: "stays: an operator's own list or view",
+  answer: 'stays: nobody keeps it',
+  month: 'stays: frozen, and goes with its month',
+  books: 'stays: the ledger is kept',
+  log: 'stays: the log masks names, and what people wrote is kept beside it (audit_text)',
+} as const;
+
+type ErasedColumn = `${string}.${string}`;
+type Erasure = ErasedColumn | (typeof stays)[keyof typeof stays];
+
+/**
+ * The fields that hold them, by type, each with the column that an erasure of personal data
+ * empties, or why none. A test holds the list against every text of the schema, another one the
+ * erasure against the list.
+ */
+export const freeTexts: Readonly<Record<string, Readonly<Record<string, Erasure>>>> = {
+  Payment: {
+    orderId: stays.number,
+    returnUrl: stays.merchant,
+    description: 'payment.description',
+    metadata: 'payment.metadata',
+    customerCardHolder: 'payment.customer_card_holder',
+  },
+  PaymentLink: {
+    description: 'payment_link.description',
+    metadata: 'payment_link.metadata',
+    orderId: stays.number,
+    returnUrl: stays.merchant,
+  },
+  Receipt: { failureReason: stays.program },
+  ReceiptItem: { description: stays.merchant, markCode: stays.merchant },
+  Refund: { reason: 'refund.reason' },
+  PayoutRecipient: { fullName: 'payout.recipient_name' },
+  PayoutDraft: { reason: 'payout_draft.reason', rejectReason: 'payout_draft.reject_reason' },
+  PayoutDraftRecipient: { fullName: 'payout_draft.recipient_name' },
+  PayoutDraftRefusal: { message: stays.program },
+  PayoutBatchItem: { error: stays.answer },
+  Token: { customerRef: 'token.customer_ref', cardHolder: 'token.card_holder' },
+  BillingSubscription: {
+    customerRef: 'subscription.customer_ref',
+    planName: stays.merchant,
+    cancelReason: 'subscription.cancel_reason',
+  },
+  SubscriptionTerms: { planName: stays.merchant },
+  Merchant: { name: stays.merchant },
+  Shop: { name: stays.merchant, terminalName: stays.merchant },
+  ShopBalance: { shopName: stays.merchant },
+  WebhookEndpoint: { url: stays.merchant },
+  WebhookDelivery: { url: stays.merchant },
+  WebhookFailure: { url: stays.merchant },
+  WebhookRequest: { body: stays.month },
+  WebhookAttempt: { error: stays.month, responseHead: stays.month },
+  WebhookEndpointTested: { error: stays.answer, responseHead: stays.answer },
+  SavedView: { name: stays.console, search: stays.console },
+  LoggedEvent: { data: stays.month },
+  LedgerEntry: { description: stays.books },
+  AuditEntry: { before: stays.log, after: stays.log, requestId: stays.number },
+  BlockEntry: { reason: stays.console },
+  ForbiddenPurpose: { word: stays.console, reason: stays.console },
+  Alert: { detail: stays.program, note: 'alert.note' },
+  ReconciliationRun: { reference: stays.number },
+  ReconciliationDifference: {
+    reference: stays.number,
+    detail: stays.program,
+    note: 'reconciliation_difference.note',
+  },
+  Refused: { message: stays.answer },
 };
+
+/** The columns of free texts that an erasure empties, by table. */
+export const erasedTexts: ReadonlyMap<string, readonly string[]> = Object.values(freeTexts)
+  .flatMap((fields) => Object.values(fields))
+  .reduce((tables, erasure) => {
+    const [, table, column] = /^(\w+)\.(\w+)$/.exec(erasure) ?? [];
+    if (table === undefined || column === undefined) return tables;
+    return tables.set(table, [...(tables.get(table) ?? []), column]);
+  }, new Map<string, readonly string[]>());
 
 const masking = new WeakSet<object>();
 
@@ -54,7 +104,7 @@ export const maskFreeTexts = (schema: GraphQLSchema): void => {
   for (const [typeName, fields] of Object.entries(freeTexts)) {
     const type = schema.getType(typeName);
     if (!isObjectType(type)) continue;
-    for (const name of fields) {
+    for (const name of Object.keys(fields)) {
       const field = type.getFields()[name];
       // A type of one subgraph may have fields of another.
       if (!field) continue;

@@ -6,10 +6,12 @@
  * left: a bank or a buyer may still add to it.
  */
 import { createHash } from 'node:crypto';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { clientOf } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import { erasedTexts } from '../../kernel/service/free-texts.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
@@ -35,16 +37,61 @@ export interface Erased {
 const final = `status = any (array['succeeded', 'failed', 'expired', 'cancelled', 'refunded'])`;
 const oldest = `order by id limit ${erased_max_rows} for update`;
 
-// The merchant's pairs about the buyer go by their names; the others stay in their order. The
-// version grows, so that who decides on the row as it was decides again.
-// What is kept of a row is found before the row is written: a shard does not evaluate it there.
-const erasePayments = (whose: string): string => `chosen as (
-      select id, coalesce((select json_object_agg(key, value) from json_each(payment.metadata)
-          where key !~* 'customer|card|phone|mail|name|payer|holder|address'), '{}'::json) as metadata
+/** What is personal beside free texts: masks, addresses and numbers, by table. */
+const alsoPersonal: Readonly<Record<string, readonly string[]>> = {
+  payment: ['customer_id', 'customer_card_mask', 'customer_phone_mask', 'customer_payer_bank'],
+  payout: ['recipient_phone', 'recipient_card_mask', 'recipient_account', 'recipient_inn'],
+  payout_draft: ['recipient_phone', 'recipient_card_mask', 'recipient_account', 'recipient_inn'],
+  token: ['customer_email', 'card_mask'],
+  subscription: ['customer_email', 'customer_phone'],
+};
+
+/** SQL: what stays in a column that may not be empty, or of which only a part is personal. */
+const leftIn: Readonly<Record<string, string>> = {
+  'payment.metadata': 'chosen.metadata',
+  'payment_link.metadata': 'kept_of_links.metadata',
+  'token.customer_ref': `'erased'`,
+  'subscription.customer_ref': `'erased'`,
+  // The service's own words for an end are no free text.
+  'subscription.cancel_reason': `case when cancel_reason ~ '^[a-z_]+$' then cancel_reason end`,
+  'alert.note': `case when note is not null then 'erased' end`,
+  'reconciliation_difference.note': `case when note is not null then 'erased' end`,
+};
+
+/** SQL: empties the personal columns of a table, its free texts (`freeTexts`) among them. */
+const emptied = (table: string): string =>
+  [...(erasedTexts.get(table) ?? []), ...(alsoPersonal[table] ?? [])]
+    .map((column) => `${column} = ${leftIn[`${table}.${column}`] ?? 'null'}`)
+    .join(', ');
+
+// The merchant's pairs about the buyer go by their names; the others stay in their order.
+const impersonal = (metadata: string): string =>
+  `coalesce((select json_object_agg(key, value) from json_each(${metadata})
+    where key !~* 'customer|card|phone|mail|name|payer|holder|address'), '{}'::json)`;
+
+/**
+ * SQL: takes what people wrote about things, `about` among them: in the notes of their alerts and
+ * differences, and beside the entries of the audit log.
+ */
+const eraseWritten = (about: string): string => `about as (${about}), alerts as (
+      update alert set ${emptied('alert')} from about
+      where alert.merchant_id = $1 and alert.subject_id = about.id::text returning alert.id
+    ), differences as (
+      update reconciliation_difference set ${emptied('reconciliation_difference')} from about
+      where reconciliation_difference.merchant_id = $1 and reconciliation_difference.operation_id = about.id returning reconciliation_difference.id
+    ), written as (
+      delete from audit_text using (select id from about union all select id from alerts union all select id from differences) as gone
+      where audit_text.merchant_id = $1 and audit_text.subject_id = gone.id::text
+    )`;
+
+// The version grows, so that who decides on the row as it was decides again. What is kept of a row
+// is found before the row is written: a shard does not evaluate it there. A link that is active has
+// no customer for its next receipt any more: it ends.
+const erasePayments = (whose: string, alsoAbout = ''): string => `chosen as (
+      select id, ${impersonal('payment.metadata')} as metadata
       from payment where merchant_id = $1 and ${whose} and ${final} ${oldest}
     ), payments as (
-      update payment set version = payment.version + 1, customer_id = null, customer_card_holder = null, customer_card_mask = null, customer_phone_mask = null,
-        customer_payer_bank = null, description = null, metadata = chosen.metadata
+      update payment set version = payment.version + 1, ${emptied('payment')}
       from chosen where payment.merchant_id = $1 and payment.id = chosen.id returning payment.id, payment.receipt_terms_id
     ), simulated as (
       update simulator_operation as operation set card_mask = null, card_holder = null from payments
@@ -53,33 +100,40 @@ const erasePayments = (whose: string): string => `chosen as (
       update receipt_terms set customer_sealed = null, customer_shown = null from payments
       where receipt_terms.merchant_id = $1 and receipt_terms.payment_id = payments.id
     ), kept_of_links as (
-      select payment_link.id, json_build_object('customer', null, 'taxSystem', receipt->'taxSystem', 'items', receipt->'items') as receipt
-      from payment_link join payments on payment_link.id = payments.receipt_terms_id where payment_link.merchant_id = $1 and payment_link.status <> 'active'
+      select payment_link.id, json_build_object('customer', null, 'taxSystem', receipt->'taxSystem', 'items', receipt->'items') as receipt,
+        ${impersonal('payment_link.metadata')} as metadata, case status when 'active' then 'deactivated' else status end as status,
+        case status when 'active' then $3::timestamptz else finalized_at end as finalized_at
+      from payment_link join payments on payment_link.id = payments.receipt_terms_id where payment_link.merchant_id = $1
       for update of payment_link
     ), links as (
-      update payment_link set receipt = kept_of_links.receipt from kept_of_links
-      where payment_link.merchant_id = $1 and payment_link.id = kept_of_links.id
+      update payment_link set receipt = kept_of_links.receipt, status = kept_of_links.status, finalized_at = kept_of_links.finalized_at, ${emptied('payment_link')}
+      from kept_of_links where payment_link.merchant_id = $1 and payment_link.id = kept_of_links.id
       returning payment_link.id
     ), terms_of_links as (
       update receipt_terms set customer_sealed = null, customer_shown = null from links
       where receipt_terms.merchant_id = $1 and receipt_terms.subject_id = links.id
     ), receipts as (
       update receipt set customer_shown = null, version = receipt.version + 1 from payments
-      where receipt.merchant_id = $1 and receipt.payment_id = payments.id
-    )`;
+      where receipt.merchant_id = $1 and receipt.payment_id = payments.id returning receipt.id
+    ), refunds as (
+      update refund set ${emptied('refund')} from payments
+      where refund.merchant_id = $1 and refund.payment_id = payments.id returning refund.id
+    ), ${eraseWritten(
+      `select id from payments union all select id from refunds union all select id from receipts union all select id from links${alsoAbout}`,
+    )}`;
 
 const eraseCustomer: Statement = {
   name: 'erase.customer',
-  text: `with ${erasePayments('customer_id = $2')}, tokens as (
-      update token set customer_ref = 'erased', customer_email = null, card_mask = null, card_holder = null
-      where merchant_id = $1 and customer_ref = $2 and status = 'cancelled' returning 1
+  text: `with tokens as (
+      update token set ${emptied('token')}
+      where merchant_id = $1 and customer_ref = $2 and status = 'cancelled' returning id
     ), subscriptions as (
-      update subscription set version = version + 1, customer_ref = 'erased', customer_email = null, customer_phone = null
-      where merchant_id = $1 and customer_ref = $2 and status = 'cancelled' returning receipt_terms_id
+      update subscription set version = version + 1, ${emptied('subscription')}
+      where merchant_id = $1 and customer_ref = $2 and status = 'cancelled' returning id, receipt_terms_id
     ), terms_of_subscriptions as (
       update receipt_terms set customer_sealed = null, customer_shown = null from subscriptions
       where merchant_id = $1 and subject_id = subscriptions.receipt_terms_id
-    )
+    ), ${erasePayments('customer_id = $2', ' union all select id from tokens union all select id from subscriptions')}
     select (select count(*) from payments)::int as payments, 0 as payouts, (select count(*) from tokens)::int as tokens,
       (select count(*) from subscriptions)::int as subscriptions,
       ((select count(*) from payment where merchant_id = $1 and customer_id = $2 and not ${final})
@@ -98,13 +152,13 @@ const erasePayment: Statement = {
 const erasePayout: Statement = {
   name: 'erase.payout',
   text: `with payouts as (
-      update payout set recipient_phone = null, recipient_name = null, recipient_card_mask = null, recipient_account = null, recipient_inn = null
-      where merchant_id = $1 and id = $2::uuid and ${final} returning 1
+      update payout set ${emptied('payout')}
+      where merchant_id = $1 and id = $2::uuid and ${final} returning id
     ), drafts as (
-      update payout_draft set recipient_phone = null, recipient_name = null, recipient_card_mask = null, recipient_account = null, recipient_inn = null, reason = null, reject_reason = null
+      update payout_draft set ${emptied('payout_draft')}
       where merchant_id = $1 and id = $2::uuid and status <> 'pending'
-        and not exists (select 1 from payout where merchant_id = $1 and id = $2::uuid and not ${final}) returning 1
-    )
+        and not exists (select 1 from payout where merchant_id = $1 and id = $2::uuid and not ${final}) returning id
+    ), ${eraseWritten('select id from payouts union select id from drafts')}
     select 0 as payments, greatest((select count(*) from payouts), (select count(*) from drafts))::int as payouts, 0 as tokens, 0 as subscriptions,
       (select count(*) from payout where merchant_id = $1 and id = $2::uuid and not ${final})::int
         + (select count(*) from payout_draft where merchant_id = $1 and id = $2::uuid and status = 'pending')::int as left`,
@@ -119,10 +173,11 @@ const statements = {
 const erase = async (
   client: Runner,
   merchantId: string,
-  subject: ErasedSubject,
-  id: string,
+  { subject, id }: { readonly subject: ErasedSubject; readonly id: string },
+  at: Temporal.Instant,
 ): Promise<Erased> => {
-  const [row] = await run<Omit<Erased, 'hasMore'>>(client, statements[subject], [merchantId, id]);
+  const values = [merchantId, id, ...(subject === 'payout' ? [] : [rfc3339(at)])];
+  const [row] = await run<Omit<Erased, 'hasMore'>>(client, statements[subject], values);
   if (!row) throw new Error('a count has one row');
   return { ...row, hasMore: row.payments === erased_max_rows };
 };
@@ -166,7 +221,7 @@ export const erasePersonalData = async (
     subject: { kind: subject, id: inLog(subject, id) },
   };
   return changeEntities<Erased>(database, acting, action, async (em, notes) => {
-    const erased = await erase(await clientOf(em), merchantId, subject, id);
+    const erased = await erase(await clientOf(em), merchantId, { subject, id }, acting.now());
     const { hasMore, ...counts } = erased;
     if (Object.values(counts).every((count) => count === 0)) return none;
     notes.after = { ...counts, hasMore, reason };

@@ -18,6 +18,7 @@ import {
   type WebhookAttempt,
   type WebhookDelivery,
 } from '../entities.ts';
+import { readTexts } from '../audit.ts';
 import { ledgerColumns, type LedgerRow } from '../ledger/read-ledger.ts';
 
 /** What is shown of each part at most: the last rows of it. */
@@ -209,7 +210,8 @@ export const readTimeline = async (
   const postings = await run<LedgerRow>(runner, statements.postings, [merchantId, subjects]);
   // What people did to its webhooks is about it, too.
   const acted = new Set([...subjects, ...attempts.map(({ delivery }) => delivery.id)]);
-  const audit = await run<AuditEntry>(runner, statements.audit, [merchantId, [...acted]]);
+  const entries = await run<AuditEntry>(runner, statements.audit, [merchantId, [...acted]]);
+  const audit = await readTexts(runner, entries);
   const rows: TimelineRow[] = [
     createdOf(life),
     ...statusesOf(life),

@@ -16,6 +16,7 @@ import {
   type Runner,
   type Statement,
 } from '../../kernel/database/statement.ts';
+import { maskedName } from '../../kernel/rules/receipt-customer.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { PayoutDraftEntity, type PayoutDraft } from './entities.ts';
 import { draftStatuses, pendingDrafts_max, shownRecipient } from './rules.ts';
@@ -102,7 +103,10 @@ const shown = (draft: PayoutDraft) => ({
   currency: draft.currency,
   method: draft.method,
   mode: draft.mode,
-  recipient: shownRecipient(draft),
+  recipient: {
+    ...shownRecipient(draft),
+    fullName: draft.recipientName && maskedName(draft.recipientName),
+  },
   reason: draft.rejectReason ?? draft.reason,
   ...(draft.refusalCode === null ? {} : { refusal: draft.refusalCode }),
 });
