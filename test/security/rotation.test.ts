@@ -250,7 +250,6 @@ describe('the secret key is changed without a stop', { skip: noRedis }, () => {
     for (const [place, port] of ports.entries()) {
       const stores = {
         DATABASE_URL: database.url,
-        DATABASE_POOL: '8',
         WEBHOOK_PRIVATE_TARGETS: 'allow',
       };
       const common = {

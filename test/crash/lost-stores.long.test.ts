@@ -24,10 +24,9 @@ import {
 import { isAsGetAnswers } from '../support/webhook-body.ts';
 import { eventually } from '../support/eventually.ts';
 import { fastEnvironment, fastTime_ms, usualTimes } from '../support/fast-time.ts';
-import { size } from '../support/size.ts';
 
 /** At least so many; they are made until everything was lost. */
-const payments = size(16, 48);
+const payments = 48;
 const atOnce = 6;
 const edge =
   'gateway rest-facade checkout subgraph payments subgraph payouts subgraph recurring subgraph merchants';
@@ -60,7 +59,6 @@ before(async () => {
     PUBLIC_URL: `http://127.0.0.1:${ports.get(edge)}`,
     SUBGRAPH_PAYMENTS_URL: `http://127.0.0.1:${ports.get(edge)}`,
     WEBHOOK_PRIVATE_TARGETS: 'allow',
-    DATABASE_POOL: '8',
     // A webhook that was cut off waits for the end of its lease.
     ...fastEnvironment(speed, 'Temporal'),
   };
@@ -73,7 +71,7 @@ before(async () => {
     running.set(name, started);
     await untilReady(started);
   };
-  const names = [edge, 'worker#1', ...size([], ['worker#2'])];
+  const names = [edge, 'worker#1', 'worker#2'];
   await Promise.all(names.map((name) => start(name)));
 });
 
