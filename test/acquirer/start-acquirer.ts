@@ -1,7 +1,6 @@
 /** The emulated acquirer as a process beside the service in tests. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FaultSettings } from './faults.ts';
 import type { ReceiptBehaviour } from './register.ts';
@@ -50,13 +49,6 @@ export interface Acquirer {
   stop(): Promise<void>;
 }
 
-/**
- * A copy of the acquirer's own description, when the folder beside the project has it: then
- * everything is held to it, too.
- */
-const published = join(import.meta.dirname, '../../../shared/data/yookassa-openapi.yaml');
-export const publishedFile: string | null = existsSync(published) ? published : null;
-
 const send = async (url: string, body: string, type: string): Promise<void> => {
   const answer = await fetch(url, { method: 'POST', headers: { 'content-type': type }, body });
   await answer.arrayBuffer();
@@ -76,7 +68,6 @@ export const startAcquirer = async (
       ACQUIRER_ACCOUNTS: accounts,
       ACQUIRER_TERMINAL: tbankTerminal.id,
       ACQUIRER_PASSWORD: tbankTerminal.password,
-      ACQUIRER_PUBLISHED: publishedFile ?? '',
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
