@@ -8,13 +8,18 @@ import { newRowId } from '../kernel/database/new-id.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import type { CustomerVault } from '../kernel/database/kept-keys.ts';
 import type { Database } from '../kernel/database/orm.ts';
-import { claimOf, madeOnce, type IdempotencyArgument } from '../kernel/database/idempotency.ts';
+import {
+  answerUnderKey,
+  claimOf,
+  madeOnce,
+  type IdempotencyArgument,
+} from '../kernel/database/idempotency.ts';
 import { receiptMistake, sumMistake } from '../kernel/rules/receipt-terms.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { Policies, PolicyLists } from '../kernel/policies/policies.ts';
 import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
 import { checkOwnUrl, type TargetSwitch } from '../kernel/service/webhook-url.ts';
-import { createEarlyOrder } from './bank-answers/create-early-order.ts';
+import { createEarlyOrder, earlyMethod } from './bank-answers/create-early-order.ts';
 import { pageAddress, type PageParts } from './checkout/page-address.ts';
 import type { Payment } from './entities.ts';
 import { insertPayment } from './insert-payment.ts';
@@ -55,6 +60,8 @@ interface Prepared {
   readonly phone?: string | null;
   /** Why no webhook can go where `input.webhookUrl` says. */
   readonly unreachable?: Refused | null;
+  /** Whether its bank is given the order before the call is answered. */
+  readonly ordersEarly?: boolean;
 }
 
 /**
@@ -82,6 +89,9 @@ export const policyRefusal = (
       );
 };
 
+const claimOfPayment = ({ input, idempotency }: PaymentRequest, ordersEarly: boolean) =>
+  claimOf(idempotency, 'paymentCreate', input, ordersEarly);
+
 /**
  * Writes a payment of the key's shop, or finds the one that an earlier call with the same
  * idempotency key wrote.
@@ -90,19 +100,13 @@ export const recordPayment = async (
   database: Database,
   policies: PolicyLists,
   key: PayingShop,
-  {
-    id = newRowId(),
-    input,
-    idempotency,
-    unserved = null,
-    unreachable = null,
-    receipt = null,
-    receiptTermsId = null,
-    phone = null,
-  }: PaymentRequest & Prepared,
+  request: PaymentRequest & Prepared,
   now: Temporal.Instant,
 ): Promise<CreatedPayment | Refused> => {
-  const claim = claimOf(idempotency, 'paymentCreate', input);
+  const { id = newRowId(), input, receiptTermsId = null } = request;
+  const { unserved = null, unreachable = null, receipt = null } = request;
+  const { phone = null, ordersEarly = false } = request;
+  const claim = claimOfPayment(request, ordersEarly);
   if (claim && isRefused(claim)) return claim;
   const terms = paymentTerms(input, key.mode, id, now);
   if (isRefused(terms)) return terms;
@@ -192,14 +196,19 @@ export const createPayment = async (
   if (receipt && isRefused(receipt)) return receipt;
   const lists = await policies.current();
   const unreachable = unreachableTarget(parts, key, request.input);
+  const ordersEarly = bank !== null && !isRefused(bank) && earlyMethod(bank, named) !== null;
   const phone = receipt
     ? receipt.terms.customer.phone
     : await phoneOfTerms(parts, key, request.receiptTermsId ?? null);
-  const prepared = { ...request, unserved, unreachable, receipt, phone };
+  const prepared = { ...request, unserved, unreachable, receipt, phone, ordersEarly };
   const created = await recordPayment(database, lists, key, prepared, now());
-  if (isRefused(created) || created.replayed || !bank || isRefused(bank)) return created;
-  const { merchantId, id: paymentId } = created.payment;
-  const page = pageAddress(parts, { merchantId, paymentId });
-  const payment = await createEarlyOrder(database, bank, created.payment, page, now());
+  if (isRefused(created) || created.replayed || !ordersEarly) return created;
+  const { merchantId, id: resourceId } = created.payment;
+  const page = pageAddress(parts, { merchantId, paymentId: resourceId });
+  const claim = claimOfPayment(request, ordersEarly);
+  if (claim && isRefused(claim)) return claim;
+  const payment = await answerUnderKey(database.pool, { caller: key, claim, resourceId }, () =>
+    createEarlyOrder(database, bank, created.payment, page, now()),
+  );
   return { payment, replayed: false };
 };

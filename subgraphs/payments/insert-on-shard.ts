@@ -53,6 +53,7 @@ export const insertOnShard = async (
     key: claim?.key ?? null,
     fingerprint: claim?.fingerprint ?? null,
     request: claim?.request ?? null,
+    asks_later: claim?.asksLater ?? false,
   }));
   const [written] = await run<{ rows: string }>(pool, createOnShard, [
     insertions[0]?.payment.merchantId,

@@ -44,6 +44,7 @@ const parametersOf = ({ payment, claim }: Insertion): unknown[] => [
   claim?.key ?? null,
   claim?.fingerprint ?? null,
   claim?.request ?? null,
+  claim?.asksLater ?? false,
 ];
 const termsOf = ({ terms }: Insertion): unknown => terms && JSON.stringify(terms);
 

@@ -74,14 +74,15 @@ const columnTypes = new Map<string, string>([
   ['receiptTermsId', 'uuid'],
   ['madeByKey', 'uuid'],
   ['eventId', 'uuid'],
+  ['asksLater', 'boolean'],
   ['terms', 'json'],
-] satisfies [keyof Payment | 'eventId' | 'terms', string][]);
+] satisfies [keyof Payment | 'eventId' | 'asksLater' | 'terms', string][]);
 
 const typeOf = (name: string): string => columnTypes.get(name) ?? 'text';
 
 /** The parameters behind the columns: the event's id, then the idempotency key, if one is sent. */
 const eventParameter = ['eventId'];
-const laterParameters = [...eventParameter, 'key', 'fingerprint', 'request'];
+const laterParameters = [...eventParameter, 'key', 'fingerprint', 'request', 'asksLater'];
 
 type Placed = (name: string) => string;
 
@@ -102,6 +103,7 @@ const insertClaimed = ({ $, from }: Source, held: typeof waitForKey): string =>
       resourceId: $('id'),
       at: $('createdAt'),
       request: $('request'),
+      asksLater: $('asksLater'),
     },
     {
       condition: `select 1 from shop where merchant_id = ${$('merchantId')} and id = ${$('shopId')}`,

@@ -10,6 +10,7 @@ import { newRowId } from '../kernel/database/new-id.ts';
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import {
+  answerUnderKey,
   claimOf,
   type IdempotencyArgument,
   type IdempotencyClaim,
@@ -75,7 +76,7 @@ export const keyedClaim = (
 export const keyedFingerprints = (
   keys: Keys,
   meaning: string,
-): Required<Omit<IdempotencyClaim, 'key' | 'request'>> => {
+): Required<Omit<IdempotencyClaim, 'key' | 'request' | 'asksLater'>> => {
   const [fingerprint, ...earlierFingerprints] = allKeys(keys).map((key) =>
     createHmac('sha256', key).update(meaning).digest('hex'),
   );
@@ -111,7 +112,7 @@ const routerError = ({ id }: Payout): Refused =>
 
 /**
  * Creates a payout of the key's shop, or finds the one that an earlier call with the same
- * idempotency key created. Refuses with `bad_request`, `scope_required`, `aml_blocked`,
+ * idempotency key created, once the bank has answered that. Refuses with `bad_request`, `scope_required`, `aml_blocked`,
  * `route_not_configured`, `method_unsupported`, `insufficient_balance`, about the key, or, with a
  * failed payout left behind, `router_error`.
  */
@@ -126,7 +127,7 @@ export const createPayout = async (
   const method = input.method ?? 'payouts_sbp';
   const lack = lacksScope(key, method);
   if (lack) return lack;
-  const claim = claimOf(idempotency, 'payoutCreate', input);
+  const claim = claimOf(idempotency, 'payoutCreate', input, method === 'payouts_card');
   if (claim && isRefused(claim)) return claim;
   const terms = payoutTerms(method, input);
   if (isRefused(terms)) return terms;
@@ -139,22 +140,20 @@ export const createPayout = async (
   const draft: Draft | Refused = isRefused(ready)
     ? ready
     : { id, terms, connector: ready.bank.connector, refusedAs: ready.refusedAs };
-  const making = openPayout(parts.database.pool, {
-    caller: key,
-    claim: claim && keyedClaim(parts, claim),
-    resourceId: id,
-    at: now(),
-    method,
-    draft,
-  });
+  const { pool } = parts.database;
+  const claimed = { caller: key, claim: claim && keyedClaim(parts, claim), resourceId: id };
+  const making = openPayout(pool, { ...claimed, at: now(), method, draft });
   const created = await withinBound(making, beyondBound);
   if (isRefused(created)) return created;
   if (created.replayed || isRefused(ready))
     return { payout: created.made, replayed: created.replayed };
   const { recipient } = terms;
+  // Workers give the others to the bank, whatever call asks again meanwhile.
   const payout =
     recipient.way === 'card'
-      ? await payCard(parts, ready.bank, { payout: created.made, recipient, since_ms, now })
+      ? await answerUnderKey(pool, claimed, () =>
+          payCard(parts, ready.bank, { payout: created.made, recipient, since_ms, now }),
+        )
       : created.made;
   return payout.failReason === 'bank_unknown' ? routerError(payout) : { payout, replayed: false };
 };

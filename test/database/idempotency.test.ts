@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type pg from 'pg';
 import {
+  answerUnderKey,
   claimOf,
   claimPatience_ms,
   createOnce,
@@ -19,6 +20,7 @@ import { testPool } from '../support/database.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { eventually } from '../support/eventually.ts';
 import { codeOf, granted } from '../support/granted.ts';
+import { openGate, repeatWhileAsking } from '../support/slow-answer.ts';
 
 let migrated: MigratedDatabase;
 let key: KeyPrincipal;
@@ -55,7 +57,7 @@ const create = (
   const claim =
     idempotencyKey === null
       ? null
-      : { key: idempotencyKey, fingerprint: name, request: 'POST /things' };
+      : { key: idempotencyKey, fingerprint: name, request: 'POST /things', asksLater: false };
   return createOnce(
     migrated.database.pool,
     { caller: key, claim, find, resourceId, at: now },
@@ -172,6 +174,81 @@ test('a call that waits is a replay as soon as the first one commits, and the fi
     after[end] = replayed;
   }
   assert.deepEqual(after, { commit: true, rollback: false });
+});
+
+/** A call that asks a bank for its answer after its transaction. */
+const askLater = async (
+  idempotencyKey: string,
+  ask: () => Promise<Thing | Refused>,
+): Promise<Created<Thing> | Refused> => {
+  const { pool } = migrated.database;
+  const resourceId = randomUUID();
+  const claim = {
+    key: idempotencyKey,
+    fingerprint: 'asked',
+    request: 'POST /things',
+    asksLater: true,
+  };
+  const claimed = { caller: key, claim, resourceId };
+  const created = await createOnce(pool, { ...claimed, find, at: now }, async (client) => {
+    await client.query('insert into thing (id, name) values ($1, $2)', [resourceId, 'unasked']);
+    return { id: resourceId, name: 'unasked' };
+  });
+  if (isRefused(created) || created.replayed) return created;
+  const made = await answerUnderKey(pool, claimed, async () => {
+    const answer = await ask();
+    const name = isRefused(answer) ? 'refused' : answer.name;
+    await pool.query('update thing set name = $2 where id = $1', [resourceId, name]);
+    return answer;
+  });
+  return isRefused(made) ? made : { made: { ...made, id: resourceId }, replayed: false };
+};
+
+test('while the first call asks its bank, an equal one waits for the answer, and is refused after five seconds (D-21)', async () => {
+  const gate = openGate();
+  const call = () =>
+    askLater('asks', async () => {
+      await gate.pass();
+      return { id: '', name: 'answered' };
+    });
+  const first = call();
+  await gate.reached;
+  const [began, impatient] = [performance.now(), call()];
+  assert.equal(codeOf(await impatient), 'idempotent_in_progress');
+  assert.ok(performance.now() - began >= claimPatience_ms, 'it still asks, however long it takes');
+  assert.equal(codeOf(await create('asks', 'other')), 'idempotent_conflict');
+  const answers = (await repeatWhileAsking(migrated.database.pool, gate, call)).map(granted);
+  assert.deepEqual(
+    [granted(await first), ...answers].map(({ made, replayed }) => [made.name, replayed]),
+    [['answered', false], ...answers.map(() => ['answered', true])],
+  );
+});
+
+test('what the bank refuses frees the key for a call that waits; a call that failed or died holds nobody up', async () => {
+  const gate = openGate();
+  let asked = 0;
+  const refusedOnce = () =>
+    askLater('refused later', async () => {
+      asked += 1;
+      if (asked > 1) return { id: '', name: 'second' };
+      await gate.pass();
+      return refused('insufficient_balance', 'not today');
+    });
+  const [first, ...others] = await repeatWhileAsking(migrated.database.pool, gate, refusedOnce);
+  assert.equal(codeOf(first ?? {}), 'insufficient_balance');
+  const made = others.map(granted);
+  assert.deepEqual(new Set(made.map((one) => one.made.name)), new Set(['second']));
+  assert.deepEqual([made.filter(({ replayed }) => !replayed).length, asked], [1, 2]);
+  const failed = askLater('failed', () => Promise.reject(new Error('no bank')));
+  await assert.rejects(failed, /no bank/);
+  const unanswered = async (idempotencyKey: string) =>
+    granted(await askLater(idempotencyKey, () => Promise.reject(new Error('asked again'))));
+  assert.equal((await unanswered('failed')).made.name, 'unasked');
+  // What a process that died a moment ago has left.
+  await migrated.database.pool.query(
+    `update idempotency_key set asking_until = clock_timestamp() + interval '50 milliseconds' where key = 'failed'`,
+  );
+  assert.equal((await unanswered('failed')).replayed, true);
 });
 
 test('the patience of a claim ends with its transaction: the connection is as it was', async () => {

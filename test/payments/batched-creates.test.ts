@@ -1,18 +1,25 @@
 /** Payments that are created at the same moment share one statement; nobody notices. */
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
+import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { createOnce } from '../../subgraphs/kernel/database/idempotency.ts';
 import { isSpread } from '../../subgraphs/kernel/database/spread.ts';
 import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { isRefused, refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
+import {
+  createPayment,
+  recordPayment,
+  type CreatingParts,
+} from '../../subgraphs/payments/create-payment.ts';
 import { PaymentEntity, type Payment } from '../../subgraphs/payments/entities.ts';
 import { loadPayments } from '../../subgraphs/payments/find-payments.ts';
 import { countStatements } from '../support/count-statements.ts';
@@ -22,6 +29,8 @@ import { poison } from '../support/poison.ts';
 import { openPool } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { size } from '../support/size.ts';
+import { openGate, repeatWhileAsking } from '../support/slow-answer.ts';
+import { testCustomers } from '../support/customers.ts';
 
 let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
@@ -126,7 +135,12 @@ test('a key that another operation holds is waited for alone: the calls beside i
   const others = await Promise.all([migrated.merchant(), migrated.merchant()]);
   const held = Promise.withResolvers<void>();
   const holding = Promise.withResolvers<void>();
-  const claim = { key: 'held', fingerprint: 'another', request: 'POST /v1/public/payments' };
+  const claim = {
+    key: 'held',
+    fingerprint: 'another',
+    request: 'POST /v1/public/payments',
+    asksLater: false,
+  };
   const creation = {
     caller: key,
     claim,
@@ -316,4 +330,47 @@ test('connections that are lost in the middle of batches lose no payment and mak
   const each = calls_max * rounds;
   assert.equal(new Set(ended.map(([, id]) => id)).size, keys.length * each);
   for (const key of keys) assert.deepEqual(await writtenOf(key), [each, each, each]);
+});
+
+test('creates under one key that arrive while the acquirer is given the order have the answer of the first', async () => {
+  const { database } = migrated;
+  const key = await migrated.merchant('live');
+  await database.pool.query(
+    `insert into bank_route (merchant_id, id, shop_id, mode, operation, method, connector, priority, active, created_at)
+      values ($1, gen_random_uuid(), $2, 'live', 'payment', 'sbp', 'early', 1, true, now())`,
+    [key.merchantId, key.shopId],
+  );
+  const gate = openGate();
+  const simulator = openSimulator(database);
+  const early: Bank = {
+    ...simulator,
+    connector: 'early',
+    createsOrderEarly: ['sbp'],
+    openSession: async (order) => {
+      await gate.pass();
+      return simulator.openSession(order);
+    },
+  };
+  const parts: CreatingParts = {
+    database,
+    customers: testCustomers,
+    banks: openBanks(simulator, database.pool, [early]),
+    policies: { current: async () => noPolicies, announce: async () => {}, close: () => {} },
+    publicUrl: 'https://pay.example',
+    pageSecret: randomBytes(32),
+    privateTargets: () => false,
+  };
+  const request = {
+    input: { amount: 100n, method: 'sbp' },
+    idempotency: { key: 'early' },
+  } as const;
+  const answers = await repeatWhileAsking(database.pool, gate, () =>
+    createPayment(parts, key, request, () => start),
+  );
+  const made = answers.map(granted);
+  assert.ok(made[0]?.payment.bankRef);
+  assert.deepEqual(
+    made.map(({ payment, replayed }) => [payment.bankRef, replayed]),
+    made.map((_, index) => [made[0]?.payment.bankRef, index > 0]),
+  );
 });

@@ -52,7 +52,12 @@ const makeModel = async (
 const like = (payment: Payment): NewPayment => ({ ...payment, id: newRowId() });
 
 const request = 'POST /v1/public/payments';
-const claimOf = (key: string) => ({ key, fingerprint: `of ${key}`, request });
+const claimOf = (key: string, asksLater = false) => ({
+  key,
+  fingerprint: `of ${key}`,
+  request,
+  asksLater,
+});
 
 /** What was written of a payment, without what differs from payment to payment. */
 const writtenOf = async ({ merchantId, id }: Pick<NewPayment, 'merchantId' | 'id'>) => {
@@ -89,6 +94,18 @@ test('a payment is written as the statement of one database writes it, and given
       [1, 1, claim ? 1 : 0],
     );
   }
+});
+
+test('the claim of a payment whose bank is asked says so', async () => {
+  const { pool } = migrated.database;
+  const key = await migrated.merchant();
+  const payment = like(await makeModel(key));
+  await insertOnShard(pool, [{ payment, claim: claimOf('asks', true) }]);
+  const { rows } = await pool.query(
+    `select key from idempotency_key where merchant_id = $1 and asking_until > clock_timestamp()`,
+    [key.merchantId],
+  );
+  assert.deepEqual(rows, [{ key: 'asks' }]);
 });
 
 test('of several, those whose key is taken and those of an unknown shop are left out', async () => {

@@ -23,6 +23,7 @@ import { findPayment } from '../../subgraphs/payments/store-payment.ts';
 import { openHistory } from '../books/history.ts';
 import { answered, granted } from '../support/granted.ts';
 import { size } from '../support/size.ts';
+import { openGate, repeatWhileAsking } from '../support/slow-answer.ts';
 import { holdPayment } from '../support/held-payment.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
@@ -170,6 +171,40 @@ describe('a capture under a key', () => {
       { action: 'payment.capture', amount: '1001' },
       { action: 'payment.capture', amount: '4000' },
     ]);
+  });
+
+  test('has one answer for calls that arrive while its bank is asked, and for those that come after', async () => {
+    const { database } = migrated;
+    const key = await migrated.merchant('test');
+    const simulator = openSimulator(database);
+    const settle = simulator.settleHold ?? assert.fail('no holds');
+    // The bank takes the money, or gives no word.
+    for (const [silent, status, captured] of [
+      [false, 'succeeded', 4_000n],
+      [true, 'authorized', 0n],
+    ] as const) {
+      const payment = await authorized(key);
+      const gate = openGate();
+      const bank: Bank = {
+        ...simulator,
+        settleHold: async (order) => {
+          await gate.pass();
+          return silent ? { kind: 'unknown' } : settle(order);
+        },
+      };
+      const own = openBanks({ ...simulator, ...bank }, database.pool);
+      const request = { paymentId: payment.id, amount: 4_000n, idempotency: { key: payment.id } };
+      const answers = await repeatWhileAsking(database.pool, gate, () =>
+        capturePayment(database, own, key, request, start.add({ seconds: 3 })),
+      );
+      assert.deepEqual(
+        answers
+          .map((one) => granted<CapturedPayment>(one))
+          .map((one) => [one.payment.status, capturedOf(one.payment), one.replayed]),
+        answers.map((_, index) => [status, captured, index > 0]),
+      );
+    }
+    assert.deepEqual(await checkBooks(database, key.merchantId), []);
   });
 
   test('that the bank refuses after its answer is ordered anew by the same call, once', async () => {

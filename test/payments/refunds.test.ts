@@ -21,6 +21,7 @@ import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { booksOf } from './books-of.ts';
 import { answered, codeOf, granted } from '../support/granted.ts';
+import { openGate, repeatWhileAsking } from '../support/slow-answer.ts';
 
 let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
@@ -192,6 +193,30 @@ test('fifty equal refunds under one key at once are one refund and forty-nine re
     codeOf(await refund(key, payment, 4_000n, { idempotencyKey: 'same' })),
     'idempotent_conflict',
   );
+});
+
+test('refunds under one key that arrive while the bank is asked have the answer of the first', async () => {
+  const key = await migrated.merchant();
+  const payment = await paid(key, 5_000n);
+  const gate = openGate();
+  const slow: Banks = {
+    ...banks(),
+    bankOf: () => ({
+      ...banks().simulator,
+      refund: async (order) => {
+        await gate.pass();
+        return banks().simulator.refund(order);
+      },
+    }),
+  };
+  const answers = await repeatWhileAsking(migrated.database.pool, gate, () =>
+    refund(key, payment, 5_000n, { idempotencyKey: 'slow', bank: slow }),
+  );
+  assert.deepEqual(
+    answers.map(granted).map(({ refund: made, replayed }) => [made.status, replayed]),
+    answers.map((_, index) => ['succeeded', index > 0]),
+  );
+  assert.deepEqual(await books(key), { merchant: 0n, reserved: 0n, clearing: 0n });
 });
 
 test('a refused refund leaves its key free', async () => {

@@ -7,6 +7,7 @@ import { PayoutEntity } from '../../subgraphs/payouts/entities.ts';
 import type { Reach } from '../../subgraphs/kernel/database/reach.ts';
 import { searchPayouts, type PayoutSearch } from '../../subgraphs/payouts/search-payouts.ts';
 import { answered, codeOf, granted } from '../support/granted.ts';
+import { openGate, repeatWhileAsking } from '../support/slow-answer.ts';
 import { account, at, card, cardNumber, openHarness, sbp, start, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -160,6 +161,25 @@ describe('making a payout', () => {
       paid: 300n,
       fees: 0n,
     });
+  });
+
+  test('calls that arrive while the bank of a card is asked have the answer of the first', async () => {
+    const key = await harness.funded(10_000n);
+    const gate = openGate();
+    const { simulator } = harness.parts.banks;
+    const parts = harness.withBank({
+      pay: async (order) => {
+        await gate.pass();
+        return simulator.pay(order);
+      },
+    });
+    const answers = await repeatWhileAsking(harness.pool, gate, () =>
+      harness.create(key, { amount: 300n, ...card }, { key: 'slow' }, { parts }),
+    );
+    assert.deepEqual(
+      answers.map(granted).map(({ payout, replayed }) => [payout.status, replayed]),
+      answers.map((_, index) => ['succeeded', index > 0]),
+    );
   });
 
   const wrong: readonly (readonly [string, object])[] = [

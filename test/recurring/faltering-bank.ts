@@ -4,9 +4,9 @@ import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 
 /** What it does with the next charge instead of answering, and what its answers wait for. */
-export const orders: { fault: 'before' | 'after' | null; answering: Promise<void> } = {
+export const orders: { fault: 'before' | 'after' | null; answering: () => Promise<void> } = {
   fault: null,
-  answering: Promise.resolve(),
+  answering: async () => {},
 };
 
 export const faltering = (simulator: Bank): Bank => ({
@@ -17,7 +17,7 @@ export const faltering = (simulator: Bank): Bank => ({
     const failing = orders.fault;
     orders.fault = null;
     if (failing === 'before') throw new Error('the process was killed');
-    await orders.answering;
+    await orders.answering();
     const answer = await simulator.charge(order);
     return failing === 'after' ? { kind: 'unknown' } : answer;
   },

@@ -4,7 +4,6 @@ import { run } from '../../subgraphs/kernel/database/statement.ts';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { recurringPaymentId } from '../../subgraphs/kernel/rules/recurring.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { findRefunds, findPayment } from '../../subgraphs/payments/store-payment.ts';
@@ -21,6 +20,7 @@ import { endUnboundTokens } from '../../subgraphs/recurring/jobs.ts';
 import { insertToken } from '../../subgraphs/recurring/tokens/store-token.ts';
 import { answered, granted } from '../support/granted.ts';
 import { faltering, orders, routeToFaltering } from './faltering-bank.ts';
+import { openGate, repeatWhileAsking } from '../support/slow-answer.ts';
 import { openHarness, refusedWith, type Harness } from './harness.ts';
 
 const blocked = new Set<string>();
@@ -282,35 +282,23 @@ describe('charging', () => {
     assert.deepEqual((await harness.read(token)).lastChargedAt, ended[5]?.capturedAt);
   });
 
-  test('the call that owns a key has the outcome when a replay was quicker to ask for it (D-20)', async () => {
+  test('charges under one key that arrive while the bank is asked have the answer of the first (D-21)', async () => {
     const key = await harness.merchant('live');
     await addRoute(key, 'cards');
     const token = await harness.active(key);
-    const { promise, resolve: answer } = Promise.withResolvers<void>();
-    orders.answering = promise;
-    const { payments } = harness.parts;
-    const quicker: Promise<unknown>[] = [];
-    const parts: typeof harness.parts = {
-      ...harness.parts,
-      payments: {
-        ...payments,
-        askCharge: async (request, requestId) => {
-          quicker.push(payments.askCharge(request, requestId));
-          const id = recurringPaymentId(key.merchantId, 'live', request.idempotencyKey);
-          while (!(await payments.read([{ merchantId: key.merchantId, id }]))[0]);
-          setTimeout(answer, 120);
-          return payments.askCharge(request, requestId);
-        },
-      },
-    };
-    const terms = { tokenId: token.id, amount: 1_000n, orderId: null, description: null };
-    const owner = granted(
-      await chargeToken(parts, key, { ...terms, idempotency: { key: 'may' } }, harness.call()),
+    const gate = openGate();
+    orders.answering = gate.pass;
+    const answers = await repeatWhileAsking(harness.database.pool, gate, () =>
+      harness.charge(key, token, 1_000n, 'slow'),
     );
-    assert.deepEqual([owner.payment.status, owner.replayed], ['succeeded', false]);
-    assert.ok(owner.payment.capturedAt);
-    assert.equal((await harness.read(token)).lastChargedAt?.equals(owner.payment.capturedAt), true);
-    await Promise.all(quicker);
+    const charges = answers.map(granted);
+    assert.deepEqual(
+      charges.map(({ payment, replayed }) => [payment.status, replayed]),
+      charges.map((_, index) => ['succeeded', index > 0]),
+    );
+    const [{ payment } = assert.fail('no answer')] = charges;
+    assert.ok(payment.capturedAt);
+    assert.equal((await harness.read(token)).lastChargedAt?.equals(payment.capturedAt), true);
     assert.equal((await harness.books(key)).ledger.length, 2, 'one payment and its fee');
   });
 

@@ -18,7 +18,7 @@ import {
 import { run, type Runner, type Statement } from './statement.ts';
 
 /** A key to claim, for what is about to be made. */
-export interface PageClaim extends IdempotencyClaim {
+export interface PageClaim extends Omit<IdempotencyClaim, 'asksLater'> {
   readonly resourceId: string;
 }
 
@@ -45,7 +45,7 @@ export interface CallClaim {
 const tryAll: Statement = {
   name: 'idempotency.try_page',
   text: `with sent as materialized (select * from jsonb_to_recordset($1::jsonb)
-      as sent (merchant_id uuid, mode text, key text, fingerprint text, shop_id uuid, resource_id uuid, at timestamptz, request text)),
+      as sent (merchant_id uuid, mode text, key text, fingerprint text, shop_id uuid, resource_id uuid, at timestamptz, request text, asks_later boolean)),
     claimed as (${insertClaim(
       {
         merchantId: 'sent.merchant_id',
@@ -56,6 +56,7 @@ const tryAll: Statement = {
         resourceId: 'sent.resource_id',
         at: 'sent.at',
         request: 'sent.request',
+        asksLater: 'sent.asks_later',
       },
       { from: 'from sent', held: tryKey },
     )}) select resource_id as "resourceId" from claimed`,
@@ -82,6 +83,7 @@ export const tryClaims = async (
             resource_id: resourceId,
             at: at.toString(),
             request: claim.request,
+            asks_later: claim.asksLater,
           },
         ]
       : [],

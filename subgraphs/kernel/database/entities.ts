@@ -111,6 +111,8 @@ const IdempotencyKey = defineEntity({
     createdAt: p.type(InstantType).$type<Temporal.Instant>(),
     /** What was asked: the method and the path, or the mutation. */
     request: p.text().nullable(),
+    /** In real time: while the call that claimed it asks for its answer. Null: it has it. */
+    askingUntil: p.type(InstantType).$type<Temporal.Instant>().nullable(),
   },
   indexes: [{ name: 'idempotency_key_age', properties: ['createdAt'] }],
 });

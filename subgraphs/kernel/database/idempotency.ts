@@ -5,9 +5,11 @@
  * key free.
  *
  * An operation of several statements goes through `createOnce`; one that is a single statement puts
- * `insertClaim` into it and goes through `madeOnce`.
+ * `insertClaim` into it and goes through `madeOnce`. One that then asks a bank or another subgraph
+ * for its answer does so in `answerUnderKey`: repeated calls wait for that answer, too.
  */
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { maskCardNumbers } from '../rules/card-in-text.ts';
@@ -24,6 +26,8 @@ export interface IdempotencyClaim {
   readonly request: string;
   /** What the same request's fingerprint was with earlier keys, where one is keyed. */
   readonly earlierFingerprints?: readonly string[];
+  /** Whether the call has its answer only from `answerUnderKey`, after its transaction. */
+  readonly asksLater: boolean;
 }
 
 /** How a mutation gets it. */
@@ -66,17 +70,26 @@ const request_max_chars = 100;
 export const claimPatience_ms = 5_000;
 /** How long it waits for a lock at least, after it has waited for the earlier one. */
 const rowPatience_ms = 1_000;
+/** How often it looks whether the earlier one has its answer. */
+const answerLook_ms = 100;
+/**
+ * How long a call counts as asking for its answer, and how often it says that it still does: one
+ * that died lets repeated calls go on before their patience ends.
+ */
+const asking_ms = 4_000;
+const askingAgain_ms = 1_000;
 /** How long a batch waits for a row that somebody holds: its calls are then tried one by one. */
 const batchPatience_ms = 100;
 
 /**
  * Reads the argument of a mutation; the fingerprint is made of the input when the caller gave none.
- * Null without a key.
+ * Null without a key. `asksLater`: the operation answers by `answerUnderKey`.
  */
 export const claimOf = (
   argument: IdempotencyArgument,
   operation: string,
   input: unknown,
+  asksLater = false,
 ): IdempotencyClaim | Refused | null => {
   if (!argument) return null;
   const { key } = argument;
@@ -94,6 +107,7 @@ export const claimOf = (
     key,
     fingerprint: argument.fingerprint ?? createHash('sha256').update(meaning()).digest('hex'),
     request: maskCardNumbers((argument.request ?? operation).slice(0, request_max_chars)),
+    asksLater,
   };
 };
 
@@ -107,7 +121,11 @@ export interface ClaimParts {
   readonly shopId: string;
   readonly resourceId: string;
   readonly at: string;
+  readonly asksLater: string;
 }
+
+/** SQL: until when a call that asks for its answer now counts as asking. */
+const askingUntil = `clock_timestamp() + interval '${asking_ms} milliseconds'`;
 
 /**
  * SQL: the advisory lock that every claim of a key takes before its row, until its transaction
@@ -154,14 +172,16 @@ export const insertClaim = (
   p: ClaimParts,
   { from = '', condition = 'select 1', held = waitForKey }: ClaimSource = {},
 ): string =>
-  `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at, request)
-   select ${p.merchantId}::uuid, ${p.mode}::text, ${p.key}::text, ${p.fingerprint}::text, ${p.shopId}::uuid, ${p.resourceId}::uuid, ${p.at}::timestamptz, ${p.request}::text
+  `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at, request, asking_until)
+   select ${p.merchantId}::uuid, ${p.mode}::text, ${p.key}::text, ${p.fingerprint}::text, ${p.shopId}::uuid, ${p.resourceId}::uuid, ${p.at}::timestamptz, ${p.request}::text,
+     case when ${p.asksLater}::boolean then ${askingUntil} end
    ${from} where ${p.key}::text is not null and exists (${condition}) and ${held(p)}
    on conflict do nothing returning resource_id`;
 
 const find: Statement = {
   name: 'idempotency.find',
-  text: `select fingerprint, shop_id as "shopId", resource_id as "resourceId", request, created_at as at from idempotency_key where merchant_id = $1 and mode = $2 and key = $3`,
+  text: `select fingerprint, shop_id as "shopId", resource_id as "resourceId", request, created_at as at, coalesce(asking_until > clock_timestamp(), false) as "isAsking"
+    from idempotency_key where merchant_id = $1 and mode = $2 and key = $3`,
 };
 
 /** The first use of a key. */
@@ -172,6 +192,8 @@ export interface FirstUse {
   /** Null of a call before it was kept. */
   readonly request: string | null;
   readonly at: Temporal.Instant;
+  /** Whether its call still asks for its answer. */
+  readonly isAsking: boolean;
 }
 
 /** What a key was first used for, when it was not for this. */
@@ -181,16 +203,32 @@ export const conflictWith = ({ request, at }: Pick<FirstUse, 'request' | 'at'>):
     `this Idempotency-Key was used with a different request: ${request ?? 'one'} at ${rfc3339(at)}`,
   );
 
+const inProgress = refused(
+  'idempotent_in_progress',
+  'an earlier call with this Idempotency-Key is still running',
+);
+
+/**
+ * What an earlier call made, once it has its answer; null when nobody has claimed the key, or its
+ * owner has given it up meanwhile. Refuses with `idempotent_in_progress` when the call still asks
+ * at `until_ms`, by performance.now().
+ */
 const findEarlier = async (
   runner: Runner,
   caller: ClaimingCaller,
   claim: IdempotencyClaim,
+  until_ms: number,
 ): Promise<FirstUse | Refused | null> => {
-  const [row] = await run<FirstUse>(runner, find, [caller.merchantId, caller.mode, claim.key]);
-  if (!row) return null;
-  return isSameRequest(row.fingerprint, claim) && row.shopId === caller.shopId
-    ? row
-    : conflictWith(row);
+  for (;;) {
+    const key = [caller.merchantId, caller.mode, claim.key];
+    const [row] = await run<FirstUse>(runner, find, key);
+    if (!row) return null;
+    if (!isSameRequest(row.fingerprint, claim) || row.shopId !== caller.shopId)
+      return conflictWith(row);
+    if (!row.isAsking) return row;
+    if (performance.now() > until_ms) return inProgress;
+    await delay(answerLook_ms);
+  }
 };
 
 /** A creation under a key, or under none. */
@@ -208,27 +246,24 @@ export interface Creation<Made extends object> {
  * Makes something, or gives what an earlier call with the same key made. `make` claims the key and
  * makes the thing in one transaction, and answers null when it made nothing. Null: nothing was
  * made, and nothing had been. Refuses as `make` does, with `idempotent_conflict` when the key was
- * used for something else, and with `idempotent_in_progress` when the earlier call still runs after
- * five seconds (decision D-21).
+ * used for something else, and with `idempotent_in_progress` when the earlier call still runs, or
+ * asks for its answer, after five seconds (decision D-21).
  */
 export const madeOnce = async <Made extends object>(
   runner: Runner,
   { caller, claim, find: findMade }: Creation<Made>,
   make: () => Promise<Made | Refused | null>,
 ): Promise<Created<Made> | Refused | null> => {
+  const until_ms = performance.now() + claimPatience_ms;
   let made: Made | Refused | null;
   try {
     made = await make();
   } catch (error) {
-    if (claim && isLockTimeout(error))
-      return refused(
-        'idempotent_in_progress',
-        'an earlier call with this Idempotency-Key is still running',
-      );
+    if (claim && isLockTimeout(error)) return inProgress;
     throw error;
   }
   if (made) return isRefused(made) ? made : { made, replayed: false };
-  const earlier = claim && (await findEarlier(runner, caller, claim));
+  const earlier = claim && (await findEarlier(runner, caller, claim, until_ms));
   if (!earlier || isRefused(earlier)) return earlier;
   const found = await findMade(earlier.resourceId);
   return found ? { made: found, replayed: true } : conflictWith(earlier);
@@ -245,6 +280,7 @@ const claimAlone: Statement = {
     resourceId: '$6',
     at: '$7',
     request: '$8',
+    asksLater: '$9',
   }),
 };
 
@@ -268,6 +304,7 @@ export const createOnce = async <Made extends object>(
     resourceId,
     at,
     claim.request,
+    claim.asksLater,
   ];
   const claimAndMake = async (client: pg.PoolClient): Promise<Made | Refused | null> => {
     const taken = values !== null && (await run(client, claimAlone, values)).length === 0;
@@ -279,13 +316,13 @@ export const createOnce = async <Made extends object>(
   };
   // What was refused leaves nothing behind, its claim included (decision D-22).
   const isMade = (made: Made | Refused | null): boolean => made !== null && !isRefused(made);
-  const created = await madeOnce(pool, creation, () => inTransaction(pool, claimAndMake, isMade));
-  // The key was taken a moment ago and is gone: it had reached its age, and is free for the next
-  // call.
-  return (
-    created ??
-    refused('idempotent_in_progress', 'an earlier call with this Idempotency-Key has just ended')
-  );
+  const until_ms = performance.now() + claimPatience_ms;
+  for (;;) {
+    const created = await madeOnce(pool, creation, () => inTransaction(pool, claimAndMake, isMade));
+    if (created) return created;
+    // The key was taken a moment ago and is free again: its call was refused, or it had its age.
+    if (performance.now() > until_ms) return inProgress;
+  }
 };
 
 const release: Statement = {
@@ -293,15 +330,56 @@ const release: Statement = {
   text: 'delete from idempotency_key where merchant_id = $1 and mode = $2 and key = $3 and resource_id = $4',
 };
 
-/**
- * Frees a key whose claim was committed before its effect, which another subgraph then refused
- * (decision D-22). Only the claim for `resourceId`: the key may have been taken anew.
- */
-export const releaseKey = async (
+const askOn: Statement = {
+  name: 'idempotency.ask_on',
+  text: `update idempotency_key set asking_until = ${askingUntil} where merchant_id = $1 and mode = $2 and key = $3 and resource_id = $4`,
+};
+const endAsking: Statement = {
+  name: 'idempotency.end_asking',
+  text: 'update idempotency_key set asking_until = null where merchant_id = $1 and mode = $2 and key = $3 and resource_id = $4',
+};
+
+/** A claim that was made for `resourceId`: the key may have been taken anew since. */
+export interface MadeClaim {
+  readonly caller: ClaimingCaller;
+  readonly claim: IdempotencyClaim | null;
+  readonly resourceId: string;
+}
+
+const change = async (
   runner: Runner,
-  { merchantId, mode }: ClaimingCaller,
-  claim: IdempotencyClaim | null,
-  resourceId: string,
+  statement: Statement,
+  { caller: { merchantId, mode }, claim, resourceId }: MadeClaim,
 ): Promise<void> => {
-  if (claim) await run(runner, release, [merchantId, mode, claim.key, resourceId]);
+  if (claim) await run(runner, statement, [merchantId, mode, claim.key, resourceId]);
+};
+
+/** Has repeated calls wait for an answer that is asked for anew, with `answerUnderKey`. */
+export const claimAnswer = (runner: Runner, made: MadeClaim): Promise<void> =>
+  change(runner, askOn, made);
+
+/**
+ * Gets the answer of a call whose claim and whose effect here are committed: from a bank, or from
+ * another subgraph. Repeated calls wait for it. Where it is a refusal, nothing came of the call,
+ * and its key is free again (decision D-22).
+ */
+export const answerUnderKey = async <Answer extends object>(
+  runner: Runner,
+  made: MadeClaim,
+  ask: () => Promise<Answer>,
+): Promise<Answer> => {
+  if (!made.claim) return ask();
+  const askingOn = setInterval(() => {
+    // Repeated calls wait for less then, and find the operation as it is.
+    claimAnswer(runner, made).catch(() => {});
+  }, askingAgain_ms).unref();
+  let end = endAsking;
+  try {
+    const answer = await ask();
+    if (isRefused(answer)) end = release;
+    return answer;
+  } finally {
+    clearInterval(askingOn);
+    await change(runner, end, made);
+  }
 };

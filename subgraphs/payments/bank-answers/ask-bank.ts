@@ -185,7 +185,7 @@ export const askAbout = async (
   const bank = banks.bankOf({ ...payment, connector: payment.connector ?? notifiedBy });
   if (isRefused(bank)) return bank;
   // A bank that waits for the buyer has no order of it: whoever notifies, it is not asked.
-  if (isFound && !earlyMethod(bank, payment)) return payment;
+  if (isFound && !earlyMethod(bank, payment.method)) return payment;
   const answer = await answerOf(bank, payment, now, ask ?? ((question) => bank.ask(question)));
   if (payment.status !== 'pending')
     return applyAnswerTo(database, known, bank.connector, answer, now);

@@ -16,7 +16,7 @@ import { bankRefMetadata } from './approval.ts';
 import { changePayment } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { buyerMethod } from '../checkout/rules.ts';
-import { sessionEnd, sessionLength_min } from '../rules/payment.ts';
+import { sessionEnd, sessionLength_min, type PaymentMethod } from '../rules/payment.ts';
 
 const earlyOrder = (
   bank: Bank,
@@ -43,12 +43,12 @@ const earlyOrder = (
   callbacks: null,
 });
 
-/** The method by which a bank takes a payment's order early; null: it waits for the buyer. */
+/** The method by which a bank takes orders of a method early; null: they wait for the buyer. */
 export const earlyMethod = (
   { createsOrderEarly = [] }: Pick<Bank, 'createsOrderEarly'>,
-  payment: Pick<Payment, 'method'>,
+  named: PaymentMethod,
 ): BuyerMethod | null => {
-  const method = buyerMethod(payment.method);
+  const method = buyerMethod(named);
   return method && createsOrderEarly.includes(method) ? method : null;
 };
 
@@ -81,7 +81,7 @@ export const createEarlyOrder = async (
   pageUrl: string,
   now: Temporal.Instant,
 ): Promise<Payment> => {
-  const method = earlyMethod(bank, payment);
+  const method = earlyMethod(bank, payment.method);
   if (!method) return payment;
   const key = { merchantId: payment.merchantId, paymentId: payment.id };
   const answer = await bank.openSession(earlyOrder(bank, payment, method, pageUrl, now));

@@ -7,9 +7,11 @@ import type pg from 'pg';
 import type { Banks } from '../../kernel/banks/route.ts';
 import { writeEntries } from '../../kernel/database/audit.ts';
 import {
+  answerUnderKey,
+  claimAnswer,
   claimOf,
   createOnce,
-  releaseKey,
+  type Created,
   type IdempotencyClaim,
   type IdempotencyArgument,
 } from '../../kernel/database/idempotency.ts';
@@ -26,6 +28,7 @@ import { lockPayment, storeLocked } from '../lock-payment.ts';
 import { insertTerms, termsRow, type GivenReceipt } from '../../kernel/receipts/given-receipt.ts';
 import { partReceiptMistake } from '../receipts/part-receipt.ts';
 import { captureAmount } from './rules.ts';
+import type { PaymentKey } from '../store-payment.ts';
 import { askAfterOrder, sendHoldOrder, type SentHoldOrder } from './send-hold-order.ts';
 
 /** What is asked for. */
@@ -114,11 +117,25 @@ const isTurnedDown = ({ status, holdOrder }: Payment): boolean =>
   status === 'authorized' && holdOrder === null;
 
 /**
+ * Gives the bank the order of the payment's row; the payment as it is then, or why nothing was
+ * taken.
+ */
+const sendCapture = async (
+  database: Database,
+  banks: Banks,
+  key: PaymentKey,
+  now: Temporal.Instant,
+): Promise<Payment | Refused> => {
+  const sent = await sendHoldOrder(database, banks, key, now);
+  return isRefused(sent) ? sent : (refusalOf(sent) ?? sent.payment);
+};
+
+/**
  * Captures a payment of the caller, or finds the one that an earlier call with the same idempotency
- * key captured. Gives it as it is then: succeeded when the bank has taken the money, else
- * authorized until its word is known. Refuses with `not_found`, `payment_not_authorized`,
- * `amount_exceeds_remainder`, `capture_declined` (it stays authorized), or about the key, which a
- * refusal leaves free.
+ * key captured, once the bank has answered that. Gives it as it is then: succeeded when the bank
+ * has taken the money, else authorized until its word is known. Refuses with `not_found`,
+ * `payment_not_authorized`, `amount_exceeds_remainder`, `capture_declined` (it stays authorized),
+ * or about the key, which a refusal leaves free.
  */
 export const capturePayment = async (
   database: Database,
@@ -128,37 +145,38 @@ export const capturePayment = async (
   now: Temporal.Instant,
 ): Promise<CapturedPayment | Refused> => {
   const { paymentId, amount, receipt = null, idempotency } = request;
-  const claim: IdempotencyClaim | Refused | null = claimOf(idempotency, 'paymentCapture', {
-    paymentId,
-    amount,
-    ...(receipt ? { receipt: receipt.terms } : {}),
-  });
+  const named = { paymentId, amount, ...(receipt ? { receipt: receipt.terms } : {}) };
+  const claim: IdempotencyClaim | Refused | null = claimOf(
+    idempotency,
+    'paymentCapture',
+    named,
+    true,
+  );
   if (claim && isRefused(claim)) return claim;
   if (!isUuid(paymentId)) return refused('not_found', 'there is no such payment');
-  const { merchantId } = caller;
+  const { pool } = database;
+  const key = { merchantId: caller.merchantId, paymentId };
   const find = async (id: string): Promise<Payment | null> =>
-    (await loadPayments(database.pool, [{ merchantId, id }]))[0] ?? null;
+    (await loadPayments(pool, [{ merchantId: caller.merchantId, id }]))[0] ?? null;
+  const claimed = { caller, claim, resourceId: paymentId };
   const order = (client: pg.PoolClient) => orderCapture(client, caller, request, now);
-  const ordered = await createOnce(
-    database.pool,
-    { caller, claim, find, resourceId: paymentId, at: now },
-    order,
-  );
+  const orderAgain = async (client: pg.PoolClient): Promise<Payment | Refused> => {
+    const ordered = await order(client);
+    if (!isRefused(ordered)) await claimAnswer(client, claimed);
+    return ordered;
+  };
+  const orderOnce = async (): Promise<Created<Payment> | Refused> => {
+    const ordered = await createOnce(pool, { ...claimed, find, at: now }, order);
+    if (isRefused(ordered) || !ordered.replayed || !isTurnedDown(ordered.made)) return ordered;
+    const again = await inTransaction(pool, orderAgain, (made) => !isRefused(made));
+    if (!isRefused(again)) return { made: again, replayed: false };
+    // Another replay was quicker, whose answer is this one's, or the hold has ended.
+    const payment = await find(paymentId);
+    return payment && !isTurnedDown(payment) ? orderOnce() : again;
+  };
+  const ordered = await orderOnce();
   if (isRefused(ordered)) return ordered;
-  if (ordered.replayed) {
-    if (!isTurnedDown(ordered.made)) return { payment: ordered.made, replayed: true };
-    const again = await inTransaction(database.pool, order, (made) => !isRefused(made));
-    if (isRefused(again)) {
-      // Another replay was quicker, or the hold has ended.
-      const payment = await find(paymentId);
-      return payment && !isTurnedDown(payment) ? { payment, replayed: true } : again;
-    }
-  }
-  const sent = await sendHoldOrder(database, banks, { merchantId, paymentId }, now);
-  const refusal = isRefused(sent) ? sent : refusalOf(sent);
-  if (isRefused(sent) || refusal) {
-    await releaseKey(database.pool, caller, claim, paymentId);
-    return refusal ?? refused('not_found', 'there is no such payment');
-  }
-  return { payment: sent.payment, replayed: false };
+  if (ordered.replayed) return { payment: ordered.made, replayed: true };
+  const payment = await answerUnderKey(pool, claimed, () => sendCapture(database, banks, key, now));
+  return isRefused(payment) ? payment : { payment, replayed: false };
 };

@@ -6,7 +6,11 @@
  */
 import { newRowId } from '../../kernel/database/new-id.ts';
 import type { Banks } from '../../kernel/banks/route.ts';
-import { claimOf, type IdempotencyArgument } from '../../kernel/database/idempotency.ts';
+import {
+  answerUnderKey,
+  claimOf,
+  type IdempotencyArgument,
+} from '../../kernel/database/idempotency.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
@@ -44,8 +48,8 @@ const beyondBound = refused(
 
 /**
  * Creates a refund of a payment of the caller's and orders it at the bank, or finds the one that
- * an earlier call with the same idempotency key created. Gives it as it is then: final when the
- * bank decided at once, else pending. Refuses with `not_found`, `bad_request`,
+ * an earlier call with the same idempotency key created, once the bank has answered that. Gives it
+ * as it is then: final when the bank decided at once, else pending. Refuses with `not_found`, `bad_request`,
  * `payment_not_succeeded`, `already_refunded`, `amount_exceeds_remainder`, `insufficient_balance`
  * (of a balance at its lower bound), `route_not_configured`, or about the key.
  */
@@ -57,10 +61,8 @@ export const refundPayment = async (
   now: Temporal.Instant,
 ): Promise<CreatedRefund | Refused> => {
   const { idempotency, requestId: _, receipt = null, ...input } = request;
-  const claim = claimOf(idempotency, 'refundCreate', {
-    ...input,
-    ...(receipt ? { receipt: receipt.terms } : {}),
-  });
+  const named = { ...input, ...(receipt ? { receipt: receipt.terms } : {}) };
+  const claim = claimOf(idempotency, 'refundCreate', named, true);
   if (claim && isRefused(claim)) return claim;
   if (!isUuid(request.paymentId)) return refused('not_found', 'there is no such payment');
   const mistake = textMistake('reason', request.reason, 0, reason_max_chars);
@@ -68,14 +70,17 @@ export const refundPayment = async (
   const { merchantId } = caller;
   const { paymentId, amount, reason, requestId = '' } = request;
   const id = newRowId();
-  const whose = { caller, claim, resourceId: id, at: now };
-  const asked = { banks, paymentId, amount, reason, receipt, requestId };
-  const making = openRefund(database.pool, { ...whose, ...asked });
+  const claimed = { caller, claim, resourceId: id };
+  const asked = { banks, paymentId, amount, reason, receipt, requestId, at: now };
+  const making = openRefund(database.pool, { ...claimed, ...asked });
   const created = await withinBound(making, beyondBound);
   if (isRefused(created)) return created;
   if (created.replayed) return { refund: created.made, replayed: true };
-  return {
-    refund: (await sendRefund(database, banks, { merchantId, refundId: id }, now)) ?? created.made,
-    replayed: false,
-  };
+  const refund = await answerUnderKey(
+    database.pool,
+    claimed,
+    async () =>
+      (await sendRefund(database, banks, { merchantId, refundId: id }, now)) ?? created.made,
+  );
+  return { refund, replayed: false };
 };

@@ -7,9 +7,9 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import {
+  answerUnderKey,
   claimOf,
   createOnce,
-  releaseKey,
   type IdempotencyArgument,
 } from '../../kernel/database/idempotency.ts';
 import { rowJson, run, type Statement } from '../../kernel/database/statement.ts';
@@ -183,7 +183,7 @@ export const startSubscription = async (
   { input, idempotency, requestId }: StartRequest,
   now: Temporal.Instant,
 ): Promise<StartedSubscription | Refused> => {
-  const claim = claimOf(idempotency, 'subscriptionCreate', input);
+  const claim = claimOf(idempotency, 'subscriptionCreate', input, true);
   if (claim && isRefused(claim)) return claim;
   const terms = subscriptionTerms(input);
   if (isRefused(terms)) return terms;
@@ -210,14 +210,14 @@ export const startSubscription = async (
     { merchantId: key.merchantId, id: subscription.tokenId },
   ]);
   if (!token) throw new Error(`subscription ${subscription.id} has no token`);
-  const asked = await bindSubscription(payments, subscription, token, requestId);
-  if (isRefused(asked)) {
-    // What payments refuse was never started: nothing of it stays, and the key is free again
-    // (decision D-22).
-    await run(pool, forget, [key.merchantId, subscription.id]);
-    await releaseKey(pool, key, claim, subscription.id);
-    return asked;
-  }
+  const claimed = { caller: key, claim, resourceId: subscription.id };
+  const asked = await answerUnderKey(pool, claimed, async () => {
+    const answer = await bindSubscription(payments, subscription, token, requestId);
+    // What payments refuse was never started: nothing of it stays (decision D-22).
+    if (isRefused(answer)) await run(pool, forget, [key.merchantId, subscription.id]);
+    return answer;
+  });
+  if (isRefused(asked)) return asked;
   if (!replayed) await noteAsked(pool, [firstCharge(subscription, token)]);
   const { merchantId, id } = asked.payment;
   return { subscription, initialPayment: { merchantId, id }, payUrl: asked.payUrl, replayed };

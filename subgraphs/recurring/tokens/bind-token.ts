@@ -7,9 +7,9 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import {
+  answerUnderKey,
   claimOf,
   createOnce,
-  releaseKey,
   type IdempotencyArgument,
 } from '../../kernel/database/idempotency.ts';
 import type { CustomerVault } from '../../kernel/database/kept-keys.ts';
@@ -149,7 +149,7 @@ export const createToken = async (
   { input, idempotency }: TokenRequest,
   { now, requestId }: { readonly now: Temporal.Instant; readonly requestId: string },
 ): Promise<CreatedToken | Refused> => {
-  const claim = claimOf(idempotency, 'tokenCreate', input);
+  const claim = claimOf(idempotency, 'tokenCreate', input, true);
   if (claim && isRefused(claim)) return claim;
   const terms = tokenTerms(input);
   if (isRefused(terms)) return terms;
@@ -180,10 +180,16 @@ export const createToken = async (
     returnUrl,
     description: null,
   } as const;
-  const bound = await startBinding(parts, made, binding, requestId);
-  if (!isRefused(bound)) return { token: made, payUrl: bound.payUrl, replayed };
-  await removeToken(pool, made);
-  if (receipt) await forgetTerms(pool, merchantId, made.id);
-  await releaseKey(pool, key, claim, made.id);
-  return bound;
+  const bound = await answerUnderKey(
+    pool,
+    { caller: key, claim, resourceId: made.id },
+    async () => {
+      const answer = await startBinding(parts, made, binding, requestId);
+      if (!isRefused(answer)) return answer;
+      await removeToken(pool, made);
+      if (receipt) await forgetTerms(pool, merchantId, made.id);
+      return answer;
+    },
+  );
+  return isRefused(bound) ? bound : { token: made, payUrl: bound.payUrl, replayed };
 };

@@ -4,12 +4,11 @@
  * payment follows from that id: fifty equal calls at once, or one after a crash, are one charge.
  */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import {
+  answerUnderKey,
   claimOf,
   createOnce,
-  releaseKey,
   type IdempotencyArgument,
 } from '../../kernel/database/idempotency.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
@@ -125,31 +124,6 @@ const madeBefore = async (
   )[0] ?? null;
 
 /**
- * How long the call that owns a key waits for the bank that a replay is asking, and how often it
- * looks.
- */
-const outcome_max_ms = 4_000;
-const outcomeLook_ms = 50;
-
-/**
- * A charge that a replay was quicker to ask for, as the bank has decided it: the call that owns the
- * key answers with the outcome (decision D-20). Still processing when the bank takes too long.
- */
-const outcomeOf = async (
-  { payments }: TokenParts,
-  { token: { merchantId } }: AgreedCharge,
-  asked: RecurringPayment,
-): Promise<RecurringPayment> => {
-  const giveUp = AbortSignal.timeout(outcome_max_ms);
-  let payment = asked;
-  while (payment.status === 'processing' && !giveUp.aborted) {
-    await delay(outcomeLook_ms);
-    payment = (await payments.read([{ merchantId, id: asked.id }]))[0] ?? payment;
-  }
-  return payment;
-};
-
-/**
  * Charges an active token of the key's merchant and mode, or finds the charge that an earlier call
  * with the same key made. Refuses with `bad_request`, `not_found`, `token_not_active`,
  * `forbidden_purpose`, `aml_blocked`, `route_not_configured`, or about the key. A charge that the
@@ -162,7 +136,7 @@ export const chargeToken = async (
   { now, requestId }: { readonly now: Temporal.Instant; readonly requestId: string },
 ): Promise<ChargedToken | Refused> => {
   const named = input ? { tokenId, ...terms, receipt: input } : { tokenId, ...terms };
-  const claim = claimOf(idempotency, 'tokenCharge', named);
+  const claim = claimOf(idempotency, 'tokenCharge', named, true);
   if (claim && isRefused(claim)) return claim;
   const mistake = isUuid(tokenId) ? chargeMistake(terms) : noToken;
   if (mistake) return mistake;
@@ -187,14 +161,18 @@ export const chargeToken = async (
     const payment = await madeBefore(parts, charge);
     return payment ? { payment, replayed } : notActive(charge.token);
   }
-  const asked = await ask(parts, key, charge, { ...terms, receipt }, requestId);
-  if (isRefused(asked)) {
-    await releaseKey(pool, key, claim, charge.chargeId);
-    if (receipt) await forgetTerms(pool, key.merchantId, charge.chargeId);
-    return asked;
-  }
-  const payment =
-    asked.replayed && !replayed ? await outcomeOf(parts, charge, asked.payment) : asked.payment;
+  const { chargeId } = charge;
+  const asked = await answerUnderKey(
+    pool,
+    { caller: key, claim, resourceId: chargeId },
+    async () => {
+      const answer = await ask(parts, key, charge, { ...terms, receipt }, requestId);
+      if (isRefused(answer) && receipt) await forgetTerms(pool, key.merchantId, chargeId);
+      return answer;
+    },
+  );
+  if (isRefused(asked)) return asked;
+  const { payment } = asked;
   // The payment's event reaches the token as well (settle-tokens); whoever has the answer shall
   // find the token charged already.
   if (payment.status === 'succeeded' && payment.capturedAt)
