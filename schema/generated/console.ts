@@ -35,6 +35,15 @@ export type AlertSeverity =
   /** Today. */
   | 'warning';
 
+/** Whether a key works. */
+export type ApiKeyStatus =
+  /** It can pay out, one person of the merchant asked for it, and another has not approved it yet. */
+  | 'pending'
+  /** It works. */
+  | 'active'
+  /** It never works again. */
+  | 'revoked';
+
 /** What an account at an acquirer is for: what comes in, with its refunds, or what is paid out. */
 export type BankAccountPurpose =
   | 'payments'
@@ -287,6 +296,7 @@ export type Permission =
   | 'merchantRateLimitSet'
   | 'shopCreate'
   | 'apiKeyIssue'
+  | 'apiKeyApprove'
   | 'apiKeyRevoke'
   | 'shopSignatureRequire'
   | 'shopSigningSecretRotate'
@@ -844,7 +854,7 @@ export type DeveloperShopsQueryVariables = Exact<{
 }>;
 
 
-export type DeveloperShopsQuery = { merchant: { id: string, liveEnabled: boolean, shops: Array<{ id: string, merchantId: string, name: string, requireSignature: boolean, requireBoundSignature: boolean, allowList: Array<string>, apiKeys: { nodes: Array<{ id: string, mode: Mode, prefix: string, scopes: Array<string>, createdAt: string, lastUsedAt: string | null, revokedAt: string | null }> } }> } | null };
+export type DeveloperShopsQuery = { merchant: { id: string, liveEnabled: boolean, shops: Array<{ id: string, merchantId: string, name: string, requireSignature: boolean, requireBoundSignature: boolean, allowList: Array<string>, apiKeys: { nodes: Array<{ id: string, mode: Mode, prefix: string, scopes: Array<string>, createdAt: string, lastUsedAt: string | null, status: ApiKeyStatus, isMine: boolean }> } }> } | null };
 
 export type IssueScopedKeyMutationVariables = Exact<{
   merchantId: string | number;
@@ -855,7 +865,7 @@ export type IssueScopedKeyMutationVariables = Exact<{
 
 
 export type IssueScopedKeyMutation = { apiKeyIssue:
-    | { __typename: 'ApiKeyIssued', id: string, secret: string }
+    | { __typename: 'ApiKeyIssued', id: string, secret: string, status: ApiKeyStatus }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -1343,7 +1353,7 @@ export type MerchantQueryVariables = Exact<{
 }>;
 
 
-export type MerchantQuery = { merchant: { id: string, name: string, liveEnabled: boolean, createdAt: string, rateLimit: { perSecond: number, burst: number }, shops: Array<{ id: string, merchantId: string, name: string, createdAt: string, receiptsRequired: boolean, apiKeys: { nodes: Array<{ id: string, mode: Mode, prefix: string, scopes: Array<string>, createdAt: string, lastUsedAt: string | null, revokedAt: string | null }> }, webhookEndpoints: Array<{ id: string, url: string, events: Array<WebhookEvent>, active: boolean, signature: WebhookSignature }> }> } | null };
+export type MerchantQuery = { merchant: { id: string, name: string, liveEnabled: boolean, createdAt: string, rateLimit: { perSecond: number, burst: number }, shops: Array<{ id: string, merchantId: string, name: string, createdAt: string, receiptsRequired: boolean, apiKeys: { nodes: Array<{ id: string, mode: Mode, prefix: string, scopes: Array<string>, createdAt: string, lastUsedAt: string | null, status: ApiKeyStatus, isMine: boolean }> }, webhookEndpoints: Array<{ id: string, url: string, events: Array<WebhookEvent>, active: boolean, signature: WebhookSignature }> }> } | null };
 
 export type OnboardMerchantMutationVariables = Exact<{
   name: string;
@@ -1364,7 +1374,18 @@ export type IssueKeyMutationVariables = Exact<{
 
 
 export type IssueKeyMutation = { apiKeyIssue:
-    | { __typename: 'ApiKeyIssued', id: string, secret: string }
+    | { __typename: 'ApiKeyIssued', id: string, secret: string, status: ApiKeyStatus }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
+
+export type ApproveKeyMutationVariables = Exact<{
+  merchantId: string | number;
+  apiKeyId: string | number;
+}>;
+
+
+export type ApproveKeyMutation = { apiKeyApprove:
+    | { __typename: 'ApiKey', id: string, status: ApiKeyStatus }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -1375,7 +1396,7 @@ export type RevokeKeyMutationVariables = Exact<{
 
 
 export type RevokeKeyMutation = { apiKeyRevoke:
-    | { __typename: 'ApiKey', id: string, revokedAt: string | null }
+    | { __typename: 'ApiKey', id: string, status: ApiKeyStatus }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -2157,7 +2178,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '914a6b026681cd10';
+export const operationsVersion = '70563e0cb083a4bb';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2184,10 +2205,10 @@ export const Counts = typed<CountsQuery, CountsQueryVariables>(
   "query Counts($merchantId: ID, $platform: Boolean!) {\n  alerts(merchantId: $merchantId, resolved: false, first: 20) @include(if: $platform) {\n    nodes {\n      id\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  reconciliationDifferences(merchantId: $merchantId, resolved: false, first: 20) @include(if: $platform) {\n    nodes {\n      id\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  webhookDeliveries(merchantId: $merchantId, status: failed, first: 20) {\n    nodes {\n      id\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n}",
 );
 export const DeveloperShops = typed<DeveloperShopsQuery, DeveloperShopsQueryVariables>(
-  "query DeveloperShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    id\n    liveEnabled\n    shops {\n      id\n      merchantId\n      name\n      requireSignature\n      requireBoundSignature\n      allowList\n      apiKeys(first: 50) {\n        nodes {\n          id\n          mode\n          prefix\n          scopes\n          createdAt\n          lastUsedAt\n          revokedAt\n        }\n      }\n    }\n  }\n}",
+  "query DeveloperShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    id\n    liveEnabled\n    shops {\n      id\n      merchantId\n      name\n      requireSignature\n      requireBoundSignature\n      allowList\n      apiKeys(first: 50) {\n        nodes {\n          id\n          mode\n          prefix\n          scopes\n          createdAt\n          lastUsedAt\n          status\n          isMine\n        }\n      }\n    }\n  }\n}",
 );
 export const IssueScopedKey = typed<IssueScopedKeyMutation, IssueScopedKeyMutationVariables>(
-  "mutation IssueScopedKey($merchantId: ID!, $shopId: ID!, $mode: Mode!, $scopes: [String!]) {\n  apiKeyIssue(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    scopes: $scopes\n  ) {\n    __typename\n    ... on ApiKeyIssued {\n      id\n      secret\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation IssueScopedKey($merchantId: ID!, $shopId: ID!, $mode: Mode!, $scopes: [String!]) {\n  apiKeyIssue(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    scopes: $scopes\n  ) {\n    __typename\n    ... on ApiKeyIssued {\n      id\n      secret\n      status\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const SetAllowList = typed<SetAllowListMutation, SetAllowListMutationVariables>(
   "mutation SetAllowList($merchantId: ID!, $shopId: ID!, $entries: [String!]!) {\n  shopAllowListSet(merchantId: $merchantId, shopId: $shopId, entries: $entries) {\n    __typename\n    ... on Shop {\n      id\n      merchantId\n      allowList\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
@@ -2319,16 +2340,19 @@ export const Merchants = typed<MerchantsQuery, MerchantsQueryVariables>(
   "query Merchants($name: String, $first: Int, $after: String, $last: Int, $before: String) {\n  merchants(\n    name: $name\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      name\n      liveEnabled\n      createdAt\n      shops {\n        id\n        name\n      }\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
 export const Merchant = typed<MerchantQuery, MerchantQueryVariables>(
-  "query Merchant($id: ID!) {\n  merchant(id: $id) {\n    id\n    name\n    liveEnabled\n    createdAt\n    rateLimit {\n      perSecond\n      burst\n    }\n    shops {\n      id\n      merchantId\n      name\n      createdAt\n      receiptsRequired\n      apiKeys(first: 50) {\n        nodes {\n          id\n          mode\n          prefix\n          scopes\n          createdAt\n          lastUsedAt\n          revokedAt\n        }\n      }\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n      }\n    }\n  }\n}",
+  "query Merchant($id: ID!) {\n  merchant(id: $id) {\n    id\n    name\n    liveEnabled\n    createdAt\n    rateLimit {\n      perSecond\n      burst\n    }\n    shops {\n      id\n      merchantId\n      name\n      createdAt\n      receiptsRequired\n      apiKeys(first: 50) {\n        nodes {\n          id\n          mode\n          prefix\n          scopes\n          createdAt\n          lastUsedAt\n          status\n          isMine\n        }\n      }\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n      }\n    }\n  }\n}",
 );
 export const OnboardMerchant = typed<OnboardMerchantMutation, OnboardMerchantMutationVariables>(
   "mutation OnboardMerchant($name: String!, $shopName: String!) {\n  merchantOnboard(name: $name, shopName: $shopName) {\n    __typename\n    ... on MerchantOnboarded {\n      merchant {\n        id\n      }\n      apiKey {\n        secret\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const IssueKey = typed<IssueKeyMutation, IssueKeyMutationVariables>(
-  "mutation IssueKey($merchantId: ID!, $shopId: ID!, $mode: Mode!) {\n  apiKeyIssue(merchantId: $merchantId, shopId: $shopId, mode: $mode) {\n    __typename\n    ... on ApiKeyIssued {\n      id\n      secret\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation IssueKey($merchantId: ID!, $shopId: ID!, $mode: Mode!) {\n  apiKeyIssue(merchantId: $merchantId, shopId: $shopId, mode: $mode) {\n    __typename\n    ... on ApiKeyIssued {\n      id\n      secret\n      status\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+);
+export const ApproveKey = typed<ApproveKeyMutation, ApproveKeyMutationVariables>(
+  "mutation ApproveKey($merchantId: ID!, $apiKeyId: ID!) {\n  apiKeyApprove(merchantId: $merchantId, apiKeyId: $apiKeyId) {\n    __typename\n    ... on ApiKey {\n      id\n      status\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const RevokeKey = typed<RevokeKeyMutation, RevokeKeyMutationVariables>(
-  "mutation RevokeKey($merchantId: ID!, $apiKeyId: ID!) {\n  apiKeyRevoke(merchantId: $merchantId, apiKeyId: $apiKeyId) {\n    __typename\n    ... on ApiKey {\n      id\n      revokedAt\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RevokeKey($merchantId: ID!, $apiKeyId: ID!) {\n  apiKeyRevoke(merchantId: $merchantId, apiKeyId: $apiKeyId) {\n    __typename\n    ... on ApiKey {\n      id\n      status\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const AddEndpoint = typed<AddEndpointMutation, AddEndpointMutationVariables>(
   "mutation AddEndpoint($merchantId: ID!, $shopId: ID!, $url: String!, $signature: WebhookSignature!) {\n  webhookEndpointCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    url: $url\n    signature: $signature\n  ) {\n    __typename\n    ... on WebhookEndpointCreated {\n      endpoint {\n        id\n      }\n      secret\n      standardSecret\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",

@@ -241,9 +241,28 @@ export type ApiKey = {
   createdAt: Scalars['DateTime']['output'];
   /** Kept to the minute; null when it was never used. */
   lastUsedAt: Maybe<Scalars['DateTime']['output']>;
-  /** Null while it works. */
+  /** Null until it is revoked. */
   revokedAt: Maybe<Scalars['DateTime']['output']>;
+  /** Whether it works. */
+  status: ApiKeyStatus;
+  /** Who of the merchant's people asked for a key that can pay out; null where it needed nobody else. */
+  requestedBy: Maybe<Scalars['String']['output']>;
+  /** Whether the caller asked for it, and so cannot approve it. */
+  isMine: Scalars['Boolean']['output'];
+  /** Who approved it; null where nobody did. */
+  approvedBy: Maybe<Scalars['String']['output']>;
+  /** When it was approved; null where it was not. */
+  approvedAt: Maybe<Scalars['DateTime']['output']>;
 };
+
+/** Whether a key works. */
+export type ApiKeyStatus =
+  /** It can pay out, one person of the merchant asked for it, and another has not approved it yet. */
+  | 'pending'
+  /** It works. */
+  | 'active'
+  /** It never works again. */
+  | 'revoked';
 
 export type ApiKeyConnection = {
   nodes: Array<ApiKey>;
@@ -843,6 +862,8 @@ export type ApiKeyIssued = {
   id: Scalars['ID']['output'];
   /** The whole key. It is stored hashed and cannot be shown again. */
   secret: Scalars['String']['output'];
+  /** `pending`: it works once another person has approved it. */
+  status: ApiKeyStatus;
 };
 
 /** A shop's signing secret as it is shown once. */
@@ -963,6 +984,8 @@ export type WebhookEndpointTestResult = WebhookEndpointTested | Refused;
 export type WebhookDeliveriesResendResult = WebhookDeliveriesResent | Refused;
 
 export type ApiKeyIssueResult = ApiKeyIssued | Refused;
+
+export type ApiKeyApproveResult = ApiKey | Refused;
 
 export type ApiKeyRevokeResult = ApiKey | Refused;
 
@@ -1456,6 +1479,7 @@ export type Permission =
   | 'merchantRateLimitSet'
   | 'shopCreate'
   | 'apiKeyIssue'
+  | 'apiKeyApprove'
   | 'apiKeyRevoke'
   | 'shopSignatureRequire'
   | 'shopSigningSecretRotate'
@@ -2110,8 +2134,16 @@ export type Mutation = {
   merchantRateLimitSet: MerchantRateLimitSetResult;
   /** A new shop of a merchant, which is also a terminal. */
   shopCreate: ShopCreateResult;
-  /** Issues a key of the shop. Scopes are the contract's names; all of them when absent. */
+  /**
+   * Issues a key of the shop. Scopes are the contract's names; all of them when absent. A key that can pay out (`api:payouts:*`) and that one of the merchant's
+   * own people asks for works once another person has approved it; the platform's operators issue keys that work at once.
+   */
   apiKeyIssue: ApiKeyIssueResult;
+  /**
+   * Has a key work that another person of the merchant asked for: everywhere within a second. Not by whoever asked for it (scope_required), and not once it is
+   * revoked (not_pending). A key that works already stays as it is.
+   */
+  apiKeyApprove: ApiKeyApproveResult;
   /** Revokes a key for good; everywhere within a second, open streams and sockets included. A key that is revoked already stays as it is. */
   apiKeyRevoke: ApiKeyRevokeResult;
   /** Notes that keys have been used just now; gives how many notes were new. For the edge alone. */
@@ -2304,6 +2336,12 @@ export type MutationapiKeyIssueArgs = {
   shopId: Scalars['ID']['input'];
   mode: Mode;
   scopes: InputMaybe<Array<Scalars['String']['input']>>;
+};
+
+
+export type MutationapiKeyApproveArgs = {
+  merchantId: Scalars['ID']['input'];
+  apiKeyId: Scalars['ID']['input'];
 };
 
 
@@ -2929,6 +2967,10 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
     | ( ApiKeyIssued )
     | ( Refused )
   ;
+  ApiKeyApproveResult:
+    | ( ApiKeyRow )
+    | ( Refused )
+  ;
   ApiKeyRevokeResult:
     | ( ApiKeyRow )
     | ( Refused )
@@ -3080,6 +3122,7 @@ export type ResolversTypes = {
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   Shop: ResolverTypeWrapper<ShopRow>;
   ApiKey: ResolverTypeWrapper<ApiKeyRow>;
+  ApiKeyStatus: ApiKeyStatus;
   ApiKeyConnection: ResolverTypeWrapper<Omit<ApiKeyConnection, 'nodes'> & { nodes: Array<ResolversTypes['ApiKey']> }>;
   WebhookEndpoint: ResolverTypeWrapper<WebhookEndpointRow>;
   WebhookEndpointHealth: ResolverTypeWrapper<WebhookEndpointHealth>;
@@ -3151,6 +3194,7 @@ export type ResolversTypes = {
   WebhookEndpointTestResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['WebhookEndpointTestResult']>;
   WebhookDeliveriesResendResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['WebhookDeliveriesResendResult']>;
   ApiKeyIssueResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ApiKeyIssueResult']>;
+  ApiKeyApproveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ApiKeyApproveResult']>;
   ApiKeyRevokeResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ApiKeyRevokeResult']>;
   ShopSignatureRequireResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ShopSignatureRequireResult']>;
   ShopSigningSecretRotateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ShopSigningSecretRotateResult']>;
@@ -3327,6 +3371,7 @@ export type ResolversParentTypes = {
   WebhookEndpointTestResult: ResolversUnionTypes<ResolversParentTypes>['WebhookEndpointTestResult'];
   WebhookDeliveriesResendResult: ResolversUnionTypes<ResolversParentTypes>['WebhookDeliveriesResendResult'];
   ApiKeyIssueResult: ResolversUnionTypes<ResolversParentTypes>['ApiKeyIssueResult'];
+  ApiKeyApproveResult: ResolversUnionTypes<ResolversParentTypes>['ApiKeyApproveResult'];
   ApiKeyRevokeResult: ResolversUnionTypes<ResolversParentTypes>['ApiKeyRevokeResult'];
   ShopSignatureRequireResult: ResolversUnionTypes<ResolversParentTypes>['ShopSignatureRequireResult'];
   ShopSigningSecretRotateResult: ResolversUnionTypes<ResolversParentTypes>['ShopSigningSecretRotateResult'];
@@ -3475,6 +3520,11 @@ export type ApiKeyResolvers<ContextType = SubgraphContext, ParentType extends Re
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   lastUsedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   revokedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  status?: Resolver<ResolversTypes['ApiKeyStatus'], ParentType, ContextType>;
+  requestedBy?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  isMine?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  approvedBy?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  approvedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
@@ -3851,6 +3901,7 @@ export type SubscriptionStatusChangedEventResolvers<ContextType = SubgraphContex
 export type ApiKeyIssuedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ApiKeyIssued'] = ResolversParentTypes['ApiKeyIssued']> = {
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   secret?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  status?: Resolver<ResolversTypes['ApiKeyStatus'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
@@ -3959,6 +4010,10 @@ export type WebhookDeliveriesResendResultResolvers<ContextType = SubgraphContext
 
 export type ApiKeyIssueResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ApiKeyIssueResult'] = ResolversParentTypes['ApiKeyIssueResult']> = {
   __resolveType: TypeResolveFn<'ApiKeyIssued' | 'Refused', ParentType, ContextType>;
+};
+
+export type ApiKeyApproveResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ApiKeyApproveResult'] = ResolversParentTypes['ApiKeyApproveResult']> = {
+  __resolveType: TypeResolveFn<'ApiKey' | 'Refused', ParentType, ContextType>;
 };
 
 export type ApiKeyRevokeResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ApiKeyRevokeResult'] = ResolversParentTypes['ApiKeyRevokeResult']> = {
@@ -4415,6 +4470,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   merchantRateLimitSet?: Resolver<ResolversTypes['MerchantRateLimitSetResult'], ParentType, ContextType, RequireFields<MutationmerchantRateLimitSetArgs, 'merchantId'>>;
   shopCreate?: Resolver<ResolversTypes['ShopCreateResult'], ParentType, ContextType, RequireFields<MutationshopCreateArgs, 'merchantId' | 'name'>>;
   apiKeyIssue?: Resolver<ResolversTypes['ApiKeyIssueResult'], ParentType, ContextType, RequireFields<MutationapiKeyIssueArgs, 'merchantId' | 'shopId' | 'mode'>>;
+  apiKeyApprove?: Resolver<ResolversTypes['ApiKeyApproveResult'], ParentType, ContextType, RequireFields<MutationapiKeyApproveArgs, 'merchantId' | 'apiKeyId'>>;
   apiKeyRevoke?: Resolver<ResolversTypes['ApiKeyRevokeResult'], ParentType, ContextType, RequireFields<MutationapiKeyRevokeArgs, 'merchantId' | 'apiKeyId'>>;
   apiKeyUseNote?: Resolver<ResolversTypes['Int'], ParentType, ContextType, RequireFields<MutationapiKeyUseNoteArgs, 'used'>>;
   consoleSessionOpen?: Resolver<ResolversTypes['ConsoleSession'], ParentType, ContextType, RequireFields<MutationconsoleSessionOpenArgs, 'digest' | 'subject' | 'role'>>;
@@ -4565,6 +4621,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   WebhookEndpointTestResult?: WebhookEndpointTestResultResolvers<ContextType>;
   WebhookDeliveriesResendResult?: WebhookDeliveriesResendResultResolvers<ContextType>;
   ApiKeyIssueResult?: ApiKeyIssueResultResolvers<ContextType>;
+  ApiKeyApproveResult?: ApiKeyApproveResultResolvers<ContextType>;
   ApiKeyRevokeResult?: ApiKeyRevokeResultResolvers<ContextType>;
   ShopSignatureRequireResult?: ShopSignatureRequireResultResolvers<ContextType>;
   ShopSigningSecretRotateResult?: ShopSigningSecretRotateResultResolvers<ContextType>;

@@ -67,7 +67,12 @@ export const ApiKeyEntity = defineEntity({
     /** Kept to the minute. */
     lastUsedAt: instant().strictNullable(),
     revokedAt: instant().strictNullable().groups('audit'),
+    /** Who of the merchant asked for it; null where it needs nobody's approval (`rules`). */
+    requestedBy: p.text().strictNullable().groups('audit'),
+    approvedBy: p.text().strictNullable().groups('audit'),
+    approvedAt: instant().strictNullable(),
   },
+  checks: [{ name: 'api_key_two', expression: 'approved_by <> requested_by' }],
   indexes: [{ name: 'api_key_shop', properties: ['merchantId', 'shopId'] }],
 });
 export type ApiKey = Row<InferEntity<typeof ApiKeyEntity>>;

@@ -154,7 +154,8 @@ const holderOf = (name: string, isDigest: string): Statement => ({
       merchant.rate_per_second as "ratePerSecond", merchant.rate_burst as "rateBurst", api_key.digest
     from api_key join merchant on merchant.id = api_key.merchant_id join shop on shop.merchant_id = merchant.id and shop.id = api_key.shop_id
       left join test_clock on test_clock.merchant_id = shop.merchant_id and test_clock.shop_id = shop.id
-    where api_key.digest ${isDigest} and api_key.revoked_at is null`,
+    where api_key.digest ${isDigest} and api_key.revoked_at is null
+      and (api_key.requested_by is null or api_key.approved_by is not null)`,
 });
 
 const holder = holderOf('api_key.holder', '= $1');
@@ -173,6 +174,6 @@ const findGathered = gathered<string, KeyHolder | null>({
   },
 });
 
-/** Who the key with this digest speaks for; null when it is unknown or revoked. */
+/** Who the key with this digest speaks for; null when it is unknown, revoked or not approved yet. */
 export const findKeyHolder = (pool: pg.Pool, digest: string): Promise<KeyHolder | null> =>
   findGathered(pool, digest);

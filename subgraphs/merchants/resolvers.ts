@@ -55,7 +55,7 @@ import {
   type PaymentPlace,
 } from './find-merchants.ts';
 import { findEvent, findEventsBehind, type EventRow } from './read-events.ts';
-import { keyMutations, shopKeyFields } from './keys/resolvers.ts';
+import { apiKeyFields, keyMutations, shopKeyFields } from './keys/resolvers.ts';
 import { bankAccountMutations, bankAccountQueries } from './shops/set-bank-account.ts';
 import { policyMutations, policyQueries } from './policies/resolvers.ts';
 import type { ClockVerbs } from './clocks/test-clocks.ts';
@@ -97,6 +97,7 @@ export const merchantsSubgraph = (
     resolvers: {
       ...closedLists,
       ...eventTypes,
+      ApiKey: apiKeyFields,
       ...typeFields(parts),
       ...alertFields(parts),
       ...eventLogFields(parts),

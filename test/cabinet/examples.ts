@@ -152,6 +152,7 @@ export const examples: Readonly<
   shopAllowListSet: (fixture) => `${shop(fixture)}, entries: ["192.0.2.0/24", "2001:db8::1"]`,
   shopReceiptsRequire: (fixture) => `${shop(fixture)}, required: true`,
   apiKeyIssue: (fixture) => `${shop(fixture)}, mode: live`,
+  apiKeyApprove: (fixture) => `${merchant(fixture)}, apiKeyId: ${text(fixture.keyId)}`,
   apiKeyRevoke: (fixture) => `${merchant(fixture)}, apiKeyId: ${text(fixture.keyId)}`,
   webhookEndpointCreate: (fixture) =>
     `${shop(fixture)}, url: "https://example.com/hook?a=1", events: [payment_succeeded], signature: stripe`,

@@ -3,7 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { noChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
-import { makeMerchant, type Merchant } from '../support/merchant.ts';
+import { eventually } from '../support/eventually.ts';
+import { callRest, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { makeSession, openConsole, type ConsoleWindow } from './console-window.ts';
 import { proposePayout } from './propose-payout.ts';
@@ -27,6 +28,38 @@ const windowOf = async (role: 'finance' | 'admin' | 'support'): Promise<ConsoleW
   openConsole(service.rest, await makeSession(service, role, merchant.id));
 
 const drafts = (): string => `${service.rest}/console/payouts?mode=test&tab=drafts`;
+
+describe('a key that pays out', { skip: noChromium }, () => {
+  test('is asked for by one person, who cannot approve it, and works once another one has approved it', async () => {
+    const [anna, boris] = [await windowOf('admin'), await windowOf('finance')];
+    const keys = `${service.rest}/console/developers?mode=test`;
+    await anna.page.goto(keys);
+    await anna.page.getByRole('button', { name: 'Issue a key' }).click();
+    const issuing = anna.page.getByRole('dialog', { name: 'Issue a key' });
+    const byCard = issuing.getByLabel(/api:payouts:card/);
+    assert.equal(await byCard.isChecked(), false, 'without payouts it needs nobody else');
+    await byCard.check();
+    await issuing.getByRole('button', { name: 'Issue a key' }).click();
+    await issuing.getByText(/works once another person has approved it. Copy/).waitFor();
+    const key = (await issuing.getByText(/^sk_test_\w+$/).textContent()) ?? '';
+    await issuing.getByRole('button', { name: 'Close' }).last().click();
+    const statusOf = async (): Promise<number> =>
+      (await callRest({ rest: service.rest, key }, 'GET', '/banks/sbp')).status;
+    assert.equal(await statusOf(), 401);
+    const own = anna.page.getByRole('row', { name: /Waits for a second person/ });
+    const approve = own.getByRole('button', { name: /Approve/ });
+    assert.equal(await approve.getAttribute('aria-disabled'), 'true');
+
+    await boris.page.goto(keys);
+    const row = boris.page.getByRole('row', { name: /Waits for a second person/ });
+    await row.getByRole('button', { name: 'Approve' }).click();
+    const dialog = boris.page.getByRole('dialog', { name: 'Approve' });
+    await dialog.getByRole('button', { name: 'Approve' }).click();
+    await dialog.getByText('Approved: the key works.').waitFor();
+    await eventually(async () => (await statusOf()) === 200, 'a key that works');
+    assert.deepEqual([...anna.complaints, ...boris.complaints], []);
+  });
+});
 
 describe('a payout by two people', { skip: noChromium }, () => {
   test('is proposed by one, who cannot approve it, and approved by another; the payout comes live', async () => {

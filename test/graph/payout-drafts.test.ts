@@ -8,6 +8,8 @@ import {
   type Principal,
   type Role,
 } from '../../subgraphs/kernel/service/access/principal.ts';
+import { findKeyHolder } from '../../subgraphs/merchants/find-merchants.ts';
+import { digestOf } from '../../subgraphs/merchants/keys/rules.ts';
 import { openGraphHarness } from './harness.ts';
 import { plant, type Planted } from './planted-rows.ts';
 
@@ -42,6 +44,9 @@ const documents = {
   approve: `mutation ($m: ID!, $id: ID!) { done: payoutDraftApprove(merchantId: $m, id: $id) { ... on PayoutDraftApproved { ${drafted} payout { id status recipient { phone } } } ${refusedTo} } }`,
   reject: `mutation ($m: ID!, $id: ID!) { done: payoutDraftReject(merchantId: $m, id: $id, reason: "No") { ... on PayoutDraftRejected { ${drafted} } ${refusedTo} } }`,
   read: `query ($m: ID, $id: ID!) { done: payoutDraft(id: $id, merchantId: $m) { id status shop { id name } payout { id status } } }`,
+  issue: `mutation ($m: ID!, $s: ID!, $mode: Mode = live, $scopes: [String!]) { done: apiKeyIssue(merchantId: $m, shopId: $s, mode: $mode, scopes: $scopes) { ... on ApiKeyIssued { id secret status } ${refusedTo} } }`,
+  approveKey: `mutation ($m: ID!, $id: ID!) { done: apiKeyApprove(merchantId: $m, apiKeyId: $id) { ... on ApiKey { id status requestedBy approvedBy isMine } ${refusedTo} } }`,
+  revokeKey: `mutation ($m: ID!, $id: ID!) { done: apiKeyRevoke(merchantId: $m, apiKeyId: $id) { ... on ApiKey { id status } ${refusedTo} } }`,
   list: `query ($m: ID, $mine: Boolean) { done: payoutDrafts(merchantId: $m, filter: { mode: [test], isMine: $mine }) { nodes { id } totalCount { count } } }`,
 } as const;
 
@@ -129,4 +134,57 @@ test('people of finance propose, approve and reject; lower roles, keys and other
   );
   assert.doesNotMatch(JSON.stringify(rows), /9161234567|Petrov/, 'the log has masks alone');
   assert.match(rows[0].after, /"fullName": "P\*\*\* I\*\*\*"/);
+});
+
+test('a key that pays out, and that one person of the merchant asked for, works once another one has approved it', async () => {
+  const mine = own.id('merchant');
+  const [anna, boris] = [person('anna', 'admin', mine), person('boris', 'finance', mine)];
+  const works = async ({ secret }: { secret: string }): Promise<boolean> =>
+    (await findKeyHolder(harness.database.pool, digestOf(secret))) !== null;
+  const paying = ['api:payouts:card'];
+  for (const mode of ['test', 'live'])
+    for (const [who, scopes, status] of [
+      [anna, null, 'pending'],
+      [anna, paying, 'pending'],
+      [anna, ['api:reports:read', 'api:recurrent:charge'], 'active'],
+      [person('oleg', 'admin'), null, 'active'],
+    ] as const) {
+      const issued = await ask('issue', who, { mode, scopes });
+      assert.deepEqual([issued.status, await works(issued)], [status, status === 'active']);
+    }
+
+  const issued = await ask('issue', anna, { scopes: paying });
+  const { id } = issued;
+  const stranger = person('boris', 'admin', other.id('merchant'));
+  for (const [who, code] of [
+    [anna, 'scope_required'],
+    // The same person in another session.
+    [person('anna', 'admin'), 'scope_required'],
+    [person('vera', 'support', mine), 'forbidden'],
+    [stranger, 'not_found'],
+  ] as const)
+    assert.equal(await ask('approveKey', who, { id }), code);
+  assert.equal(await works(issued), false);
+  const approved = {
+    id,
+    status: 'active',
+    requestedBy: 'anna',
+    approvedBy: 'boris',
+    isMine: false,
+  };
+  const all = await Promise.all(Array.from({ length: 5 }, () => ask('approveKey', boris, { id })));
+  for (const one of all) assert.deepEqual(one, approved);
+  assert.equal(await works(issued), true);
+  assert.deepEqual(await ask('approveKey', person('oleg', 'admin'), { id }), approved);
+
+  const withdrawn = await ask('issue', anna, { scopes: paying });
+  assert.equal((await ask('revokeKey', anna, { id: withdrawn.id })).status, 'revoked');
+  assert.equal(await ask('approveKey', boris, { id: withdrawn.id }), 'not_pending');
+  assert.equal(await works(withdrawn), false);
+  const { rows } = await harness.database.pool.query(
+    `select distinct actor, after ->> 'requestedBy' as asked, after ->> 'approvedBy' as approved from audit_entry
+      where merchant_id = $1 and subject_id = $2 and action = 'api_key.approve' and after is distinct from before`,
+    [mine, id],
+  );
+  assert.deepEqual(rows, [{ actor: 'boris', asked: 'anna', approved: 'boris' }]);
 });

@@ -77,7 +77,7 @@ const ours: Readonly<Record<string, readonly string[]>> = {
   SubscriptionCreated: ['payUrl'],
   TokenCreated: ['payUrl'],
   Shop: ['allowList'],
-  ApiKey: ['prefix', 'scopes'],
+  ApiKey: ['prefix', 'scopes', 'requestedBy', 'approvedBy'],
   TimelineCreated: ['keyPrefix'],
   WebhookDelivery: ['eventId'],
   WebhookHeader: ['name', 'value'],

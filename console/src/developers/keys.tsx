@@ -3,16 +3,15 @@ import { useState } from 'react';
 import { useMutation } from 'urql';
 import { IssueScopedKey } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { RevokeDialog, type KeyOf } from '../merchants/key-dialogs.tsx';
+import { KeyActs } from '../merchants/key-dialogs.tsx';
 import { ActButton } from '../parts/act-button.tsx';
 import { ActForm } from '../parts/act-form.tsx';
 import { outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { PickField } from '../parts/fields.tsx';
 import { Empty } from '../parts/states.tsx';
-import { Status } from '../parts/status.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { CopyBlock, Moment } from '../parts/texts.tsx';
-import { usePermission } from '../viewer.tsx';
+import { usePermission, useViewer } from '../viewer.tsx';
 import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
 import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
@@ -49,6 +48,8 @@ const columnsOf = (
   { name: words.columns.created, isWide: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
   { name: words.columns.action, cell: act },
 ];
+
+const paysOut = (scope: string): boolean => scope.startsWith('api:payouts:');
 
 const Scopes = ({
   chosen,
@@ -90,7 +91,10 @@ const IssueDialog = ({
   const known = Object.keys(own.scopeNames);
   const { mode: here } = useAddress();
   const [mode, setMode] = useState(here);
-  const [scopes, setScopes] = useState<readonly string[]>(known);
+  const isOfMerchant = useViewer().merchantId !== null;
+  // What needs nobody else.
+  const usual = isOfMerchant ? known.filter((scope) => !paysOut(scope)) : known;
+  const [scopes, setScopes] = useState<readonly string[]>(usual);
   const [secret, setSecret] = useState('');
   const [, issue] = useMutation(IssueScopedKey);
   const toggle = (scope: string): void =>
@@ -108,7 +112,8 @@ const IssueDialog = ({
           ({ apiKeyIssue: result }) => {
             if (result.__typename === 'Refused') return refusedBy(result);
             setSecret(result.secret);
-            return { done: own.issued };
+            const isPending = result.status === 'pending';
+            return { done: isPending ? words.merchants.keyWaits : own.issued };
           },
         )
       }
@@ -124,6 +129,7 @@ const IssueDialog = ({
       />
       {mode === 'live' && !isLive && <p className="note">{own.liveOff}</p>}
       <Scopes chosen={scopes} toggle={toggle} />
+      {isOfMerchant && <p className="note">{own.needsSecond}</p>}
     </ActForm>
   );
 };
@@ -141,28 +147,19 @@ export const KeysPart = ({
   const words = useWords();
   const own = useDeveloperWords();
   const issue = usePermission('apiKeyIssue');
-  const revoke = usePermission('apiKeyRevoke');
-  const [open, setOpen] = useState<'issue' | KeyOf | null>(null);
+  const [isIssuing, setIssuing] = useState(false);
   const close = (): void => {
-    setOpen(null);
+    setIssuing(false);
     again();
   };
   const keys = shop.apiKeys.nodes;
-  const act = (key: Key) =>
-    key.revokedAt === null ? (
-      <ActButton
-        permission={revoke}
-        onPress={() => setOpen({ ...key, merchantId: shop.merchantId })}
-      >
-        {words.merchants.revoke}
-      </ActButton>
-    ) : (
-      <Status tone="over">{own.revokedAt}</Status>
-    );
+  const act = (key: Key) => (
+    <KeyActs apiKey={{ ...key, merchantId: shop.merchantId }} again={again} />
+  );
   return (
     <>
       <div className="acts">
-        <ActButton permission={issue} isMain onPress={() => setOpen('issue')}>
+        <ActButton permission={issue} isMain onPress={() => setIssuing(true)}>
           {own.issue}
         </ActButton>
       </div>
@@ -178,8 +175,7 @@ export const KeysPart = ({
           keyOf={({ id }) => id}
         />
       )}
-      {open === 'issue' && <IssueDialog shop={shop} isLive={isLive} close={close} />}
-      {open !== null && open !== 'issue' && <RevokeDialog apiKey={open} close={close} />}
+      {isIssuing && <IssueDialog shop={shop} isLive={isLive} close={close} />}
     </>
   );
 };

@@ -3,13 +3,18 @@ import { useState } from 'react';
 import { useMutation } from 'urql';
 import {
   AddEndpoint,
+  ApproveKey,
   IssueKey,
   RevokeKey,
+  type ApiKeyStatus,
   type WebhookSignature,
 } from '../../../schema/generated/console.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { ActForm } from '../parts/act-form.tsx';
 import { outcomeOf, type Outcome, refusedBy } from '../parts/outcome.ts';
+import { Status } from '../parts/status.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
+import { usePermission } from '../viewer.tsx';
 import { useWords } from '../words/words.ts';
 import { SchemeField } from './scheme-field.tsx';
 
@@ -18,9 +23,11 @@ interface OfShop {
   readonly merchantId: string;
 }
 
-/** A key as far as its revocation needs it. */
-export interface KeyOf extends OfShop {
+/** A key as far as a decision about it needs it. */
+interface KeyOf extends OfShop {
   readonly prefix: string;
+  readonly status: ApiKeyStatus;
+  readonly isMine: boolean;
 }
 
 /** Shows the secret under the form once it is there. */
@@ -63,7 +70,10 @@ export const IssueDialog = ({
           await issue({ merchantId: shop.merchantId, shopId: shop.id, mode: 'test' }),
           ({ apiKeyIssue: result }) =>
             result.__typename === 'ApiKeyIssued'
-              ? keep(result.secret, merchants.secretOnce)
+              ? keep(
+                  result.secret,
+                  result.status === 'pending' ? merchants.keyWaits : merchants.secretOnce,
+                )
               : refusedBy(result),
         )
       }
@@ -114,8 +124,33 @@ export const EndpointDialog = ({
   );
 };
 
+/** Has a key work that somebody else asked for. */
+const ApproveDialog = ({
+  apiKey,
+  close,
+}: {
+  readonly apiKey: KeyOf;
+  readonly close: () => void;
+}) => {
+  const { merchants } = useWords();
+  const [, approve] = useMutation(ApproveKey);
+  const { merchantId, id, prefix } = apiKey;
+  return (
+    <ActForm
+      title={merchants.approve}
+      consequence={merchants.approveText(prefix)}
+      close={close}
+      act={async () =>
+        outcomeOf(await approve({ merchantId, apiKeyId: id }), ({ apiKeyApprove: result }) =>
+          result.__typename === 'ApiKey' ? { done: merchants.approved } : refusedBy(result),
+        )
+      }
+    />
+  );
+};
+
 /** Takes a key back. */
-export const RevokeDialog = ({
+const RevokeDialog = ({
   apiKey,
   close,
 }: {
@@ -136,5 +171,47 @@ export const RevokeDialog = ({
         )
       }
     />
+  );
+};
+
+/** What a person may decide about a key, and whether it works. */
+export const KeyActs = ({
+  apiKey,
+  again,
+}: {
+  readonly apiKey: KeyOf;
+  readonly again: () => void;
+}) => {
+  const { merchants } = useWords();
+  const approve = usePermission('apiKeyApprove');
+  const revoke = usePermission('apiKeyRevoke');
+  const [open, setOpen] = useState<'approve' | 'revoke' | null>(null);
+  const close = (): void => {
+    setOpen(null);
+    again();
+  };
+  if (apiKey.status === 'revoked' && open === null)
+    return <Status tone="over">{merchants.revoked}</Status>;
+  return (
+    <div className="acts">
+      {apiKey.status === 'pending' && (
+        <>
+          <Status tone="waiting">{merchants.waits}</Status>
+          <ActButton
+            permission={approve}
+            {...(apiKey.isMine ? { barred: merchants.ownKey } : {})}
+            isMain
+            onPress={() => setOpen('approve')}
+          >
+            {merchants.approve}
+          </ActButton>
+        </>
+      )}
+      <ActButton permission={revoke} onPress={() => setOpen('revoke')}>
+        {merchants.revoke}
+      </ActButton>
+      {open === 'approve' && <ApproveDialog apiKey={apiKey} close={close} />}
+      {open === 'revoke' && <RevokeDialog apiKey={apiKey} close={close} />}
+    </div>
   );
 };

@@ -16,20 +16,24 @@ import { EndpointLine } from './endpoint-acts.tsx';
 import { LiveSwitch } from './live-switch.tsx';
 import { MerchantSettings } from './merchant-settings.tsx';
 import { ShopSettings } from './shop-settings.tsx';
-import { EndpointDialog, IssueDialog, RevokeDialog, type KeyOf } from './key-dialogs.tsx';
+import { EndpointDialog, IssueDialog, KeyActs } from './key-dialogs.tsx';
 
 type Shop = NonNullable<MerchantQuery['merchant']>['shops'][number];
 type ApiKey = Shop['apiKeys']['nodes'][number];
-type Open =
-  | { readonly kind: 'issue' | 'endpoint' }
-  | { readonly kind: 'revoke'; readonly key: KeyOf };
 
-const KeyRow = ({ apiKey, revoke }: { readonly apiKey: ApiKey; readonly revoke: () => void }) => {
+const KeyRow = ({
+  apiKey,
+  merchantId,
+  again,
+}: {
+  readonly apiKey: ApiKey;
+  readonly merchantId: string;
+  readonly again: () => void;
+}) => {
   const { merchants, mode } = useWords();
-  const permission = usePermission('apiKeyRevoke');
-  const { prefix, lastUsedAt, revokedAt } = apiKey;
+  const { prefix, lastUsedAt, status } = apiKey;
   return (
-    <li className="line" data-over={revokedAt !== null}>
+    <li className="line" data-over={status === 'revoked'}>
       <code>{prefix}…</code>
       <span className="quiet">{mode[apiKey.mode]}</span>
       <span className="quiet">
@@ -41,20 +45,14 @@ const KeyRow = ({ apiKey, revoke }: { readonly apiKey: ApiKey; readonly revoke: 
           </>
         )}
       </span>
-      {revokedAt === null ? (
-        <ActButton permission={permission} onPress={revoke}>
-          {merchants.revoke}
-        </ActButton>
-      ) : (
-        <Status tone="over">{merchants.revoked}</Status>
-      )}
+      <KeyActs apiKey={{ ...apiKey, merchantId }} again={again} />
     </li>
   );
 };
 
 const ShopCard = ({ shop, again }: { readonly shop: Shop; readonly again: () => void }) => {
   const { merchants } = useWords();
-  const [open, setOpen] = useState<Open | null>(null);
+  const [open, setOpen] = useState<'issue' | 'endpoint' | null>(null);
   const issue = usePermission('apiKeyIssue');
   const addEndpoint = usePermission('webhookEndpointCreate');
   const close = (): void => {
@@ -67,17 +65,11 @@ const ShopCard = ({ shop, again }: { readonly shop: Shop; readonly again: () => 
       <h3>{merchants.keys}</h3>
       <ul className="lines">
         {shop.apiKeys.nodes.map((apiKey) => (
-          <KeyRow
-            key={apiKey.id}
-            apiKey={apiKey}
-            revoke={() =>
-              setOpen({ kind: 'revoke', key: { ...apiKey, merchantId: shop.merchantId } })
-            }
-          />
+          <KeyRow key={apiKey.id} apiKey={apiKey} merchantId={shop.merchantId} again={again} />
         ))}
         {shop.apiKeys.nodes.length === 0 && <li className="quiet">{merchants.noKeys}</li>}
       </ul>
-      <ActButton permission={issue} onPress={() => setOpen({ kind: 'issue' })}>
+      <ActButton permission={issue} onPress={() => setOpen('issue')}>
         {merchants.issue}
       </ActButton>
       <h3>{merchants.endpoints}</h3>
@@ -92,13 +84,12 @@ const ShopCard = ({ shop, again }: { readonly shop: Shop; readonly again: () => 
         ))}
         {shop.webhookEndpoints.length === 0 && <li className="quiet">{merchants.noEndpoints}</li>}
       </ul>
-      <ActButton permission={addEndpoint} onPress={() => setOpen({ kind: 'endpoint' })}>
+      <ActButton permission={addEndpoint} onPress={() => setOpen('endpoint')}>
         {merchants.addEndpoint}
       </ActButton>
       <ShopSettings shop={shop} again={again} />
-      {open?.kind === 'issue' && <IssueDialog shop={shop} close={close} />}
-      {open?.kind === 'endpoint' && <EndpointDialog shop={shop} close={close} />}
-      {open?.kind === 'revoke' && <RevokeDialog apiKey={open.key} close={close} />}
+      {open === 'issue' && <IssueDialog shop={shop} close={close} />}
+      {open === 'endpoint' && <EndpointDialog shop={shop} close={close} />}
     </section>
   );
 };

@@ -28,13 +28,14 @@ const en = {
   everything: 'everything',
   used: 'Last used',
   never: 'never',
-  revokedAt: 'Revoked',
   noKeys: 'No keys yet',
   noKeysText: 'A key is what a program calls with. Begin with a test key: it moves no money.',
   issue: 'Issue a key',
   issueText:
     'The key is shown once and kept as a digest. Whoever has it acts for this shop; a live key moves real money.',
   issued: 'The key is ready. Copy it now: it is not shown again.',
+  needsSecond:
+    'A key that can make payouts works once another person has approved it here. Without payouts it works at once.',
   liveOff: 'Live mode is off for this merchant: live keys are refused until it is on.',
   addresses: 'Addresses that may call',
   addressesText: 'Addresses and CIDR blocks, one on each line. Empty: any address.',
@@ -154,13 +155,14 @@ const ru: typeof en = {
   everything: 'всё',
   used: 'Использован',
   never: 'ни разу',
-  revokedAt: 'Отозван',
   noKeys: 'Ключей ещё нет',
   noKeysText: 'С ключом обращается программа. Начните с тестового: он не двигает денег.',
   issue: 'Выпустить ключ',
   issueText:
     'Ключ показывается один раз, хранится только отпечаток. Кто владеет ключом, действует от имени магазина; боевой двигает настоящие деньги.',
   issued: 'Ключ готов. Скопируйте его сейчас: больше он не покажется.',
+  needsSecond:
+    'Ключ с правом выплат заработает, когда его здесь одобрит другой человек. Без выплат он работает сразу.',
   liveOff: 'Боевой режим у мерчанта выключен: боевые ключи не работают, пока его не включат.',
   addresses: 'Откуда можно обращаться',
   addressesText: 'Адреса и блоки CIDR, по одному на строке. Пусто — откуда угодно.',

@@ -306,6 +306,14 @@ export const en = {
     noEndpoints: 'None: events go nowhere.',
     noKeys: 'None',
     issue: 'Issue a test key',
+    keyWaits:
+      'This key can pay out: it works once another person has approved it. Copy it now, it is shown once.',
+    approve: 'Approve',
+    approveText: (prefix: string) =>
+      `Whoever has ${prefix}... pays out from this shop, within a second from now.`,
+    approved: 'Approved: the key works.',
+    waits: 'Waits for a second person',
+    ownKey: 'You asked for it: another person approves it',
     revoke: 'Revoke',
     revokeText: (prefix: string) => `${prefix}... works nowhere a second from now. For good.`,
     revoked: 'Revoked',

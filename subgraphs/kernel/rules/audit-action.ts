@@ -6,6 +6,7 @@ export const auditActions = [
   'adjustment.record',
   'alert.assign',
   'alert.resolve',
+  'api_key.approve',
   'api_key.issue',
   'api_key.revoke',
   'bank.ask_again',

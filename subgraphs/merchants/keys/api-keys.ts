@@ -15,10 +15,17 @@ import { run, type Runner, type Statement } from '../../kernel/database/statemen
 import type { Bus } from '../../kernel/service/bus.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { scopes } from '../../kernel/service/access/principal.ts';
+import { scopes, type OperatorPrincipal } from '../../kernel/service/access/principal.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { ApiKeyEntity, type ApiKey } from '../entities.ts';
-import { digestOf, keyRandom_bytes, makeKey } from './rules.ts';
+import {
+  approvalObstacle,
+  digestOf,
+  keyRandom_bytes,
+  keyStatus,
+  makeKey,
+  requesterOf,
+} from './rules.ts';
 
 export interface KeyParts {
   readonly database: Pick<Database, 'pool' | 'emOf'>;
@@ -36,6 +43,7 @@ export interface ShopKey {
 export interface IssuedKey {
   readonly id: string;
   readonly secret: string;
+  readonly status: 'active' | 'pending';
 }
 
 const noShop = refused('not_found', 'there is no such shop');
@@ -48,8 +56,9 @@ export interface KeyInput extends ShopKey {
 }
 
 /**
- * Issues a key of a shop. The whole key is in the answer and nowhere else. Refuses with `not_found`
- * or, for a wrong scope, `bad_request`.
+ * Issues a key of a shop; pending where one person of the merchant asks for a key that can pay out.
+ * The whole key is in the answer and nowhere else. Refuses with `not_found` or, for a wrong scope,
+ * `bad_request`.
  */
 export const issueApiKey = async (
   { database }: Pick<KeyParts, 'database'>,
@@ -65,6 +74,8 @@ export const issueApiKey = async (
     );
   if (!isUuid(shopId)) return noShop;
   const id = randomUUID();
+  const { principal } = acting;
+  const requestedBy = requesterOf(wanted, principal.kind === 'operator' ? principal : null);
   const action: AuditedAction = {
     action: 'api_key.issue',
     merchantId,
@@ -84,33 +95,68 @@ export const issueApiKey = async (
       createdAt: acting.now(),
       lastUsedAt: null,
       revokedAt: null,
+      requestedBy,
+      approvedBy: null,
+      approvedAt: null,
     });
-    return { id, secret };
+    return { id, secret, status: requestedBy === null ? 'active' : 'pending' };
   });
 };
+
+/** Which key. */
+interface NamedKey {
+  readonly merchantId: string;
+  readonly apiKeyId: string;
+}
+
+/** Changes a locked key as `change` says, and has every process forget what it cached of it. */
+const changeKey = async (
+  { database, bus }: KeyParts,
+  acting: Acting,
+  name: 'api_key.approve' | 'api_key.revoke',
+  { merchantId, apiKeyId: id }: NamedKey,
+  change: (key: ApiKey) => Partial<ApiKey> | Refused,
+): Promise<ApiKey | Refused> => {
+  if (!isUuid(id)) return noKey;
+  const action: AuditedAction = { action: name, merchantId, subject: { kind: 'api_key', id } };
+  const changed = await changeEntities(database, acting, action, async (em) => {
+    const key = await em.findOne(ApiKeyEntity, { merchantId, id }, forUpdate);
+    if (!key) return noKey;
+    const patch = change(key);
+    return isRefused(patch) ? patch : em.assign(key, patch);
+  });
+  if (!isRefused(changed)) await bus.publish('keys', { merchantId });
+  return changed;
+};
+
+/**
+ * Has a key work that another person of the merchant asked for. One that works already stays as it
+ * is. Refuses with `not_found`, `scope_required` and `not_pending`.
+ */
+export const approveApiKey = (
+  parts: KeyParts,
+  acting: Acting & { readonly principal: OperatorPrincipal },
+  named: NamedKey,
+): Promise<ApiKey | Refused> =>
+  changeKey(parts, acting, 'api_key.approve', named, (key) => {
+    const { subject } = acting.principal;
+    const obstacle = approvalObstacle(key, subject);
+    if (obstacle) return obstacle;
+    return keyStatus(key) === 'active' ? {} : { approvedBy: subject, approvedAt: acting.now() };
+  });
 
 /**
  * Revokes a key for good: it works nowhere a second later. One that is revoked already stays as it
  * is. Refuses with `not_found`.
  */
-export const revokeApiKey = async (
-  { database, bus }: KeyParts,
+export const revokeApiKey = (
+  parts: KeyParts,
   acting: Acting,
-  { merchantId, apiKeyId: id }: { readonly merchantId: string; readonly apiKeyId: string },
-): Promise<ApiKey | Refused> => {
-  if (!isUuid(id)) return noKey;
-  const action: AuditedAction = {
-    action: 'api_key.revoke',
-    merchantId,
-    subject: { kind: 'api_key', id },
-  };
-  const revoked = await changeEntities(database, acting, action, async (em) => {
-    const key = await em.findOne(ApiKeyEntity, { merchantId, id }, forUpdate);
-    return key ? em.assign(key, { revokedAt: key.revokedAt ?? acting.now() }) : noKey;
-  });
-  if (!isRefused(revoked)) await bus.publish('keys', { merchantId });
-  return revoked;
-};
+  named: NamedKey,
+): Promise<ApiKey | Refused> =>
+  changeKey(parts, acting, 'api_key.revoke', named, ({ revokedAt }) => ({
+    revokedAt: revokedAt ?? acting.now(),
+  }));
 
 /**
  * A page of a shop's keys, newest first, revoked ones too; `bad_request` for a wrong size or

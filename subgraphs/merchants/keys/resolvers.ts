@@ -1,5 +1,9 @@
 /** The cabinet's fields about API keys and what protects them. */
-import type { MutationResolvers, ShopResolvers } from '../../../schema/generated/merchants.ts';
+import type {
+  ApiKeyResolvers,
+  MutationResolvers,
+  ShopResolvers,
+} from '../../../schema/generated/merchants.ts';
 import type { Shop } from '../../kernel/database/entities.ts';
 import type { PageQuery } from '../../kernel/database/page.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
@@ -7,6 +11,7 @@ import type { Principal } from '../../kernel/service/access/principal.ts';
 import { oncePerCall } from '../../kernel/service/graph/per-call.ts';
 import { orThrow, refusal } from '../../kernel/service/access/reach.ts';
 import {
+  approveApiKey,
   issueApiKey,
   listApiKeys,
   noteKeyUse,
@@ -14,6 +19,7 @@ import {
   type KeyParts,
   type ShopKey,
 } from './api-keys.ts';
+import { keyStatus } from './rules.ts';
 import { requireSignature, rotateSigningSecret, setAllowList } from '../shops/protect-shop.ts';
 import { requireReceipts } from '../shops/require-receipts.ts';
 import type { Keys } from '../../kernel/service/access/keys.ts';
@@ -79,9 +85,17 @@ export const shopKeyFields = ({
   };
 };
 
+/** Fields of a key. */
+export const apiKeyFields: ApiKeyResolvers = {
+  status: keyStatus,
+  isMine: ({ requestedBy }, _, { principal }) =>
+    principal.kind === 'operator' && principal.subject === requestedBy,
+};
+
 type KeyMutations = Pick<
   MutationResolvers,
   | 'apiKeyIssue'
+  | 'apiKeyApprove'
   | 'apiKeyRevoke'
   | 'apiKeyUseNote'
   | 'shopSignatureRequire'
@@ -100,6 +114,11 @@ const named = <Name extends string, Result extends object>(
 export const keyMutations = (parts: KeyParts & { readonly vaultKey: Keys }): KeyMutations => ({
   apiKeyIssue: async (_, input, context) =>
     named('ApiKeyIssued', await issueApiKey(parts, context, input)),
+  apiKeyApprove: async (_, input, context) => {
+    const { principal } = context;
+    if (principal.kind !== 'operator') throw new Error('only people approve keys');
+    return named('ApiKey', await approveApiKey(parts, { ...context, principal }, input));
+  },
   apiKeyRevoke: async (_, input, context) =>
     named('ApiKey', await revokeApiKey(parts, context, input)),
   apiKeyUseNote: (_, { used }, { now }) => noteKeyUse(parts.database.pool, used, now()),

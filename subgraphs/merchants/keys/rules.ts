@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Mode } from '../../kernel/rules/mode.ts';
+import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 
 /** SHA-256 of the whole key, hex: what the table keeps and the facade asks with. */
 export const digestOf = (key: string): string => createHash('sha256').update(key).digest('hex');
@@ -33,3 +34,48 @@ export const makeSigningSecret = (random: Uint8Array): string => `thm_${letters(
 
 /** A webhook secret made of 32 random bytes (contract "Webhooks": prefix whs_). */
 export const makeWebhookSecret = (random: Uint8Array): string => `whs_${letters(random)}`;
+
+/** Of a key what decides whether it works. */
+export interface KeyState {
+  readonly requestedBy: string | null;
+  readonly approvedBy: string | null;
+  readonly revokedAt: Temporal.Instant | null;
+}
+
+/** Who issues a key. */
+interface Issuing {
+  readonly subject: string;
+  /** Null: an operator of the platform. */
+  readonly merchantId: string | null;
+}
+
+/**
+ * Who must not be alone in having a key; null when it works at once. A merchant's person who could
+ * issue a key for payouts alone would pay out alone, which drafts of payouts keep anybody from.
+ */
+export const requesterOf = (scopes: readonly string[], issuing: Issuing | null): string | null =>
+  issuing !== null &&
+  issuing.merchantId !== null &&
+  scopes.some((scope) => scope.startsWith('api:payouts:'))
+    ? issuing.subject
+    : null;
+
+/** Whether a key works. */
+export const keyStatus = ({
+  requestedBy,
+  approvedBy,
+  revokedAt,
+}: KeyState): 'pending' | 'active' | 'revoked' => {
+  if (revokedAt !== null) return 'revoked';
+  return requestedBy === null || approvedBy !== null ? 'active' : 'pending';
+};
+
+/** Why a person may not approve a key; null when it may, or need not. */
+export const approvalObstacle = (key: KeyState, subject: string): Refused | null => {
+  const status = keyStatus(key);
+  if (status === 'revoked')
+    return refused('not_pending', 'only a pending key can be approved; this one is revoked');
+  return status === 'pending' && key.requestedBy === subject
+    ? refused('scope_required', 'another person must approve it: you asked for this key')
+    : null;
+};

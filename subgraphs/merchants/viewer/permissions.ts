@@ -28,6 +28,7 @@ export const permissions = [
   'merchantRateLimitSet',
   'shopCreate',
   'apiKeyIssue',
+  'apiKeyApprove',
   'apiKeyRevoke',
   'shopSignatureRequire',
   'shopSigningSecretRotate',

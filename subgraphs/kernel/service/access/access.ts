@@ -131,6 +131,8 @@ export const access: Readonly<Record<string, Access>> = {
   'Mutation.merchantRateLimitSet': { operator: 'admin', platform: true },
   'Mutation.shopCreate': { operator: 'admin' },
   'Mutation.apiKeyIssue': { operator: 'admin' },
+  // Whoever may approve a payout may approve a key that makes them.
+  'Mutation.apiKeyApprove': { operator: 'finance' },
   'Mutation.apiKeyRevoke': { operator: 'admin' },
   'Mutation.apiKeyUseNote': { edge: true },
   'Mutation.consoleSessionOpen': { edge: true },
