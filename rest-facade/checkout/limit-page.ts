@@ -4,6 +4,8 @@
  * those of one process, in its memory: a flood costs no other part of the service anything.
  */
 import type { IncomingMessage } from 'node:http';
+import { isIPv6 } from 'node:net';
+import { LRUCache } from 'lru-cache';
 import { openBucketsInMemory } from '../../gateway/callers/buckets-in-memory.ts';
 import {
   isLoopback,
@@ -34,13 +36,21 @@ export const pageLimits = {
 /**
  * Of links' pages: an address and a network may ask for so many, whether they exist or not, so that
  * nobody guesses; and a link makes so many payments, whoever asks. Looking at a link's page takes
- * nothing from the link: anybody who knows its address could switch it off.
+ * nothing from the link: anybody who knows its address could switch it off. Of its payments half
+ * are reserved (`newcomers`) for addresses that have made none of it lately: a few that use up the
+ * other half turn no buyer away.
  */
 export const linkLimits = {
   address: { perSecond: 5, burst: 100 },
   network: { perSecond: 25, burst: 500 },
-  link: { perSecond: 20, burst: 200 },
+  link: { perSecond: 10, burst: 100 },
+  newcomers: { perSecond: 10, burst: 100 },
 } as const satisfies Readonly<Record<string, RateLimit>>;
+
+/** How long an address that made a payment of a link is no newcomer to it. */
+export const newcomerAgain_s = 600;
+/** Of the addresses that made payments of links lately, the last ones are remembered. */
+const payers_max = 100_000;
 
 /** Seconds after which a stream that was refused may be asked for again. */
 export const streamRetry_s = 15;
@@ -57,10 +67,10 @@ export interface PageLimiter {
    */
   link(request: IncomingMessage): number;
   /**
-   * Counts one payment of the link with this address. Gives the seconds until it may make another,
-   * or 0 when it may now.
+   * Counts one payment of the link with this address, by who makes it. Gives the seconds until it
+   * may be made, or 0 when it may now.
    */
-  linkPayment(address: string): number;
+  linkPayment(request: IncomingMessage, address: string): number;
   /**
    * Counts one stream of the page with this payment; calling the answer gives it back. Null when
    * there are as many as allowed.
@@ -68,57 +78,92 @@ export interface PageLimiter {
   stream(request: IncomingMessage, paymentId: string): (() => void) | null;
 }
 
-/** Opens the counts of one process. `now_us` is a clock that only goes forward, in microseconds. */
-export const openPageLimiter = (addressOf: AddressOf, now_us?: () => number): PageLimiter => {
-  const kinds = ['address', 'network', 'page'] as const;
-  const buckets = Object.fromEntries(kinds.map((kind) => [kind, openBucketsInMemory(now_us)]));
-  const linkBuckets = openBucketsInMemory(now_us);
-  const open = Object.fromEntries(
-    kinds.map((kind) => [kind, openNamedQuota(pageLimits[kind].streams)]),
-  );
-  /**
-   * What a request is counted under. Loopback is the machine's own: a proxy there that
-   * TRUSTED_PROXIES does not name would be all buyers at once.
-   */
-  const namesOf = (
-    request: IncomingMessage,
-    paymentId: string | null,
-  ): readonly (readonly [(typeof kinds)[number], string])[] => {
+/**
+ * Opens the question whether a request's address has made no payment of a link lately; it has from
+ * then on. Of IPv6 a network counts as one, since it has addresses without end.
+ */
+const openNewcomers = (addressOf: AddressOf, now_us?: () => number) => {
+  const payers = new LRUCache<string, true>({
+    max: payers_max,
+    ttl: newcomerAgain_s * 1_000,
+    ...(now_us ? { perf: { now: () => now_us() / 1_000 }, ttlResolution: 0 } : {}),
+  });
+  return (request: IncomingMessage, link: string): boolean => {
     const address = addressOf(request);
-    return [
-      ...(isLoopback(address)
-        ? []
-        : ([
-            ['address', networkOf(address)],
-            ['network', widerNetworkOf(address)],
-          ] as const)),
-      ...(paymentId === null ? [] : ([['page', paymentId]] as const)),
-    ];
+    if (isLoopback(address)) return true;
+    const payer = `${link} ${isIPv6(address) ? widerNetworkOf(address) : address}`;
+    const isKnown = payers.has(payer);
+    payers.set(payer, true);
+    return !isKnown;
   };
-  const takeOfLinks = (kind: keyof typeof linkLimits, name: string): number => {
-    const taken = linkBuckets.take(`${kind} ${name}`, linkLimits[kind]);
+};
+
+const kinds = ['address', 'network', 'page'] as const;
+
+/**
+ * What a request is counted under. Loopback is the machine's own: a proxy there that
+ * TRUSTED_PROXIES does not name would be all buyers at once.
+ */
+const namesOf = (
+  address: string,
+  paymentId: string | null,
+): readonly (readonly [(typeof kinds)[number], string])[] => [
+  ...(isLoopback(address)
+    ? []
+    : ([
+        ['address', networkOf(address)],
+        ['network', widerNetworkOf(address)],
+      ] as const)),
+  ...(paymentId === null ? [] : ([['page', paymentId]] as const)),
+];
+
+/** The counts of links' pages. */
+const openLinkLimiter = (
+  addressOf: AddressOf,
+  now_us?: () => number,
+): Pick<PageLimiter, 'link' | 'linkPayment'> => {
+  const buckets = openBucketsInMemory(now_us);
+  const isNewcomer = openNewcomers(addressOf, now_us);
+  const take = (kind: keyof typeof linkLimits, name: string): number => {
+    const taken = buckets.take(`${kind} ${name}`, linkLimits[kind]);
     return taken && !(taken instanceof Promise) && !taken.granted ? taken.retryAfter_s : 0;
   };
   return {
+    link: (request) => {
+      for (const [kind, name] of namesOf(addressOf(request), null)) {
+        const wait_s = kind === 'page' ? 0 : take(kind, name);
+        if (wait_s > 0) return wait_s;
+      }
+      return 0;
+    },
+    linkPayment: (request, address) => {
+      const link = address.slice(0, 22);
+      const isNew = isNewcomer(request, link);
+      const wait_s = take('link', link);
+      return wait_s > 0 && isNew ? take('newcomers', link) : wait_s;
+    },
+  };
+};
+
+/** Opens the counts of one process. `now_us` is a clock that only goes forward, in microseconds. */
+export const openPageLimiter = (addressOf: AddressOf, now_us?: () => number): PageLimiter => {
+  const buckets = Object.fromEntries(kinds.map((kind) => [kind, openBucketsInMemory(now_us)]));
+  const open = Object.fromEntries(
+    kinds.map((kind) => [kind, openNamedQuota(pageLimits[kind].streams)]),
+  );
+  return {
+    ...openLinkLimiter(addressOf, now_us),
     call: (request, paymentId) => {
-      for (const [kind, name] of namesOf(request, paymentId)) {
+      for (const [kind, name] of namesOf(addressOf(request), paymentId)) {
         const taken = buckets[kind]?.take(name, pageLimits[kind].calls);
         if (taken && !(taken instanceof Promise) && !taken.granted) return taken.retryAfter_s;
       }
       return 0;
     },
-    link: (request) => {
-      for (const [kind, name] of namesOf(request, null)) {
-        const wait_s = kind === 'page' ? 0 : takeOfLinks(kind, name);
-        if (wait_s > 0) return wait_s;
-      }
-      return 0;
-    },
-    linkPayment: (address) => takeOfLinks('link', address.slice(0, 22)),
     stream: (request, paymentId) => {
       const held: (() => void)[] = [];
       const giveBack = (): void => held.splice(0).forEach((one) => one());
-      for (const [kind, name] of namesOf(request, paymentId)) {
+      for (const [kind, name] of namesOf(addressOf(request), paymentId)) {
         const one = open[kind]?.take(name);
         if (!one) {
           giveBack();

@@ -107,7 +107,7 @@ export const showLink = (
         ? amountOf(typed, digitsOf(link.currency), signsOf(link.currency))
         : null;
     if (link.amount === null && amount === null) return again(amountMistake(link, words));
-    const wait_s = limiter.linkPayment(request.params.address);
+    const wait_s = limiter.linkPayment(request.raw, request.params.address);
     if (wait_s > 0) return sendBusy(context, reply, words, wait_s);
     const begun = await context.calls.payLink(
       callOf(request),

@@ -45,6 +45,8 @@ export interface PaymentRequest {
   /** The payment's id, where the service itself asks for it; a new one when absent. */
   readonly id?: string;
   readonly input: PaymentInput;
+  /** Why none is made now; what was made before is found all the same. */
+  readonly unmade?: Refused | null;
   /** Terms that are kept already, of what makes the payment; null or absent: its own, or none. */
   readonly receiptTermsId?: string | null;
   readonly idempotency?: IdempotencyArgument;
@@ -103,7 +105,7 @@ export const recordPayment = async (
   request: PaymentRequest & Prepared,
   now: Temporal.Instant,
 ): Promise<CreatedPayment | Refused> => {
-  const { id = newRowId(), input, receiptTermsId = null } = request;
+  const { id = newRowId(), input, receiptTermsId = null, unmade = null } = request;
   const { unserved = null, unreachable = null, receipt = null } = request;
   const { phone = null, ordersEarly = false } = request;
   const claim = claimOfPayment(request, ordersEarly);
@@ -120,7 +122,8 @@ export const recordPayment = async (
     unreachable ??
     receiptMistake(key, receipt) ??
     policyRefusal(policies, key, terms, phone) ??
-    unserved;
+    unserved ??
+    unmade;
   const { plan, ...columns } = terms;
   const payment = {
     ...columns,

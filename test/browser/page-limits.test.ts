@@ -5,6 +5,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import {
   linkLimits,
+  newcomerAgain_s,
   openPageLimiter,
   pageLimits,
   streamRetry_s,
@@ -120,14 +121,32 @@ describe('the limits of pages', () => {
       linkLimits.network.burst,
     );
     assert.equal(limiter.link(from('192.0.2.1')), 0);
-    assert.equal(limiter.linkPayment('a'), 0);
+    assert.equal(limiter.linkPayment(from('198.51.100.7'), 'a'), 0);
   });
 
-  test('a link makes so many payments, and another link is not concerned', () => {
-    const { limiter } = open();
-    const waits = Array.from({ length: 300 }, () => limiter.linkPayment('a'));
-    assert.equal(waits.filter((wait_s) => wait_s === 0).length, linkLimits.link.burst);
-    assert.equal(limiter.linkPayment('b'), 0);
+  test('a link makes so many payments; those who make many leave half of them to newcomers', () => {
+    const { limiter, time } = open();
+    const made = (calls: number, address: (call: number) => string, link = 'a'): number =>
+      Array.from({ length: calls }, (_, call) =>
+        limiter.linkPayment(from(address(call)), link),
+      ).filter((wait_s) => wait_s === 0).length;
+    const crowd = (call: number): string => `198.51.100.${call % 6}`;
+    const ofBlock = (call: number): string => `2001:db8:1:${call.toString(16)}::1`;
+    const buyer = (call: number): string => `203.0.${call % 250}.7`;
+    const { link, newcomers } = linkLimits;
+    assert.equal(made(2_000, crowd), link.burst);
+    assert.equal(made(2_000, ofBlock), 1, 'a network of IPv6 is one');
+    assert.equal(made(50, buyer), 50, 'buyers who come then pay');
+    assert.equal(made(50, buyer), 0, 'they are newcomers once');
+    assert.equal(
+      made(1_000, (call) => `192.0.${call % 250}.7`),
+      newcomers.burst - 51,
+    );
+    assert.equal(made(1, crowd, 'b'), 1, 'another link is not concerned');
+    time.us += newcomerAgain_s * 1_000_000;
+    assert.equal(made(1, buyer), 1);
+    const loopback = made(300, () => '127.0.0.1', 'c');
+    assert.equal(loopback, link.burst + newcomers.burst, 'loopback is everybody');
   });
 
   test('two buyers in a second who pay behind one address, and wait at their banks for two minutes, are not limited', () => {

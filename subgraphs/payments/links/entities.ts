@@ -79,4 +79,5 @@ export const LinkPaymentEntity = defineEntity({
     paymentId: p.uuid().primary(),
     linkId: p.uuid(),
   },
+  indexes: [{ name: 'link_payment_of_link', properties: ['merchantId', 'linkId', 'paymentId'] }],
 });

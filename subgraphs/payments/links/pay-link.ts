@@ -3,16 +3,44 @@ import { newRowId } from '../../kernel/database/new-id.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { createPayment, type CreatingParts, type PaymentRequest } from '../create-payment.ts';
 import type { Payment } from '../entities.ts';
+import { paymentDefaults } from '../rules/create.ts';
+import { findPayment } from '../store-payment.ts';
 import type { PaymentsParts } from '../parts.ts';
 import { endedUnpaid } from '../rules/payment.ts';
 import type { PaymentLink } from './entities.ts';
 import { idOfAddress, isOpen, linkIdKey } from './rules.ts';
 import {
   findLinkByAddress,
+  findUnpaid,
   forgetLinkPayment,
   noteLinkPayment,
   type LinkOfShop,
 } from './store-link.ts';
+
+/**
+ * So many payments of a link and an amount may wait for their buyers. Then the oldest is given whose
+ * buyer has surely left, and who has it still has time to pay.
+ */
+export const unpaid_max = 200;
+const leftToPay_min = 10;
+
+const full = refused('not_pending', 'too many payments of the link wait for their buyers');
+
+/** The oldest unpaid payment of the link and the amount where there are too many; null: there are not. */
+const oldestOfTooMany = async (
+  { database: { pool } }: Pick<CreatingParts, 'database'>,
+  link: PaymentLink,
+  amount: bigint,
+  now: Temporal.Instant,
+): Promise<Payment | null> => {
+  const since = newRowId(Date.now() - paymentDefaults.ttlMinutes * 60_000);
+  const until = now.add({ minutes: leftToPay_min });
+  const unpaid = await findUnpaid(pool, link, { amount, since, until, limit: unpaid_max });
+  const [id] = unpaid;
+  if (id === undefined || unpaid.length < unpaid_max) return null;
+  const { merchantId } = link;
+  return (await findPayment(pool, { merchantId, paymentId: id }, now))?.payment ?? null;
+};
 
 /** The payments of one page that are looked through for one that has not ended unpaid. */
 const pagePayments_max = 20;
@@ -48,7 +76,8 @@ const amountFor = (
 
 /**
  * Makes a payment through the link, of `typed` minor units where the amount is open; or finds the
- * one that the same idempotency key and amount made before and that has not ended unpaid. Refuses
+ * one that the same idempotency key and amount made before and that has not ended unpaid, or, where
+ * too many wait for their buyers, the oldest of these. Refuses
  * with `not_found`, with `not_pending` when the link has ended, `bad_request` for the amount, and
  * as a payment is refused.
  */
@@ -66,6 +95,7 @@ export const payLink = async (
   if (typeof amount !== 'bigint') return amount;
   const { merchantId, shopId, mode, currency, method, capture } = link;
   const { orderId, description, returnUrl, metadata } = link;
+  const oldest = await oldestOfTooMany(parts, link, amount, now);
   const id = newRowId();
   // First: a payment that can be paid is known to be the link's.
   await noteLinkPayment(parts.database.pool, link, id);
@@ -75,7 +105,7 @@ export const payLink = async (
     createPayment(
       parts,
       { merchantId, shopId, mode },
-      { id, input, receiptTermsId: link.receipt && link.id, idempotency },
+      { id, input, receiptTermsId: link.receipt && link.id, idempotency, unmade: oldest && full },
       () => now,
     );
   const keyOf = (nth: number) =>
@@ -90,5 +120,6 @@ export const payLink = async (
   } while (!isRefused(created) && created.replayed && endedUnpaid(created.payment.status));
   const isMade = !isRefused(created) && created.payment.id === id;
   if (!isMade) await forgetLinkPayment(parts.database.pool, link, id);
+  if (created === full && oldest) return oldest;
   return isRefused(created) ? created : created.payment;
 };

@@ -120,6 +120,36 @@ export const forgetLinkPayment = async (
   await run(runner, deletePayment, [merchantId, paymentId]);
 };
 
+// Ids of payments begin with the time: those made before `since` need not be looked at.
+const unpaid: Statement = {
+  name: 'link_payment.unpaid',
+  text: `select payment.id from link_payment
+      join payment on payment.merchant_id = link_payment.merchant_id and payment.id = link_payment.payment_id
+    where link_payment.merchant_id = $1 and link_payment.link_id = $2 and link_payment.payment_id >= $3
+      and payment.status = 'pending' and payment.amount = $4 and payment.expires_at > $5
+    order by link_payment.payment_id limit $6`,
+};
+
+/** Which unpaid payments of a link. */
+export interface UnpaidOf {
+  readonly amount: bigint;
+  /** The id of a payment that is made when the first one was that is looked for. */
+  readonly since: string;
+  /** Their own life lasts longer than until then. */
+  readonly until: Temporal.Instant;
+  readonly limit: number;
+}
+
+/** Ids of a link's payments that nobody has begun to pay, the oldest first. */
+export const findUnpaid = async (
+  runner: Runner,
+  { merchantId, id }: Pick<PaymentLink, 'merchantId' | 'id'>,
+  { amount, since, until, limit }: UnpaidOf,
+): Promise<readonly string[]> =>
+  (await run<{ id: string }>(runner, unpaid, [merchantId, id, since, amount, until, limit])).map(
+    (row) => row.id,
+  );
+
 const linkOf: Statement = {
   name: 'link_payment.link',
   text: `select link_id as id, merchant_id as "merchantId" from link_payment where merchant_id = $1 and payment_id = $2`,
