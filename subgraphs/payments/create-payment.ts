@@ -14,7 +14,11 @@ import {
   madeOnce,
   type IdempotencyArgument,
 } from '../kernel/database/idempotency.ts';
-import { receiptMistake, sumMistake } from '../kernel/rules/receipt-terms.ts';
+import {
+  receiptCurrencyMistake,
+  receiptMistake,
+  sumMistake,
+} from '../kernel/rules/receipt-terms.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { Policies, PolicyLists } from '../kernel/policies/policies.ts';
 import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
@@ -31,7 +35,7 @@ import {
 } from './rules/create.ts';
 import { openReadTerms } from '../kernel/banks/receipt-terms.ts';
 import { givenReceipt, termsRow, type GivenReceipt } from '../kernel/receipts/given-receipt.ts';
-import { servingBank } from './serving-bank.ts';
+import { servingBank, type Served } from './serving-bank.ts';
 import { findPayment } from './store-payment.ts';
 
 export interface CreatedPayment {
@@ -121,6 +125,7 @@ export const recordPayment = async (
   const refusal =
     unreachable ??
     receiptMistake(key, receipt) ??
+    (receipt && receiptCurrencyMistake(terms.currency)) ??
     policyRefusal(policies, key, terms, phone) ??
     unserved ??
     unmade;
@@ -180,6 +185,12 @@ export const phoneOfTerms = async (
   return terms?.customer.phone ?? null;
 };
 
+const servedOf = ({ method, currency, capture }: PaymentInput): Served => ({
+  method: method ?? paymentDefaults.method,
+  currency: currency ?? paymentDefaults.currency,
+  capture: capture ?? paymentDefaults.capture,
+});
+
 /**
  * Creates a payment of the key's shop, and gives the order to its acquirer where that takes it
  * early; or finds the one that an earlier call with the same idempotency key created.
@@ -191,15 +202,14 @@ export const createPayment = async (
   now: () => Temporal.Instant,
 ): Promise<CreatedPayment | Refused> => {
   const { database, banks, policies } = parts;
-  const { method, capture } = request.input;
-  const named = method ?? paymentDefaults.method;
-  const bank = await servingBank(banks, key, named, capture === 'manual');
+  const bank = await servingBank(banks, key, servedOf(request.input));
   const unserved = bank && isRefused(bank) ? bank : null;
   const receipt = givenReceipt(parts.customers, request.input.receipt, now());
   if (receipt && isRefused(receipt)) return receipt;
   const lists = await policies.current();
   const unreachable = unreachableTarget(parts, key, request.input);
-  const ordersEarly = bank !== null && !isRefused(bank) && earlyMethod(bank, named) !== null;
+  const ordersEarly =
+    bank !== null && !isRefused(bank) && earlyMethod(bank, servedOf(request.input).method) !== null;
   const phone = receipt
     ? receipt.terms.customer.phone
     : await phoneOfTerms(parts, key, request.receiptTermsId ?? null);

@@ -6,38 +6,57 @@
  */
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
-import type { Mode } from '../kernel/rules/mode.ts';
+import { defaultCurrency } from '../kernel/rules/money.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { buyerMethod } from './checkout/rules.ts';
+import type { CaptureMode } from './holds/rules.ts';
 import type { PaymentMethod } from './rules/payment.ts';
 
+/** What a bank must take. */
+export interface Served {
+  readonly method: PaymentMethod;
+  readonly currency: string;
+  readonly capture: CaptureMode;
+}
+
+type ShopInMode = Parameters<Banks['liveModeRefusal']>[0] & { readonly shopId: string };
+
 /**
- * The bank, or `route_not_configured` or `method_unsupported`; null in test mode and where the
- * buyer chooses the method. `holds`: the bank must hold the money (decision D-84).
+ * Why no method of the shop takes the currency of a payment whose buyer chooses the method, or pays
+ * by card; null when one does, or none takes anything yet.
+ */
+const currencyRefusal = async (
+  banks: Pick<Banks, 'offered'>,
+  shop: ShopInMode,
+  { method, currency, capture }: Served,
+): Promise<Refused | null> => {
+  if (currency === defaultCurrency) return null;
+  const holds = capture === 'manual';
+  const isTaken = async (of: string): Promise<boolean> => {
+    const offered = await banks.offered({ ...shop, currency: of, holds });
+    return method === 'any' ? offered.length > 0 : offered.includes('cards');
+  };
+  if ((await isTaken(currency)) || !(await isTaken(defaultCurrency))) return null;
+  return refused('method_unsupported', `no method of the shop takes ${currency}`);
+};
+
+/**
+ * The bank, or `route_not_configured` or `method_unsupported`, also where it does not take the
+ * currency; null in test mode and where the buyer chooses the method. A bank of a manual capture
+ * must hold the money (decision D-84).
  */
 export const servingBank = async (
-  banks: Pick<Banks, 'route'>,
-  {
-    merchantId,
-    shopId,
-    mode,
-  }: { readonly merchantId: string; readonly shopId: string; readonly mode: Mode },
-  named: PaymentMethod,
-  holds = false,
+  banks: Pick<Banks, 'route' | 'offered'>,
+  { merchantId, shopId, mode }: ShopInMode,
+  served: Served,
 ): Promise<Bank | Refused | null> => {
-  const method = buyerMethod(named);
-  // Everything but holding is what the simulator does by every method.
-  if (!method || (mode === 'test' && !holds)) return null;
-  const bank = await banks.route({
-    merchantId,
-    shopId,
-    mode,
-    operation: 'payment',
-    method,
-    holds,
-  });
-  if (isRefused(bank)) return bank;
-  if (mode === 'test') return null;
-  if (bank.methods.includes(method)) return bank;
-  return refused('method_unsupported', `${bank.bankName} does not take ${method}`);
+  const { currency, capture } = served;
+  const method = buyerMethod(served.method);
+  if (!method) return currencyRefusal(banks, { merchantId, shopId, mode }, served);
+  const holds = capture === 'manual';
+  // Everything else is what the simulator does by every method.
+  if (mode === 'test' && !holds && currency === defaultCurrency) return null;
+  const shop = { merchantId, shopId, mode };
+  const bank = await banks.route({ ...shop, operation: 'payment', method, currency, holds });
+  return isRefused(bank) || mode === 'live' ? bank : null;
 };

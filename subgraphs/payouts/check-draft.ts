@@ -8,6 +8,7 @@ import type { RecipientVerdict } from '../kernel/banks/payout-bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import type { ClaimingCaller } from '../kernel/database/idempotency.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
+import { defaultCurrency } from '../kernel/rules/money.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import type { Recipient } from '../kernel/rules/recipient.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
@@ -46,7 +47,14 @@ export const payoutBank = (
   { merchantId, shopId, mode }: ClaimingCaller,
   method: PayoutMethod,
 ): Promise<Bank | Refused> =>
-  banks.route({ merchantId, shopId, mode, operation: 'payout', method: wayOf[method] });
+  banks.route({
+    merchantId,
+    shopId,
+    mode,
+    operation: 'payout',
+    method: wayOf[method],
+    currency: defaultCurrency,
+  });
 
 /**
  * The bank's knowledge of a recipient, where it has such a question. A card's number goes to the

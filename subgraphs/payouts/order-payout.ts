@@ -91,7 +91,7 @@ const moveTo = async (
 /** The banks that a payout can still be given, the preferred first. */
 const othersThan = async (
   { banks }: OrderingParts,
-  { merchantId, shopId, mode, method }: Payout,
+  { merchantId, shopId, mode, method, currency }: Payout,
   tried: ReadonlySet<string>,
 ): Promise<readonly Bank[]> => {
   const candidates = await banks.candidates({
@@ -100,6 +100,7 @@ const othersThan = async (
     mode,
     operation: 'payout',
     method: wayOf[method],
+    currency,
   });
   return isRefused(candidates) ? [] : candidates.filter(({ connector }) => !tried.has(connector));
 };

@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { confirmAtBank, pay, payByCard } from '../support/buyer.ts';
+import { receiptOf } from '../support/receipts.ts';
 import { makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { eventually } from '../support/eventually.ts';
@@ -180,6 +181,45 @@ describe('a payment that is captured by hand', { concurrency: true }, () => {
     assert.deepEqual(await refusal(`/payments/${usual.id}/capture`), [
       409,
       'payment_not_authorized',
+    ]);
+  });
+
+  test('takes a currency that its method takes: SBP, T-Pay and SberPay roubles alone, and receipts are in roubles', async () => {
+    const made = async (path: string, fields: object): Promise<readonly [number, string]> =>
+      refusal(path, { amount: 1_000, currency: 'USD', ...fields });
+    const unsupported = [422, 'method_unsupported'];
+    const receipt = receiptOf(1_000);
+    for (const path of ['/payments', '/links']) {
+      for (const method of ['sbp', 'tpay', 'sberpay'])
+        assert.deepEqual(await made(path, { method }), unsupported, `${path} ${method}`);
+      assert.deepEqual(await made(path, { method: 'tpay', capture: 'manual' }), unsupported);
+      for (const fields of [{ method: 'cards' }, {}, { method: 'cards', capture: 'manual' }])
+        assert.deepEqual(await made(path, fields), [201, undefined]);
+      assert.deepEqual(await made(path, { receipt }), [400, 'bad_request']);
+      assert.deepEqual(await made(path, { currency: 'RUB', receipt }), [201, undefined]);
+    }
+    const { id, url } = await create({ method: 'any', capture: 'automatic', currency: 'USD' });
+    const shown: any = await (await fetch(`${url}/state`)).json();
+    assert.deepEqual(shown.methods, ['cards']);
+    const choose = async (method: string): Promise<readonly [number, string]> => {
+      const headers = { 'content-type': 'application/json' };
+      const body = JSON.stringify({ method });
+      const chosen = await fetch(`${url}/method`, { method: 'POST', headers, body });
+      const answer: any = await chosen.json();
+      return [chosen.status, answer.error?.code];
+    };
+    assert.deepEqual(await choose('sbp'), unsupported);
+    assert.deepEqual(await choose('cards'), [200, undefined]);
+    await payByCard(url);
+    await until(id, 'succeeded');
+    assert.deepEqual(await refusal(`/payments/${id}/refund`, { amount: 1_000, receipt }), [
+      400,
+      'bad_request',
+    ]);
+    const held = await authorized({ currency: 'USD' });
+    assert.deepEqual(await refusal(`/payments/${held}/capture`, { amount: 1_000, receipt }), [
+      400,
+      'bad_request',
     ]);
   });
 

@@ -375,18 +375,19 @@ describe('two acquirers behind the routes of one shop', () => {
       mode,
       operation: 'payment',
       method: 'sbp',
+      currency: 'RUB',
     });
     assert.deepEqual(
       [
         rows,
         'connector' in serving && serving.connector,
-        await banks.offered({ merchantId, shopId, mode }),
+        await banks.offered({ merchantId, shopId, mode, currency: 'RUB' }),
       ],
       [[], 'first', ['sbp']],
     );
     const nobody = banksOf(accountless());
     assert.deepEqual(
-      await nobody.offered({ merchantId, shopId, mode }),
+      await nobody.offered({ merchantId, shopId, mode, currency: 'RUB' }),
       [],
       'no page offers what nobody would take',
     );
@@ -395,7 +396,8 @@ describe('two acquirers behind the routes of one shop', () => {
   test('what the preferred bank cannot do goes to the one that can; what none of them can is unsupported, with or without a route', async () => {
     const key = await merchant();
     const { shopId, merchantId } = key;
-    const request = { merchantId, shopId, mode: 'live', operation: 'payout' } as const;
+    const whose = { merchantId, shopId, mode: 'live', currency: 'RUB' } as const;
+    const request = { ...whose, operation: 'payout' } as const;
     const cardless: Bank = { ...first(), payoutWays: ['sbp'] };
     const chosen = await banksOf(cardless, second()).route({ ...request, method: 'card' });
     assert.equal('connector' in chosen && chosen.connector, 'second');
@@ -413,6 +415,28 @@ describe('two acquirers behind the routes of one shop', () => {
       await code(banksOf({ ...first(), payoutWays: ['account'] }), 'sbp'),
       'method_unsupported',
     );
+    await routeTo(key, 'payment', 'cards', ['first']);
+    for (const method of ['sbp', 'cards'] as const) {
+      const paying = { ...whose, operation: 'payment', method } as const;
+      const served = async (banks: Banks, currency: string): Promise<unknown> =>
+        ((found) => ('code' in found ? found.code : found.connector))(
+          await banks.route({ ...paying, currency }),
+        );
+      const everywhere: Bank = { ...first(), currencies: null };
+      const offered = await banksOf(everywhere).offered({ ...whose, currency: 'USD' });
+      assert.deepEqual(
+        [
+          await served(banksOf(first()), 'RUB'),
+          await served(banksOf(first()), 'USD'),
+          await served(banksOf(everywhere), 'USD'),
+          offered.includes(method),
+        ],
+        method === 'sbp'
+          ? ['first', 'method_unsupported', 'method_unsupported', false]
+          : ['first', 'method_unsupported', 'first', true],
+      );
+    }
+    assert.deepEqual(await banksOf(first()).offered({ ...whose, currency: 'USD' }), []);
     const bare = await migrated.merchant('live');
     const unrouted = await banksOf(first()).route({
       ...request,

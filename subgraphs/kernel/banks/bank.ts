@@ -172,6 +172,8 @@ export interface Bank extends PayoutBank, TokenBank, HoldBank, ReceiptBank {
   /** What merchants and buyers read. */
   readonly bankName: string;
   readonly methods: readonly BuyerMethod[];
+  /** What it takes payments in, where the method has a choice; null: every currency. */
+  readonly currencies: readonly string[] | null;
   /**
    * Where a buyer types a card: on our page, and `SessionOrder.card` has it, or on the bank's, and
    * it never comes to us.

@@ -11,7 +11,7 @@
  * bank is called.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
-import { buyerMethods, type BuyerMethod } from '../rules/buyer.ts';
+import { buyerMethods, currenciesOf, type BuyerMethod } from '../rules/buyer.ts';
 import { isRefused, refused, type Refused } from '../rules/refusal.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { BankOperation, RouteMethod } from '../rules/route.ts';
@@ -38,12 +38,14 @@ export type Candidates = readonly [Bank, ...Bank[]];
 export interface RoutingRequest extends ShopInMode {
   readonly operation: BankOperation;
   readonly method: RouteMethod;
+  /** What the money is in. */
+  readonly currency: string;
   /** Present: the bank must hold the money, and take it later (decision D-84). */
   readonly holds?: boolean;
 }
 
 /** What a bank must be able to do. */
-type Capability = Pick<RoutingRequest, 'operation' | 'method' | 'holds'>;
+type Capability = Pick<RoutingRequest, 'operation' | 'method' | 'currency' | 'holds'>;
 
 export interface Banks {
   readonly simulator: Simulator;
@@ -60,10 +62,12 @@ export interface Banks {
    */
   liveModeRefusal(merchant: Pick<ShopInMode, 'merchantId' | 'mode'>): Promise<Refused | null>;
   /**
-   * The methods by which a buyer can pay a shop now; none without a route. `holds`: those by which
-   * money can be held.
+   * The methods by which a buyer can pay a shop in a currency now; none without a route. `holds`:
+   * those by which money can be held.
    */
-  offered(shop: ShopInMode & { readonly holds?: boolean }): Promise<readonly BuyerMethod[]>;
+  offered(
+    shop: ShopInMode & Pick<RoutingRequest, 'currency' | 'holds'>,
+  ): Promise<readonly BuyerMethod[]>;
   /**
    * The bank that has an operation already, whatever the routes are by now; `route_not_configured`
    * when this installation has no such connector.
@@ -92,15 +96,27 @@ const notEnabled = refused('live_not_enabled', 'live mode is not enabled for thi
 const has = (capabilities: readonly RouteMethod[], method: RouteMethod): boolean =>
   capabilities.includes(method);
 
+/** Whether a bank takes payments by a method in a currency. */
+const takesCurrency = (bank: Bank, method: RouteMethod, currency: string): boolean => {
+  const own = buyerMethods.find((one) => one === method);
+  const currencies = (own && currenciesOf[own]) ?? bank.currencies;
+  return currencies === null || currencies.includes(currency);
+};
+
 /** Whether a bank declares that it can do an operation by a method. */
 const canServe = (
-  { methods, savable, payoutWays, holds: holdable = [] }: Bank,
-  { operation, method, holds = false }: Capability,
+  bank: Bank,
+  { operation, method, currency, holds = false }: Capability,
 ): boolean => {
+  const { methods, savable, payoutWays, holds: holdable = [] } = bank;
   switch (operation) {
     case 'payment':
     case 'refund':
-      return has(methods, method) && (!holds || has(holdable, method));
+      return (
+        has(methods, method) &&
+        takesCurrency(bank, method, currency) &&
+        (!holds || has(holdable, method))
+      );
     case 'recurrent':
       return has(savable, method);
     case 'payout':
@@ -115,11 +131,16 @@ const doing: Readonly<Record<BankOperation, string>> = {
   payout: 'make payouts by',
 };
 
-const unsupported = (banks: readonly Bank[], { operation, method, holds }: Capability): Refused => {
+const unsupported = (
+  banks: readonly Bank[],
+  { operation, method, currency, holds }: Capability,
+): Refused => {
+  const takesIt =
+    operation !== 'payment' || banks.some((bank) => takesCurrency(bank, method, currency));
   const names = [...new Set(banks.map(({ bankName }) => bankName))].join(', ');
   return refused(
     'method_unsupported',
-    `${names} ${banks.length === 1 ? 'does' : 'do'} not ${holds ? 'hold money by' : doing[operation]} ${method}`,
+    `${names} ${banks.length === 1 ? 'does' : 'do'} not ${holds ? 'hold money by' : doing[operation]} ${method}${takesIt ? '' : ` in ${currency}`}`,
   );
 };
 
@@ -211,11 +232,12 @@ export const openBanks = (
       return bank && method ? [{ method, bank }] : [];
     });
   };
-  const candidates: Banks['candidates'] = async ({ operation, method, holds, ...shop }) => {
+  const candidates: Banks['candidates'] = async (request) => {
+    const { operation, method, ...shop } = request;
     const open =
       shop.mode === 'test' ? [{ method, bank: simulator }] : await routes(shop, operation);
     if (!open) return notEnabled;
-    const chosen = choose(open, { operation, method, ...(holds ? { holds } : {}) });
+    const chosen = choose(open, request);
     return isRefused(chosen)
       ? chosen
       : withAccount(chosen, { operation, merchantId: shop.merchantId });
@@ -229,9 +251,9 @@ export const openBanks = (
     },
     liveModeRefusal: async ({ merchantId, mode }) =>
       mode === 'test' || (await run(pool, enabled, [merchantId])).length > 0 ? null : notEnabled,
-    offered: async ({ holds = false, ...shop }) => {
+    offered: async ({ holds = false, currency, ...shop }) => {
       const serves = (bank: Bank, method: BuyerMethod): boolean =>
-        canServe(bank, { operation: 'payment', method, holds });
+        canServe(bank, { operation: 'payment', method, currency, holds });
       if (shop.mode === 'test')
         return simulator.methods.filter((method) => serves(simulator, method));
       const open = (await routes(shop, 'payment')) ?? [];

@@ -2,10 +2,19 @@
  * How a buyer pays: the methods of the hosted page, what the bank may ask for, and in test mode
  * what was planned (decision D-30).
  */
+import { defaultCurrency } from './money.ts';
 
 /** Methods that a buyer pays with on the hosted page. */
 export const buyerMethods = ['sbp', 'cards', 'tpay', 'sberpay'] as const;
 export type BuyerMethod = (typeof buyerMethods)[number];
+
+/** The currencies of a method, whatever the bank; null: the bank's. The others are Russian ones. */
+export const currenciesOf: Readonly<Record<BuyerMethod, readonly string[] | null>> = {
+  sbp: [defaultCurrency],
+  cards: null,
+  tpay: [defaultCurrency],
+  sberpay: [defaultCurrency],
+};
 
 /** What the buyer must do next at the bank. */
 export type BankStep = 'wait' | 'qr' | 'redirect' | 'three_d_secure';

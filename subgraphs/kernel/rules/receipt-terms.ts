@@ -3,7 +3,7 @@
  * items' totals sum to the amount exactly. What is wrong is put in words that name the field, what
  * was expected and what came (decision D-06); never with personal data in them.
  */
-import { largestAmount, minorUnits } from './money.ts';
+import { defaultCurrency, largestAmount, minorUnits } from './money.ts';
 import {
   itemTotal,
   measures,
@@ -162,6 +162,15 @@ export const sumMistake = (
     ? null
     : refused('bad_request', `receipt.items: they sum to ${sum}, and the amount is ${amount}`);
 };
+
+/** Why nothing that is paid in this currency has a receipt; null when it may. */
+export const receiptCurrencyMistake = (currency: string): Refused | null =>
+  currency === defaultCurrency
+    ? null
+    : refused(
+        'bad_request',
+        `receipt: expected with the currency ${defaultCurrency} alone, got ${currency}`,
+      );
 
 /**
  * Decision D-95: why what a caller sells needs a receipt, where its shop demands them; null when it

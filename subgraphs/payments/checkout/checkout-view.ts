@@ -16,7 +16,7 @@ import { endedUnpaid, isDoneByBuyer, returnTo } from '../rules/payment.ts';
  * the payment.
  */
 const cardBank = async (payment: Payment, banks: Banks): Promise<Bank | Refused> => {
-  const { merchantId, shopId, mode, kind, status } = payment;
+  const { merchantId, shopId, mode, kind, status, currency } = payment;
   if (status !== 'pending') return banks.bankOf(payment);
   return banks.route({
     merchantId,
@@ -24,6 +24,7 @@ const cardBank = async (payment: Payment, banks: Banks): Promise<Bank | Refused>
     mode,
     operation: isBinding(kind) ? 'recurrent' : 'payment',
     method: 'cards',
+    currency,
   });
 };
 

@@ -186,7 +186,7 @@ export const openSession = async (
     return refused('not_pending', `the payment is ${found.payment.status}`);
   const method = buyerMethod(pageMethod(found.payment));
   if (!method) return refused('bad_request', 'choose a payment method first');
-  const { merchantId, shopId, mode, capture } = found.payment;
+  const { merchantId, shopId, mode, capture, currency } = found.payment;
   if (method === 'cards' && card && policies.isBlocked(merchantId, 'card', card.number))
     return refused('aml_blocked', 'this card is not accepted');
   const serving = await banks.candidates({
@@ -195,6 +195,7 @@ export const openSession = async (
     mode,
     operation: isBinding(found.payment.kind) ? 'recurrent' : 'payment',
     method,
+    currency,
     holds: capture === 'manual',
   });
   if (isRefused(serving)) return serving;

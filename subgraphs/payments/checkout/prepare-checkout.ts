@@ -5,6 +5,7 @@
 import type { BuyerMethod, PlannedOutcome } from '../../kernel/rules/buyer.ts';
 import type { Banks } from '../../kernel/banks/route.ts';
 import type { Database } from '../../kernel/database/orm.ts';
+import { defaultCurrency } from '../../kernel/rules/money.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Payment } from '../entities.ts';
 import { changePayment } from '../change-payment.ts';
@@ -13,8 +14,9 @@ import type { PaymentKey } from '../store-payment.ts';
 
 /**
  * Fixes the method of a payment created with `any`. No webhook, no event (contract). Choosing the
- * same again is fine. Refuses with `method_unsupported` a method by which the money of a payment
- * that is captured later cannot be held (decision D-84).
+ * same again is fine. Refuses with `method_unsupported` a method that does not take the payment's
+ * currency, or by which the money of a payment that is captured later cannot be held (decision
+ * D-84).
  */
 export const chooseMethod = async (
   database: Database,
@@ -24,20 +26,25 @@ export const chooseMethod = async (
   now: Temporal.Instant,
 ): Promise<Payment | Refused> => {
   const chosen = await fixMethod(database, key, method, now, []);
-  if (isRefused(chosen) || chosen.capture === null || chosen.method !== 'any') return chosen;
-  const holdable = await banks.offered({ ...chosen, holds: true });
-  return holdable.includes(method)
-    ? fixMethod(database, key, method, now, holdable)
-    : refused('method_unsupported', `no bank of the shop holds money by ${method}`);
+  if (isRefused(chosen) || takesAny(chosen) || chosen.method !== 'any') return chosen;
+  const holds = chosen.capture === 'manual';
+  const offered = await banks.offered({ ...chosen, holds });
+  if (offered.includes(method)) return fixMethod(database, key, method, now, offered);
+  const what = holds ? 'holds money by' : `takes ${chosen.currency} by`;
+  return refused('method_unsupported', `no bank of the shop ${what} ${method}`);
 };
 
-/** Leaves a payment as it is whose money must be held, by a method that is not `holdable`. */
+/** Whether every method that the shop's banks have can take the payment. */
+const takesAny = ({ capture, currency }: Payment): boolean =>
+  capture === null && currency === defaultCurrency;
+
+/** Leaves a payment as it is that not every method can take, by one that is not `offered`. */
 const fixMethod = (
   database: Database,
   key: PaymentKey,
   method: BuyerMethod,
   now: Temporal.Instant,
-  holdable: readonly BuyerMethod[],
+  offered: readonly BuyerMethod[],
 ): Promise<Payment | Refused> =>
   changePayment(database, key, now, ({ payment }) => {
     if (payment.status !== 'pending')
@@ -45,7 +52,7 @@ const fixMethod = (
     if (payment.method === method) return 'unchanged';
     if (payment.method !== 'any')
       return refused('bad_request', `the method of this payment is ${payment.method}`);
-    if (payment.capture === 'manual' && !holdable.includes(method)) return 'unchanged';
+    if (!takesAny(payment) && !offered.includes(method)) return 'unchanged';
     return { patch: { method }, postings: [], events: () => [] };
   });
 

@@ -18,7 +18,7 @@ import {
 import { newRowId } from '../../kernel/database/new-id.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { inTransaction } from '../../kernel/database/statement.ts';
-import { sumMistake } from '../../kernel/rules/receipt-terms.ts';
+import { receiptCurrencyMistake, sumMistake } from '../../kernel/rules/receipt-terms.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { isOfCaller, principalOf, type PaymentCaller } from '../caller.ts';
@@ -65,7 +65,7 @@ const orderCapture = async (
   const agreed = captureAmount(payment, amount, now);
   if (isRefused(agreed)) return agreed;
   const mistake = receipt
-    ? sumMistake(receipt.terms, agreed.amount)
+    ? (receiptCurrencyMistake(payment.currency) ?? sumMistake(receipt.terms, agreed.amount))
     : agreed.amount < payment.amount &&
       (await partReceiptMistake(client, caller, payment, receipt, 'capture'));
   if (mistake) return mistake;

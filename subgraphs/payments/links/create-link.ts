@@ -7,18 +7,46 @@ import type { Database } from '../../kernel/database/orm.ts';
 import type { Policies } from '../../kernel/policies/policies.ts';
 import { givenReceipt, insertTerms, termsRow } from '../../kernel/receipts/given-receipt.ts';
 import { shownTerms } from '../../kernel/rules/receipt-customer.ts';
-import { sumMistake } from '../../kernel/rules/receipt-terms.ts';
+import { receiptCurrencyMistake, sumMistake } from '../../kernel/rules/receipt-terms.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import { policyRefusal, type PaymentRequest } from '../create-payment.ts';
+import { paymentDefaults } from '../rules/create.ts';
 import { servingBank } from '../serving-bank.ts';
 import type { PaymentLink } from './entities.ts';
-import { addressOf, linkReceiptMistake, linkTerms, type LinkInput } from './rules.ts';
+import {
+  addressOf,
+  linkReceiptMistake,
+  linkTerms,
+  type LinkInput,
+  type LinkTerms,
+} from './rules.ts';
 import { insertLink, loadLinks } from './store-link.ts';
 
 export interface LinkRequest extends Pick<PaymentRequest, 'idempotency'> {
   readonly input: LinkInput;
 }
+
+/** A link that nobody has paid yet. */
+const newLink = (
+  terms: LinkTerms,
+  { merchantId, shopId, mode }: KeyPrincipal,
+  id: string,
+  createdAt: Temporal.Instant,
+): Omit<PaymentLink, 'url' | 'receipt'> => ({
+  ...terms,
+  merchantId,
+  id,
+  shopId,
+  mode,
+  status: 'active',
+  usesLeft: terms.uses,
+  paymentsCount: 0,
+  amountPaid: 0n,
+  amountPaidOver: null,
+  createdAt,
+  finalizedAt: null,
+});
 
 /**
  * Makes a link of the key's shop, or finds the one that an earlier call with the same idempotency
@@ -46,35 +74,27 @@ export const createLink = async (
   const claim = claimOf(idempotency, 'linkCreate', input);
   if (claim && isRefused(claim)) return claim;
   const id = randomUUID();
-  const { merchantId, shopId, mode } = key;
+  const { merchantId, mode } = key;
   const terms = linkTerms(input, mode, id, now);
   if (isRefused(terms)) return terms;
   const given = givenReceipt(customers, input.receipt, now);
   if (given && isRefused(given)) return given;
   const sums = given && sumMistake(given.terms, terms.amount ?? 0n);
   if (sums) return sums;
-  const bank = await servingBank(banks, key, terms.method, terms.capture === 'manual');
+  const { method, currency, capture } = terms;
+  const served = { method, currency, capture: capture ?? paymentDefaults.capture };
+  const bank = await servingBank(banks, key, served);
   const refusal =
     linkReceiptMistake(key, terms, given) ??
+    (given && receiptCurrencyMistake(currency)) ??
     policyRefusal(await policies.current(), key, terms, given?.terms.customer.phone ?? null) ??
     (bank && isRefused(bank) ? bank : null);
   const find = async (linkId: string): Promise<PaymentLink | null> =>
     (await loadLinks(pool, [{ merchantId, id: linkId }]))[0] ?? null;
-  const link: PaymentLink = {
-    ...terms,
-    merchantId,
-    id,
-    shopId,
-    mode,
+  const link = {
+    ...newLink(terms, key, id, now),
     url: `${publicUrl}/pay/l/${addressOf(id)}`,
-    status: 'active',
-    usesLeft: terms.uses,
     receipt: given && shownTerms(given.terms),
-    paymentsCount: 0,
-    amountPaid: 0n,
-    amountPaidOver: null,
-    createdAt: now,
-    finalizedAt: null,
   };
   return createOnce(pool, { caller: key, claim, find, resourceId: id, at: now }, async (client) => {
     if (refusal) return refusal;

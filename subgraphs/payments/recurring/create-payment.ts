@@ -82,7 +82,7 @@ const newPayment = (
 /** The bank that binds, or the one that has what is charged, whatever the routes are by then. */
 const bankFor = async (
   banks: Banks,
-  { merchantId, shopId, mode }: RecurringInput,
+  { merchantId, shopId, mode, currency }: RecurringInput,
   { by }: RecurringTerms,
 ): Promise<Bank | Refused> => {
   if ('charges' in by)
@@ -90,7 +90,14 @@ const bankFor = async (
       (await banks.liveModeRefusal({ merchantId, mode })) ??
       banks.bankOf({ mode, connector: by.charges.connector })
     );
-  return banks.route({ merchantId, shopId, mode, operation: 'recurrent', method: by.binds });
+  return banks.route({
+    merchantId,
+    shopId,
+    mode,
+    operation: 'recurrent',
+    method: by.binds,
+    currency,
+  });
 };
 
 /**

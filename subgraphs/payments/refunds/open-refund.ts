@@ -13,7 +13,7 @@ import { rememberTrace } from '../../kernel/database/subject-trace.ts';
 import { writeEntries, type Acting, type WrittenEntry } from '../../kernel/database/audit.ts';
 import { modes } from '../../kernel/rules/mode.ts';
 import { refundOpened } from '../../kernel/rules/postings.ts';
-import { sumMistake } from '../../kernel/rules/receipt-terms.ts';
+import { receiptCurrencyMistake, sumMistake } from '../../kernel/rules/receipt-terms.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { isOfCaller, principalOf, type PaymentCaller } from '../caller.ts';
 import { loadRefunds } from '../find-payments.ts';
@@ -70,7 +70,7 @@ const decide = async (
     if (limit) return limit;
   }
   const mistake = receipt
-    ? sumMistake(receipt.terms, agreed.amount)
+    ? (receiptCurrencyMistake(payment.currency) ?? sumMistake(receipt.terms, agreed.amount))
     : agreed.amount < capturedOf(payment) &&
       (await partReceiptMistake(client, caller, payment, receipt, 'refund'));
   if (mistake) return mistake;

@@ -211,6 +211,7 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
   connector: simulatorConnector,
   bankName: 'Simulator',
   methods: ['sbp', 'cards', 'tpay', 'sberpay'],
+  currencies: null,
   cardsOn: 'our_page',
   sessionTtl_min: 20,
   ...simulatorPayouts(database.pool),

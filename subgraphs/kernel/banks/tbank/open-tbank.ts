@@ -2,6 +2,7 @@
  * The connector to T-Bank's internet acquiring (EACQ), behind the port of every acquirer. It has no
  * payouts: its payouts are a product and an API of their own.
  */
+import { defaultCurrency } from '../../rules/money.ts';
 import type { Runner } from '../../database/statement.ts';
 import type { OpenedBank } from '../connector.ts';
 import { openBreaker, watchBreaker } from '../breaker.ts';
@@ -40,6 +41,7 @@ export const openTBank = (config: TBankConfig, publicUrl: string, pool: Runner):
     connector,
     bankName,
     methods: ['sbp', 'cards', 'tpay'],
+    currencies: [defaultCurrency],
     cardsOn: 'bank_page',
     ...tbankPayments(calls),
     ...tbankCharges(calls),

@@ -1,4 +1,5 @@
 /** The connector to YooKassa API v3, behind the port of every acquirer. */
+import { defaultCurrency } from '../../rules/money.ts';
 import type { AccountPurpose, AccountsOf } from '../bank-accounts.ts';
 import type { Runner } from '../../database/statement.ts';
 import type { OpenedBank } from '../connector.ts';
@@ -41,6 +42,7 @@ export const openYooKassa = (
     connector,
     bankName: 'YooKassa',
     methods: ['sbp', 'cards', 'tpay', 'sberpay'],
+    currencies: [defaultCurrency],
     cardsOn: 'our_page',
     hasAccount: async (merchantId, purpose) =>
       (await accountsOf(merchantId, purpose)).current !== null,
