@@ -277,6 +277,7 @@ export type Permission =
   | 'paymentCapture'
   | 'refundCreate'
   | 'receiptClose'
+  | 'refundRetry'
   | 'receiptResend'
   | 'linkDeactivate'
   | 'payoutDraftCreate'
@@ -815,6 +816,17 @@ export type AssignAlertMutationVariables = Exact<{
 
 export type AssignAlertMutation = { alertAssign:
     | { __typename: 'Alert', id: string, assignee: string | null }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
+
+export type RetryRefundMutationVariables = Exact<{
+  merchantId: string | number;
+  id: string | number;
+}>;
+
+
+export type RetryRefundMutation = { refundRetry:
+    | { __typename: 'RefundRetried', refund: { id: string, merchantId: string, status: RefundStatus } }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -2178,7 +2190,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '70563e0cb083a4bb';
+export const operationsVersion = 'cfc453bc768df77c';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2194,6 +2206,9 @@ export const AlertAssignees = typed<AlertAssigneesQuery, AlertAssigneesQueryVari
 );
 export const AssignAlert = typed<AssignAlertMutation, AssignAlertMutationVariables>(
   "mutation AssignAlert($merchantId: ID, $id: ID!, $assignee: String) {\n  alertAssign(merchantId: $merchantId, id: $id, assignee: $assignee) {\n    __typename\n    ... on Alert {\n      id\n      assignee\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+);
+export const RetryRefund = typed<RetryRefundMutation, RetryRefundMutationVariables>(
+  "mutation RetryRefund($merchantId: ID!, $id: ID!) {\n  refundRetry(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on RefundRetried {\n      refund {\n        id\n        merchantId\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const Audit = typed<AuditQuery, AuditQueryVariables>(
   "query Audit($merchantId: ID, $action: String, $actor: String, $subjectId: String, $since: DateTime, $until: DateTime, $first: Int, $after: String, $last: Int, $before: String) {\n  auditLog(\n    merchantId: $merchantId\n    action: $action\n    actor: $actor\n    subjectId: $subjectId\n    since: $since\n    until: $until\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      at\n      actor\n      role\n      action\n      subjectKind\n      subjectId\n      before\n      after\n      requestId\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",

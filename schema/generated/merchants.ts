@@ -1460,6 +1460,7 @@ export type Permission =
   | 'paymentCapture'
   | 'refundCreate'
   | 'receiptClose'
+  | 'refundRetry'
   | 'receiptResend'
   | 'linkDeactivate'
   | 'payoutDraftCreate'

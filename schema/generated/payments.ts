@@ -363,6 +363,12 @@ export type PaymentCaptured = {
   idempotent: Scalars['Boolean']['output'];
 };
 
+/** A refund that was ordered again. */
+export type RefundRetried = {
+  /** The new refund, as it is once its bank was asked. */
+  refund: Refund;
+};
+
 /** Contract: the refund's create response. */
 export type RefundCreated = {
   /** The refund as it is now. */
@@ -378,6 +384,8 @@ export type PaymentCancelResult = PaymentCancelled | Refused;
 export type PaymentCaptureResult = PaymentCaptured | Refused;
 
 export type RefundCreateResult = RefundCreated | Refused;
+
+export type RefundRetryResult = RefundRetried | Refused;
 
 /** What the buyer must do next at the bank. */
 export type BankStep =
@@ -1269,6 +1277,12 @@ export type Mutation = {
   receiptClose: ReceiptCloseResult;
   /** Sends a receipt again that the cash register refused; refuses any other with receipt_not_expected. People name the merchant; the act is in the audit log (decision D-96). */
   receiptResend: ReceiptResendResult;
+  /**
+   * Orders the automatic refund of a late success again that the bank refused, as a new refund of the whole amount; an alert `late_success` names the refused
+   * one. Refuses with not_found, bad_request (no such refund, or it was not refused), already_refunded, amount_exceeds_remainder (another one is under way) and
+   * insufficient_balance.
+   */
+  refundRetry: RefundRetryResult;
   /** Makes a payment link. Refuses with bad_request, or as its payments would be. REST: POST /v1/public/links (D-101). */
   linkCreate: PaymentLinkCreateResult;
   /**
@@ -1360,6 +1374,12 @@ export type MutationreceiptCloseArgs = {
 export type MutationreceiptResendArgs = {
   id: Scalars['ID']['input'];
   merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type MutationrefundRetryArgs = {
+  merchantId: Scalars['ID']['input'];
+  id: Scalars['ID']['input'];
 };
 
 
@@ -1515,6 +1535,10 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
     | ( Omit<RefundCreated, 'refund'> & { refund: _RefType['Refund'] } )
     | ( Refused )
   ;
+  RefundRetryResult:
+    | ( Omit<RefundRetried, 'refund'> & { refund: _RefType['Refund'] } )
+    | ( Refused )
+  ;
   CheckoutResult:
     | ( Checkout )
     | ( Refused )
@@ -1578,11 +1602,13 @@ export type ResolversTypes = {
   PaymentCreated: ResolverTypeWrapper<Omit<PaymentCreated, 'payment'> & { payment: ResolversTypes['Payment'] }>;
   PaymentCancelled: ResolverTypeWrapper<Omit<PaymentCancelled, 'payment'> & { payment: ResolversTypes['Payment'] }>;
   PaymentCaptured: ResolverTypeWrapper<Omit<PaymentCaptured, 'payment'> & { payment: ResolversTypes['Payment'] }>;
+  RefundRetried: ResolverTypeWrapper<Omit<RefundRetried, 'refund'> & { refund: ResolversTypes['Refund'] }>;
   RefundCreated: ResolverTypeWrapper<Omit<RefundCreated, 'refund'> & { refund: ResolversTypes['Refund'] }>;
   PaymentCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PaymentCreateResult']>;
   PaymentCancelResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PaymentCancelResult']>;
   PaymentCaptureResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PaymentCaptureResult']>;
   RefundCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['RefundCreateResult']>;
+  RefundRetryResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['RefundRetryResult']>;
   BankStep: BankStep;
   Checkout: ResolverTypeWrapper<Checkout>;
   SubscriptionTerms: ResolverTypeWrapper<SubscriptionTerms>;
@@ -1658,11 +1684,13 @@ export type ResolversParentTypes = {
   PaymentCreated: Omit<PaymentCreated, 'payment'> & { payment: ResolversParentTypes['Payment'] };
   PaymentCancelled: Omit<PaymentCancelled, 'payment'> & { payment: ResolversParentTypes['Payment'] };
   PaymentCaptured: Omit<PaymentCaptured, 'payment'> & { payment: ResolversParentTypes['Payment'] };
+  RefundRetried: Omit<RefundRetried, 'refund'> & { refund: ResolversParentTypes['Refund'] };
   RefundCreated: Omit<RefundCreated, 'refund'> & { refund: ResolversParentTypes['Refund'] };
   PaymentCreateResult: ResolversUnionTypes<ResolversParentTypes>['PaymentCreateResult'];
   PaymentCancelResult: ResolversUnionTypes<ResolversParentTypes>['PaymentCancelResult'];
   PaymentCaptureResult: ResolversUnionTypes<ResolversParentTypes>['PaymentCaptureResult'];
   RefundCreateResult: ResolversUnionTypes<ResolversParentTypes>['RefundCreateResult'];
+  RefundRetryResult: ResolversUnionTypes<ResolversParentTypes>['RefundRetryResult'];
   Checkout: Checkout;
   SubscriptionTerms: SubscriptionTerms;
   CheckoutRefund: CheckoutRefund;
@@ -1844,6 +1872,11 @@ export type PaymentCapturedResolvers<ContextType = SubgraphContext, ParentType e
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
+export type RefundRetriedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundRetried'] = ResolversParentTypes['RefundRetried']> = {
+  refund?: Resolver<ResolversTypes['Refund'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
 export type RefundCreatedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundCreated'] = ResolversParentTypes['RefundCreated']> = {
   refund?: Resolver<ResolversTypes['Refund'], ParentType, ContextType>;
   idempotent?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
@@ -1864,6 +1897,10 @@ export type PaymentCaptureResultResolvers<ContextType = SubgraphContext, ParentT
 
 export type RefundCreateResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundCreateResult'] = ResolversParentTypes['RefundCreateResult']> = {
   __resolveType: TypeResolveFn<'RefundCreated' | 'Refused', ParentType, ContextType>;
+};
+
+export type RefundRetryResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundRetryResult'] = ResolversParentTypes['RefundRetryResult']> = {
+  __resolveType: TypeResolveFn<'RefundRetried' | 'Refused', ParentType, ContextType>;
 };
 
 export type CheckoutResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Checkout'] = ResolversParentTypes['Checkout']> = {
@@ -2121,6 +2158,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   refundCreate?: Resolver<ResolversTypes['RefundCreateResult'], ParentType, ContextType, RequireFields<MutationrefundCreateArgs, 'paymentId'>>;
   receiptClose?: Resolver<ResolversTypes['ReceiptCloseResult'], ParentType, ContextType, RequireFields<MutationreceiptCloseArgs, 'paymentId' | 'receipt'>>;
   receiptResend?: Resolver<ResolversTypes['ReceiptResendResult'], ParentType, ContextType, RequireFields<MutationreceiptResendArgs, 'id'>>;
+  refundRetry?: Resolver<ResolversTypes['RefundRetryResult'], ParentType, ContextType, RequireFields<MutationrefundRetryArgs, 'merchantId' | 'id'>>;
   linkCreate?: Resolver<ResolversTypes['PaymentLinkCreateResult'], ParentType, ContextType, RequireFields<MutationlinkCreateArgs, 'input'>>;
   linkDeactivate?: Resolver<ResolversTypes['PaymentLinkDeactivateResult'], ParentType, ContextType, RequireFields<MutationlinkDeactivateArgs, 'id'>>;
   linkPay?: Resolver<ResolversTypes['LinkPayResult'], ParentType, ContextType, RequireFields<MutationlinkPayArgs, 'address'>>;
@@ -2147,11 +2185,13 @@ export type Resolvers<ContextType = SubgraphContext> = {
   PaymentCreated?: PaymentCreatedResolvers<ContextType>;
   PaymentCancelled?: PaymentCancelledResolvers<ContextType>;
   PaymentCaptured?: PaymentCapturedResolvers<ContextType>;
+  RefundRetried?: RefundRetriedResolvers<ContextType>;
   RefundCreated?: RefundCreatedResolvers<ContextType>;
   PaymentCreateResult?: PaymentCreateResultResolvers<ContextType>;
   PaymentCancelResult?: PaymentCancelResultResolvers<ContextType>;
   PaymentCaptureResult?: PaymentCaptureResultResolvers<ContextType>;
   RefundCreateResult?: RefundCreateResultResolvers<ContextType>;
+  RefundRetryResult?: RefundRetryResultResolvers<ContextType>;
   Checkout?: CheckoutResolvers<ContextType>;
   SubscriptionTerms?: SubscriptionTermsResolvers<ContextType>;
   CheckoutRefund?: CheckoutRefundResolvers<ContextType>;

@@ -55,7 +55,10 @@ export interface PaymentChange {
   readonly rateBps?: number;
   /** What happened, from the payment as it becomes. */
   readonly events: (payment: Payment) => readonly OutboxEvent[];
-  /** Present: an adjustment of the merchant's account that the same fact makes. */
+  /**
+   * Present: an adjustment of the merchant's account that the same fact makes; of the refund where
+   * there is one, else of the payment.
+   */
   readonly adjustment?: { readonly postings: readonly Posting[]; readonly description: string };
   /**
    * A refund of it that the same fact makes or moves, as it becomes, with what is booked for it.
@@ -94,7 +97,7 @@ const factsOf = (
             ...common,
             description: adjustment.description,
             sourceKind: 'adjustment' as const,
-            sourceId: common.paymentId,
+            sourceId: refund?.row.id ?? common.paymentId,
           },
           postings: adjustment.postings,
         },

@@ -3,6 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
 import { noChromium } from '../browser/chromium.ts';
+import { payByCard } from '../support/buyer.ts';
+import { eventually } from '../support/eventually.ts';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { go, makeSession, openConsole, type ConsoleWindow } from './console-window.ts';
@@ -48,6 +50,42 @@ const settingsOf = async (merchant: Merchant): Promise<any> => {
 };
 
 describe('an administrator', { skip: noChromium }, () => {
+  test('orders a refund again that the bank refused, from its alert; a person of the merchant does not', async () => {
+    const merchant = await makeMerchant(service);
+    // The bank refuses, then approves; and it refuses to give back what ends in 02.
+    const metadata = { simulator_outcome: 'failed', simulator_callbacks: 'contradictory' };
+    const body = { amount: 10_002, method: 'cards', metadata };
+    const made = await merchant.call('POST', '/payments', body);
+    await payByCard(made.body.payment_url);
+    const refunds = async (): Promise<any[]> =>
+      (await merchant.call('GET', '/refunds')).body.items.toReversed();
+    await eventually(async () => (await refunds())[0]?.status === 'failed', 'a refused refund');
+    const [refused] = await refunds();
+    const theirs = openVisitor(service.rest);
+    theirs.become(`console=${await makeSession(service, 'admin', merchant.id)}`);
+    const asked = await theirs.ask('RetryRefund', { merchantId: merchant.id, id: refused.id });
+    assert.equal(asked.errors[0].extensions.code, 'forbidden', JSON.stringify(asked));
+
+    const { page, complaints } = await openAt('admin', `alerts?merchant=${merchant.id}`);
+    const card = page.getByRole('listitem').filter({ hasText: /stands in suspense/ });
+    await act(
+      page,
+      card,
+      'Order the refund again',
+      undefined,
+      'Ordered again. The refund: Failed.',
+    );
+    assert.deepEqual(
+      (await refunds()).map(({ status, amount }) => [status, amount]),
+      [
+        ['failed', 10_002],
+        ['failed', 10_002],
+      ],
+    );
+    await eventually(async () => (await card.count()) === 2, 'an alert of the second refusal');
+    assert.deepEqual(complaints, []);
+  });
+
   test('sets limits, names and receipts, and changes, disables and deletes an endpoint', async () => {
     const merchant = await makeMerchant(service);
     await merchant.endpoint('http://127.0.0.1:1/first');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
+import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { askBankAgain } from '../../subgraphs/merchants/alerts/ask-bank-again.ts';
@@ -18,6 +19,7 @@ import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
+import { retryRefund } from '../../subgraphs/payments/refunds/retry-refund.ts';
 import { findRefundsDue, sendRefund } from '../../subgraphs/payments/refunds/send-refund.ts';
 import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
@@ -200,4 +202,71 @@ test('a live payment that its bank had not seen until it expired is asked about 
     reserved: 5_000n,
     clearing: -5_000n,
   });
+});
+
+test('an automatic refund that the bank refused is ordered again by an operator, however often it is refused, and once at a time (D-33)', async () => {
+  const { database } = migrated;
+  const real = openBanks(openSimulator(database), database.pool);
+  let isRefusing = true;
+  const orders: string[] = [];
+  const bank: Bank = {
+    ...real.simulator,
+    refund: async (order) => {
+      orders.push(order.operationId);
+      return isRefusing
+        ? { kind: 'declined', failureCode: 'refund_rejected', bankCode: 'x' }
+        : real.simulator.refund(order);
+    },
+  };
+  const banks = { ...real, bankOf: () => bank };
+  const key = await migrated.merchant();
+  const input = { amount: 5_000n, method: 'sbp' } as const;
+  const { payment } = granted(await recordPayment(database, noPolicies, key, { input }, start));
+  granted(await cancelPayment(database, key, payment.id, at(1)));
+  const { merchantId } = key;
+  const paymentKey = { merchantId, paymentId: payment.id };
+  await applyBankAnswer(database, paymentKey, 'simulator', approved, at(2));
+  const refunds = () => findRefunds(database.pool, [payment]);
+  const [first] = await refunds();
+  assert.ok(first);
+  const acting: Acting = {
+    principal: { kind: 'operator', subject: 'olga', role: 'finance', merchantId: null },
+    requestId: 'r',
+    now: () => at(5),
+  };
+  const retry = (refund: { readonly id: string }, seconds: number) =>
+    retryRefund(database, banks, acting, { ...paymentKey, id: refund.id }, at(seconds));
+  const codeOf = (answer: object): string => (isRefused(answer) ? answer.code : 'done');
+  assert.equal(codeOf(await retry(first, 3)), 'bad_request', 'the bank has not refused it yet');
+  await sendRefund(database, banks, { merchantId, refundId: first.id }, at(3));
+  const inSuspense = { merchant: 0n, reserved: 0n, clearing: -5_000n };
+  assert.deepEqual(await booksOf(database, key), inSuspense);
+
+  const second = granted(await retry(first, 4));
+  assert.deepEqual([second.status, second.amount], ['failed', 5_000n]);
+  assert.deepEqual(await booksOf(database, key), inSuspense, 'refused again');
+  isRefusing = false;
+  const all = await Promise.all(Array.from({ length: 10 }, () => retry(second, 5)));
+  assert.deepEqual(all.map(codeOf).filter((code) => code === 'done').length, 1);
+  assert.ok(
+    all
+      .map(codeOf)
+      .every((code) => ['done', 'amount_exceeds_remainder', 'already_refunded'].includes(code)),
+  );
+  assert.deepEqual(
+    (await refunds()).map(({ status }) => status),
+    ['failed', 'failed', 'succeeded'],
+  );
+  assert.equal(new Set(orders).size, 3, 'the bank gets a new order each time');
+  assert.equal(codeOf(await retry(first, 6)), 'already_refunded');
+  const returned = (await findPayment(database.pool, paymentKey, start))?.payment;
+  assert.deepEqual([returned?.status, returned?.amountRefunded], ['cancelled', 5_000n]);
+  assert.deepEqual(await booksOf(database, key), { merchant: 0n, reserved: 0n, clearing: 0n });
+  assert.deepEqual(await checkBooks(database, merchantId), []);
+  const { rows } = await database.pool.query(
+    `select (select count(*)::int from alert where merchant_id = $1 and subject_id <> $2) as alerts,
+      (select count(*)::int from audit_entry where merchant_id = $1 and action = 'refund.create' and actor = 'olga') as entries`,
+    [merchantId, payment.id],
+  );
+  assert.deepEqual(rows, [{ alerts: 2, entries: 2 }], 'an alert for each refusal');
 });

@@ -23,6 +23,7 @@ import { useAlertWords } from '../words/alerts.ts';
 import { useWords } from '../words/words.ts';
 import { PaymentLink } from './payment-link.tsx';
 import { ResolveDialog } from './resolve.tsx';
+import { isRefusedReturn, RetryRefundAct } from './retry-refund.tsx';
 
 type Alert = AlertsQuery['alerts']['nodes'][number];
 
@@ -135,12 +136,15 @@ const AlertCard = ({ alert, again }: { readonly alert: Alert; readonly again: ()
         <Urgency severity={alert.severity} />
         <Moment at={alert.raisedAt} />
       </div>
-      <p>{own.sentences[alert.kind]}</p>
+      <p>{isRefusedReturn(alert) ? own.returnRefused : own.sentences[alert.kind]}</p>
       <Behind name={own.details}>{alert.detail}</Behind>
       <div className="line">
         <Id id={alert.subjectId} />
         <PaymentLink alert={alert} />
         <Assignee alert={alert} again={again} />
+        {resolvedAt === null && isRefusedReturn(alert) && (
+          <RetryRefundAct alert={alert} again={again} />
+        )}
         {resolvedAt === null ? (
           <ActButton permission={permission} onPress={() => setOpen(true)}>
             {words.alert.resolve}

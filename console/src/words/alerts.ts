@@ -20,6 +20,11 @@ const en = {
     work_set_aside: 'A task fails at one thing, leaves it, and tries it again by itself.',
     receipt_failed: 'The cash register refused a receipt. It can be sent again from its payment.',
   },
+  returnRefused:
+    'A bank refused to give back money that came for a payment that had ended. It stands in suspense: order the refund again.',
+  retryRefund: 'Order the refund again',
+  retryRefundText: 'The bank gets a new order for the whole amount.',
+  refundRetried: (status: string) => `Ordered again. The refund: ${status}.`,
   severity: 'Severity',
   severities: { critical: 'Critical', warning: 'Warning' },
   assignee: 'Assignee',
@@ -53,6 +58,11 @@ const ru: typeof en = {
     work_set_aside: 'Задача не может обработать одно место, пропускает его и пробует снова.',
     receipt_failed: 'Касса не приняла чек. Отправить его ещё раз можно из платежа.',
   },
+  returnRefused:
+    'Банк отказался вернуть деньги, которые пришли по уже закрытому платежу. Они отложены: закажите возврат ещё раз.',
+  retryRefund: 'Заказать возврат ещё раз',
+  retryRefundText: 'Банк получит новое поручение на всю сумму.',
+  refundRetried: (status) => `Заказано ещё раз. Возврат: ${status}.`,
   severity: 'Срочность',
   severities: { critical: 'Критично', warning: 'Важно' },
   assignee: 'Занимается',

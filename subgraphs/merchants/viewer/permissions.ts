@@ -9,6 +9,7 @@ export const permissions = [
   'paymentCapture',
   'refundCreate',
   'receiptClose',
+  'refundRetry',
   'receiptResend',
   'linkDeactivate',
   'payoutDraftCreate',

@@ -4,7 +4,8 @@ import type {
   QueryResolvers,
   RefundResolvers,
 } from '../../../schema/generated/payments.ts';
-import { isRefused } from '../../kernel/rules/refusal.ts';
+import { isRefused, refused } from '../../kernel/rules/refusal.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import { oneOf } from '../../kernel/database/open-list.ts';
 import { orThrow } from '../../kernel/service/access/reach.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
@@ -12,10 +13,11 @@ import { settleBefore } from '../bank-answers/refresh-payment.ts';
 import { callerOf } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import type { Refund } from './entities.ts';
-import { loadPayments, pageOfRefunds } from '../find-payments.ts';
+import { loadPayments, loadRefunds, pageOfRefunds } from '../find-payments.ts';
 import type { PaymentsParts, ReadingParts } from '../parts.ts';
 import { givenReceipt } from '../../kernel/receipts/given-receipt.ts';
 import { refundPayment } from './refund-payment.ts';
+import { retryRefund } from './retry-refund.ts';
 
 /** The fields of a refund that are no columns. */
 export const refundFields = ({ database }: PaymentsParts): RefundResolvers => {
@@ -44,14 +46,33 @@ export const refundQueries = (parts: PaymentsParts): Pick<QueryResolvers, 'refun
   },
 });
 
-/** The mutation by which keys and people give money back (decision D-89). */
-export const refundMutations = (parts: ReadingParts): Pick<MutationResolvers, 'refundCreate'> => ({
+/** What has changed is published, and what the bank has not decided is asked about. */
+const changed = (
+  { wakeRelay, sendRefundLater }: ReadingParts,
+  { merchantId, id: refundId, askAt }: Refund,
+  at: Temporal.Instant,
+): void => {
+  wakeRelay();
+  if (askAt)
+    sendRefundLater(
+      { merchantId, refundId },
+      Math.max(0, askAt.epochMilliseconds - at.epochMilliseconds),
+    );
+};
+
+/**
+ * The mutations by which keys and people give money back (decision D-89), and by which operators
+ * order again what a bank refused to.
+ */
+export const refundMutations = (
+  parts: ReadingParts,
+): Pick<MutationResolvers, 'refundCreate' | 'refundRetry'> => ({
   refundCreate: async (
     _,
     { paymentId, amount, reason, receipt, idempotency, merchantId },
     { principal, requestId, now },
   ) => {
-    const { database, banks, customers, wakeRelay, sendRefundLater } = parts;
+    const { database, banks, customers } = parts;
     const calling = await callerOf(parts, principal, { id: paymentId, merchantId }, now);
     if (isRefused(calling)) return calling;
     const { caller, now: at } = calling;
@@ -68,14 +89,20 @@ export const refundMutations = (parts: ReadingParts): Pick<MutationResolvers, 'r
     );
     if (isRefused(created)) return created;
     const { refund, replayed } = created;
-    if (!replayed) wakeRelay();
-    if (!replayed && refund.askAt) {
-      const { id, askAt } = refund;
-      sendRefundLater(
-        { merchantId: caller.merchantId, refundId: id },
-        Math.max(0, askAt.epochMilliseconds - at.epochMilliseconds),
-      );
-    }
+    if (!replayed) changed(parts, refund, at);
     return { __typename: 'RefundCreated', refund, idempotent: replayed };
+  },
+  refundRetry: async (_, { merchantId, id }, { principal, requestId, now }) => {
+    const { database, banks } = parts;
+    const isKnown = isUuid(merchantId) && isUuid(id);
+    const [failed] = isKnown ? await loadRefunds(database.pool, [{ merchantId, id }]) : [];
+    if (!failed) return refused('not_found', 'there is no such refund');
+    const calling = await callerOf(parts, principal, { id: failed.paymentId, merchantId }, now);
+    if (isRefused(calling)) return calling;
+    const acting = { principal, requestId, now: () => calling.now };
+    const refund = await retryRefund(database, banks, acting, failed, calling.now);
+    if (isRefused(refund)) return refund;
+    changed(parts, refund, calling.now);
+    return { __typename: 'RefundRetried', refund };
   },
 });

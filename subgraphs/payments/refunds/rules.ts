@@ -7,7 +7,7 @@ import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import { move } from '../../kernel/rules/moves.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { capturedOf } from '../holds/rules.ts';
-import type { PaymentStatus } from '../rules/payment.ts';
+import { endedUnpaid, type PaymentStatus } from '../rules/payment.ts';
 
 export const refundStatuses = ['pending', 'succeeded', 'failed'] as const;
 export type RefundStatus = (typeof refundStatuses)[number];
@@ -116,6 +116,27 @@ export const refundAmount = (
     'amount_exceeds_remainder',
     `amount: expected at most ${remainder}, which is what is left to refund, got ${amount}`,
   );
+};
+
+/**
+ * Why a refund is not ordered again; null when it is. Only what came too late (decision D-33) is
+ * given back so: the money of other refunds that failed is the merchant's again, who orders another.
+ */
+export const retryObstacle = (
+  payment: Refundable,
+  refunds: readonly { readonly status: RefundStatus; readonly amount: bigint }[],
+  refund: { readonly status: RefundStatus; readonly amount: bigint },
+): Refused | null => {
+  if (!endedUnpaid(payment.status) || payment.capturedAt === null || refund.status !== 'failed')
+    return refused(
+      'bad_request',
+      `id: expected a refused automatic refund of a late success, got a refund that is ${refund.status} of a payment that is ${payment.status}`,
+    );
+  if (payment.amountRefunded > 0n)
+    return refused('already_refunded', 'the money was given back already');
+  return remainderOf(payment, refunds) < refund.amount
+    ? refused('amount_exceeds_remainder', 'another refund of the payment is under way')
+    : null;
 };
 
 /** Whether a refund of `amount` that succeeds gives back the last of the payment. */

@@ -56,6 +56,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Mutation.paymentCapture': { key: free, operator: 'finance' },
   'Mutation.refundCreate': { key: free, operator: 'finance' },
   'Mutation.receiptClose': { key: free, operator: 'finance' },
+  'Mutation.refundRetry': { operator: 'finance', platform: true },
   'Mutation.receiptResend': { operator: 'finance' },
   'Mutation.linkCreate': { key: free },
   'Mutation.linkDeactivate': { key: free, operator: 'support' },
