@@ -4,6 +4,7 @@
  * integers, although JSON.parse alone would make integers of them.
  */
 import { isUtf8 } from 'node:buffer';
+import { keepWritten, mayBeInexact, withoutMark } from '../gateway/graphql/exact-numbers.ts';
 import { duplicateMistake } from '../gateway/graphql/duplicate-field.ts';
 
 /**
@@ -13,8 +14,6 @@ import { duplicateMistake } from '../gateway/graphql/duplicate-field.ts';
  */
 export type ReadBody = { readonly value: unknown } | { readonly mistake: string };
 
-/** A number with a fraction, an exponent or 16 digits and more; seldom a text that looks so. */
-const maybeInexact = /[:,[]\s*-?\d+(?:[.eE]|(?<=\d{16}))|^\s*-?\d/;
 /**
  * A key or text that no record can hold: `__proto__`, NUL, half of a surrogate pair; escaped or
  * not.
@@ -32,9 +31,10 @@ const safe = (text: string): void => {
 const exactly = (key: string, value: unknown, context?: { source?: string }): unknown => {
   safe(key);
   if (typeof value === 'string' && value !== '__proto__') safe(value);
-  if (typeof value !== 'number') return value;
-  const source = context?.source ?? String(value);
-  return /^-?\d+$/.test(source) && Number.isSafeInteger(value) ? value : Symbol(source);
+  const kept = keepWritten(key, value, context);
+  return typeof kept === 'number' && !Number.isSafeInteger(kept)
+    ? Symbol(context?.source ?? String(kept))
+    : kept;
 };
 
 /**
@@ -43,9 +43,9 @@ const exactly = (key: string, value: unknown, context?: { source?: string }): un
  */
 export const readBody = (bytes: Buffer): ReadBody => {
   if (!isUtf8(bytes)) return { mistake: 'the body is not valid UTF-8' };
-  const text = bytes.toString('utf8');
+  const text = withoutMark(bytes.toString('utf8'));
   try {
-    const careful = maybeInexact.test(text) || maybeUnsafe.test(text);
+    const careful = mayBeInexact(text) || maybeUnsafe.test(text);
     const value: unknown = careful ? JSON.parse(text, exactly) : JSON.parse(text);
     const mistake = duplicateMistake(text, value);
     return mistake === null ? { value } : { mistake };

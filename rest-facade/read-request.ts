@@ -97,7 +97,8 @@ const readIdempotency = (
 };
 
 const withId = object({ id: string() });
-const idOf = ({ params }: FastifyRequest): string =>
+/** The name of an object in a request's path, in lower case; '' without one. */
+export const idOf = ({ params }: FastifyRequest): string =>
   is(withId, params) ? params.id.toLowerCase() : '';
 
 /** Whether it is an id of the route's objects: a UUID behind the prefix that they have. */

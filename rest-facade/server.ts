@@ -7,6 +7,8 @@ import { authenticate, type Caller } from './authenticate.ts';
 import { openCall, type CallParts } from './call.ts';
 import { readContract, type Contract } from './read-contract.ts';
 import { refuseAddress, refuseKeyFromAddress, turnAway } from './limit-rate.ts';
+import { idOf } from './read-request.ts';
+import { refuse, sendRefusal } from './refusal-http.ts';
 import { routes, type Route } from './routes.ts';
 import { serveDocs } from './serve-docs.ts';
 import { openLongAnswers } from './walk-pages.ts';
@@ -60,12 +62,18 @@ const addRoute = (
   const operation = contract.operations.get(route.operation);
   if (!operation) throw new Error(`the contract has no operation ${route.operation}`);
   const call = openCall(route, operation, parts);
+  const isByName = route.path.includes('{id}');
   scope.route({
     method: route.method,
     url: route.path.replace('{id}', ':id'),
     bodyLimit: route.bodyLimit_bytes,
     ...(route.kind === 'stream' ? { config: { load: 'long-lived' as const } } : {}),
     onRequest: async (request, reply) => {
+      // The router takes nothing for a name, too: `/payments/` is no address.
+      if (isByName && idOf(request) === '') {
+        reply.headers(addressHeaders(parts.limiter, request.raw));
+        return sendRefusal(reply, refuse('not_found', 'there is nothing at this address'));
+      }
       const tooOften = refuseAddress(request, parts);
       if (tooOften) return turnAway(request, reply, tooOften, parts);
       const caller = await authenticate(request, parts.authenticator, parts.log);

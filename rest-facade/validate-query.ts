@@ -72,6 +72,6 @@ export const compileQuery = (parameters: readonly Parameter[]): ((values: Values
 
 const unknownParameter = (name: string, known: ReadonlySet<string>): string => {
   const shown =
-    /^[\w.-]{1,40}$/.test(name) && !/\d{6}|sk_|thm_|whs_/.test(name) ? name : 'a parameter';
+    /^[\w.[\]-]{1,40}$/.test(name) && !/\d{6}|sk_|thm_|whs_/.test(name) ? name : 'a parameter';
   return `${shown}: unknown query parameter, expected ${[...known].join(', ') || 'none'}`;
 };

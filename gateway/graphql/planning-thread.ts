@@ -12,9 +12,8 @@ import {
   specifiedRules,
   validate,
   type DocumentNode,
-  type FloatValueNode,
-  type IntValueNode,
   type ValidationRule,
+  type ValueNode,
 } from 'graphql';
 import { documentTokens_max, limitDocument } from './document-limits.ts';
 
@@ -46,15 +45,20 @@ const schema = apiSchema.toGraphQLJSSchema();
 const planner = new QueryPlanner(supergraph);
 
 /**
- * A validation rule against numbers such as `1e400`. They are beyond every scalar, and the query
- * planner turns them into Infinity, which it cannot print.
+ * A validation rule against numbers that no input takes: those with a fraction or an exponent, of
+ * which the planner would make integers (decision D-05), and those beyond every scalar, of which it
+ * would make Infinity, which it cannot print.
  */
-const finiteNumbers: ValidationRule = (context) => {
-  const check = (node: FloatValueNode | IntValueNode): void => {
-    if (!Number.isFinite(Number(node.value)))
-      context.reportError(new GraphQLError('a number is too large', { nodes: [node] }));
+const integersAlone: ValidationRule = (context) => {
+  const report = (node: ValueNode, message: string): void =>
+    context.reportError(new GraphQLError(message, { nodes: [node] }));
+  return {
+    FloatValue: (node) =>
+      report(node, 'expected an integer, got a number with a fraction or an exponent'),
+    IntValue: (node) => {
+      if (!Number.isFinite(Number(node.value))) report(node, 'a number is too large');
+    },
   };
-  return { FloatValue: check, IntValue: check };
 };
 
 const mistakeOf = (error: GraphQLError): Mistake => ({
@@ -74,7 +78,7 @@ const mistakesIn = (text: string, introspection: boolean): readonly Mistake[] =>
   }
   const rest: readonly ValidationRule[] = [
     ...specifiedRules,
-    finiteNumbers,
+    integersAlone,
     ...(introspection ? [] : [NoSchemaIntrospectionCustomRule]),
   ];
   const over = validate(schema, document, [limitDocument]);

@@ -27,7 +27,7 @@ class CompressedBody extends Error {
 /**
  * Makes the scope keep bodies as bytes, for the types that the framework parses by itself. Returns
  * the function that parses one as the framework would; it rejects with the framework's error,
- * with DuplicateField, or with an error of status 415 when the body is compressed.
+ * with BodyMistake, or with an error of status 415 when the body is compressed.
  */
 export const takeRawBodies = (
   scope: FastifyInstance,

@@ -6,7 +6,7 @@ import { requestIdOf, type Logger } from '../../subgraphs/kernel/service/tracing
 import type { NotAdmitted } from '../callers/admit-caller.ts';
 import { blockedMessage } from '../callers/rate-limit.ts';
 import { document_bytes_max } from './document-limits.ts';
-import { DuplicateField } from './parse-json.ts';
+import { BodyMistake } from './parse-json.ts';
 import { presentError } from './present-error.ts';
 import { identityOnly, isCompressed } from './raw-body.ts';
 
@@ -43,7 +43,7 @@ export const answerError =
   (log: Logger) =>
   (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     if (isCompressed(request)) reply.headers(identityOnly);
-    if (error instanceof DuplicateField) return sendError(reply, 400, 'bad_request', error.message);
+    if (error instanceof BodyMistake) return sendError(reply, 400, 'bad_request', error.message);
     const [code, message] = unreadable.get(error.statusCode) ?? [];
     if (code !== undefined && message !== undefined)
       return sendError(reply, error.statusCode ?? 400, code, message);

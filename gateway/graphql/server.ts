@@ -19,6 +19,8 @@ import { lazily } from '../../subgraphs/kernel/service/lazily.ts';
 import { answerOrigins } from './answer-origins.ts';
 import type { OpenApollo, PayingCall } from './apollo.ts';
 import { consoleDocument } from './console-documents.ts';
+import { codedError } from './coded-error.ts';
+import { keepWritten, mayBeInexact, numberMistake } from './exact-numbers.ts';
 import { document_bytes_max } from './document-limits.ts';
 import { serveGraphiql } from './graphiql.ts';
 import type { GraphProtocolParts } from './graph-protocol.ts';
@@ -86,6 +88,8 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
         const sent = await readBody(request);
         const body = caller.session === undefined ? sent : namedBody(request, sent);
         if (body instanceof GraphQLError) return sendMistakes(reply, [body]);
+        const inexact = writtenMistake(request);
+        if (inexact) return sendMistakes(reply, [inexact]);
         const mistakes = await mistakesIn(documents, textOf(request, body), caller);
         if (mistakes.length > 0) return sendMistakes(reply, mistakes);
         const charge = (tokens: number): Promise<GraphQLError | null> =>
@@ -122,9 +126,29 @@ const namedBody = ({ method }: FastifyRequest, sent: unknown): object | GraphQLE
 
 const withQuery = object({ query: string() });
 
+const parametersOf = ({ url }: FastifyRequest): URLSearchParams =>
+  new URLSearchParams(url.slice(url.indexOf('?') + 1));
+
+/**
+ * The error for variables in the address with a number that is not written as an integer; a body's
+ * numbers are looked at where it is parsed.
+ */
+const writtenMistake = (request: FastifyRequest): GraphQLError | null => {
+  const text = request.method === 'GET' ? parametersOf(request).get('variables') : null;
+  if (text === null || !mayBeInexact(text)) return null;
+  let mistake: string | null;
+  try {
+    mistake = numberMistake({ variables: JSON.parse(text, keepWritten) as unknown });
+  } catch {
+    // Apollo says that they are no JSON.
+    return null;
+  }
+  return mistake === null ? null : codedError('bad_request', mistake);
+};
+
 /** The text of a request's document; null when there is none, or it cannot be read. */
-const textOf = ({ method, url }: FastifyRequest, body: unknown): string | null => {
-  if (method === 'GET') return new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('query');
+const textOf = (request: FastifyRequest, body: unknown): string | null => {
+  if (request.method === 'GET') return parametersOf(request).get('query');
   return is(withQuery, body) ? body.query : null;
 };
 

@@ -11,6 +11,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { endWithEnvelope } from '../../subgraphs/kernel/service/http/http-errors.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { document_bytes_max } from '../graphql/document-limits.ts';
+import { withoutMark } from '../graphql/exact-numbers.ts';
 import {
   openGraphProtocol,
   type Connection,
@@ -93,7 +94,7 @@ const open = (protocol: Server<Connection>, connection: Connection, log: Logger)
       close: (code, reason) => socket.close(code, reason),
       onMessage: (read) => {
         socket.on('message', (message: Buffer) => {
-          read(message.toString()).catch((error: unknown) => {
+          read(withoutMark(message.toString())).catch((error: unknown) => {
             log.error({ err: error }, 'a message over a socket failed');
             socket.close(CloseCode.InternalServerError, 'Internal server error');
           });

@@ -6,7 +6,7 @@
 import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AddressOf } from '../../gateway/callers/caller-address.ts';
-import { DuplicateField, openJsonParser } from '../../gateway/graphql/parse-json.ts';
+import { BodyMistake, openJsonParser } from '../../gateway/graphql/parse-json.ts';
 import type { LiveEvents } from '../../gateway/live/events.ts';
 import type { Supergraph } from '../../gateway/supergraph.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
@@ -68,7 +68,7 @@ const sendFault =
     if (isPage(request))
       return reply.code(status).type('text/html; charset=utf-8').send(brokenPage(words, assets));
     // No page sends such a body: the message is for who wrote it.
-    if (error instanceof DuplicateField)
+    if (error instanceof BodyMistake)
       return reply.code(status).send(errorJson('bad_request', error.message));
     return sendError(reply, status, codes[status] ?? 'internal_error', words);
   };

@@ -26,7 +26,7 @@ describe('/graphql', () => {
     for (const number of ['1e400', '-1e400', '9'.repeat(400)]) {
       const response = await post(url, { query: `{ merchant(first: ${number}) { name } }` });
       assert.equal(response.status, 400);
-      assert.match(await response.text(), /a number is too large/);
+      assert.match(await response.text(), /a number is too large|expected an integer/);
     }
   });
 
