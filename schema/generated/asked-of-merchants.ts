@@ -51,11 +51,6 @@ export type ReadEventsAfterQuery = { liveEventsAfter: Array<
     | { id: string, kind: LiveEventKind, at: string, merchantId: string, shopId: string, mode: Mode, payload: Record<string, unknown> }
   > | null };
 
-export type ReadTestClockQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type ReadTestClockQuery = { testClock: { now: string, frozen: boolean, advancingTo: string | null } | null };
-
 export type NoteApiKeyUseMutationVariables = Exact<{
   used: Array<ApiKeyUse> | ApiKeyUse;
 }>;

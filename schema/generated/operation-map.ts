@@ -12,6 +12,7 @@ export interface OperationMap {
   PlanCheckoutOutcome: { variables: operations.PlanCheckoutOutcomeMutationVariables; result: operations.PlanCheckoutOutcomeMutation };
   ConfirmCheckoutSimulator: { variables: operations.ConfirmCheckoutSimulatorMutationVariables; result: operations.ConfirmCheckoutSimulatorMutation };
   GetBalance: { variables: operations.GetBalanceQueryVariables; result: operations.GetBalanceQuery };
+  ReadTestClock: { variables: operations.ReadTestClockQueryVariables; result: operations.ReadTestClockQuery };
   ListRates: { variables: operations.ListRatesQueryVariables; result: operations.ListRatesQuery };
   ListLedger: { variables: operations.ListLedgerQueryVariables; result: operations.ListLedgerQuery };
   ExportLedger: { variables: operations.ExportLedgerQueryVariables; result: operations.ExportLedgerQuery };
@@ -55,7 +56,6 @@ export interface OperationMap {
   AskBankOfPayout: { variables: payouts.AskBankOfPayoutMutationVariables; result: payouts.AskBankOfPayoutMutation };
   FindApiKeyHolder: { variables: merchants.FindApiKeyHolderQueryVariables; result: merchants.FindApiKeyHolderQuery };
   ReadEventsAfter: { variables: merchants.ReadEventsAfterQueryVariables; result: merchants.ReadEventsAfterQuery };
-  ReadTestClock: { variables: merchants.ReadTestClockQueryVariables; result: merchants.ReadTestClockQuery };
   NoteApiKeyUse: { variables: merchants.NoteApiKeyUseMutationVariables; result: merchants.NoteApiKeyUseMutation };
   FindConsoleSession: { variables: merchants.FindConsoleSessionQueryVariables; result: merchants.FindConsoleSessionQuery };
   OpenConsoleSession: { variables: merchants.OpenConsoleSessionMutationVariables; result: merchants.OpenConsoleSessionMutation };

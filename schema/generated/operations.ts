@@ -543,6 +543,11 @@ export type GetBalanceQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type GetBalanceQuery = { balance: { balance: number, available: number, currency: string, shops: Array<{ shopId: string, shopName: string, balance: number }> } };
 
+export type ReadTestClockQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ReadTestClockQuery = { testClock: { now: string, frozen: boolean, advancingTo: string | null } | null };
+
 export type ListRatesQueryVariables = Exact<{ [key: string]: never; }>;
 
 

@@ -27,6 +27,7 @@ const ownOperations = [
   'PlanCheckoutOutcome',
   'ConfirmCheckoutSimulator',
   'ExportLedger',
+  'ReadTestClock',
 ];
 
 /** `Mutation.paymentCreate` of a named operation. */
