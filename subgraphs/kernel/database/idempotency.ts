@@ -12,7 +12,6 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { maskCardNumbers } from '../rules/card-in-text.ts';
 import { isRefused, refused, type Refused } from '../rules/refusal.ts';
 import type { Mode } from '../rules/mode.ts';
 import { inTransaction, isLockTimeout, run, type Runner, type Statement } from './statement.ts';
@@ -64,8 +63,8 @@ export interface Created<Made> {
 }
 
 const idempotencyKey_max_chars = 64;
-/** The longest path of ours is shorter. */
-const request_max_chars = 100;
+/** A method and a path of ours. Nothing else is kept, for it is text of the caller's. */
+const requestForm = /^POST \/v1\/public\/[a-z0-9/-]{1,80}$/;
 /** Decision D-21: how long a call waits for an earlier one with the same key. */
 export const claimPatience_ms = 5_000;
 /** How long it waits for a lock at least, after it has waited for the earlier one. */
@@ -106,7 +105,7 @@ export const claimOf = (
   return {
     key,
     fingerprint: argument.fingerprint ?? createHash('sha256').update(meaning()).digest('hex'),
-    request: maskCardNumbers((argument.request ?? operation).slice(0, request_max_chars)),
+    request: requestForm.exec(argument.request ?? '')?.[0] ?? operation,
     asksLater,
   };
 };
