@@ -940,7 +940,7 @@ export type AuditEntry = {
   subjectKind: Scalars['String']['output'];
   /** Its id. */
   subjectId: Scalars['String']['output'];
-  /** Null when there was nothing before. */
+  /** Null when there was nothing before. A reason or a note that was erased is `[erased]`. */
   before: Maybe<Scalars['JSONObject']['output']>;
   /** Null when there is nothing after. */
   after: Maybe<Scalars['JSONObject']['output']>;
@@ -2240,8 +2240,9 @@ export type Mutation = {
    */
   bankAskAgain: BankAskAgainResult;
   /**
-   * Erases masks, names, phones, accounts, and the merchant's own texts about a buyer or a recipient from what is final: a customer's by the merchant's reference
-   * (1,000 payments in a call), a payment's or a payout's by its id. Money and the books stay. It cannot be undone.
+   * Erases masks, names, phones, accounts, and what the merchant and people wrote about a buyer or a recipient from what is final: a customer's by the merchant's
+   * reference (1,000 payments in a call), a payment's or a payout's by its id. A link whose receipts are the buyer's ends. Money and the books stay. It cannot be
+   * undone.
    */
   personalDataErase: PersonalDataEraseResult;
   /**
