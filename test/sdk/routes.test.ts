@@ -23,11 +23,11 @@ const openRecorder = () => {
   const asked: Asked[] = [];
   const client = openPaymentClient({
     apiKey: 'sk_test_000000_x',
-    baseUrl: 'https://pay.example/psp/',
+    baseUrl: 'https://pay.example',
     fetch: async (address, { method, headers, body } = {}) => {
       const { pathname, searchParams } = new URL(new Request(address).url);
-      assert.ok(pathname.startsWith('/psp/v1/'), pathname);
-      const route = `${method} ${pathname.slice('/psp'.length).replace(encodedId, '{id}')}`;
+      assert.ok(pathname.startsWith('/v1/'), pathname);
+      const route = `${method} ${pathname.replace(encodedId, '{id}')}`;
       const given = new Headers(headers);
       asked.push({ route, query: searchParams, headers: given, body: textOf(body) });
       return given.get('accept') === 'text/event-stream'
