@@ -48,6 +48,32 @@ const refundIn = async (page: Page): Promise<Locator> => {
 const press = (dialog: Locator): Promise<void> =>
   dialog.getByRole('button', { name: 'Refund', exact: true }).click();
 
+test(
+  'a document that is told to wait is sent again, and its page shows nothing of it',
+  { skip: noChromium },
+  async () => {
+    const cookie = await makeSession(service, 'finance', merchant.id);
+    const { page, complaints } = await openConsole(service.rest, cookie);
+    let refusals = 0;
+    await page.route('**/graphql', async (route) => {
+      if (!(route.request().postData() ?? '').includes('"Payouts"') || refusals === 2)
+        return route.continue();
+      refusals += 1;
+      const body = JSON.stringify({ errors: [{ message: 'Too many', extensions: {} }] });
+      const headers = { 'retry-after': '1' };
+      return route.fulfill({ status: 429, headers, contentType: 'application/json', body });
+    });
+    await page.goto(`${service.rest}/console/payouts?mode=test`);
+    await page.getByRole('heading', { name: 'No payouts yet' }).waitFor();
+    assert.equal(refusals, 2);
+    // The browser itself complains of each such answer.
+    assert.ok(
+      complaints.every((text) => text.includes('429')),
+      complaints.join(),
+    );
+  },
+);
+
 describe('an answer that is lost', { skip: noChromium }, () => {
   test('leaves the outcome open in words, and a new dialog does not pay twice', async () => {
     const id = await paid();

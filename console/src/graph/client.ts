@@ -25,12 +25,30 @@ const named = (body: unknown): string => {
   return JSON.stringify({ ...(sent as object), query: undefined, extensions });
 };
 
+/** How often a document is sent again that was told to wait, and for how long it waits at most. */
+const repeats_max = 3;
+const wait_max_s = 5;
+
+/** Asks again, when it may, what waited too long behind other documents: nothing of it was done. */
+const fetchPatiently = async (
+  address: RequestInfo | URL,
+  init: RequestInit,
+  repeats = repeats_max,
+): Promise<Response> => {
+  const answer = await fetch(address, init);
+  const wait_s = Number(answer.headers.get('retry-after'));
+  const mayRepeat = answer.status === 429 && wait_s > 0 && wait_s <= wait_max_s;
+  if (!mayRepeat || repeats === 0) return answer;
+  await new Promise((resolve) => setTimeout(resolve, wait_s * 1_000));
+  return fetchPatiently(address, init, repeats - 1);
+};
+
 const fetchNamed =
   (ends: Ends): typeof fetch =>
   async (address, init) => {
     const headers = new Headers(init?.headers);
     headers.set('x-console', operationsVersion);
-    const answer = await fetch(address, { ...init, headers, body: named(init?.body) });
+    const answer = await fetchPatiently(address, { ...init, headers, body: named(init?.body) });
     if (answer.status === 401) ends.loggedOut();
     if (answer.status === 400 && (await answer.clone().text()).includes('"console_outdated"'))
       ends.outdated();
