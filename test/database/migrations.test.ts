@@ -10,8 +10,8 @@ import { entities } from '../../subgraphs/entities.ts';
 import { startTestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 
-/** Everything up to here is the first release: it was never applied beside a program that ran. */
-const firstRelease = 'Migration20261121999999';
+/** The first schema: it is never applied beside a program that runs. */
+const first = 'Migration20261121000000_initial';
 const folder = join(import.meta.dirname, '../../subgraphs/kernel/database/migrations');
 
 /** What `addSql` is given, as it is written; what is filled in when it runs is an `x`. */
@@ -50,15 +50,13 @@ const judge = (
   { name = 'Migration20270101000000_later', isTransactional = true } = {},
 ): readonly string[] => judgeMigrations([{ name, statements: [statement], isTransactional }]);
 
-describe('a migration after the first release', () => {
+describe('a migration after the first one', () => {
   test('has no statement that stops the service or breaks the version that still runs', () => {
-    const migrations = globSync(join(folder, 'Migration*.ts')).toSorted().map(read);
-    assert.ok(migrations.every(({ statements }) => statements.length > 0));
-    const statements = migrations.flatMap((migration) => migration.statements);
-    assert.ok(statements.length > 100, `saw only ${statements.length} statements`);
-    assert.deepEqual(judgeMigrations(migrations.filter(({ name }) => name > firstRelease)), []);
-    // The rules are not blind: the first release would break most of them.
-    assert.ok(judgeMigrations(migrations).length > 20);
+    const [oldest = '', ...files] = globSync(join(folder, 'Migration*.ts')).toSorted();
+    assert.equal(basename(oldest, '.ts'), first);
+    const later = files.map(read);
+    assert.ok(later.every(({ statements }) => statements.length > 0));
+    assert.deepEqual(judgeMigrations(later), []);
   });
 
   const dangerous = [
@@ -207,13 +205,13 @@ test('a migration that waits for a lock gives way to those behind it, and is app
   const database = await openDatabase({ url: target.url, entities, pool: 8 });
   t.after(() => database.close());
   const holder = await database.pool.connect();
-  // Nobody else can make the first table of the first migration until this transaction ends.
+  // Nobody else can make this schema until this transaction ends.
   await holder.query('begin');
-  await holder.query('create table api_key (id int)');
+  await holder.query('create schema partitions');
   const isWaiting = async (): Promise<boolean> =>
     (
       await database.pool.query(
-        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'create table%'",
+        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%create schema partitions;%'",
       )
     ).rows.length > 0;
   const migrating = migrate(database);
@@ -224,5 +222,5 @@ test('a migration that waits for a lock gives way to those behind it, and is app
     await holder.query('rollback');
     holder.release();
   }
-  assert.ok((await migrating).length > 10);
+  assert.ok((await migrating).length > 0);
 });

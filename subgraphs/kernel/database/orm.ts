@@ -96,8 +96,6 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
       ignoreSchema: ['bullmq', 'partitions'],
       // Functions are written by hand, in migrations.
       ignoreRoutines: true,
-      // They serve the version before, until it runs no more.
-      skipViews: ['follower_position', 'followed_later'],
     },
   });
   const sessions =

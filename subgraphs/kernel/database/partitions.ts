@@ -77,6 +77,10 @@ export const exists = async (client: pg.Pool | pg.PoolClient, query: string): Pr
   return rows[0]?.found === true;
 };
 
+/** SQL: a row when the partition is there. */
+const isMade = (partition: string): string =>
+  `select 1 from pg_class where oid = to_regclass('${partition}')`;
+
 /**
  * Makes one partition and moves into it what waited for it in the default one. What is moved nobody
  * may read meanwhile: who had looked up the partitions before would find the rows in neither.
@@ -97,8 +101,7 @@ const makePartition = async (
     await client.query(
       `lock table only ${table} in ${hasRows ? 'access' : 'share update'} exclusive mode`,
     );
-    if (await exists(client, `select 1 from pg_class where oid = to_regclass('${partition}')`))
-      return false;
+    if (await exists(client, isMade(partition))) return false;
     await client.query(`lock table ${fallback} in access exclusive mode`);
     if (await exists(client, `select 1 ${within} offset ${hasRows ? moved_max : 0}`)) return false;
     await client.query(`create table ${partition} (like ${table} including defaults including constraints)
@@ -115,12 +118,6 @@ const makePartition = async (
   });
 };
 
-/** SQL: the partition that holds a month: its own, or that of all entries of before. */
-const holding = (table: MonthlyTable, month: Temporal.PlainYearMonth): string =>
-  `select 1 from pg_class where oid = to_regclass('${partitionOf(table, month)}')
-    union all select 1 from pg_inherits join pg_class as first on first.oid = inhrelid where inhparent = '${table}'::regclass
-      and (regexp_match(pg_get_expr(relpartbound, first.oid), $$^FOR VALUES FROM \\(MINVALUE\\) TO \\('([^']+)'\\)$$))[1]::timestamptz > '${startOf(month).toString()}'`;
-
 /**
  * Makes the partitions of this month and of those to come that are missing. Gives how many it made.
  */
@@ -129,7 +126,7 @@ export const makePartitions = async (pool: pg.Pool, now: Temporal.Instant): Prom
   for (const table of [...partitionedTables, kept] as const) {
     for (let ahead = 0; ahead <= monthsAhead; ahead += 1) {
       const month = monthOf(now).add({ months: ahead });
-      const isThere = await exists(pool, holding(table, month));
+      const isThere = await exists(pool, isMade(partitionOf(table, month)));
       if (!isThere && (await makePartition(pool, table, month))) made += 1;
     }
   }

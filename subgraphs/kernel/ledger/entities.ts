@@ -69,8 +69,7 @@ const BalanceDelta = defineEntity({
     /** Signed. */
     amount: p.bigint(),
   },
-  // The function keeps the bounds of balances (`ledger/bound`); the migration that makes it has its
-  // text.
+  // The function keeps the bounds of balances (`ledger/bound`). Its text: `initial/6-ledger.sql`.
   triggers: [
     {
       name: 'bound',

@@ -1,0 +1,240 @@
+-- The books. A posting moves an amount from one account to another. A balance is its row and the
+-- deltas that are not folded into it yet.
+
+-- The rate of a method from a moment on, in basis points: of the platform (no merchant), of a
+-- merchant (no shop) or of a shop. The most specific one wins (decision D-36).
+create table rate (
+  id uuid not null,
+  merchant_id uuid,
+  shop_id uuid,
+  method text not null,
+  rate_bps int not null,
+  since timestamptz(3) not null,
+  primary key (id),
+  constraint rate_range check (rate_bps >= 0 and rate_bps <= 10000)
+);
+create index rate_level on rate (merchant_id, shop_id, method, since);
+
+-- The rates of the platform until an operator sets others.
+insert into rate (id, method, rate_bps, since)
+select gen_random_uuid(), method, rate_bps, 'epoch'
+from (values ('sbp', 70), ('cards', 280), ('tpay', 250), ('sberpay', 250), ('recurrent', 280)) as platform (method, rate_bps);
+
+-- An amount that moved from one account to another. It is unique by what it was made for and its
+-- type, so that a fact is booked once. Nothing changes it.
+create table posting (
+  merchant_id uuid not null,
+  id uuid not null,
+  shop_id uuid not null,
+  mode text not null,
+  currency text not null,
+  type text not null,
+  from_account text not null,
+  to_account text not null,
+  amount bigint not null,
+  description text not null,
+  source_kind text not null,
+  source_id uuid not null,
+  payment_id uuid,
+  payout_id uuid,
+  created_at timestamptz(3) not null,
+  primary key (merchant_id, id),
+  constraint posting_source unique (merchant_id, source_kind, source_id, type),
+  constraint posting_amount check (amount >= 1 and amount <= 9007199254740991),
+  constraint posting_accounts check (from_account <> to_account)
+);
+create index posting_ledger on posting (merchant_id, shop_id, mode, created_at, id);
+create index posting_filter on posting (merchant_id, shop_id, mode, type, created_at, id);
+create index posting_newest on posting (mode, created_at, id)
+  where type in ('refund', 'payout', 'payout_fee', 'settlement', 'adjustment');
+
+-- The folded balance of an account of a shop. Refunds may take it below zero (decision D-37).
+create table balance (
+  merchant_id uuid not null,
+  shop_id uuid not null,
+  mode text not null,
+  currency text not null,
+  account text not null,
+  amount bigint not null,
+  primary key (merchant_id, shop_id, mode, currency, account)
+);
+
+-- A change of a balance that is not folded into its row yet. The table is small and hot: it is
+-- vacuumed by count, not by share.
+create table balance_delta (
+  merchant_id uuid not null,
+  id uuid not null,
+  shop_id uuid not null,
+  mode text not null,
+  currency text not null,
+  account text not null,
+  amount bigint not null,
+  primary key (merchant_id, id)
+) with (
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 2000,
+  autovacuum_vacuum_cost_delay = 0
+);
+
+-- Keeps what a merchant owns in one mode and currency between -(2^53-1) and 2^53-1, in each shop
+-- and over all of them. A booking that would pass a bound fails with the code PSB01, and its whole
+-- statement with it. Small bookings share an advisory lock and read the folded balances alone. A
+-- booking that is large, or that comes while the folded balances are large, waits for its turn,
+-- sums all that is committed, and goes into the balance rows at once, where the next one sees it.
+-- The function is volatile, so that each of its queries sees what was committed before it began,
+-- and so before its lock was given.
+create function balance_keep_bound() returns trigger language plpgsql as $$
+declare
+  bound constant numeric := 9007199254740991;
+  nearly constant numeric := 4503599627370496;
+  small constant bigint := 134217728;
+  whose constant text := new.merchant_id || '/' || new.mode || '/' || new.currency;
+begin
+  if new.amount between -small and small then
+    perform pg_advisory_xact_lock_shared(hashtextextended('balance/' || whose, 0));
+    if (select coalesce(sum(abs(kept.amount)), 0) from balance as kept
+        where kept.merchant_id = new.merchant_id and kept.mode = new.mode and kept.currency = new.currency) <= nearly then
+      return null;
+    end if;
+    perform pg_advisory_xact_lock(hashtextextended('balance-nearly/' || whose, 0));
+  else
+    perform pg_advisory_xact_lock(hashtextextended('balance/' || whose, 0));
+  end if;
+  if exists (
+    select from (
+      select kept.shop_id, kept.account, kept.amount from balance as kept
+      where kept.merchant_id = new.merchant_id and kept.mode = new.mode and kept.currency = new.currency
+      union all
+      select fresh.shop_id, fresh.account, fresh.amount from balance_delta as fresh
+      where fresh.merchant_id = new.merchant_id and fresh.mode = new.mode and fresh.currency = new.currency
+    ) as owned
+    group by rollup (owned.shop_id)
+    having (new.amount > 0 and sum(owned.amount) > bound)
+      or (new.amount < 0 and coalesce(sum(owned.amount) filter (where owned.account = 'merchant'), 0) < -bound)
+  ) then
+    raise exception 'the balance of the merchant would pass its bound' using errcode = 'PSB01';
+  end if;
+  delete from balance_delta as own where own.merchant_id = new.merchant_id and own.id = new.id;
+  insert into balance as kept (merchant_id, shop_id, mode, currency, account, amount)
+    values (new.merchant_id, new.shop_id, new.mode, new.currency, new.account, new.amount)
+    on conflict (merchant_id, shop_id, mode, currency, account) do update set amount = kept.amount + excluded.amount;
+  return null;
+end;
+$$;
+create trigger bound after insert on balance_delta
+  for each row execute function balance_keep_bound();
+
+-- From which checkpoint the balances of a merchant are proved, and how far the next checkpoint is
+-- counted.
+create table balance_proof (
+  merchant_id uuid not null,
+  generation int not null,
+  up_to uuid,
+  proved_at timestamptz(3),
+  counted_to uuid,
+  counts_up_to uuid,
+  primary key (merchant_id)
+);
+
+-- The sum of the postings of an account up to the posting that `balance_proof.up_to` names.
+create table balance_checkpoint (
+  merchant_id uuid not null,
+  generation int not null,
+  shop_id uuid not null,
+  mode text not null,
+  currency text not null,
+  account text not null,
+  amount bigint not null,
+  primary key (merchant_id, generation, shop_id, mode, currency, account)
+);
+
+-- Where a walk over a table of the books stands: the key of the last row that was checked.
+create table books_walk (
+  name text not null,
+  at_merchant_id uuid not null,
+  at_id uuid not null,
+  due_at timestamptz(3) not null,
+  pass_began_at timestamptz(3),
+  checked_at timestamptz(3),
+  rows bigint,
+  pass_rows bigint,
+  merchant_ranges int,
+  pass_s int,
+  primary key (name)
+);
+insert into books_walk (name, at_merchant_id, at_id, due_at)
+select name, '00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000', '2026-01-01T00:00:00Z'
+from unnest(array['payment', 'refund', 'payout', 'posting', 'event', 'shop']) as name;
+
+-- The rest of a merchant with so many rows that the others do not wait for its walk.
+create table books_aside (
+  name text not null,
+  at_merchant_id uuid not null,
+  at_id uuid not null,
+  due_at timestamptz(3) not null,
+  pass_began_at timestamptz(3) not null,
+  primary key (name, at_merchant_id)
+);
+
+-- An hour of a shop, of a merchant (its shop is the zero id) or of all merchants (so is its
+-- merchant). An hour counts what was made in it, by its present status (decision A-250).
+create table hourly_total (
+  merchant_id uuid not null,
+  shop_id uuid not null,
+  mode text not null,
+  currency text not null,
+  kind text not null,
+  hour timestamptz(3) not null,
+  method text not null,
+  bank text not null,
+  failure_code text not null,
+  count_pending bigint not null,
+  count_processing bigint not null,
+  count_authorized bigint not null,
+  count_succeeded bigint not null,
+  count_failed bigint not null,
+  count_expired bigint not null,
+  count_cancelled bigint not null,
+  count_refunded bigint not null,
+  amount_pending bigint not null,
+  amount_processing bigint not null,
+  amount_authorized bigint not null,
+  amount_succeeded bigint not null,
+  amount_failed bigint not null,
+  amount_expired bigint not null,
+  amount_cancelled bigint not null,
+  amount_refunded bigint not null,
+  moved bigint not null,
+  fee bigint not null,
+  primary key (merchant_id, shop_id, mode, currency, kind, hour, method, bank, failure_code)
+) with (fillfactor = 80);
+
+-- As what a payment, refund or payout is counted in the totals: what is taken off when it changes.
+create table counted_fact (
+  merchant_id uuid not null,
+  shop_id uuid not null,
+  kind text not null,
+  id uuid not null,
+  mode text not null,
+  currency text not null,
+  hour timestamptz(3) not null,
+  method text not null,
+  bank text not null,
+  failure_code text not null,
+  status text not null,
+  amount bigint not null,
+  moved bigint not null,
+  fee bigint not null,
+  primary key (merchant_id, shop_id, kind, id)
+) with (fillfactor = 80);
+
+-- A table of which older rows are still to be counted. It has no row when all are.
+create table totals_walk (
+  name text not null,
+  at_merchant_id uuid not null,
+  at_id uuid not null,
+  primary key (name)
+);
+insert into totals_walk (name, at_merchant_id, at_id) values
+  ('payment', '00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000'),
+  ('payout', '00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000');

@@ -1,0 +1,224 @@
+-- Events, those who consume them, and webhooks. What belongs to an event is partitioned by its
+-- month, so that old months are dropped and not deleted row by row.
+
+-- Numbers the events of the stream. The relay draws a number when the events before are committed.
+create sequence event_sequence_seq;
+
+-- Something that happened. The rows without a sequence are the outbox. `webhook_body` has the
+-- frozen bytes of the webhook; it is null where there is none.
+create table event (
+  merchant_id uuid not null,
+  id uuid not null,
+  position bigserial not null,
+  sequence bigint,
+  shop_id uuid not null,
+  mode text not null,
+  subject_id uuid not null,
+  stream_kind text,
+  payload jsonb,
+  webhook_event text,
+  webhook_body text,
+  webhook_url text,
+  created_at timestamptz(3) not null,
+  follower text,
+  primary key (merchant_id, id, created_at)
+) partition by range (created_at);
+create index event_outbox on event (position) where sequence is null;
+create index event_sequence on event (sequence);
+create index event_followed on event (follower, sequence) where follower is not null;
+create index event_log on event (merchant_id, shop_id, mode, sequence)
+  include (created_at, webhook_event, subject_id)
+  where webhook_event is not null;
+create table partitions.event_default partition of event default
+  with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
+create index event_default_age on partitions.event_default (created_at);
+
+-- How far a consumer has come in the event log. It moves in the transaction of the effects.
+create table consumer_offset (
+  consumer text not null,
+  sequence bigint not null,
+  primary key (consumer)
+);
+insert into consumer_offset (consumer, sequence) values ('recurring', 0), ('totals', 0);
+
+-- An event whose effects failed, until they succeed.
+create table consumer_retry (
+  merchant_id uuid not null,
+  consumer text not null,
+  sequence bigint not null,
+  subject_id uuid not null,
+  tries int not null,
+  due_at timestamptz(3) not null,
+  primary key (merchant_id, consumer, sequence)
+);
+create index consumer_retry_due on consumer_retry (consumer, due_at);
+
+-- Something of a merchant at which a background task failed: the task leaves it alone until it is
+-- due.
+create table set_aside (
+  merchant_id uuid not null,
+  task text not null,
+  subject_id text not null,
+  tries int not null,
+  due_at timestamptz(3) not null,
+  primary key (merchant_id, task, subject_id)
+);
+create index set_aside_age on set_aside (due_at);
+
+-- An address to which a shop has its webhooks sent. No events means all events.
+create table webhook_endpoint (
+  merchant_id uuid not null,
+  id uuid not null,
+  shop_id uuid not null,
+  url text not null,
+  events text[] not null,
+  secret_sealed text not null,
+  signature text not null,
+  active boolean not null,
+  created_at timestamptz(3) not null,
+  previous_secret_sealed text,
+  previous_until timestamptz(3),
+  primary key (merchant_id, id)
+);
+create index webhook_endpoint_shop on webhook_endpoint (merchant_id, shop_id, created_at);
+
+-- An event on its way to one address. `lane` is what is isolated from the others: the endpoint, or
+-- the origin of an address of a payment. `created_at` is that of the event.
+create table webhook_delivery (
+  merchant_id uuid not null,
+  id uuid not null,
+  event_id uuid not null,
+  webhook_event text not null,
+  shop_id uuid not null,
+  subject_id uuid not null,
+  endpoint_id uuid,
+  lane text not null,
+  url text not null,
+  status text not null,
+  attempts int not null,
+  next_attempt_at timestamptz(3),
+  lease_until timestamptz(3),
+  delivered_at timestamptz(3),
+  created_at timestamptz(3) not null,
+  attempts_before int not null default 0,
+  primary key (merchant_id, id, created_at),
+  constraint webhook_delivery_once unique (merchant_id, event_id, lane, created_at)
+) partition by range (created_at);
+create index webhook_delivery_due on webhook_delivery (lane, next_attempt_at)
+  where status = 'pending';
+create index webhook_delivery_leased on webhook_delivery (lane) where lease_until is not null;
+create index webhook_delivery_subject on webhook_delivery (merchant_id, subject_id, created_at);
+create index webhook_delivery_list on webhook_delivery (merchant_id, created_at, id);
+create index webhook_delivery_failed on webhook_delivery (merchant_id, created_at, id)
+  where status = 'failed';
+create index webhook_delivery_newest on webhook_delivery (created_at, id) where status = 'failed';
+create index webhook_delivery_by_lane on webhook_delivery (merchant_id, shop_id, lane, created_at)
+  where status = 'failed';
+create table partitions.webhook_delivery_default partition of webhook_delivery default
+  with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
+create index webhook_delivery_default_age on partitions.webhook_delivery_default (created_at);
+
+-- An attempt of a delivery. Nothing changes it. `created_at` is that of its delivery.
+create table webhook_attempt (
+  merchant_id uuid not null,
+  delivery_id uuid not null,
+  number int not null,
+  at timestamptz(3) not null,
+  duration_ms int not null,
+  status int,
+  error text,
+  response_head text,
+  created_at timestamptz(3) not null,
+  primary key (merchant_id, delivery_id, number, created_at)
+) partition by range (created_at);
+create table partitions.webhook_attempt_default partition of webhook_attempt default
+  with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
+create index webhook_attempt_default_age on partitions.webhook_attempt_default (created_at);
+
+-- Counts what a lane has in flight. A claim calls it while it holds the lock of the lane: each call
+-- of a volatile function sees what was committed until then, and not only until the claim began.
+create function webhooks_in_flight(asked text) returns bigint language plpgsql as $$
+begin
+  return (select count(*) from webhook_delivery where lane = asked and lease_until > clock_timestamp());
+end
+$$;
+
+-- Gives the lanes that have a delivery which is due by a moment of the real time and which no one
+-- holds. It steps from lane to lane along the index: a lane with a million due rows costs as much
+-- as one with a single row. Citus runs no query that walks so over shards, but it runs the
+-- function.
+create function webhook_lanes_due(moment timestamptz, most int) returns setof text language plpgsql as $$
+declare
+  last text := '';
+  found_lanes int := 0;
+begin
+  loop
+    select webhook_delivery.lane into last from webhook_delivery
+      where webhook_delivery.status = 'pending' and webhook_delivery.lane > last order by webhook_delivery.lane limit 1;
+    exit when not found;
+    if exists (
+      select 1 from webhook_delivery as delivery
+      where delivery.lane = last and delivery.status = 'pending' and delivery.next_attempt_at <= moment
+        and (delivery.lease_until is null or delivery.lease_until <= clock_timestamp())
+        and coalesce((select max(set_aside.due_at) <= now() from set_aside where set_aside.merchant_id = delivery.merchant_id
+          and set_aside.task = 'deliver-webhooks' and set_aside.subject_id in (delivery.id::text, '*')), true)
+        and not case
+          when exists (select 1 from test_clock where test_clock.merchant_id = delivery.merchant_id and test_clock.shop_id = delivery.shop_id)
+          then exists (select 1 from event where event.merchant_id = delivery.merchant_id and event.id = delivery.event_id and event.mode = 'test')
+          else false end)
+    then
+      return next last;
+      found_lanes := found_lanes + 1;
+      exit when found_lanes = most;
+    end if;
+  end loop;
+end
+$$;
+
+-- Stores new payments of a merchant, each with its event and the claim of its key, as the
+-- statements of `payments/insert-statements` do. Citus sends the rows of an insert that is part of
+-- another statement over the coordinator. A function that is called with a merchant runs on the
+-- machine of that merchant, where each insert is a statement of its own (decision A-313). Its
+-- columns of a payment are those that are sent, so that a new column does not change it.
+create function payment_create(merchant uuid, is_batch boolean, sent json) returns text language plpgsql
+  set plan_cache_mode = force_generic_plan as $$
+declare
+  one json;
+  made payment;
+  place shop;
+  lock_key bigint;
+  created json[] := '{}';
+begin
+  perform set_config('lock_timeout', case when is_batch then '100' else '5000' end, true);
+  for one in select value from json_array_elements(sent) loop
+    made := json_populate_record(null::payment, one->'payment');
+    if place.id is distinct from made.shop_id then
+      select * into place from shop where shop.merchant_id = merchant and shop.id = made.shop_id;
+    end if;
+    continue when place.id is null;
+    if one->>'key' is not null then
+      lock_key := hashtextextended('idempotency/' || merchant::text || made.mode || (one->>'key'), 0);
+      if is_batch then
+        continue when not pg_try_advisory_xact_lock(lock_key);
+      else
+        perform pg_advisory_xact_lock(lock_key);
+        perform set_config('lock_timeout', greatest(1000, 5000 - 1000 * extract(epoch from clock_timestamp() - statement_timestamp()))::int::text, true);
+      end if;
+      insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at, request, asking_until)
+        values (merchant, made.mode, one->>'key', one->>'fingerprint', made.shop_id, made.id, made.created_at, one->>'request',
+          case when (one->>'asks_later')::boolean then clock_timestamp() + interval '4 seconds' end)
+        on conflict do nothing;
+      continue when not found;
+    end if;
+    execute (
+      select format('insert into payment (merchant_id, terminal_id, terminal_name, shop_name, %s) values (%L, %L, %L, %L, %s) returning *',
+        string_agg(quote_ident(key), ', '), merchant, place.terminal_id, place.terminal_name, place.name, string_agg(quote_nullable(value), ', '))
+      from json_each_text(one->'payment') where key <> 'merchant_id') into made;
+    insert into event (merchant_id, id, position, shop_id, mode, subject_id, stream_kind, payload, created_at)
+      values (merchant, (one->>'event_id')::uuid, (one->>'position')::bigint, made.shop_id, made.mode, made.id, 'payment.created',
+        jsonb_build_object('id', made.id, 'amount', made.amount, 'status', made.status), made.created_at);
+    created := created || row_to_json(made);
+  end loop;
+  return array_to_json(created)::text;
+end
+$$;
