@@ -17,9 +17,6 @@ import {
 import { AnsweredOtherwise } from './lost-call.ts';
 import { readAs } from '../subgraphs/kernel/service/read-as.ts';
 
-/** How long a subgraph that does not know batches is sent none: it is of the version before. */
-const unknown_ms = 30_000;
-
 /** An operation as it is sent. Document and variables are JSON already. */
 export interface SharedOperation {
   readonly query: string;
@@ -59,7 +56,6 @@ export const shareRequests = (
   let waiting: Waiting[] = [];
   let inFlight = 0;
   let isDue = false;
-  let unknownUntil_ms = 0;
 
   const sendAlone = async ({ operation, answer }: Waiting): Promise<void> =>
     alone(operation).then(answer.resolve, answer.reject);
@@ -67,9 +63,7 @@ export const shareRequests = (
   const send = async (batch: readonly Waiting[]): Promise<void> => {
     const [first] = batch;
     if (first && batch.length === 1) return sendAlone(first);
-    if (await sendTogether(parts, batch)) return;
-    unknownUntil_ms = performance.now() + unknown_ms;
-    await Promise.all(batch.map(sendAlone));
+    await sendTogether(parts, batch);
   };
 
   const work = async (batch: readonly Waiting[]): Promise<void> => {
@@ -81,10 +75,9 @@ export const shareRequests = (
 
   const begin = (): void => {
     isDue = false;
-    const most = performance.now() < unknownUntil_ms ? 1 : batchOperations_max;
     for (let free = inFlight_max - inFlight; free > 0 && waiting.length > 0; free -= 1) {
-      const batch = waiting.slice(0, most);
-      waiting = waiting.slice(most);
+      const batch = waiting.slice(0, batchOperations_max);
+      waiting = waiting.slice(batchOperations_max);
       void work(batch);
     }
   };
@@ -100,15 +93,12 @@ export const shareRequests = (
   };
 };
 
-/**
- * Sends operations in one request, and answers each as its line comes. False when the subgraph does
- * not know batches, and has run nothing.
- */
+/** Sends operations in one request, and answers each as its line comes; fulfils at its end. */
 const sendTogether = (
   { dispatcher, path, answerTimeout_ms }: SharingParts,
   batch: readonly Waiting[],
-): Promise<boolean> => {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
+): Promise<void> => {
+  const { promise, resolve } = Promise.withResolvers<void>();
   const request = {
     method: 'POST',
     path,
@@ -153,18 +143,14 @@ const lineEnd = 0x0a;
 /** The answer to a batch as undici delivers it: each operation is answered by its line. */
 class BatchAnswer implements Dispatcher.DispatchHandler {
   readonly #batch: readonly Waiting[];
-  readonly #ended: (isKnown: boolean) => void;
+  readonly #ended: () => void;
   readonly #deadline: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
   #isLate = false;
   #status = 0;
   #rest: Buffer[] = [];
 
-  constructor(
-    batch: readonly Waiting[],
-    answerTimeout_ms: number,
-    ended: (isKnown: boolean) => void,
-  ) {
+  constructor(batch: readonly Waiting[], answerTimeout_ms: number, ended: () => void) {
     this.#batch = batch;
     this.#ended = ended;
     this.#deadline = setTimeout(() => this.#giveUp(), answerTimeout_ms);
@@ -194,8 +180,7 @@ class BatchAnswer implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    if (this.#status === 404) this.#end(false);
-    else this.#fail(new AnsweredOtherwise(this.#status));
+    this.#fail(new AnsweredOtherwise(this.#status));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -212,7 +197,7 @@ class BatchAnswer implements Dispatcher.DispatchHandler {
   /** The operations that have had no answer get none. */
   #fail(error: Error): void {
     for (const { answer } of this.#batch) answer.reject(error);
-    this.#end(true);
+    this.#end();
   }
 
   #giveUp(): void {
@@ -221,9 +206,9 @@ class BatchAnswer implements Dispatcher.DispatchHandler {
     this.#fail(late());
   }
 
-  #end(isKnown: boolean): void {
+  #end(): void {
     clearTimeout(this.#deadline);
-    this.#ended(isKnown);
+    this.#ended();
   }
 }
 

@@ -149,8 +149,8 @@ export interface KeyHolder {
 const holderOf = (name: string, isDigest: string): Statement => ({
   name,
   text: `select api_key.id as "keyId", api_key.merchant_id as "merchantId", api_key.shop_id as "shopId", api_key.mode, api_key.scopes, merchant.live_enabled as "liveEnabled",
-      shop.require_signature as "requireSignature", coalesce(shop.require_bound_signature, false) as "requireBoundSignature", shop.signing_secret_sealed as "signingSecretSealed", shop.allow_list as "allowList",
-      coalesce(shop.receipts_required, false) as "receiptsRequired", (api_key.mode = 'test' and test_clock.shop_id is not null) as "hasTestClock",
+      shop.require_signature as "requireSignature", shop.require_bound_signature as "requireBoundSignature", shop.signing_secret_sealed as "signingSecretSealed", shop.allow_list as "allowList",
+      shop.receipts_required as "receiptsRequired", (api_key.mode = 'test' and test_clock.shop_id is not null) as "hasTestClock",
       merchant.rate_per_second as "ratePerSecond", merchant.rate_burst as "rateBurst", api_key.digest
     from api_key join merchant on merchant.id = api_key.merchant_id join shop on shop.merchant_id = merchant.id and shop.id = api_key.shop_id
       left join test_clock on test_clock.merchant_id = shop.merchant_id and test_clock.shop_id = shop.id

@@ -61,8 +61,8 @@ test('old keys of every merchant go, new ones stay', async () => {
       ['new', now],
     ] as const)
       await database.pool.query(
-        `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at)
-         values ($1, 'test', $2, 'f', gen_random_uuid(), gen_random_uuid(), $3)`,
+        `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at, request)
+         values ($1, 'test', $2, 'f', gen_random_uuid(), gen_random_uuid(), $3, 'r')`,
         [merchantId, key, at.toString()],
       );
   const cutoff = now.subtract({ hours: 24 });

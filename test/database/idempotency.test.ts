@@ -76,7 +76,10 @@ const holdKey = async (name: string, resourceId: string = randomUUID()): Promise
   const client = await migrated.database.pool.connect();
   await client.query('begin');
   const row = [key.merchantId, key.mode, name, 'fingerprint', key.shopId, resourceId];
-  await client.query('insert into idempotency_key values ($1, $2, $3, $4, $5, $6, now())', row);
+  await client.query(
+    "insert into idempotency_key values ($1, $2, $3, $4, $5, $6, now(), 'request')",
+    row,
+  );
   return client;
 };
 

@@ -61,13 +61,6 @@ test('a cursor whose moment or id was changed is refused', () => {
   for (const text of damaged) assert.ok(refusesCursor(text), text);
 });
 
-test('a cursor from before the position was digested is taken for its own filters', () => {
-  const at_ms = row.createdAt.epochMilliseconds;
-  const earlier = written([at_ms, row.id, digestOf(filters)]);
-  assert.deepEqual(positionOf(earlier, filters), row);
-  assert.ok(refusesCursor(earlier, ['payment', 'pending']));
-});
-
 test('a cursor whose moment no record can hold is refused instead of failing in the database', () => {
   for (const at of [
     8.64e15 - 1,

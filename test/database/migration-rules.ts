@@ -137,26 +137,6 @@ const hiddenRenames = (statements: readonly string[]): ReadonlySet<string> => {
 };
 
 /**
- * A table that becomes the first partition of one that takes its name, in the same transaction: the
- * running program does not see it. Gives the names of both.
- */
-const firstPartitions = (statements: readonly string[]): ReadonlyMap<string, string> =>
-  new Map(
-    statements.flatMap((statement) => {
-      const [, parent = '', partition = ''] =
-        /^alter table ([a-z_]+) attach partition partitions\.([a-z_]+) for values /.exec(
-          statement,
-        ) ?? [];
-      const isNew = statements.some(
-        (other) => other.startsWith(`create table ${parent} (`) && / partition by /.test(other),
-      );
-      return isNew && statements.includes(`alter table ${parent} rename to ${partition}`)
-        ? [[parent, partition] as const]
-        : [];
-    }),
-  );
-
-/**
  * `set not null` is free when a check that was validated before says the same: PostgreSQL then
  * reads nothing.
  */
@@ -228,13 +208,6 @@ export const judgeMigrations = (migrations: readonly JudgedMigration[]): readonl
       ),
     );
     const hidden = new Set(migration.isTransactional ? hiddenRenames(statements) : []);
-    const partitions = firstPartitions(migration.isTransactional ? statements : []);
-    for (const [parent, partition] of partitions) {
-      hidden.add(`alter table ${partition} set schema partitions`);
-      // A check that was validated before says the same: PostgreSQL then reads no row.
-      if (!validated.has(`${parent}_within`))
-        received(parent, 'attaches a table without a validated check <table>_within');
-    }
     for (const statement of statements) {
       if (hidden.has(statement)) continue;
       const check = /\bvalidate constraint "?([a-z_]+)"?/.exec(statement)?.[1];

@@ -161,34 +161,6 @@ describe('a migration after the first one', () => {
     for (const other of others) assert.notEqual(judgeAll([rename, column, other]), 0, other);
   });
 
-  test('may make a table the first partition of one that takes its name, when a validated check says what it holds', () => {
-    const within = (statements: readonly string[]): readonly JudgedMigration[] => [
-      {
-        name: 'Migration20270101000000_within',
-        statements: [
-          `alter table payment add constraint payment_within check (created_at < '2027-03-01') not valid`,
-        ],
-        isTransactional: true,
-      },
-      {
-        name: 'Migration20270101000001_validated',
-        statements: ['alter table payment validate constraint payment_within'],
-        isTransactional: true,
-      },
-      { name: 'Migration20270101000002_by_month', statements, isTransactional: true },
-    ];
-    const rename = 'alter table payment rename to payment_before';
-    const away = 'alter table payment_before set schema partitions';
-    const parent =
-      'create table payment (like partitions.payment_before) partition by range (created_at)';
-    const attach = `alter table payment attach partition partitions.payment_before for values from (minvalue) to ('2027-03-01')`;
-    const whole = [rename, away, parent, attach];
-    assert.deepEqual(judgeMigrations(within(whole)), []);
-    assert.notEqual(judgeMigrations(within(whole).slice(2)).length, 0, 'without the check');
-    assert.notEqual(judgeMigrations(within([rename, away])).length, 0, 'without a parent');
-    assert.notEqual(judgeMigrations(within([rename, away, parent])).length, 0, 'not attached');
-  });
-
   test('may drop a column when its name says that it contracts', () => {
     assert.deepEqual(
       judge('alter table payment drop column rrn', {

@@ -206,25 +206,6 @@ describe('in a shared request', () => {
   });
 });
 
-test('a subgraph of the version before gets each operation once, by itself', async () => {
-  let refused = 0;
-  const { run, asked } = await open((app) =>
-    app.addHook('onRequest', async ({ url }, reply) => {
-      if (!url.endsWith(batchPath)) return;
-      refused += 1;
-      return reply.code(404).send();
-    }),
-  );
-  await know(run, 4);
-  for (const _ of range(2)) {
-    asked.length = 0;
-    const answers = await Promise.all(range(4).map((n) => run({ n }, callOf(n))));
-    assert.deepEqual(answers.map(plain), range(4).map(echoOf));
-    assert.deepEqual(asked, range(4).map(byItself));
-  }
-  assert.equal(refused, 1, 'it is sent no batch for a while');
-});
-
 test('a server that closes answers what it has begun, and then waits for nobody', async () => {
   const { app, run, letGo } = await open();
   await know(run, 2);

@@ -28,8 +28,8 @@ test('a key and an alert that cannot be removed are set aside, and all others go
   const [bad, other] = [randomUUID(), randomUUID()];
   for (const [place, merchantId] of [bad, other, other].entries()) {
     await pool.query(
-      `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at)
-       values ($1, 'test', $2, 'x', $1, $1, now() - $3 * interval '1 day')`,
+      `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at, request)
+       values ($1, 'test', $2, 'x', $1, $1, now() - $3 * interval '1 day', 'r')`,
       [merchantId, `order ${place}`, keysKept_days + 10 - place],
     );
     await pool.query(

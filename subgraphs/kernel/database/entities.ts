@@ -110,7 +110,7 @@ const IdempotencyKey = defineEntity({
     resourceId: p.uuid(),
     createdAt: p.type(InstantType).$type<Temporal.Instant>(),
     /** What was asked: the method and the path, or the mutation. */
-    request: p.text().nullable(),
+    request: p.text(),
     /** In real time: while the call that claimed it asks for its answer. Null: it has it. */
     askingUntil: p.type(InstantType).$type<Temporal.Instant>().nullable(),
   },
@@ -157,12 +157,8 @@ export const ShopEntity = defineEntity({
       .serializedName('previousUntil'),
     /** Whether its keys must sign every request. */
     requireSignature: p.boolean().default(false).groups('protection'),
-    /** Whether a signature must be over the whole request; null is no. */
-    requireBoundSignature: p
-      .boolean()
-      .strictNullable()
-      .groups('protection')
-      .serializer((required: boolean | null) => required ?? false),
+    /** Whether a signature must be over the whole request. */
+    requireBoundSignature: p.boolean().default(false).groups('protection'),
     /**
      * The `thm_` secret that requests are signed with, encrypted; null until the first one is made.
      */
@@ -174,12 +170,8 @@ export const ShopEntity = defineEntity({
       .serializer((sealed: string | null) => (sealed === null ? null : '[secret]')),
     /** Addresses and CIDR blocks from which its keys may be used; empty: from everywhere. */
     allowList: p.array().columnType('text[]').defaultRaw("'{}'").groups('protection'),
-    /** Whether nothing is sold without a receipt (decision D-95); null is no. */
-    receiptsRequired: p
-      .boolean()
-      .strictNullable()
-      .groups('receipts')
-      .serializer((required: boolean | null) => required ?? false),
+    /** Whether nothing is sold without a receipt (decision D-95). */
+    receiptsRequired: p.boolean().default(false).groups('receipts'),
     createdAt: p.type(InstantType).$type<Temporal.Instant>(),
   },
   checks: [

@@ -137,7 +137,7 @@ const lockOf = ({ merchantId, mode, key }: Pick<ClaimParts, 'merchantId' | 'mode
 /**
  * SQL: true when the key's lock is this transaction's. It waits as long as a call may, which it
  * sets for its own transaction, so that it costs no round trip. What is left of that time is for
- * the row, which a process of the release before holds without the lock.
+ * the row: on Citus a create may hold it, whose lock is on another machine.
  */
 export const waitForKey = (p: Pick<ClaimParts, 'merchantId' | 'mode' | 'key'>): string =>
   `case when set_config('lock_timeout', '${claimPatience_ms}', true) is not null then
@@ -188,15 +188,20 @@ export interface FirstUse {
   readonly fingerprint: string;
   readonly shopId: string;
   readonly resourceId: string;
-  /** Null of a call before it was kept. */
-  readonly request: string | null;
+  readonly request: string;
   readonly at: Temporal.Instant;
   /** Whether its call still asks for its answer. */
   readonly isAsking: boolean;
 }
 
 /** What a key was first used for, when it was not for this. */
-export const conflictWith = ({ request, at }: Pick<FirstUse, 'request' | 'at'>): Refused =>
+export const conflictWith = ({
+  request,
+  at,
+}: {
+  readonly request: string | null;
+  readonly at: Temporal.Instant;
+}): Refused =>
   refused(
     'idempotent_conflict',
     `this Idempotency-Key was used with a different request: ${request ?? 'one'} at ${rfc3339(at)}`,

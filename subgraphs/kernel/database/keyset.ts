@@ -60,14 +60,6 @@ export const cursorOf = (row: Position, filters: unknown): string => {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 };
 
-/**
- * Whether a digest was made for this position and these filters. That of the filters alone is in
- * cursors from before the upgrade that digests positions: walks that cross it go on. The release
- * after it may refuse them.
- */
-const isDigestOf = (digest: unknown, at_ms: number, id: string, filters: unknown): boolean =>
-  digest === digestAt(at_ms, id, filters) || digest === digestOf(filters);
-
 /** Beyond four-digit years a moment is written in a way that the database does not read. */
 const readable = {
   from: Date.parse('0001-01-01T00:00:00Z'),
@@ -107,7 +99,7 @@ export const positionOf = (
       at <= readable.to &&
       typeof id === 'string' &&
       isCanonicalUuid(id) &&
-      isDigestOf(digest, at, id, filters)
+      digest === digestAt(at, id, filters)
     ) {
       return { createdAt: Temporal.Instant.fromEpochMilliseconds(at), id };
     }

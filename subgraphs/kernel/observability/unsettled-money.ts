@@ -23,8 +23,8 @@ interface Unsettled {
 }
 
 // A payment's time runs from the session's end: until then its buyer may take as long as it lasts.
-// A hold's time runs from its order to capture or to give up, which its key begins with (A-308); a
-// key from before that is of now. Each part reads a partial index of what is not final.
+// A hold's time runs from its order to capture or to give up, which its key begins with (A-308),
+// where that lies between the payment's creation and now, as under a test clock it may not. Each part reads a partial index of what is not final.
 const unsettled: Statement = {
   name: 'money.unsettled',
   text: `

@@ -2,7 +2,7 @@
  * The block lists in memory, each merchant's apart (decision A-332): a change of one is read and
  * built anew by itself, whatever others have on theirs.
  */
-import { blockValue, comparedValue, type BlockKind } from '../rules/block.ts';
+import { blockValue, type BlockKind } from '../rules/block.ts';
 import { allKeys, type Keys } from '../service/access/keys.ts';
 
 /** Whose list it is: a merchant's id, or this for all merchants. */
@@ -42,10 +42,7 @@ export class BlockLists {
       if (before?.checksum === checksum) return [owner, before] as const;
       const byKind = Map.groupBy(read.get(owner) ?? [], ([, kind]) => kind);
       const values = new Map(
-        Array.from(byKind, ([kind, rows]) => [
-          kind,
-          new Set(rows.map(([, , value]) => comparedValue(kind, value))),
-        ]),
+        Array.from(byKind, ([kind, rows]) => [kind, new Set(rows.map(([, , value]) => value))]),
       );
       return [owner, { checksum, values }] as const;
     });

@@ -1,7 +1,7 @@
 /**
  * Who else is on the bus. A process announces itself when it begins to listen, which the others
  * answer, and again every few seconds. Where nobody is, messages that only hasten things need not
- * be sent. A process of a release that does not announce itself receives less of them.
+ * be sent.
  */
 import { randomUUID } from 'node:crypto';
 import { boolean, object, string } from 'valibot';

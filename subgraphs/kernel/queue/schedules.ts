@@ -29,13 +29,6 @@ export const keepSchedules = (
   queues: Readonly<Record<QueueName, StoredQueue>>,
   jobs: readonly Job[],
 ): Schedules => {
-  /** Removes schedules that former releases had for jobs which have none any more. */
-  const removeFormer = async (): Promise<void> => {
-    for (const queue of new Set(jobs.map((job) => job.queue)))
-      for (const { key } of await queues[queue].getJobSchedulers())
-        if (jobs.some(({ name, every_ms }) => name === key && every_ms === undefined))
-          await queues[queue].removeJobScheduler(key);
-  };
   // A running schedule is not updated: BullMQ's PostgreSQL functions do not lock it, and an update
   // while its turn begins can leave it without a next turn.
   const renew = async (): Promise<void> => {
@@ -50,8 +43,6 @@ export const keepSchedules = (
         { name, opts: { attempts: 1 } },
       );
     }
-    // What could not be removed, the next renewal removes.
-    await removeFormer().catch(() => {});
   };
   const wanted = Map.groupBy(
     jobs.filter(({ every_ms }) => every_ms !== undefined),

@@ -56,10 +56,6 @@ const spelled = (kind: BlockKind, text: string): string | null => {
   }
 };
 
-/** A kept value as it is compared: phones were once kept without a country code, too. */
-export const comparedValue = (kind: BlockKind, value: string): string =>
-  kind === 'phone' ? (phoneDigits(value) ?? value) : value;
-
 /** What each kind looks like, for a refusal: the value itself is never repeated. */
 export const blockValueExpected: Readonly<Record<BlockKind, string>> = {
   phone: 'a phone with its country code: +7 and 10 digits in Russia',

@@ -28,13 +28,8 @@ export const forbiddenWord = (text: string): string | null => {
     : null;
 };
 
-/** The list may hold words from before their spelling was one. */
-const pattern = (kept: string): string => {
-  const word = folded(kept);
-  return word.endsWith('*')
-    ? `${RegExp.escape(word.slice(0, -1))}[\\p{L}\\p{N}]*`
-    : RegExp.escape(word);
-};
+const pattern = (word: string): string =>
+  word.endsWith('*') ? `${RegExp.escape(word.slice(0, -1))}[\\p{L}\\p{N}]*` : RegExp.escape(word);
 
 /**
  * Makes the search for any of the words: it gives the part of a text that is forbidden, or null.

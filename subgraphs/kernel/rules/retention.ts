@@ -94,7 +94,7 @@ export const retention = {
   balance_checkpoint: whileNeeded('until the next checkpoint of the merchant is complete'),
   hourly_total: forEver('what was counted; it holds no personal data'),
   counted_fact: forEver('as what each payment, refund and payout is counted'),
-  totals_walk: whileNeeded('until what was made before there were totals is counted'),
+  totals_walk: whileNeeded('until everything is counted anew'),
   simulator_operation: { days: testOperationsKept_days, by: 'batches' },
   simulator_hold_order: { days: testOperationsKept_days, by: 'batches' },
   simulator_callback: whileNeeded('until it was sent'),

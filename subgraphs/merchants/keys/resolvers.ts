@@ -68,11 +68,11 @@ export const shopKeyFields = ({
     },
     requireBoundSignature: (shop, _, { principal }) => {
       notForSiblings(principal, shop);
-      return shop.requireBoundSignature ?? false;
+      return shop.requireBoundSignature;
     },
     receiptsRequired: (shop, _, { principal }) => {
       notForSiblings(principal, shop);
-      return shop.receiptsRequired ?? false;
+      return shop.receiptsRequired;
     },
     allowList: ({ allowList }, _, { principal }) => {
       operatorsOnly(principal);

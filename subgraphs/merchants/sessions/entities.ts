@@ -32,7 +32,7 @@ const ConsoleLinkEntity = defineEntity({
   name: 'ConsoleLink',
   tableName: 'console_link',
   properties: {
-    /** SHA-256 of the link's secret, hex; of a link that names a person, after `named:`. */
+    /** SHA-256 of the link's secret, hex. */
     digest: p.text().primary(),
     expiresAt: instant(),
     usedAt: instant().strictNullable(),

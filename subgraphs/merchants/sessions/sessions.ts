@@ -57,7 +57,7 @@ const insertSession: Statement = {
 
 const takeLink: Statement = {
   name: 'console_link.take',
-  text: 'update console_link set used_at = $2 where digest = any ($1) and used_at is null and expires_at > $2 returning subject, role, merchant_id as "merchantId"',
+  text: 'update console_link set used_at = $2 where digest = $1 and used_at is null and expires_at > $2 returning subject, role, merchant_id as "merchantId"',
 };
 
 const insertLink: Statement = {
@@ -66,18 +66,9 @@ const insertLink: Statement = {
     insert into console_link (digest, expires_at, subject, role, merchant_id) values ($1, $3, $4, $5, $6)`,
 };
 
-/**
- * The digest of a link that names a person. A process of the version before this one would let an
- * administrator in by it; it finds none under the secret's own digest.
- */
-const ofNamed = (digest: string): string => `named:${digest}`;
-
 /** Uses up the link of this digest; gives whom it lets in, null when it is used or over. */
 const takenBy = async (client: Runner, link: string, at: Temporal.Instant) => {
-  const [taken] = await run<Person | { readonly subject: null }>(client, takeLink, [
-    [link, ofNamed(link)],
-    at,
-  ]);
+  const [taken] = await run<Person | { readonly subject: null }>(client, takeLink, [link, at]);
   if (!taken) return null;
   return taken.subject === null ? unnamedPerson : taken;
 };
@@ -174,9 +165,8 @@ export const makeLink = async (
   const merchantId = person?.merchantId ?? null;
   if (merchantId !== null && !(await openKnownMerchants(database.pool)([merchantId]))) return null;
   const expiresAt = now.add({ minutes: linkLife_min });
-  const kept = person ? ofNamed(digest) : digest;
   const { subject = null, role = null } = person ?? {};
-  await run(database.pool, insertLink, [kept, now, expiresAt, subject, role, merchantId]);
+  await run(database.pool, insertLink, [digest, now, expiresAt, subject, role, merchantId]);
   return expiresAt;
 };
 

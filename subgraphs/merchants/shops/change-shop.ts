@@ -76,10 +76,10 @@ export const createShop = async (
       previousWebhookSecretSealed: null,
       previousWebhookUntil: null,
       requireSignature: false,
-      requireBoundSignature: null,
+      requireBoundSignature: false,
       signingSecretSealed: null,
       allowList: [],
-      receiptsRequired: null,
+      receiptsRequired: false,
       createdAt: acting.now(),
     });
   });

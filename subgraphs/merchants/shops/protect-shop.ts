@@ -90,7 +90,7 @@ export const requireSignature = (
       if (bound && !required) return notRequired;
       return {
         requireSignature: required,
-        requireBoundSignature: required && (bound ?? before ?? false),
+        requireBoundSignature: required && (bound ?? before),
       };
     },
   );

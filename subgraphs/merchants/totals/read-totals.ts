@@ -174,7 +174,7 @@ const older: Statement = {
   text: 'select not exists (select 1 from totals_walk) as complete',
 };
 
-/** Whether all that was made before there were totals is counted. */
+/** Whether nothing is being counted anew. */
 export const isComplete = async (runner: Runner): Promise<boolean> => {
   const [row] = await run<{ complete: boolean }>(runner, older, []);
   return row?.complete === true;

@@ -95,7 +95,7 @@ const CountedFact = defineEntity({
   },
 });
 
-/** A table whose older rows are still to be counted; it has no row when all are. */
+/** A table that is counted anew; it has no row when that is done. */
 const TotalsWalk = defineEntity({
   name: 'TotalsWalk',
   tableName: 'totals_walk',

@@ -1,8 +1,8 @@
 /**
  * Keeps the totals by the hour: follows the numbered events, and counts what they are about
  * (decision A-250). A payment's own transaction writes nothing for it. The offset moves in the
- * transaction of the counting: a kill anywhere counts nothing twice. What was made before there
- * were totals is counted by a walk, a page between two batches of events.
+ * transaction of the counting: a kill anywhere counts nothing twice. When all is to be counted anew,
+ * a walk does it, a page between two batches of events.
  */
 import type pg from 'pg';
 import { isPassing, reportSetAside } from '../../alerts/set-aside.ts';
@@ -145,7 +145,7 @@ const countPage = async (client: Runner, rows: number): Promise<boolean> => {
   return true;
 };
 
-/** Counts the next page of what was made before there were totals; false when there is none. */
+/** Counts the next page of what is to be counted anew; false when there is none. */
 export const walkOlder = async (pool: pg.Pool, rows: number = page_rows): Promise<boolean> =>
   (await run<Walk>(pool, takeWalk, [])).length > 0 &&
   inTransaction(pool, (client) => countPage(client, rows));

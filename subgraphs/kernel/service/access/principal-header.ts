@@ -194,12 +194,9 @@ const asRead = (
     : null;
 };
 
-/**
- * With the shared key nobody speaks as a service. The edge of the version before did: it is
- * accepted as what it is.
- */
-const ofShared = (principal: Principal): Principal =>
-  principal.kind === 'service' ? { kind: 'edge', name: principal.name } : principal;
+/** With the shared key nobody speaks as a service. */
+const ofShared = (principal: Principal): Principal | null =>
+  principal.kind === 'service' ? null : principal;
 
 const ofService = (principal: Principal): Principal | null =>
   principal.kind === 'service' ? principal : null;

@@ -19,7 +19,7 @@ import {
 } from 'valibot';
 import { fields } from '../read-as.ts';
 
-/** Below the address of a subgraph. A process of an older version answers 404 there. */
+/** Below the address of a subgraph. */
 export const batchPath = '/batch';
 export const linesType = 'application/x-ndjson';
 

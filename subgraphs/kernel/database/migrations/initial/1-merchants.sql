@@ -25,8 +25,7 @@ create table merchant (
 );
 create index merchant_list on merchant (created_at, id);
 
--- A shop, which is also a terminal. Other tables copy its names at the moment they need them. A
--- flag that is null means no.
+-- A shop, which is also a terminal. Other tables copy its names at the moment they need them.
 create table shop (
   merchant_id uuid not null,
   id uuid not null,
@@ -40,8 +39,8 @@ create table shop (
   require_signature boolean not null default false,
   signing_secret_sealed text,
   allow_list text[] not null default '{}',
-  require_bound_signature boolean,
-  receipts_required boolean,
+  require_bound_signature boolean not null default false,
+  receipts_required boolean not null default false,
   primary key (merchant_id, id),
   constraint shop_signature_needs_secret check (
     (not require_signature) or signing_secret_sealed is not null
@@ -103,7 +102,7 @@ create table idempotency_key (
   shop_id uuid not null,
   resource_id uuid not null,
   created_at timestamptz(3) not null,
-  request text,
+  request text not null,
   asking_until timestamptz(3),
   primary key (merchant_id, mode, key)
 );
