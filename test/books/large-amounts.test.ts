@@ -6,7 +6,6 @@ import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { countFactsApart } from '../../subgraphs/kernel/ledger/totals/count-facts.ts';
 import { followEvents } from '../../subgraphs/kernel/ledger/totals/keep-totals.ts';
-import { largeUnit } from '../../subgraphs/kernel/ledger/totals/large-amounts.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { largestAmount } from '../../subgraphs/kernel/rules/money.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
@@ -116,32 +115,13 @@ test('money of large amounts is counted to the kopeck, also merchant by merchant
   assert.deepEqual(await checkBooks(migrated.database), []);
 });
 
-test('what was counted whole, before amounts were split, is taken off as it is', async () => {
-  const key = await migrated.merchant();
-  await create(key, largestAmount, 3);
-  await countAll();
-  const of = `merchant_id = '${key.merchantId}' and shop_id = whole.shop_id`;
-  await pool().query(
-    `with gone as (delete from hourly_total where merchant_id = $1 and kind = 'payment_large' returning *)
-     update hourly_total as whole set amount_pending = amount_pending
-       + ${largeUnit} * (select amount_pending from gone where ${of}) where ${of}`,
-    [key.merchantId],
-  );
-  assert.deepEqual(await amountsOf(key.merchantId), [[null, 3, largestAmount * 3n]]);
-  assert.deepEqual(await checkBooks(migrated.database), []);
-  await expire();
-  await countAll();
-  assert.deepEqual(await amountsOf(key.merchantId, 'status'), [['expired', 3, largestAmount * 3n]]);
-  assert.deepEqual(await checkBooks(migrated.database), []);
-});
-
 test('a large amount that was changed in the totals is found', async () => {
   const key = await migrated.merchant();
   await create(key, largestAmount);
   await countAll();
   await pool().query(
     `update hourly_total set amount_pending = amount_pending - 1
-     where merchant_id = $1 and shop_id = $2 and kind = 'payment_large'`,
+     where merchant_id = $1 and shop_id = $2 and kind = 'payment'`,
     [key.merchantId, key.shopId],
   );
   const found = await checkBooks(migrated.database);

@@ -251,7 +251,7 @@ describe('a stranger', () => {
     await history.pay(broken, 100n);
     await countAll();
     await pool().query(
-      'update hourly_total set moved = 9223372036854775807 where merchant_id = $1',
+      'update hourly_total set count_succeeded = 9223372036854775807 where merchant_id = $1',
       [broken.merchantId],
     );
     await history.pay(broken, 100n);

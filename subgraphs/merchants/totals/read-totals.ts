@@ -9,7 +9,6 @@ import {
   type CountedKind,
   type CountedStatus,
 } from '../../kernel/ledger/totals/entities.ts';
-import { largeEnd, largeUnit } from '../../kernel/ledger/totals/large-amounts.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
 
@@ -57,28 +56,20 @@ interface FoundRow {
 
 /** SQL: how many rows of these statuses count. */
 const countOf = (statuses: readonly CountedStatus[]): string =>
-  `sum(${statuses.map((status) => `count_${status}`).join(' + ')})`;
+  `sum(${statuses.map((status) => `count_${status}`).join(' + ')})::bigint`;
 
 const came: readonly CountedStatus[] = ['succeeded', 'refunded'];
 const refusedOnes: readonly CountedStatus[] = ['failed'];
 
 /**
- * SQL: a range of the key, of a kind and of its large amounts, each summed as it is read: nothing
- * is sorted, and only a few rows are in hand at a time.
+ * SQL: a range of the key, summed by group as it is read: nothing is sorted, and only a few rows are
+ * in hand at a time.
  */
 const summed = (group: string, sums: readonly string[]): string =>
-  `(${['', largeEnd]
-    .map(
-      (end) => `select ${group} as group, ${end === '' ? 1 : largeUnit} as unit, ${sums.join(', ')}
-        from hourly_total where merchant_id = $1 and shop_id = any ($2::uuid[]) and mode = $3
-          and currency = $4 and kind = $5 || '${end}' and hour >= span.since and hour < span.until
-        group by 1`,
-    )
-    .join(' union all ')}) as part`;
-
-/** SQL: a sum of both parts, as text. */
-const whole = (sum: string): string => `sum(unit * ${sum})::text as ${sum}`;
-const number = (sum: string): string => `sum(${sum})::bigint as ${sum}`;
+  `select ${group} as "group", ${sums.join(', ')}
+    from hourly_total where merchant_id = $1 and shop_id = any ($2::uuid[]) and mode = $3
+      and currency = $4 and kind = $5 and hour >= span.since and hour < span.until
+    group by 1`;
 
 const read = (name: string, ofInterval: string): Statement => ({
   name: `totals.read_by_${name}`,
@@ -91,32 +82,25 @@ const read = (name: string, ofInterval: string): Statement => ({
 
 const readBy = (name: string, column: string, { hasMoney }: { hasMoney: boolean }): Statement => {
   const money = ['moved', 'fee'];
-  const sums = [
-    `${countOf(countedStatuses)} as count`,
-    `${countedStatuses.map((status) => `sum(amount_${status})`).join(' + ')} as amount`,
-    `${countOf(came)} as succeeded`,
-    `${countOf(refusedOnes)} as failed`,
-    ...(hasMoney ? money.map((sum) => `sum(${sum}) as ${sum}`) : []),
-  ];
-  const columns = [
-    ...['count', 'succeeded', 'failed'].map(number),
-    whole('amount'),
-    ...money.map((sum) => (hasMoney ? whole(sum) : `null as ${sum}`)),
-  ];
+  const amount = countedStatuses.map((status) => `sum(amount_${status})`).join(' + ');
   return read(
     name,
-    `select "group", ${columns.join(', ')} from ${summed(column, sums)} group by 1`,
+    summed(column, [
+      `${countOf(countedStatuses)} as count`,
+      `(${amount})::text as amount`,
+      `${countOf(came)} as succeeded`,
+      `${countOf(refusedOnes)} as failed`,
+      ...money.map((sum) => `${hasMoney ? `sum(${sum})::text` : 'null'} as ${sum}`),
+    ]),
   );
 };
 
 /** One pass sums every status; each is a row of its own then. */
 const byStatus = (): Statement => {
-  const names = countedStatuses.flatMap((status) => [`count_${status}`, `amount_${status}`]);
-  const parts = summed(
-    "''",
-    names.map((name) => `sum(${name}) as ${name}`),
-  );
-  const sums = names.map((name) => (name.startsWith('count') ? number(name) : whole(name)));
+  const sums = countedStatuses.flatMap((status) => [
+    `${countOf([status])} as count_${status}`,
+    `sum(amount_${status})::text as amount_${status}`,
+  ]);
   const rows = countedStatuses.map((status) => {
     const ifOf = (those: readonly CountedStatus[]): string =>
       those.includes(status) ? `count_${status}` : '0';
@@ -124,7 +108,7 @@ const byStatus = (): Statement => {
   });
   return read(
     'status',
-    `select each.* from (select ${sums.join(', ')} from ${parts}) as summed
+    `select each.* from (${summed("''", sums)}) as summed
       cross join lateral (values ${rows.join(', ')}) as each ("group", count, amount, succeeded, failed, moved, fee)`,
   );
 };

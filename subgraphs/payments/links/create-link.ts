@@ -42,8 +42,7 @@ const newLink = (
   status: 'active',
   usesLeft: terms.uses,
   paymentsCount: 0,
-  amountPaid: 0n,
-  amountPaidOver: null,
+  amountPaid: '0',
   createdAt,
   finalizedAt: null,
 });

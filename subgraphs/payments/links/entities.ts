@@ -40,9 +40,8 @@ export const PaymentLinkEntity = defineEntity({
     receipt: p.json<ShownTerms>().columnType('json').nullable(),
     /** Of payments that succeeded and were not given back for want of a use. */
     paymentsCount: p.integer(),
-    amountPaid: p.bigint(),
-    /** How many times 2^62 their sum has besides; null: not once. */
-    amountPaidOver: p.bigint().nullable(),
+    /** Their sum, of any size: an exact number as text (decision A-322). */
+    amountPaid: p.decimal().columnType('numeric'),
     expiresAt: instant(),
     createdAt: instant(),
     finalizedAt: instant().nullable(),

@@ -5,7 +5,6 @@ import { linkJson, type LinkFields } from '../../../schema/wire.ts';
 import type { OutboxEvent } from '../../kernel/events/outbox.ts';
 import { nobody, type ShownTerms } from '../../kernel/rules/receipt-customer.ts';
 import type { PaymentLink } from './entities.ts';
-import { paidSum } from './paid-sum.ts';
 
 const number = (amount: bigint | null): number | null => (amount === null ? null : Number(amount));
 
@@ -22,7 +21,7 @@ const publicLink = (link: PaymentLink): ReturnType<typeof linkJson> => {
     amount: number(link.amount),
     amountMin: number(link.amountMin),
     amountMax: number(link.amountMax),
-    amountPaid: scalars.SignedMinorUnits.serialize(paidSum(link)),
+    amountPaid: scalars.SignedMinorUnits.serialize(BigInt(link.amountPaid)),
     receipt: link.receipt && { ...shownOf(link.receipt), items: [...link.receipt.items] },
     expiresAt: rfc3339(link.expiresAt),
     createdAt: rfc3339(link.createdAt),

@@ -17,14 +17,13 @@ import { createLink } from './create-link.ts';
 import { shownOf } from './link-view.ts';
 import { deactivateLink } from './end-links.ts';
 import { findLinkPage, payLink, timeOfLink } from './pay-link.ts';
-import { paidSum } from './paid-sum.ts';
 import { isOpen } from './rules.ts';
 import { listLinks, loadLinks } from './store-link.ts';
 
 /** The fields of a link that are no columns. */
 export const linkFields: PaymentLinkResolvers = {
   capture: ({ capture }) => capture ?? 'automatic',
-  amountPaid: paidSum,
+  amountPaid: ({ amountPaid }) => BigInt(amountPaid),
   receipt: ({ receipt }) =>
     receipt && {
       ...shownOf(receipt),

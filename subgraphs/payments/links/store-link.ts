@@ -72,14 +72,13 @@ export const lockLink = async (
 
 const update: Statement = {
   name: 'payment_link.move',
-  text: `update payment_link set status = $3, uses_left = $4, payments_count = $5, amount_paid = $6, amount_paid_over = $7, finalized_at = $8
+  text: `update payment_link set status = $3, uses_left = $4, payments_count = $5, amount_paid = $6, finalized_at = $7
     where merchant_id = $1 and id = $2`,
 };
 
 /** Writes what may change of a locked link. */
 export const moveLink = async (runner: Runner, link: PaymentLink): Promise<void> => {
-  const { merchantId, id, status, usesLeft, paymentsCount, finalizedAt } = link;
-  const { amountPaid, amountPaidOver } = link;
+  const { merchantId, id, status, usesLeft, paymentsCount, amountPaid, finalizedAt } = link;
   await run(runner, update, [
     merchantId,
     id,
@@ -87,7 +86,6 @@ export const moveLink = async (runner: Runner, link: PaymentLink): Promise<void>
     usesLeft,
     paymentsCount,
     amountPaid,
-    amountPaidOver,
     finalizedAt,
   ]);
 };

@@ -17,7 +17,6 @@ import { recordRefund } from '../refunds/record-refund.ts';
 import { storePayment } from '../store-payment.ts';
 import type { PaymentLink } from './entities.ts';
 import { linkPaid } from './link-view.ts';
-import { keptSum, paidSum } from './paid-sum.ts';
 import { linkIdKey } from './rules.ts';
 import { findLinkOfPayment, lockLink, moveLink } from './store-link.ts';
 
@@ -33,7 +32,7 @@ const withPayment = (link: PaymentLink, amount: bigint, now: Temporal.Instant): 
     ...link,
     usesLeft,
     paymentsCount: link.paymentsCount + 1,
-    ...keptSum(paidSum(link) + amount),
+    amountPaid: String(BigInt(link.amountPaid) + amount),
     ...(isPaid ? { status: 'paid', finalizedAt: now } : {}),
   };
 };

@@ -8,7 +8,6 @@
 import { platformMerchantId } from '../../rules/platform.ts';
 import { factColumns } from '../totals/count-facts.ts';
 import { countedStatuses, type CountedKind } from '../totals/entities.ts';
-import { kindOf, unitOf } from '../totals/large-amounts.ts';
 import type { Check, CheckName } from './check.ts';
 
 const offset = `(select sequence from consumer_offset where consumer = 'totals')`;
@@ -80,7 +79,6 @@ const sums = ['count', 'amount'].flatMap((of) =>
 );
 const money = ['moved', 'fee'];
 const nobody = `'${platformMerchantId}'::uuid`;
-const isCount = (column: string): boolean => column.startsWith('count_');
 const columns = [...sums.map(({ column }) => column), ...money];
 const key = ['merchant_id', 'shop_id', ...place].join(', ');
 const inWords = (side: string): string =>
@@ -88,13 +86,13 @@ const inWords = (side: string): string =>
 const isEmpty = (side: string): string =>
   columns.map((column) => `coalesce(${side}.${column}, 0) = 0`).join(' and ');
 
-/** SQL: the hours of `total` with a row for both parts of their amounts, of `shop`. */
+/** SQL: the hours of `total` together, as those of `shop`. */
 const together = (
   shop: string,
   from: string,
 ): string => `select total.merchant_id, ${shop} as shop_id,
-        ${place.map((name) => (name === 'kind' ? `${kindOf('total.kind')} as kind` : `total.${name}`)).join(', ')},
-        ${columns.map((column) => `sum(total.${column}${isCount(column) ? '' : ` * ${unitOf('total.kind')}`}) as ${column}`).join(', ')}
+        ${place.map((name) => `total.${name}`).join(', ')},
+        ${columns.map((column) => `sum(total.${column}) as ${column}`).join(', ')}
       from ${from} group by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
 
 /** What is kept beside what it should be, both with the columns of an hour. */

@@ -7,7 +7,6 @@ import { platformMerchantId } from '../../rules/platform.ts';
 import { isSpread } from '../../database/spread.ts';
 import { run, type Runner, type Statement } from '../../database/statement.ts';
 import { countedKinds, countedStatuses } from './entities.ts';
-import { splitAmounts } from './large-amounts.ts';
 
 /** What is to be counted: a payment with its refunds, a refund with its payment, a payout. */
 export interface Named {
@@ -73,14 +72,12 @@ const same = (one: string, other: string): string =>
 const sums = ['count', 'amount'].flatMap((of) =>
   countedStatuses.map((status) => ({
     column: `${of}_${status}`,
-    value: `coalesce(sum(${of === 'count' ? 'counted' : 'sign * amount'}) filter (where status = '${status}'), 0)`,
+    value: `coalesce(sum(${of === 'count' ? 'sign' : 'sign * amount'}) filter (where status = '${status}'), 0)`,
   })),
 );
 const movements = money.map((column) => ({ column, value: `sum(sign * ${column})` }));
 const added = [...sums, ...movements];
 const place = ['mode', 'currency', 'kind', 'hour', 'method', 'bank', 'failure_code'];
-/** What goes with both parts of an amount, besides the kind. */
-const split = ['merchant_id', 'shop_id', ...place.filter((name) => name !== 'kind'), 'status'];
 const nobody = `'${platformMerchantId}'::uuid`;
 const kinds = countedKinds.map((kind) => `'${kind}'`).join(', ');
 
@@ -127,12 +124,11 @@ const countText = (
       union all
       select sign, merchant_id, shop_id, mode, currency, kind || '_failure', hour, '', '',
         failure_code, status, amount, 0, 0 from moves where status = 'failed'),
-    split as (${splitAmounts('parts', { others: split, amounts: ['amount', ...money] })}),
     summed as (
       select whose.merchant_id, whose.shop_id, ${place.join(', ')},
-        ${added.map(({ column, value }) => `(${value})::bigint as ${column}`).join(', ')}
-      from split cross join lateral (values (split.merchant_id, split.shop_id),
-        (split.merchant_id, ${nobody}), (${nobody}, ${nobody})) as whose (merchant_id, shop_id)
+        ${added.map(({ column, value }) => `${value} as ${column}`).join(', ')}
+      from parts cross join lateral (values (parts.merchant_id, parts.shop_id),
+        (parts.merchant_id, ${nobody}), (${nobody}, ${nobody})) as whose (merchant_id, shop_id)
       group by whose.merchant_id, whose.shop_id, ${place.join(', ')}),
     totalled as (${addTotals(`select * from summed where ${isAdded}`)})
     select ${answer} from changed`;
@@ -156,7 +152,7 @@ const countOfMerchant: Statement = {
     {
       isAdded: `merchant_id <> ${nobody}`,
       answer: `count(*)::int as count,
-      (select coalesce(jsonb_agg(to_jsonb(summed)), '[]') from summed where merchant_id = ${nobody}) as "ofAll"`,
+      (select jsonb_agg(to_jsonb(summed))::text from summed where merchant_id = ${nobody}) as "ofAll"`,
     },
   ),
 };
@@ -186,12 +182,12 @@ export const countFactsApart = async (runner: Runner, named: readonly Named[]): 
   let count = 0;
   for (const [merchantId, own] of Map.groupBy(named, (one) => one.merchantId)) {
     const subjects = own.map(({ subjectId }) => subjectId);
-    const [row] = await run<{ count: number; ofAll: readonly object[] }>(runner, countOfMerchant, [
+    const [row] = await run<{ count: number; ofAll: string | null }>(runner, countOfMerchant, [
       merchantId,
       subjects,
     ]);
     count += row?.count ?? 0;
-    if (row && row.ofAll.length > 0) await run(runner, addOfAll, [JSON.stringify(row.ofAll)]);
+    if (row?.ofAll) await run(runner, addOfAll, [row.ofAll]);
   }
   return count;
 };

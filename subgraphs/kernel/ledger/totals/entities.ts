@@ -24,7 +24,9 @@ export const countedStatuses = [
 export type CountedStatus = (typeof countedStatuses)[number];
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
-const whole = () => p.bigint();
+const count = () => p.bigint();
+/** A thousand payments of the largest amount are more than a bigint holds. */
+const sum = () => p.decimal().columnType('numeric');
 
 /**
  * An hour of a shop, of a merchant (its shop is the id of zeros), or of all merchants (so is its
@@ -39,11 +41,8 @@ const HourlyTotal = defineEntity({
     shopId: p.uuid().primary(),
     mode: p.text().$type<Mode>().primary(),
     currency: p.text().primary(),
-    /**
-     * A kind, or `<kind>_failure`: what failed of it, by code and nothing else. With `_large`
-     * behind it the row has the large units of the same amounts (`large-amounts`).
-     */
-    kind: p.text().$type<`${CountedKind}${'' | '_failure'}${'' | '_large'}`>().primary(),
+    /** A kind, or `<kind>_failure`: what failed of it, by code and nothing else. */
+    kind: p.text().$type<`${CountedKind}${'' | '_failure'}`>().primary(),
     /** When the hour began, in UTC. */
     hour: instant().primary(),
     /** Empty in failures. */
@@ -52,24 +51,24 @@ const HourlyTotal = defineEntity({
     bank: p.text().primary(),
     /** Empty but in failures. */
     failureCode: p.text().primary(),
-    countPending: whole(),
-    countProcessing: whole(),
-    countAuthorized: whole(),
-    countSucceeded: whole(),
-    countFailed: whole(),
-    countExpired: whole(),
-    countCancelled: whole(),
-    countRefunded: whole(),
-    amountPending: whole(),
-    amountProcessing: whole(),
-    amountAuthorized: whole(),
-    amountSucceeded: whole(),
-    amountFailed: whole(),
-    amountExpired: whole(),
-    amountCancelled: whole(),
-    amountRefunded: whole(),
-    moved: whole(),
-    fee: whole(),
+    countPending: count(),
+    countProcessing: count(),
+    countAuthorized: count(),
+    countSucceeded: count(),
+    countFailed: count(),
+    countExpired: count(),
+    countCancelled: count(),
+    countRefunded: count(),
+    amountPending: sum(),
+    amountProcessing: sum(),
+    amountAuthorized: sum(),
+    amountSucceeded: sum(),
+    amountFailed: sum(),
+    amountExpired: sum(),
+    amountCancelled: sum(),
+    amountRefunded: sum(),
+    moved: sum(),
+    fee: sum(),
   },
 });
 

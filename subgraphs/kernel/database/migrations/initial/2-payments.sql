@@ -134,12 +134,11 @@ create table payment_link (
   return_url text,
   metadata json not null,
   payments_count int not null,
-  amount_paid bigint not null,
+  amount_paid numeric not null,
   expires_at timestamptz(3) not null,
   created_at timestamptz(3) not null,
   finalized_at timestamptz(3),
   receipt json,
-  amount_paid_over bigint,
   primary key (merchant_id, id),
   constraint payment_link_uses check (uses_left is null or uses_left >= 0),
   constraint payment_link_status check (status in ('active', 'paid', 'expired', 'deactivated'))
