@@ -33,21 +33,21 @@ export const keepWritten = (_key: string, value: unknown, context?: Written): un
 const under = (path: string, name: string): string =>
   path === '' || name.startsWith('[') ? `${path}${name}` : `${path}.${name}`;
 
+const expected = 'expected an integer without a fraction or an exponent';
+
 /** Longer ones may be somebody's: they are not repeated. */
 const shown_max_chars = 12;
 
-/**
- * What is wrong with a value in which a number is not written as an integer; null when none is.
- * Walks level by level, since recursion could overflow the stack.
- */
-export const numberMistake = (value: unknown): string | null => {
+/** The first number of a value that `keepWritten` has kept. */
+const mistakeIn = (value: unknown): string | null => {
   let level: readonly (readonly [path: string, value: unknown])[] = [['', value]];
+  // Level by level, since recursion could overflow the stack.
   while (level.length > 0) {
     const found = level.find(([, one]) => typeof one === 'symbol');
     if (found) {
       const written = (found[1] as symbol).description ?? '';
       const got = written.length <= shown_max_chars ? written : 'a longer number';
-      return `${found[0]}: expected an integer without a fraction or an exponent, got ${got}`;
+      return `${found[0]}: ${expected}, got ${got}`;
     }
     level = level.flatMap(([path, one]) =>
       typeof one === 'object' && one !== null
@@ -59,4 +59,22 @@ export const numberMistake = (value: unknown): string | null => {
     );
   }
   return null;
+};
+
+/** The texts and the numbers of a JSON text, one after the other. */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/gs;
+
+/**
+ * What is wrong with a JSON text in which a number is not written as an integer; null when none is.
+ * It names the number's place, unless that is too deep for JSON.parse to tell how it was written.
+ */
+export const numberMistake = (text: string): string | null => {
+  if (!mayBeInexact(text)) return null;
+  const isWritten = text.match(tokens)?.some((token) => /^-?\d+[.eE]/.test(token)) ?? false;
+  if (!isWritten) return null;
+  try {
+    return mistakeIn(JSON.parse(text, keepWritten));
+  } catch {
+    return `a number: ${expected}`;
+  }
 };

@@ -72,6 +72,8 @@ export interface Connection {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
   caller: Authenticated | null;
+  /** What is wrong with the numbers of operations that are about to be prepared, by their ids. */
+  readonly mistakes: Map<string, string>;
   /** Called when the connection ends. */
   readonly ending: (() => void)[];
 }
@@ -177,7 +179,7 @@ const preparation = ({
   id: string,
   payload: SubscribePayload,
 ) => Promise<Prepared>) => {
-  return async ({ extra, subscriptions }, _id, payload) => {
+  return async ({ extra, subscriptions }, id, payload) => {
     const { caller } = extra;
     const { operationName, variables } = payload;
     if (!caller) return [codedError('unauthorized', 'The connection was not let in.')];
@@ -192,6 +194,9 @@ const preparation = ({
     const token = await takeToken(caller, limiter);
     if (token && !token.taken.granted)
       return [codedError('rate_limited', rateMessage(token.taken.retryAfter_s))];
+    const mistake = extra.mistakes.get(id);
+    extra.mistakes.delete(id);
+    if (mistake !== undefined) return [codedError('bad_request', mistake)];
     const query = caller.session === undefined ? payload.query : consoleDocument(payload);
     if (typeof query !== 'string') return [query];
     const document = await readOrRefuse(documents, query, caller);

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { duplicateMistake } from './duplicate-field.ts';
-import { keepWritten, mayBeInexact, numberMistake, withoutMark } from './exact-numbers.ts';
+import { numberMistake, withoutMark } from './exact-numbers.ts';
 
 /** A body that is JSON and says something wrong. The message may be sent to the caller. */
 export class BodyMistake extends Error {
@@ -15,8 +15,7 @@ type Done = (error: Error | null, value?: unknown) => void;
 
 /** What is wrong with a text that the framework has parsed; null when nothing is. */
 const mistakeIn = (text: string, value: unknown): string | null =>
-  duplicateMistake(text, value) ??
-  (mayBeInexact(text) ? numberMistake(JSON.parse(text, keepWritten)) : null);
+  duplicateMistake(text, value) ?? numberMistake(text);
 
 /** Opens the parser for a scope. It fails with the framework's error, or with BodyMistake. */
 export const openJsonParser = (

@@ -20,7 +20,7 @@ import { answerOrigins } from './answer-origins.ts';
 import type { OpenApollo, PayingCall } from './apollo.ts';
 import { consoleDocument } from './console-documents.ts';
 import { codedError } from './coded-error.ts';
-import { keepWritten, mayBeInexact, numberMistake } from './exact-numbers.ts';
+import { numberMistake } from './exact-numbers.ts';
 import { document_bytes_max } from './document-limits.ts';
 import { serveGraphiql } from './graphiql.ts';
 import type { GraphProtocolParts } from './graph-protocol.ts';
@@ -135,15 +135,8 @@ const parametersOf = ({ url }: FastifyRequest): URLSearchParams =>
  */
 const writtenMistake = (request: FastifyRequest): GraphQLError | null => {
   const text = request.method === 'GET' ? parametersOf(request).get('variables') : null;
-  if (text === null || !mayBeInexact(text)) return null;
-  let mistake: string | null;
-  try {
-    mistake = numberMistake({ variables: JSON.parse(text, keepWritten) as unknown });
-  } catch {
-    // Apollo says that they are no JSON.
-    return null;
-  }
-  return mistake === null ? null : codedError('bad_request', mistake);
+  const mistake = text && numberMistake(text);
+  return mistake ? codedError('bad_request', `variables.${mistake}`) : null;
 };
 
 /** The text of a request's document; null when there is none, or it cannot be read. */

@@ -7,11 +7,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { CloseCode, handleProtocols, type Server } from 'graphql-ws';
+import { is, literal, object, string } from 'valibot';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { endWithEnvelope } from '../../subgraphs/kernel/service/http/http-errors.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { document_bytes_max } from '../graphql/document-limits.ts';
-import { withoutMark } from '../graphql/exact-numbers.ts';
+import { numberMistake, withoutMark } from '../graphql/exact-numbers.ts';
 import {
   openGraphProtocol,
   type Connection,
@@ -48,7 +49,7 @@ export const registerSockets = (app: FastifyInstance, parts: GraphProtocolParts)
     if (!parts.origins.maySocket(request)) return endWithEnvelope(stream, foreignOrigin);
     if (closing) return endWithEnvelope(stream, shuttingDown, ['Retry-After: 1']);
     return sockets.handleUpgrade(request, stream, head, (socket) =>
-      open(protocol, { socket, request, caller: null, ending: [] }, parts.log),
+      open(protocol, { socket, request, caller: null, mistakes: new Map(), ending: [] }, parts.log),
     );
   });
 
@@ -84,6 +85,20 @@ const goAway = (socket: WebSocket): Promise<void> =>
     socket.close(goingAway, 'Going away');
   });
 
+const subscribing = object({ type: literal('subscribe'), id: string() });
+
+/** Notes what is wrong with the numbers of an operation: the protocol's own parser loses it. */
+const noteMistake = ({ mistakes }: Connection, text: string): void => {
+  const mistake = numberMistake(text);
+  if (mistake === null) return;
+  try {
+    const message: unknown = JSON.parse(text);
+    if (is(subscribing, message)) mistakes.set(message.id, mistake.replace(/^payload\./, ''));
+  } catch {
+    // The protocol closes the socket of whoever sends what is no JSON.
+  }
+};
+
 /** Runs the protocol over the socket until it closes. */
 const open = (protocol: Server<Connection>, connection: Connection, log: Logger): void => {
   const { socket, ending } = connection;
@@ -94,7 +109,9 @@ const open = (protocol: Server<Connection>, connection: Connection, log: Logger)
       close: (code, reason) => socket.close(code, reason),
       onMessage: (read) => {
         socket.on('message', (message: Buffer) => {
-          read(withoutMark(message.toString())).catch((error: unknown) => {
+          const text = withoutMark(message.toString());
+          noteMistake(connection, text);
+          read(text).catch((error: unknown) => {
             log.error({ err: error }, 'a message over a socket failed');
             socket.close(CloseCode.InternalServerError, 'Internal server error');
           });

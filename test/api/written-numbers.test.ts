@@ -89,6 +89,14 @@ describe('a number of the graph', () => {
     assert.deepEqual([status, body.data.paymentCreate.payment.amount], [200, 100]);
   });
 
+  test('is refused however deep the variables are, and looks like a number in a text', async () => {
+    const deep = `${'['.repeat(20_000)}1e2${']'.repeat(20_000)}`;
+    const [status, body] = await post(sent(`{"input":${deep}}`));
+    assert.deepEqual([status, body.errors[0].extensions.code], [400, 'bad_request']);
+    const text = '{"input":{"amount":100,"description":"a \\"[1e2, 1.0]"}}';
+    assert.equal((await post(sent(text)))[1].data.paymentCreate.payment.amount, 100);
+  });
+
   test('has no input that takes another one', () => {
     const schema = buildSchema(readFileSync('schema/generated/api.graphql', 'utf8'));
     const taking = (inputs: readonly (GraphQLArgument | GraphQLInputField)[]): string[] =>
