@@ -48,8 +48,8 @@ create table shop (
 );
 
 -- An API key of a shop in one mode. It is found by the SHA-256 of the whole key before its merchant
--- is known, so its key is unique over all merchants. A key that can pay out and that a person of the
--- merchant asked for works once another person has approved it (decision A-245).
+-- is known, so its key is unique over all merchants. A key that can pay out and that a person of
+-- the merchant asked for works once another person has approved it (decision A-245).
 create table api_key (
   digest text not null,
   id uuid not null,

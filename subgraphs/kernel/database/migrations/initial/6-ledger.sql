@@ -228,8 +228,8 @@ create table counted_fact (
   primary key (merchant_id, shop_id, kind, id)
 ) with (fillfactor = 80);
 
--- A table that is counted from its beginning in the totals: at first, and when somebody has it counted
--- anew. It has no row when that is done.
+-- A table that is counted from its beginning in the totals: at first, and when an operator has all
+-- counted anew. It has no row when that is done.
 create table totals_walk (
   name text not null,
   at_merchant_id uuid not null,
