@@ -346,20 +346,18 @@ describe('the secret key is changed without a stop', { skip: noRedis }, () => {
         .setIssuedAt()
         .setExpirationTime('1 minute')
         .sign(createSecretKey(shared));
-    const ask = async (header: string) => {
+    const ask = async (header: string): Promise<number> => {
       const query = '{ recurringPayments(references: []) { __typename } }';
       const headers = { 'content-type': 'application/json', [principalHeader]: header };
-      const response = await fetch(`${at(0).url}/subgraphs/payments`, {
+      const { status } = await fetch(`${at(0).url}/subgraphs/payments`, {
         method: 'POST',
         headers,
         body: JSON.stringify({ query }),
       });
-      return { status: response.status, text: await response.text() };
+      return status;
     };
-    const asShared = await ask(await sign(null));
-    assert.equal(asShared.status, 200);
-    assert.match(asShared.text, /this operation is not for the edge/);
+    assert.equal(await ask(await sign(null)), 401);
     const generation = keyIdOf(currentKey(deriveSecrets(next).vault));
-    assert.equal((await ask(await sign(`service.${generation}`))).status, 401);
+    assert.equal(await ask(await sign(`service.${generation}`)), 401);
   });
 });
