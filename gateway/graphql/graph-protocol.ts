@@ -29,7 +29,6 @@ import { codedError } from './coded-error.ts';
 import { consoleDocument } from './console-documents.ts';
 import { costOf } from './document-cost.ts';
 import { tooDeep } from './document-limits.ts';
-import { keepWritten, numberMistake } from './exact-numbers.ts';
 import type { LiveSubscriptions } from '../live/subscriptions.ts';
 import { refusePastEvents } from '../live/past-events.ts';
 import { presentError } from './present-error.ts';
@@ -89,7 +88,6 @@ export const openGraphProtocol = (parts: GraphProtocolParts): Server<Connection>
     (contextValue as () => OperationResult)();
   return makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: parts.connectionInit_ms ?? connectionInit_ms,
-    jsonMessageReviver: keepWritten,
     onConnect: admit,
     onSubscribe: prepare,
     execute: run,
@@ -210,10 +208,7 @@ const preparation = ({
       variables: variables ?? {},
       ...(operationName ? { operationName } : {}),
     };
-    const unfit =
-      refusePastEvents(document, caller.principal) ??
-      tooDeep(request.variables) ??
-      inexactIn(request.variables);
+    const unfit = refusePastEvents(document, caller.principal) ?? tooDeep(request.variables);
     if (unfit) return [unfit];
     const { tokens, refused } = costOf(supergraph.apiSchema, request);
     if (refused) return [refused];
@@ -227,12 +222,6 @@ const preparation = ({
     const results = liveSubscriptions.subscribe(request, call);
     return 'next' in results ? { ...args, contextValue: () => results } : results;
   };
-};
-
-/** The error for variables with a number that is not written as an integer; null without one. */
-const inexactIn = (variables: Readonly<Record<string, unknown>>): GraphQLError | null => {
-  const mistake = numberMistake({ variables });
-  return mistake === null ? null : codedError('bad_request', mistake);
 };
 
 /** The document, or the errors in it. */

@@ -11,8 +11,8 @@ const lineEnd = '\r\n';
 const separators = { en: ',', ru: ';' } as const;
 export type ExportLanguage = keyof typeof separators;
 
-/** Where a cell would begin with what begins a formula, also in full width. */
-const formula = /(^|[;,\t\r\n])(?=[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;
+/** Where a cell would begin, quoted or not, with what begins a formula, also in full width. */
+const formula = /(^|[;,\t\r\n])(?=[" ]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;
 
 const quoted = (text: string): string =>
   `"${text.replaceAll(formula, "$1'").replaceAll('"', '""')}"`;

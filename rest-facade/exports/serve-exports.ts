@@ -78,7 +78,9 @@ const admit = async (
 
 const refusalOf = ({ errors }: ExecutionResult): Refusal => {
   const error = errors?.[0] && presentError(errors[0].toJSON());
-  const code = error?.extensions?.['code'];
+  const given = error?.extensions?.['code'];
+  // The graph's word for what the role may not read.
+  const code = given === 'forbidden' ? 'scope_required' : given;
   return error && isErrorCode(code) && code !== 'internal_error'
     ? refuse(code, error.message)
     : refuse('internal_error', 'something broke on our side; quote X-Request-Id to support');

@@ -98,7 +98,10 @@ export const list =
       send({ method: 'GET', path, query: { ...query, ...more }, options }, readJson<PageIn<P>>),
     );
 
-/** Routes that take everything without an amount, and by contract with 0 and null, too. */
+/**
+ * Routes that take everything without an amount, and by contract with 0 and null, too; JSON writes
+ * NaN as null.
+ */
 const ofParts: readonly string[] = [
   '/v1/public/payments/{id}/capture',
   '/v1/public/payments/{id}/refund',
@@ -107,10 +110,11 @@ const ofParts: readonly string[] = [
 /** Names an amount that means everything, which a program makes by a mistake in arithmetic. */
 const assertPart = (path: string, body: unknown): void => {
   if (typeof body !== 'object' || body === null || !('amount' in body)) return;
-  if (ofParts.includes(path) && (body.amount === 0 || body.amount === null))
-    throw new TypeError(
-      `${path}: amount ${body.amount} would take everything; leave amount out to take everything`,
-    );
+  const { amount } = body;
+  if (!ofParts.includes(path) || (Number.isSafeInteger(amount) && Number(amount) > 0)) return;
+  throw new TypeError(
+    `${path}: amount ${String(amount)} is no part; leave amount out to take everything`,
+  );
 };
 
 /** A route that creates something, or moves money: it has an idempotency key. */

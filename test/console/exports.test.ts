@@ -151,6 +151,9 @@ describe('an export', () => {
     );
     const wrong = await exportOf(visitor, 'Payments', { filter: { amountFrom: 2, amountTo: 1 } });
     assert.equal(wrong.status, 400);
+    const words = await exportOf(visitor, 'ForbiddenWords', {});
+    assert.equal(words.status, 403);
+    assert.match(await words.text(), /scope_required/);
   });
 
   /** Texts, and what stands in the file: an apostrophe before each thing that begins a formula. */
@@ -159,6 +162,8 @@ describe('an export', () => {
     '＝1+1': "'＝1+1",
     '@SUM(1)': "'@SUM(1)",
     'x;=HYPERLINK("http://x.invalid")': 'x;\'=HYPERLINK("http://x.invalid")',
+    'a;"=1+1;x': 'a;\'"=1+1;x',
+    'a, -1': "a,' -1",
     'a,-1': "a,'-1",
     'a\n＋1\r=2\t@3': "a\n'＋1\r'=2\t'@3",
     'Tea - 2=3+4': 'Tea - 2=3+4',

@@ -1,6 +1,9 @@
 /** A text's limit counts characters as people do: one outside of the basic plane is one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { blockValue } from '../../subgraphs/kernel/rules/block.ts';
+import { forbiddenWord } from '../../subgraphs/kernel/rules/purpose.ts';
+import { nameMistake } from '../../subgraphs/merchants/rules/cabinet.ts';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { reasonMistake } from '../../subgraphs/merchants/policies/change-policy.ts';
 import { payoutTerms } from '../../subgraphs/payouts/rules/create.ts';
@@ -9,6 +12,7 @@ import { chargeMistake, tokenTerms } from '../../subgraphs/recurring/rules/token
 
 const amount = 100n;
 const phone = '+79161234567';
+const key = Buffer.alloc(32);
 
 /** Each text, its limit, and what becomes of it. */
 const texts: Readonly<
@@ -34,6 +38,17 @@ const texts: Readonly<
   ],
   'a policy’s reason': [500, reasonMistake],
 };
+
+test('names and what is blocked have so many characters, whatever they are made of', () => {
+  for (const character of ['x', 'ж', '🎉']) {
+    assert.equal(nameMistake('name', character.repeat(200)), null);
+    assert.match(nameMistake('name', character.repeat(201)) ?? '', /at most 200 .*, got 201$/);
+    assert.ok(blockValue(key, 'customer', character.repeat(500)));
+    assert.equal(blockValue(key, 'customer', character.repeat(501)), null);
+  }
+  assert.ok(forbiddenWord('𐐀'.repeat(200)));
+  assert.equal(forbiddenWord('𐐀'.repeat(201)), null);
+});
 
 for (const [name, [max, judge]] of Object.entries(texts))
   test(`${name} has ${max} characters at most, whatever they are made of`, () => {

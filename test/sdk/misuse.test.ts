@@ -47,7 +47,7 @@ describe('a client', () => {
     assert.equal(sent, 1);
   });
 
-  test('takes no amount of 0 or null for everything', async () => {
+  test('takes nothing but an amount for a part, or none for everything', async () => {
     const sent: unknown[] = [];
     const fetch: typeof globalThis.fetch = async (_, { body } = {}) => {
       sent.push(body);
@@ -55,11 +55,11 @@ describe('a client', () => {
     };
     const { payments } = openPaymentClient({ ...options, fetch });
     for (const act of ['refund', 'capture'] as const) {
-      for (const amount of [0, null])
+      for (const amount of [0, null, NaN, Infinity, 1.5, -5])
         assert.throws(
           () => payments[act]('id', { amount: amount as number }),
           mistake(
-            `/v1/public/payments/{id}/${act}: amount ${amount} would take everything; leave amount out to take everything`,
+            `/v1/public/payments/{id}/${act}: amount ${amount} is no part; leave amount out to take everything`,
           ),
         );
       assert.equal(sent.length, 0);

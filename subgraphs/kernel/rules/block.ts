@@ -5,6 +5,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { isCardNumber } from './card.ts';
+import { charactersOf } from './text-mistake.ts';
 
 const blockKinds = ['phone', 'card', 'customer', 'account', 'country'] as const;
 export type BlockKind = (typeof blockKinds)[number];
@@ -44,7 +45,7 @@ const spelled = (kind: BlockKind, text: string): string | null => {
       return isCardNumber(digits) ? digits : null;
     }
     case 'customer':
-      return text.length >= 1 && text.length <= 500 && isPlainText(text) ? text : null;
+      return text !== '' && charactersOf(text) <= 500 && isPlainText(text) ? text : null;
     case 'account': {
       const account = text.replaceAll(/\s/g, '').toUpperCase();
       return /^[0-9A-Z]{5,34}$/.test(account) ? account : null;

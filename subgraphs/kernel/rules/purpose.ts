@@ -4,6 +4,7 @@
  * Russian words change theirs.
  */
 import { isPlainText } from './block.ts';
+import { charactersOf } from './text-mistake.ts';
 
 /**
  * Both sides of a comparison in one spelling: compatible forms of a letter are one, ё is е, as most
@@ -23,7 +24,7 @@ const folded = (text: string): string =>
  */
 export const forbiddenWord = (text: string): string | null => {
   const word = folded(text).trim();
-  return isPlainText(word) && word.length <= 200 && /^[^*]*[\p{L}\p{N}][^*]*\*?$/u.test(word)
+  return isPlainText(word) && charactersOf(word) <= 200 && /^[^*]*[\p{L}\p{N}][^*]*\*?$/u.test(word)
     ? word
     : null;
 };

@@ -19,7 +19,7 @@ import {
 } from './receipt.ts';
 import { refused, type Refused } from './refusal.ts';
 import { asCame } from './repeatable.ts';
-import { textMistake } from './text-mistake.ts';
+import { charactersOf, textMistake } from './text-mistake.ts';
 
 type Maybe<Value> = Value | null | undefined;
 
@@ -54,7 +54,10 @@ const isQuantity = (text: string): boolean =>
 
 const customerMistake = ({ email, phone, fullName, inn }: ReceiptInput['customer']) => {
   if (!email && !phone) return 'receipt.customer: expected email or phone';
-  if (email && (email.length > email_max_chars || !/^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(email)))
+  if (
+    email &&
+    (charactersOf(email) > email_max_chars || !/^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(email))
+  )
     return 'receipt.customer.email: expected an e-mail address';
   if (phone && !/^\+7\d{10}$/.test(phone))
     return 'receipt.customer.phone: expected +7 and 10 digits';

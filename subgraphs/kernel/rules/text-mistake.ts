@@ -5,7 +5,7 @@ type Absent = null | undefined;
  * Counted as people count: a character outside the basic plane is one, although it takes two code
  * units.
  */
-const charactersOf = (text: string): number => Array.from(text).length;
+export const charactersOf = (text: string): number => Array.from(text).length;
 
 /**
  * What is wrong with a text that may be absent, in words that name the field; null when nothing is.

@@ -19,6 +19,7 @@ import {
   type Posting,
 } from '../../kernel/rules/postings.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { charactersOf } from '../../kernel/rules/text-mistake.ts';
 import { changeEntities, type Acting } from '../audit.ts';
 import { missing, reasonMistake, type PolicyParts } from '../policies/change-policy.ts';
 import { ledgerColumns, type LedgerRow } from './read-ledger.ts';
@@ -65,11 +66,9 @@ const mistakeIn = ({ amount, currency, reference }: Movement): string | null => 
     return `amount: expected an integer up to 2^53-1 other than 0, got ${amount}`;
   if (!isCurrency(currency))
     return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
-  const fits =
-    isPlainText(reference) && reference.trim() !== '' && reference.length <= reference_max_chars;
-  return fits
-    ? null
-    : `reference: expected 1 to ${reference_max_chars} characters, got ${reference.length}`;
+  const came = charactersOf(reference);
+  const fits = isPlainText(reference) && reference.trim() !== '' && came <= reference_max_chars;
+  return fits ? null : `reference: expected 1 to ${reference_max_chars} characters, got ${came}`;
 };
 
 const isSame = (entry: LedgerRow, { shopId, mode, currency, amount }: Movement): boolean =>

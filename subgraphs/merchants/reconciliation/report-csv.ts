@@ -11,6 +11,7 @@ import {
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
 import { largestAmount } from '../../kernel/rules/money.ts';
+import { charactersOf } from '../../kernel/rules/text-mistake.ts';
 
 export const registryHeader = 'reference,operation_id,kind,amount,currency,status,at,fee';
 
@@ -50,7 +51,7 @@ const readLine = (fields: readonly string[]): ReportLine | string => {
   ] = fields;
   if (fields.length !== 8) return `expected 8 fields, got ${fields.length}`;
   if (fields.some((field) => field.includes('"'))) return noQuotes;
-  if (reference === '' || reference.length > reference_max_chars)
+  if (reference === '' || charactersOf(reference) > reference_max_chars)
     return `reference: expected 1 to ${reference_max_chars} characters`;
   if (operation !== '' && !isUuid(operation)) return 'operation_id: expected a UUID or nothing';
   const kind = reportedKinds.find((known) => known === kindText);

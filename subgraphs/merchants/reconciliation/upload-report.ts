@@ -13,6 +13,7 @@ import { run, type Statement } from '../../kernel/database/statement.ts';
 import { isPlainText } from '../../kernel/rules/block.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { charactersOf } from '../../kernel/rules/text-mistake.ts';
 import {
   actorOf,
   changeEntities,
@@ -47,7 +48,7 @@ const addLines: Statement = {
 
 const nameMistake = ({ connector, reference, since, until }: RegistryName): Refused | null => {
   const fits = (text: string): boolean =>
-    isPlainText(text) && text.trim() !== '' && text.length <= reference_max_chars;
+    isPlainText(text) && text.trim() !== '' && charactersOf(text) <= reference_max_chars;
   if (!fits(connector))
     return refused('bad_request', `connector: expected 1 to ${reference_max_chars} characters`);
   if (!fits(reference))

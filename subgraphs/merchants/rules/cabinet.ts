@@ -2,6 +2,7 @@
  * What may be set in the cabinet. Contract "Webhook endpoint" and "Webhooks"; decision D-73: an
  * overlap of at most 24 hours.
  */
+import { charactersOf } from '../../kernel/rules/text-mistake.ts';
 import type { SignatureFormat } from '../webhooks/rules.ts';
 
 const name_max_chars = 200;
@@ -15,8 +16,9 @@ const secretOverlap_max_h = 24;
  */
 export const nameMistake = (field: string, name: string): string | null => {
   if (name.trim() === '') return `${field}: must not be empty`;
-  return name.length > name_max_chars
-    ? `${field}: must have at most ${name_max_chars} characters, got ${name.length}`
+  const came = charactersOf(name);
+  return came > name_max_chars
+    ? `${field}: must have at most ${name_max_chars} characters, got ${came}`
     : null;
 };
 

@@ -2,6 +2,7 @@
  * What a text that a person types into the search may be. A text may be several things: all are
  * looked for.
  */
+import { charactersOf } from '../../kernel/rules/text-mistake.ts';
 import { uuidInAnyCase } from '../../kernel/rules/uuid.ts';
 
 /** The ways in which things are looked for, each a statement of its own. */
@@ -40,7 +41,7 @@ export const spellings = (text: string): readonly string[] => {
 export const searchWays = (typed: string): ReadonlyMap<SearchWay, string> => {
   const text = typed.trim();
   const ways = new Map<SearchWay, string>();
-  if (text === '' || text.length > searchText_max_chars) return ways;
+  if (text === '' || charactersOf(text) > searchText_max_chars) return ways;
   const event = /^evt_(.+)$/i.exec(text)?.[1] ?? '';
   if (uuidInAnyCase.test(text)) ways.set('id', text.toLowerCase());
   if (uuidInAnyCase.test(event)) ways.set('event', event.toLowerCase());
