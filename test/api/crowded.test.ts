@@ -19,6 +19,10 @@ const twenty = Array.from({ length: 20 }, (_, place) => place);
 const totals = `{ ${twenty.map((place) => `a${place}: totals(of: payment, mode: test, currency: "RUB", from: "${day.from}", to: "${day.to}", interval: hour) { __typename }`).join(' ')} }`;
 const eventLog = `{ ${twenty.map((place) => `a${place}: eventLog(first: 50, subjectId: "00000000-0000-4000-8000-0000000000${10 + place}") { items { id } }`).join(' ')} }`;
 
+/** What the floods ask PostgreSQL, and nothing that works beside them does. */
+const totalsText = '%from hourly_total where merchant_id%';
+const eventLogText = '%and webhook_event is not null and sequence%';
+
 const lives = size(8, 40);
 
 let service: ServiceInUse;
@@ -111,8 +115,8 @@ describe('a crowd', () => {
   const greedy = (): Merchant => crowd[0] ?? assert.fail('nobody is greedy');
 
   for (const [what, query, text] of [
-    ['totals', totals, '%hourly_total%'],
-    ['narrowed event logs', eventLog, '%from event%'],
+    ['totals', totals, totalsText],
+    ['narrowed event logs', eventLog, eventLogText],
   ] as const)
     test(`of twenty ${what} a document, on eight connections of a key, has one statement at a time`, async () => {
       const { failed, most, statuses } = await crowdedBy(text, (signal) => [
@@ -127,7 +131,7 @@ describe('a crowd', () => {
     });
 
   test('of lists on sixteen connections has one statement at a time', async () => {
-    const { failed, most } = await crowdedBy('%from event%', (signal) => [
+    const { failed, most } = await crowdedBy(eventLogText, (signal) => [
       insist(16, signal, () =>
         askList(greedy(), '/event-log?subject_id=00000000-0000-4000-8000-000000000010'),
       ),
@@ -137,7 +141,7 @@ describe('a crowd', () => {
   });
 
   test('of six merchants has one statement for two cores at a time', async () => {
-    const { failed, most, statuses } = await crowdedBy('%hourly_total%', (signal) =>
+    const { failed, most, statuses } = await crowdedBy(totalsText, (signal) =>
       crowd.map((merchant) => insist(8, signal, () => askDocument(merchant, totals))),
     );
     assert.deepEqual(failed, []);

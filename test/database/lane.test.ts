@@ -102,6 +102,26 @@ test('a call whose statements have waited ten seconds is refused, and takes no t
   assert.deepEqual(await inLane('merchant a', () => run(pool, quick, [])), [{ one: 1 }]);
 });
 
+test('what the statements of a call wait at the same time counts once', async () => {
+  const [first, second] = [await holdLock(4), await holdLock(5)];
+  const ask = (statement: typeof quick) => inLane('merchant a', () => run(pool, statement, []));
+  const running = ask(wanting(4));
+  await eventually(async () => (await first.wanted()) === 1, 'the first');
+  const began_ms = performance.now();
+  const call = inLane('merchant a', async () => {
+    await Promise.all(Array.from({ length: 200 }, () => run(pool, quick, [])));
+    return run(pool, quick, []);
+  });
+  const next = ask(wanting(5));
+  // Together they wait for more than ten seconds then.
+  await eventually(() => performance.now() > began_ms + 100, 'a tenth of a second');
+  await first.release();
+  await eventually(async () => (await second.wanted()) === 1, 'the next');
+  await second.release();
+  assert.deepEqual(await call, [{ one: 1 }]);
+  await Promise.all([running, next]);
+});
+
 test('a statement that fails gives its turn on', async () => {
   const failing = { name: '', text: 'select 1 / 0' };
   await assert.rejects(

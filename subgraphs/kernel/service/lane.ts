@@ -10,7 +10,7 @@ import { availableParallelism } from 'node:os';
 import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
-/** How long the statements of one call wait together, at most. */
+/** How long a call waits at most, all in all, while none of its statements runs. */
 const wait_max_ms = 10_000;
 /** Half of what a caller has used is forgotten after so long. */
 const forgotten_ms = 10_000;
@@ -23,13 +23,18 @@ const statementsAtOnce = Math.max(1, Math.floor(availableParallelism() / 2));
 interface Work {
   readonly caller: string;
   waited_ms: number;
+  isRunning: boolean;
+  /** Refuse the statements that wait. */
+  readonly waiting: Set<() => void>;
+  /** Ends the count of the time that it waits; null: it does not wait. */
+  stopClock: (() => void) | null;
 }
 
 const works = new AsyncLocalStorage<Work | undefined>();
 
 /** Runs `work`, whose statements wait for their turns from now on, as one call of the caller. */
 export const inLane = <Result>(caller: string, work: () => Result): Result =>
-  works.run({ caller, waited_ms: 0 }, work);
+  works.run({ caller, waited_ms: 0, isRunning: false, waiting: new Set(), stopClock: null }, work);
 
 /** Runs `work` outside of the lane. */
 export const outsideOfLane = <Result>(work: () => Result): Result => works.run(undefined, work);
@@ -102,22 +107,40 @@ const giveTurns = (): void => {
   }
 };
 
+/** Counts the time of a call that waits now; beyond the most it is refused. */
+const startClock = (work: Work): void => {
+  if (work.waiting.size === 0 || work.isRunning || work.stopClock) return;
+  const began_ms = performance.now();
+  const deadline = setTimeout(() => {
+    work.stopClock?.();
+    for (const refuse of work.waiting) refuse();
+  }, wait_max_ms - work.waited_ms);
+  work.stopClock = () => {
+    clearTimeout(deadline);
+    work.waited_ms += performance.now() - began_ms;
+    work.stopClock = null;
+  };
+};
+
 /** Waits for a turn. Rejects with `rate_limited` when the call has waited too long. */
 const takeTurn = async (work: Work): Promise<void> => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const began_ms = performance.now();
-  const deadline = setTimeout(() => {
-    statements.remove(work.caller, resolve);
+  const refuse = (): void => {
+    work.waiting.delete(refuse);
+    statements.remove(work.caller, go);
     reject(tooBusy());
-  }, wait_max_ms - work.waited_ms);
-  statements.add(work.caller, resolve);
+  };
+  const go = (): void => {
+    work.waiting.delete(refuse);
+    work.stopClock?.();
+    work.isRunning = true;
+    resolve();
+  };
+  work.waiting.add(refuse);
+  statements.add(work.caller, go);
   giveTurns();
-  try {
-    await promise;
-  } finally {
-    clearTimeout(deadline);
-    work.waited_ms += performance.now() - began_ms;
-  }
+  startClock(work);
+  await promise;
 };
 
 const slices = new Queue();
@@ -167,6 +190,8 @@ export const inTurn = async <Result>(send: () => Promise<Result>): Promise<Resul
     return await send();
   } finally {
     running.delete(work.caller);
+    work.isRunning = false;
+    startClock(work);
     use(work.caller, performance.now() - began_ms);
     giveTurns();
     await nextSlice();
