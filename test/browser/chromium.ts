@@ -148,8 +148,11 @@ export const openWindow = async (
   return context;
 };
 
-/** Answers that the browser complains of although they are meant. */
-const meant = /status of (404|409|422)/;
+/**
+ * Answers that the browser complains of although they are meant. With 429 a document is told to wait,
+ * as on a busy machine it may be; the console sends it again.
+ */
+const meant = /status of (404|409|422|429)/;
 
 /**
  * Gathers what the page's console says of errors, violations of the policy included, and what it
