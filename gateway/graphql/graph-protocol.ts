@@ -179,6 +179,9 @@ const preparation = ({
 ) => Promise<Prepared>) => {
   return async ({ extra, subscriptions }, id, payload) => {
     const { caller } = extra;
+    const mistake = extra.mistakes.get(id);
+    // At once, whatever becomes of the operation: what stays would pile up, or refuse the next one.
+    extra.mistakes.delete(id);
     const { operationName, variables } = payload;
     if (!caller) return [codedError('unauthorized', 'The connection was not let in.')];
     if (Object.keys(subscriptions).length > operationsPerSocket_max) {
@@ -192,8 +195,6 @@ const preparation = ({
     const token = await takeToken(caller, limiter);
     if (token && !token.taken.granted)
       return [codedError('rate_limited', rateMessage(token.taken.retryAfter_s))];
-    const mistake = extra.mistakes.get(id);
-    extra.mistakes.delete(id);
     if (mistake !== undefined) return [codedError('bad_request', mistake)];
     const query = caller.session === undefined ? payload.query : consoleDocument(payload);
     if (typeof query !== 'string') return [query];

@@ -179,6 +179,26 @@ describe('a socket', () => {
     assert.equal(socket.readyState, socket.OPEN);
   });
 
+  test('forgets what was wrong with an operation that it refused for another reason', async (t) => {
+    let now_us = 0;
+    const { socketUrl, fixture } = await serveGraph(t, { now_us: () => now_us });
+    const rateLimit = { perSecond: 1, burst: 1 };
+    fixture.setKey(testKey, { ...fixture.holderOf(testKey), rateLimit });
+    const socket = await letIn(t, socketUrl);
+    const ask = (variables: string): void =>
+      socket.send(
+        `{"type":"subscribe","id":"1","payload":{"query":"{ __typename }","variables":${variables}}}`,
+      );
+    const codes: unknown[] = [];
+    for (const seconds of [0, 0, 100]) {
+      now_us += seconds * 1_000_000;
+      ask(seconds === 0 ? '{"a":1e2}' : '{}');
+      const [answer]: readonly any[] = await receiveAll(socket, 1);
+      codes.push(answer.payload[0]?.extensions.code ?? answer.type);
+    }
+    assert.deepEqual(codes, ['bad_request', 'rate_limited', 'next']);
+  });
+
   test('is closed with 1009 by a message that is too large', async (t) => {
     const { socketUrl } = await serveGraph(t);
     const socket = await letIn(t, socketUrl);
