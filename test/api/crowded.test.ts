@@ -71,13 +71,15 @@ const askDocument = async ({ key }: Merchant, query: string): Promise<number> =>
 const askList = async (merchant: Merchant, path: string): Promise<number> =>
   (await merchant.call('GET', path)).status;
 
-/** A payment that is made, read and cancelled; gives the statuses that are not of success. */
-const live = async ({ call }: Merchant): Promise<readonly number[]> => {
+/** A payment that is made, read and cancelled; gives the answers that are not of success. */
+const live = async ({ call }: Merchant): Promise<readonly object[]> => {
   const made = await call('POST', '/payments', { amount: 1_000, method: 'sbp' });
   const { id } = made.body.payment ?? {};
   const read = await call('GET', `/payments/${id}`);
   const cancelled = await call('POST', `/payments/${id}/cancel`);
-  return [made, read, cancelled].flatMap(({ status }) => (status < 300 ? [] : [status]));
+  return [made, read, cancelled].flatMap(({ status, headers, body }) =>
+    status < 300 ? [] : [{ status, headers: [...headers], body }],
+  );
 };
 
 /** How many statements of these texts PostgreSQL runs at this moment. */
@@ -98,7 +100,7 @@ const crowdedBy = async (
   const stop = new AbortController();
   const floods = flood(stop.signal);
   await eventually(async () => (await runningNow(text)) > 0, 'the crowd runs');
-  const failed: number[] = [];
+  const failed: object[] = [];
   let most = 0;
   for (let life = 0; life < lives; life += 1) {
     failed.push(...(await live(neighbour)));

@@ -1,9 +1,12 @@
 /** Whose statements wait for whom (decision A-340). */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, mock, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import { inLane, outsideOfLane } from '../../subgraphs/kernel/service/lane.ts';
+import { openTestClocks } from '../../subgraphs/kernel/clock/test-clocks.ts';
+import { gatherRows } from '../../subgraphs/kernel/database/gather-rows.ts';
 import { run } from '../../subgraphs/kernel/database/statement.ts';
 import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
@@ -129,4 +132,37 @@ test('a statement that fails gives its turn on', async () => {
     /division by zero/,
   );
   assert.deepEqual(await inLane('merchant a', () => run(pool, quick, [])), [{ one: 1 }]);
+});
+
+test('what all callers share is read and written outside of the lane', async (t) => {
+  await pool.query(
+    'create table test_clock (merchant_id uuid); create table noted (at timestamptz)',
+  );
+  const bus = { publish: async () => {}, subscribe: () => () => {} };
+  const clocks = openTestClocks({ pool, bus, now: () => Temporal.Now.instant() });
+  t.after(() => clocks.close());
+  const shop = {
+    kind: 'shop',
+    merchantId: randomUUID(),
+    shopId: randomUUID(),
+    mode: 'test',
+  } as const;
+  const insert = {
+    name: '',
+    text: 'insert into noted select * from json_populate_recordset(null::noted, $1)',
+  };
+  const rows = gatherRows(pool, insert, (lost) => assert.equal(lost, 0));
+  t.after(() => rows.close());
+  const lock = await holdLock(6);
+  const running = inLane('merchant a', () => run(pool, wanting(6), []));
+  await eventually(async () => (await lock.wanted()) === 1, 'the first');
+  await inLane('merchant a', async () => {
+    rows.add({ at: Temporal.Now.instant() });
+    await clocks.timeOf(shop);
+  });
+  await clocks.timeOf(shop);
+  await eventually(async () => (await pool.query('select from noted')).rowCount === 1, 'the row');
+  assert.equal(await lock.wanted(), 1);
+  await lock.release();
+  await running;
 });

@@ -7,6 +7,7 @@
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { Bus } from '../service/bus.ts';
 import type { Mode } from '../rules/mode.ts';
+import { outsideOfLane } from '../service/lane.ts';
 
 /** Something of a merchant whose time is asked for. */
 export type Timed =
@@ -158,7 +159,8 @@ class KnownClocks implements TestClocks {
   #ask(): void {
     this.#askedAt_ms = performance.now();
     this.#asked += 1;
-    this.#asking = this.#read(this.#asked);
+    // The list is everybody's, so that nobody's turn is waited for.
+    this.#asking = outsideOfLane(() => this.#read(this.#asked));
     // Whoever waits for the list gets the error; the next call reads it again.
     this.#asking.catch(() => this.#forget());
   }

@@ -3,6 +3,7 @@
  * a killed process had gathered is lost, and what the database does not take is dropped: rows for
  * people to look at, from which no money follows.
  */
+import { outsideOfLane } from '../service/lane.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
 /** Rows gather for so long. */
@@ -48,7 +49,7 @@ export const gatherRows = (
         return;
       }
       waiting.push(row);
-      timer ??= setTimeout(() => void write(), gather_ms).unref();
+      timer ??= setTimeout(() => void outsideOfLane(write), gather_ms).unref();
     },
     close: () => {
       if (timer) clearTimeout(timer);

@@ -17,6 +17,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Secrets } from '../service/config/config.ts';
 import { allKeys, currentKey, type Keys } from '../service/access/keys.ts';
 import type { ServiceKeys } from '../service/access/principal-header.ts';
+import { outsideOfLane } from '../service/lane.ts';
 import type { Logger } from '../service/tracing/telemetry.ts';
 import { keyIdOf, seal, sealedWith, unseal } from '../service/access/vault.ts';
 import { KeptKeyEntity } from './entities.ts';
@@ -174,7 +175,7 @@ class ReadKeys implements KeptKeys {
     if (this.#looking) return this.#looking;
     if (this.#isRead && performance.now() - this.#lookedAt_ms < lookAgain_ms) return;
     this.#lookedAt_ms = performance.now();
-    this.#looking = this.#read().finally(() => (this.#looking = null));
+    this.#looking = outsideOfLane(() => this.#read()).finally(() => (this.#looking = null));
     return this.#looking;
   }
 

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { outsideOfLane } from '../service/lane.ts';
 import { eachMerchant } from './by-merchant.ts';
 import { poolOf } from './pool-of.ts';
 import { run, type Runner, type Statement } from './statement.ts';
@@ -20,7 +21,9 @@ export const isSpread = (runner: Runner): Promise<boolean> => {
   const pool = runner instanceof pg.Pool ? runner : (poolOf(runner) ?? runner);
   const found =
     known.get(pool) ??
-    run<{ isSpread: boolean }>(runner, ask, []).then(([row]) => row?.isSpread === true);
+    outsideOfLane(() => run<{ isSpread: boolean }>(runner, ask, [])).then(
+      ([row]) => row?.isSpread === true,
+    );
   known.set(pool, found);
   found.catch(() => known.delete(pool));
   return found;

@@ -10,6 +10,7 @@ import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { BlockKind } from '../rules/block.ts';
 import type { Bus } from '../service/bus.ts';
 import type { Keys } from '../service/access/keys.ts';
+import { outsideOfLane } from '../service/lane.ts';
 import { exchangeRate, usdtOf } from '../rules/exchange.ts';
 import { purposeSearch } from '../rules/purpose.ts';
 import { BlockLists, type BlockRows } from './block-lists.ts';
@@ -146,7 +147,8 @@ class KeptPolicies implements Policies {
   #read(): Promise<PolicyLists> {
     if (this.#reading && this.#reading.began_ms > this.#changedAt_ms) return this.#reading.lists;
     const turn = { began_ms: Infinity };
-    const reading = Object.assign(turn, { lists: this.#readInTurn(turn) });
+    const lists = outsideOfLane(() => this.#readInTurn(turn));
+    const reading = Object.assign(turn, { lists });
     this.#reading = reading;
     const end = (): void => {
       if (this.#reading === reading) this.#reading = null;

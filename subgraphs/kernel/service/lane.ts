@@ -36,7 +36,10 @@ const works = new AsyncLocalStorage<Work | undefined>();
 export const inLane = <Result>(caller: string, work: () => Result): Result =>
   works.run({ caller, waited_ms: 0, isRunning: false, waiting: new Set(), stopClock: null }, work);
 
-/** Runs `work` outside of the lane. */
+/**
+ * Runs `work` outside of the lane: a change, or what all callers share, which must not wait for the
+ * turn of the one who happens to need it first.
+ */
 export const outsideOfLane = <Result>(work: () => Result): Result => works.run(undefined, work);
 
 /** Whether what runs now is in the lane. */

@@ -12,6 +12,7 @@ import { run, type Runner, type Statement } from '../../database/statement.ts';
 import { healthBounds_ms, healthBucket_min, withinColumn } from '../../rules/bank-health.ts';
 import type { Mode } from '../../rules/mode.ts';
 import type { BankOperation, RouteMethod } from '../../rules/route.ts';
+import { outsideOfLane } from '../../service/lane.ts';
 import { metrics } from '../../service/tracing/telemetry.ts';
 import { breakerOf } from '../breaker.ts';
 
@@ -140,7 +141,7 @@ export const openCallCounter = (
       }
       rows.set(name, row);
       add(row, call);
-      timer ??= setTimeout(() => void write(), flush_ms).unref();
+      timer ??= setTimeout(() => void outsideOfLane(write), flush_ms).unref();
     },
     close: async () => {
       if (timer) clearTimeout(timer);
