@@ -51,6 +51,7 @@ const programArguments = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  '--in-process-gpu',
   '--blink-settings=defaultFontSize=16',
 ];
 

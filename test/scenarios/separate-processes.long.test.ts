@@ -6,7 +6,6 @@ import { refunds } from './refunds.ts';
 import { severalFacades } from './several-facades.ts';
 import { tokens } from './tokens.ts';
 import { startWatched, type Watched } from './start-watched.ts';
-import { isLong, size } from '../support/size.ts';
 
 describe(
   'the service as separate processes with Redis, two facades and two payments subgraphs among them',
@@ -17,11 +16,7 @@ describe(
     // nothing.
     before(
       async () =>
-        void (service = await startWatched(
-          size('few', 'separate'),
-          { RATE_LIMIT_WAIT_MS: '10000' },
-          2,
-        )),
+        void (service = await startWatched('separate', { RATE_LIMIT_WAIT_MS: '10000' }, 2)),
     );
     after(() => service.stop());
     const started = (): Watched => service;
@@ -29,11 +24,8 @@ describe(
     // Each has a merchant of its own, and waits for the simulated bank most of the time.
     describe('the scenarios', { concurrency: 3 }, () => {
       tokens(started);
-      // One process has them in every run.
-      if (isLong) {
-        onePayment(started);
-        refunds(started);
-      }
+      onePayment(started);
+      refunds(started);
     });
 
     describe('what several facades agree on', () => severalFacades(started));

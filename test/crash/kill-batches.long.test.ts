@@ -19,19 +19,18 @@ import { spawnProcess, stopProcess, untilReady, type ServiceProcess } from '../s
 import { compareBalances, registryOf, sumOf } from './books.ts';
 import { eventually } from '../support/eventually.ts';
 import { fastEnvironment, usualTimes } from '../support/fast-time.ts';
-import { size } from '../support/size.ts';
 
 const merchants = 2;
 /** Callers of one merchant that make the same kind of call. */
-const callersOfKind = size(3, 6);
+const callersOfKind = 6;
 /** Payments of one merchant that are refunded in parts. */
-const refunded = size(4, 8);
+const refunded = 8;
 const paid = 1_000_000;
 const funds = 50_000_000;
-/** How long the callers call before each blow; in the long form there are more blows. */
-const load_ms = size([300], [500, 1_200]);
+/** How long the callers call before each blow. */
+const load_ms = [500, 1_200];
 /** How many answered calls are made again after a blow. */
-const answeredAgain = size(15, 40);
+const answeredAgain = 40;
 
 const kinds = ['create', 'refund', 'payout', 'charge'] as const;
 type Kind = (typeof kinds)[number];

@@ -12,7 +12,6 @@ import { openPool } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeMerchant, type Merchant } from '../support/merchant.ts';
 import { startOwn, type ServiceInUse } from '../support/plain-service.ts';
-import { size } from '../support/size.ts';
 
 const day = { from: '2026-11-01T00:00:00Z', to: '2026-12-01T00:00:00Z' };
 const twenty = Array.from({ length: 20 }, (_, place) => place);
@@ -23,7 +22,7 @@ const eventLog = `{ ${twenty.map((place) => `a${place}: eventLog(first: 50, subj
 const totalsText = '%from hourly_total where merchant_id%';
 const eventLogText = '%and webhook_event is not null and sequence%';
 
-const lives = size(8, 40);
+const lives = 20;
 
 let service: ServiceInUse;
 let pool: pg.Pool;
