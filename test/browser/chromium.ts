@@ -51,7 +51,8 @@ const programArguments = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  '--in-process-gpu',
+  // The windows of a test file share one.
+  '--renderer-process-limit=1',
   '--blink-settings=defaultFontSize=16',
 ];
 

@@ -18,7 +18,8 @@ import { openVisitor, type Visitor } from './visitor.ts';
 let service: ServiceInUse;
 let database: pg.Client;
 before(async () => {
-  service = await startOwn();
+  // Its jobs wait for the locked table, too, each on a connection.
+  service = await startOwn({ DATABASE_POOL: '20' });
   database = new pg.Client({ connectionString: service.databaseUrl });
   await database.connect();
 });
