@@ -14,7 +14,7 @@ import { subgraphNames } from '../../schema/sources.ts';
 import { settle } from '../../subgraphs/open-place.ts';
 import { readConfig } from '../../subgraphs/read-config.ts';
 import { readRoles } from '../../subgraphs/kernel/service/config/roles.ts';
-import { edgesOf } from './edges.ts';
+import { importsOf } from './edges.ts';
 import { readText, root } from './tree.ts';
 
 interface Service {
@@ -71,7 +71,7 @@ const filledIn = (value: string): string =>
 const reached = (from: string, seen = new Set<string>()): ReadonlySet<string> => {
   if (seen.has(from)) return seen;
   seen.add(from);
-  for (const { to, ours, typeOnly } of edgesOf(from, readText(from)))
+  for (const { to, ours, typeOnly } of importsOf.get(from) ?? [])
     if (ours && !typeOnly && to.endsWith('.ts')) reached(to, seen);
   return seen;
 };

@@ -1,9 +1,7 @@
-/**
- * Who imports what: every import, re-export, dynamic import and `import('...')` type of a
- * TypeScript text.
- */
+/** Who imports what: the imports, re-exports and dynamic imports of a TypeScript text. */
 import { posix } from 'node:path';
-import { Visitor, parseSync, type Expression, type StringLiteral } from 'oxc-parser';
+import { parseSync } from 'oxc-parser';
+import { readText, typescriptFiles } from './tree.ts';
 
 export interface Edge {
   /** The importing file, by its path from the root. */
@@ -28,69 +26,42 @@ const packageOf = (specifier: string): string => {
     .join('/');
 };
 
-const edgeTo = (
-  from: string,
-  specifier: string,
-  typeOnly: boolean,
-  names: readonly string[],
-): Edge => {
-  const ours = specifier.startsWith('.');
-  return {
-    from,
-    to: ours ? posix.join(posix.dirname(from), specifier) : packageOf(specifier),
-    ours,
-    typeOnly,
-    names,
-  };
-};
-
-const textOf = (path: string, source: Expression | StringLiteral): string => {
-  if (source.type === 'Literal' && typeof source.value === 'string') return source.value;
-  throw new Error(`${path} imports what is only known when it runs: it cannot be checked`);
-};
-
 /**
  * The edges of one file. Throws when the text cannot be parsed, or when a dynamic import does not
- * name its module as a literal.
+ * name its module as a literal. The linter refuses the form `import('...')` of a type.
  */
 export const edgesOf = (path: string, text: string): readonly Edge[] => {
-  const { program, errors } = parseSync(path, text);
+  const { module, errors } = parseSync(path, text);
   if (errors.length > 0)
     throw new Error(`${path} cannot be parsed: ${errors.map(({ message }) => message).join('; ')}`);
-  const edges: Edge[] = [];
-  new Visitor({
-    ImportDeclaration({ source, importKind, specifiers }) {
-      const all =
-        specifiers.length > 0 &&
-        specifiers.every(
-          (specifier) => specifier.type === 'ImportSpecifier' && specifier.importKind === 'type',
-        );
-      const names = specifiers.flatMap((specifier) =>
-        specifier.type === 'ImportSpecifier' && specifier.imported.type === 'Identifier'
-          ? [specifier.imported.name]
-          : [],
-      );
-      edges.push(
-        edgeTo(
-          path,
-          source.value,
-          importKind === 'type' || all,
-          names.length === specifiers.length ? names : [],
-        ),
-      );
-    },
-    ExportNamedDeclaration({ source, exportKind }) {
-      if (source) edges.push(edgeTo(path, source.value, exportKind === 'type', []));
-    },
-    ExportAllDeclaration({ source, exportKind }) {
-      edges.push(edgeTo(path, source.value, exportKind === 'type', []));
-    },
-    ImportExpression({ source }) {
-      edges.push(edgeTo(path, textOf(path, source), false, []));
-    },
-    TSImportType({ source }) {
-      edges.push(edgeTo(path, textOf(path, source), true, []));
-    },
-  }).visit(program);
-  return edges;
+  const edgeTo = (specifier: string, typeOnly: boolean, names: readonly string[] = []): Edge => {
+    const ours = specifier.startsWith('.');
+    const to = ours ? posix.join(posix.dirname(path), specifier) : packageOf(specifier);
+    return { from: path, to, ours, typeOnly, names };
+  };
+  const imports = module.staticImports.map(({ moduleRequest, entries }) => {
+    const names = entries.flatMap(({ importName }) => importName.name ?? []);
+    return edgeTo(
+      moduleRequest.value,
+      entries.length > 0 && entries.every(({ isType }) => isType),
+      names.length === entries.length ? names : [],
+    );
+  });
+  const exports = module.staticExports
+    .flatMap(({ entries }) => entries)
+    .flatMap(({ moduleRequest, isType }) =>
+      moduleRequest ? edgeTo(moduleRequest.value, isType) : [],
+    );
+  const dynamic = module.dynamicImports.map(({ moduleRequest: { start, end } }) => {
+    const [, specifier] = /^'([^']+)'$/.exec(text.slice(start, end)) ?? [];
+    if (specifier === undefined)
+      throw new Error(`${path} imports what is only known when it runs: it cannot be checked`);
+    return edgeTo(specifier, false);
+  });
+  return [...imports, ...exports, ...dynamic];
 };
+
+/** What each TypeScript file of the project imports. They are read once for all tests. */
+export const importsOf: ReadonlyMap<string, readonly Edge[]> = new Map(
+  typescriptFiles().map((path) => [path, edgesOf(path, readText(path))]),
+);

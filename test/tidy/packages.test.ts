@@ -1,18 +1,14 @@
 /**
  * What is installed: exact versions, no registry's address, licences that a closed product may be
- * built on, nothing that is not used.
+ * built on.
  */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import packageJson from '../../package.json' with { type: 'json' };
-import { edgesOf } from './edges.ts';
-import { holesOf, type LockedPackage, type LockedPackages } from './lock.ts';
-import { readText, typescriptFiles } from './tree.ts';
+import { findHoles, packages, withPackages } from './packages.ts';
+import { readText } from './tree.ts';
 
-const { packages }: { packages: LockedPackages } = JSON.parse(readText('package-lock.json'));
-const locked: readonly (readonly [path: string, LockedPackage])[] = Object.entries(packages).filter(
-  ([path]) => path !== '',
-);
+const locked = Object.entries(packages).filter(([path]) => path !== '');
 
 const permissive = new Set([
   'MIT',
@@ -63,11 +59,9 @@ describe('packages', () => {
     );
   });
 
-  test('the lock file has no hole, which npm ci would refuse (node test/tidy/lock.ts fills them)', () => {
+  test('the lock file has no hole, which npm ci would refuse (node test/tidy/packages.ts fills them)', () => {
     assert.ok(locked.length > 300, `saw only ${locked.length} packages`);
-    assert.deepEqual(holesOf(packages), []);
-    const { 'node_modules/pg': _, ...without } = packages;
-    assert.ok(holesOf(without).some(({ name }) => name === 'pg'));
+    assert.deepEqual(findHoles(), []);
   });
 
   test('the lock file has no address, so that any registry serves it, and a digest for every package that is not for one platform', () => {
@@ -99,20 +93,8 @@ describe('packages', () => {
     );
   });
 
-  test('every production package is imported, or resolved by its name, by something other than a test', () => {
-    const files = typescriptFiles().filter((path) => !path.startsWith('test/'));
-    const imported = new Set(
-      files.flatMap((path) => edgesOf(path, readText(path)).map(({ to }) => to)),
-    );
-    const code = files.map(readText).join('\n');
-    const ofConsole = Object.keys(packageJson.optionalDependencies).filter(
-      (name) => !name.startsWith('node-'),
-    );
-    assert.deepEqual(
-      [...Object.keys(packageJson.dependencies), ...ofConsole].filter(
-        (name) => !imported.has(name) && !code.includes(`resolve('${name}')`),
-      ),
-      [],
-    );
+  test('SECURITY.md lists what is installed (node test/tidy/packages.ts writes it)', () => {
+    const text = readText('SECURITY.md');
+    assert.equal(withPackages(text), text);
   });
 });

@@ -16,7 +16,6 @@ import {
   visit,
   type DocumentNode,
   type GraphQLNamedType,
-  printSchema,
 } from 'graphql';
 import { readOperations, readSubgraphSdl, subgraphNames } from '../../schema/sources.ts';
 import { liveKinds, webhookEvents } from '../../subgraphs/kernel/rules/event.ts';
@@ -126,18 +125,6 @@ describe('the schema', () => {
     assert.ok(fields.length > 300);
     assert.deepEqual(
       fields.filter(({ described }) => !described).map(({ name }) => name),
-      [],
-    );
-  });
-
-  test('refers to the contract by its decisions, which are in schema/DECISIONS.md, and to no other document', () => {
-    const decisions = readText('schema/DECISIONS.md');
-    const text = printSchema(schema);
-    assert.deepEqual(text.match(/additions, section \d/gi), null);
-    const named = new Set(text.match(/\bD-\d{2,3}[a-z]?\b/g));
-    assert.ok(named.size > 20);
-    assert.deepEqual(
-      [...named].filter((id) => !decisions.includes(`| ${id} |`)),
       [],
     );
   });
