@@ -54,13 +54,13 @@ const hasLongForm = (path: string): boolean =>
   isLongOnly(path) ||
   /(?:support\/size|\/cases)\.ts'/.test(readFileSync(resolve(root, path), 'utf8'));
 
-// Benchmarks are not tests, and the tidy tests are a part of the check.
+// The tidy tests are a part of the check.
 const testFiles = (named: readonly string[], long: boolean): readonly string[] => {
   const patterns = named.map((path) =>
     statSync(resolve(root, path)).isDirectory() ? `${path}/**/*.test.ts` : path,
   );
   const everything = () =>
-    globSync('test/**/*.test.ts', { cwd: root, exclude: ['test/bench/**', 'test/tidy/**'] });
+    globSync('test/**/*.test.ts', { cwd: root, exclude: ['test/tidy/**'] });
   const found = named.length > 0 ? globSync(patterns, { cwd: root }) : everything();
   return found
     .filter((path) => (long ? hasLongForm(path) : !isLongOnly(path)))

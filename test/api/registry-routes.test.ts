@@ -6,9 +6,9 @@ import { get, type IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import { readContract } from '../../rest-facade/read-contract.ts';
-import { residentMemory_MiB } from '../bench/cpu.ts';
 import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { askGraph, callRest, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { residentMemory_MiB } from '../support/resident-memory.ts';
 import { startService, type Service } from '../support/service.ts';
 import { plantPayments, plantPostings } from './planted-registry.ts';
 

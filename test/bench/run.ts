@@ -1,86 +1,139 @@
 /**
- * `npm run bench [-- summary] [-- create read ... peers soak] [--quick] [--minutes=30]
- * [--payments=5000000] ...`: measures the service against baselines in the same run and prints
- * ratios. What it measures it starts itself, each in processes of its own. No figure here fails
- * anything: machines differ. A part that cannot be measured does, after the others have been.
+ * `npm run bench [-- create read whole webhooks documents soak lists] [--quick] [--minutes=30]
+ * [--payments=5000000]`: measures the service next to a bare program of fastify and pg, which makes
+ * the same exchanges on the same PostgreSQL, by turns, and prints ratios. A run that is not quick
+ * writes its tables to docs/benchmarks.md. No figure here fails anything: machines differ. A part
+ * that cannot be measured does, after the others have been.
  */
-import { openLoad } from './load.ts';
-import {
-  announce,
-  limitOf,
-  measureParts,
-  partNames,
-  summaryParts,
-  type PartName,
-} from './parts.ts';
-import { planOf, sizeNames, type Sizes } from './plan.ts';
-import { openProgress } from './progress.ts';
-import { aimsOf, keep, tableOf } from './report.ts';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { listRows } from './lists.ts';
+import { createRows, documentRows, readRows, wholeRows } from './payments.ts';
+import type { Row } from './rounds.ts';
+import { openBench, type Bench } from './sides.ts';
+import { soakRows } from './soak.ts';
+import { webhookRows } from './webhooks.ts';
 
-interface Asked {
-  readonly parts: readonly PartName[];
-  readonly quick: boolean;
-  readonly sizes: Sizes;
-  /** Whether the aims are the last thing printed, and the sizes those of ten minutes. */
-  readonly summary: boolean;
-}
+const args = process.argv.slice(2);
 
-/** What a summary measures less of. */
-const summarySizes: Sizes = { rounds: 4, backlog: 10_000 };
+/** The number that an option gives; null without it. */
+const numberOf = (name: string): number | null => {
+  const text = args.find((argument) => argument.startsWith(`--${name}=`))?.split('=')[1];
+  return text === undefined ? null : Number(text);
+};
 
-const sizeArgument = /^--(\w+)=(\d+(?:\.\d+)?)$/;
+/** In the order in which they are measured: the lists leave millions of rows behind. */
+const parts = {
+  create: createRows,
+  read: readRows,
+  whole: wholeRows,
+  webhooks: webhookRows,
+  documents: documentRows,
+  soak: soakRows(numberOf('minutes')),
+  lists: listRows(numberOf('payments')),
+} as const satisfies Readonly<Record<string, (bench: Bench) => Promise<readonly Row[]>>>;
 
-/** What the command line asks for. Throws at what it does not know. */
-const readArguments = (args: readonly string[]): Asked => {
-  const sizes = Object.fromEntries(
-    args.flatMap((argument) => {
-      const [, name, size] = sizeArgument.exec(argument) ?? [];
-      return sizeNames.some((known) => known === name) ? [[name, Number(size)]] : [];
-    }),
+type PartName = keyof typeof parts;
+const partNames = Object.keys(parts) as readonly PartName[];
+
+const head = ['what', 'ratio', 'service', 'bare fastify and pg'];
+const cellsOf = ({ what, ratio, service, bare }: Row): readonly string[] => [
+  what,
+  ratio.toFixed(2),
+  service,
+  bare,
+];
+
+/** Rows for a person at a terminal. */
+const textTable = (rows: readonly Row[]): string => {
+  const lines = [head, ...rows.map(cellsOf)];
+  const widths = head.map((_, column) =>
+    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
   );
-  const isKnown = (argument: string): boolean =>
-    argument === '--quick' ||
-    argument === 'summary' ||
-    Object.hasOwn(sizes, sizeArgument.exec(argument)?.[1] ?? '') ||
-    partNames.some((name) => name === argument);
-  const unknown = args.filter((argument) => !isKnown(argument));
-  if (unknown.length > 0) {
-    throw new Error(
-      `there is no ${unknown.join(', ')}; there is summary, ${partNames.join(', ')}, --quick, ${sizeNames.map((name) => `--${name}=<number>`).join(', ')}`,
-    );
-  }
+  return lines
+    .map((line) =>
+      line
+        .map((text, column) => text.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+};
+
+const document = join(import.meta.dirname, '../../docs/benchmarks.md');
+const introduction = `# Benchmarks
+
+Written by \`npm run bench\`: do not edit. The service in one process runs next to a bare program of
+fastify and pg ([test/bench/bare.ts](../test/bench/bare.ts)), which makes the same exchanges with
+none of the service's guarantees. Both use the same PostgreSQL and are measured by turns; the same
+machine carries everything, the load too. A ratio is the service's throughput over that of the bare
+program, or the bare program's time over the service's: more is better. Machines differ; ratios
+differ less.
+`;
+
+/** The sections of the document by the name of their part. */
+const readSections = (): Map<string, string> => {
+  const text = existsSync(document) ? readFileSync(document, 'utf8') : '';
+  return new Map(
+    text
+      .split(/^## /m)
+      .slice(1)
+      .map((section) => [section.split('\n')[0] ?? '', `## ${section.trim()}\n`]),
+  );
+};
+
+/** Writes the section of a part anew; those of the others stay. */
+const keep = (name: PartName, rows: readonly Row[]): void => {
+  const date = Temporal.Now.plainDateISO().toString();
+  const machine = `${availableParallelism()} cores of ${cpus()[0]?.model ?? 'an unknown processor'}, load ${loadavg()[0]?.toFixed(1)}, Node ${process.version}`;
+  const table = [head, head.map(() => '---'), ...rows.map(cellsOf)]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
+  const sections = readSections();
+  sections.set(name, `## ${name}\n\n${date}, ${machine}.\n\n${table}\n`);
+  const kept = partNames.flatMap((part) => sections.get(part) ?? []);
+  writeFileSync(document, [introduction, ...kept].join('\n'));
+};
+
+const main = async (): Promise<void> => {
   const named = partNames.filter((name) => args.includes(name));
-  const summary = args.includes('summary');
-  return {
-    parts: named.length > 0 ? named : summary ? summaryParts : partNames,
-    quick: args.includes('--quick'),
-    sizes: summary ? { ...summarySizes, ...sizes } : sizes,
-    summary,
-  };
-};
-
-const main = async (args: readonly string[]): Promise<void> => {
-  const { parts, quick, sizes, summary } = readArguments(args);
-  const plan = planOf(quick, sizes);
-  console.error(announce(parts, plan));
-  await using load = openLoad();
-  const at = Temporal.Now.instant();
-  const { progress } = openProgress(limitOf(parts, plan));
-  const { rows, failed } = await measureParts(parts, { plan, load, progress }, (soFar) =>
-    keep(soFar, at),
+  const quick = args.includes('--quick');
+  const unknown = args.filter(
+    (argument) =>
+      argument !== '--quick' &&
+      !/^--(minutes|payments)=\d+(\.\d+)?$/.test(argument) &&
+      !named.some((name) => name === argument),
   );
-  if (rows.length > 0) {
-    process.stdout.write(
-      `\n${tableOf(rows)}\n\nRatios: more is better. A cost's ratio is the baseline's over the subject's. Written to ${keep(rows, at)}\n`,
+  if (unknown.length > 0)
+    throw new Error(
+      `there is no ${unknown.join(', ')}; there is ${partNames.join(', ')}, --quick, --minutes=<number>, --payments=<number>`,
     );
-  }
-  if (summary) process.stdout.write(`\nThe aims:\n\n${aimsOf(rows)}\n`);
-  if (failed.length === 0) return;
-  console.error(`\nNot measured:\n${failed.join('\n')}`);
-  process.exitCode = 1;
+  const began_ms = performance.now();
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => stopping.abort(new Error('stopped')));
+  // The first signal ends the run in order, at its next word; the second at once.
+  const progress = (text: string): void => {
+    stopping.signal.throwIfAborted();
+    console.error(`${((performance.now() - began_ms) / 1_000).toFixed(0).padStart(4)} s  ${text}`);
+  };
+  await using stack = new AsyncDisposableStack();
+  const bench = await openBench({ quick, progress }, stack);
+  const found: Row[] = [];
+  for (const name of named.length > 0 ? named : partNames)
+    try {
+      const rows = await parts[name](bench);
+      found.push(...rows);
+      if (!quick) keep(name, rows);
+    } catch (error) {
+      console.error(`${name} was not measured:`, error);
+      process.exitCode = 1;
+    }
+  if (found.length > 0) process.stdout.write(`\n${textTable(found)}\n`);
 };
 
-await main(process.argv.slice(2)).catch((error: unknown) => {
+await main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 });

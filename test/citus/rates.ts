@@ -4,13 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cpuOfPostmaster } from '../bench/cpu.ts';
-import { busyMerchant } from '../bench/fixture.ts';
+import { busyMerchant, connections, createRequest } from '../bench/sides.ts';
 import { openLoad, type Load } from '../bench/load.ts';
-import { createRequest } from '../bench/payment-requests.ts';
-import { connections } from '../bench/plan.ts';
 import { migrateTemplate } from '../support/migrated.ts';
 import { startService, type Service } from '../support/service.ts';
 import { distribute, startCitus, startPlain, type Servers } from './servers.ts';
@@ -48,6 +46,65 @@ const openSide = async (servers: Servers): Promise<Side> => {
   return { servers, service, requests };
 };
 
+const read = (path: string): string | null => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+};
+
+const foldersIn = (path: string): readonly string[] => {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+};
+
+/** Nanoseconds that the threads of a process have run; null when it cannot be known. */
+const processCpu_ns = (pid: number): number | null => {
+  const threads = foldersIn(`/proc/${pid}/task`).map((thread) =>
+    read(`/proc/${pid}/task/${thread}/schedstat`),
+  );
+  const known = threads.filter((text) => text !== null);
+  return known.length === 0
+    ? null
+    : known.reduce((sum, text) => sum + Number(text.split(' ', 1)[0]), 0);
+};
+
+/**
+ * The fields of /proc/<pid>/stat after the process' name, which may hold anything, brackets too.
+ */
+const statOf = (pid: number | string): readonly string[] =>
+  read(`/proc/${pid}/stat`)?.split(') ').at(-1)?.split(' ') ?? [];
+
+const parentOf = (pid: string): number => Number(statOf(pid)[1] ?? 0);
+
+/** The length of Linux' clock ticks, which are the same on every machine that Node runs on. */
+const tick_ns = 10_000_000;
+
+/** Nanoseconds that children which have ended had run. */
+const endedChildren_ns = (pid: number): number => {
+  const fields = statOf(pid);
+  return (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) * tick_ns;
+};
+
+/** Reads the CPU time of a group of processes, in microseconds; null when it cannot be known. */
+type CpuClock = () => number | null;
+
+/** The clock of a PostgreSQL server by its first process, and of all that it has started. */
+const cpuOfPostmaster = (postmaster: number): CpuClock => {
+  return () => {
+    const children = foldersIn('/proc').filter(
+      (name) => /^\d+$/.test(name) && parentOf(name) === postmaster,
+    );
+    const times = [postmaster, ...children.map(Number)].map((pid) => processCpu_ns(pid) ?? 0);
+    const cpu_ns = times.reduce((sum, time) => sum + time, endedChildren_ns(postmaster));
+    return cpu_ns === 0 ? null : cpu_ns / 1_000;
+  };
+};
+
 const median = (values: readonly number[]): number =>
   values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 
@@ -75,7 +132,6 @@ describe('a service on spread tables', { concurrency: false }, () => {
       requests,
       connections,
       duration_ms,
-      requests_max: Number.MAX_SAFE_INTEGER,
     });
     return (answered / elapsed_ms) * 1_000;
   };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** Folders that hold nothing of ours: packages, history, and what a run leaves behind. */
 const foreign = (path: string): boolean =>
   /(^|\/)(node_modules|\.git|\.data[^/]*)$|^console\/dist/.test(path) ||
-  ['test/bench/results', 'test/browser/screenshots', 'sdk/dist'].includes(path);
+  ['test/browser/screenshots', 'sdk/dist'].includes(path);
 
 export const root = join(import.meta.dirname, '../..');
 
