@@ -25,7 +25,7 @@ import { ledgerTypes } from '../../subgraphs/kernel/rules/postings.ts';
 import { refusalCodes } from '../../subgraphs/kernel/rules/refusal.ts';
 import { access } from '../../subgraphs/kernel/service/access/access.ts';
 import { paymentMethods, paymentStatuses } from '../../subgraphs/payments/rules/payment.ts';
-import { readText, typescriptFiles } from './tree.ts';
+import { readText, typescriptFiles } from '../tidy/tree.ts';
 
 const supergraph = Supergraph.build(readText('schema/supergraph.graphql'));
 const schema = supergraph.apiSchema().toGraphQLJSSchema();

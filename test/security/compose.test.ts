@@ -14,8 +14,8 @@ import { subgraphNames } from '../../schema/sources.ts';
 import { settle } from '../../subgraphs/open-place.ts';
 import { readConfig } from '../../subgraphs/read-config.ts';
 import { readRoles } from '../../subgraphs/kernel/service/config/roles.ts';
-import { importsOf } from './edges.ts';
-import { readText, root } from './tree.ts';
+import { importsOf } from '../tidy/edges.ts';
+import { readText, root } from '../tidy/tree.ts';
 
 interface Service {
   readonly image: string;
