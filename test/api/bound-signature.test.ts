@@ -1,18 +1,12 @@
 import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import {
-  issueKey,
-  requireSignature,
-  send,
-  signed,
-  signedWhole,
-  type SignedParts,
-} from '../support/cabinet.ts';
+import { issueKey, requireSignature, send, signed } from '../support/cabinet.ts';
 import { askGraph } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { eventually } from '../support/eventually.ts';
@@ -22,6 +16,26 @@ const service = await openPlainService();
 after(() => service.stop());
 const api = `${service.rest}/v1/public`;
 const openShop = (required = true) => openSigningShop(service, required);
+
+/** What a signature of the whole request is over (API-NOTES.md, "Signing requests"). */
+interface SignedParts {
+  readonly method: string;
+  /** The path with its query. */
+  readonly target: string;
+  readonly key?: string;
+  readonly body?: string | Uint8Array;
+  /** Seconds from now. */
+  readonly in_s?: number;
+}
+
+/** The header of a signature over the whole request, computed independently of the service. */
+const signedWhole = (
+  secret: string,
+  { method, target, key = '', body = '', in_s = 0 }: SignedParts,
+): string => {
+  const t = Math.floor(Date.now() / 1_000) + in_s;
+  return `t=${t},s2=${createHmac('sha256', secret).update(`${t}\n${method}\n${target}\n${key}\n`).update(body).digest('hex')}`;
+};
 
 /** The example of the notes on the API, as a merchant pastes it. */
 const pastedExample = (): string => {

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { superuser } from '../../subgraphs/kernel/database/embedded/cluster.ts';
 import { freePort } from '../support/free-port.ts';
-import { startRedisCluster, type TestRedisCluster } from '../support/redis-cluster.ts';
+import { startRedisCluster, type TestRedisCluster } from '../queue/redis-cluster.ts';
 import {
   spawnProcess,
   stopProcess,

@@ -9,10 +9,17 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { Redis } from 'ioredis';
 import { freePort } from '../support/free-port.ts';
 import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
-import { askGraph, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
+import {
+  askGraph,
+  makeMerchant,
+  openReceiver,
+  type Merchant,
+  type Received,
+} from '../support/merchant.ts';
 import { noRedis, startRedis, type TestRedis } from '../support/redis.ts';
 import {
   spawnProcess,
@@ -21,7 +28,6 @@ import {
   type Service,
   type ServiceProcess,
 } from '../support/service.ts';
-import { isAsGetAnswers } from '../support/webhook-body.ts';
 import { eventually } from '../support/eventually.ts';
 import { fastEnvironment, fastTime_ms, usualTimes } from '../support/fast-time.ts';
 
@@ -37,6 +43,30 @@ let postgres: Awaited<ReturnType<typeof startEmbeddedPostgres>>;
 let redis: TestRedis;
 const running = new Map<string, ServiceProcess>();
 let start: (name: string) => Promise<void> = async () => {};
+
+/**
+ * What GET answers now for the object that a webhook is about: a payment or a payout. Null while
+ * the service is away.
+ */
+const readSubject = async (
+  merchant: Merchant,
+  { body }: Pick<Received, 'body'>,
+): Promise<unknown> => {
+  const kind = String(body.event).split('.')[0];
+  const { status, body: answer } = await merchant.call('GET', `/${kind}s/${body.data.id}`);
+  if (status === 503) return null;
+  if (status !== 200) throw new Error(`GET of a ${kind} answered ${status}`);
+  return answer;
+};
+
+/**
+ * Whether a webhook holds exactly what GET answers now, while the object has not changed since the
+ * event. Contract "Webhooks": `data` is the whole object, with the fields of GET.
+ */
+const isAsGetAnswers = async (
+  merchant: Merchant,
+  webhook: Pick<Received, 'body'>,
+): Promise<boolean> => isDeepStrictEqual(webhook.body.data, await readSubject(merchant, webhook));
 
 /** Kills a process of the service and lets another take its place, as whoever runs it would. */
 const kill = async (name: string): Promise<void> => {

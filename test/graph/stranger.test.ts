@@ -21,7 +21,7 @@ import {
 } from './every-field.ts';
 import { merchantTables, pictureOf, plant, type Planted } from './planted-rows.ts';
 import { isOfCall, openGraphHarness } from './harness.ts';
-import { watchLane } from '../support/watch-lane.ts';
+import { watchLane } from './watch-lane.ts';
 
 type Harness = Awaited<ReturnType<typeof openGraphHarness>>;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { live } from '../support/life.ts';
+import { live } from './life.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 let migrated: MigratedDatabase;

@@ -4,7 +4,7 @@ import { noPolicies } from '../support/no-policies.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
-import { live } from '../support/life.ts';
+import { live } from './life.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
 

@@ -1,6 +1,6 @@
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { live } from '../support/life.ts';
+import { live } from './life.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 let migrated: MigratedDatabase;

@@ -8,7 +8,7 @@ import { Cluster } from 'ioredis';
 import { patient } from '../../subgraphs/kernel/queue/backend-redis.ts';
 import { connectRedis } from '../../subgraphs/kernel/service/connect-redis.ts';
 import { noRedis } from '../support/redis.ts';
-import { startRedisCluster, type TestRedisCluster } from '../support/redis-cluster.ts';
+import { startRedisCluster, type TestRedisCluster } from './redis-cluster.ts';
 import { endsBefore } from '../support/ends-before.ts';
 import { eventually, patience_ms } from '../support/eventually.ts';
 

@@ -14,7 +14,7 @@ import { migrateQueues } from '../../subgraphs/kernel/queue/queues.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { startTestDatabase } from '../support/database.ts';
 import { noRedis, startRedis, type TestRedis } from '../support/redis.ts';
-import { startRedisCluster } from '../support/redis-cluster.ts';
+import { startRedisCluster } from './redis-cluster.ts';
 
 export interface StoreUrls {
   readonly databaseUrl: string;

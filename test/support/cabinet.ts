@@ -114,26 +114,6 @@ export const requireReceipts = (service: Graph, shop: Shop, required: boolean): 
 export const signed = (secret: string, body: string | Uint8Array): string =>
   `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
-/** What a signature of the whole request is over (API-NOTES.md, "Signing requests"). */
-export interface SignedParts {
-  readonly method: string;
-  /** The path with its query. */
-  readonly target: string;
-  readonly key?: string;
-  readonly body?: string | Uint8Array;
-  /** Seconds from now. */
-  readonly in_s?: number;
-}
-
-/** The header of a signature over the whole request, computed independently of the service. */
-export const signedWhole = (
-  secret: string,
-  { method, target, key = '', body = '', in_s = 0 }: SignedParts,
-): string => {
-  const t = Math.floor(Date.now() / 1_000) + in_s;
-  return `t=${t},s2=${createHmac('sha256', secret).update(`${t}\n${method}\n${target}\n${key}\n`).update(body).digest('hex')}`;
-};
-
 export interface Sending {
   readonly key?: string;
   readonly method?: string;

@@ -34,7 +34,7 @@ import type { Bank, RefundAnswer } from '../../subgraphs/kernel/banks/bank.ts';
 import type { BankAnswer } from '../../subgraphs/kernel/banks/bank-answer.ts';
 import { isFailureCode } from '../../subgraphs/kernel/rules/failure-code.ts';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
-import { noPolicies } from './no-policies.ts';
+import { noPolicies } from '../support/no-policies.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { applyRefundAnswer } from '../../subgraphs/payments/refunds/apply-refund-answer.ts';
 import { askBank, findAsksDue } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
@@ -56,8 +56,57 @@ import { paymentMethods } from '../../subgraphs/payments/rules/payment.ts';
 import { findRefundsDue, sendRefund } from '../../subgraphs/payments/refunds/send-refund.ts';
 import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { seenAlerts, seenBalance, seenLedger, seenWebhooks, written } from './life-views.ts';
-import type { MigratedDatabase } from './migrated.ts';
+import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
+import { pageOfLedger } from '../../subgraphs/merchants/ledger/read-ledger.ts';
+import type { MigratedDatabase } from '../support/migrated.ts';
+
+/** An amount with its thousands apart: `10_000`. */
+const written = (amount: bigint): string => amount.toString().replaceAll(/\B(?=(\d{3})+$)/g, '_');
+
+const words = async (
+  { database }: MigratedDatabase,
+  { merchantId }: KeyPrincipal,
+  query: string,
+): Promise<string> => {
+  const { rows } = await database.pool.query<{ word: string }>(query, [merchantId]);
+  return rows.map(({ word }) => word).join(' ');
+};
+
+/** The webhooks that were published, in order. */
+const seenWebhooks = (migrated: MigratedDatabase, key: KeyPrincipal): Promise<string> =>
+  words(
+    migrated,
+    key,
+    'select webhook_event as word from event where merchant_id = $1 and webhook_event is not null order by position',
+  );
+
+/** The kinds of the alerts that were raised, in order. */
+const seenAlerts = (migrated: MigratedDatabase, key: KeyPrincipal): Promise<string> =>
+  words(
+    migrated,
+    key,
+    'select kind as word from alert where merchant_id = $1 order by raised_at, kind',
+  );
+
+/** What the merchant owns, or what of it may be paid out. */
+const seenBalance = async (
+  { database }: MigratedDatabase,
+  { merchantId, mode }: KeyPrincipal,
+  what: 'balance' | 'available',
+): Promise<string> => {
+  const [row] = await readBalances(database.pool, merchantId, mode, 'RUB');
+  return written(row?.[what] ?? 0n);
+};
+
+/** The ledger, oldest row first. */
+const seenLedger = async ({ database }: MigratedDatabase, key: KeyPrincipal): Promise<string> => {
+  const page = await pageOfLedger(database.pool, key, { first: 200, columns: {} });
+  if (isRefused(page)) return page.code;
+  return page.nodes
+    .toReversed()
+    .map(({ type, amount }) => `${type} ${written(amount)}`)
+    .join(', ');
+};
 
 const traits = {
   cardBrand: null,

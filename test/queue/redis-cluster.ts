@@ -6,9 +6,9 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { eventually } from './eventually.ts';
-import { freePort } from './free-port.ts';
-import { runRedis, type RedisServer } from './redis.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
+import { runRedis, type RedisServer } from '../support/redis.ts';
 
 export interface TestRedisCluster {
   /** What `REDIS_URL` is: the three addresses, with commas between them. */
