@@ -1,8 +1,9 @@
 /**
  * The baseline: what one would write by hand with fastify and pg for the same exchanges, with
  * statements of its own on tables of its own. It knows one merchant and one key; it has no limits,
- * idempotency keys, roles, retries or audit. A payment writes an event in its own transaction, its
- * end the postings, too; webhooks are signed, posted and marked as delivered.
+ * idempotency keys, roles, retries or audit, and its hosted page answers with three fields. A payment
+ * writes an event in its own transaction, its end the postings, too; webhooks are signed, posted and
+ * marked as delivered.
  *
  * Takes DATABASE_URL, POOL, KEY, MERCHANT, SHOP and RECEIVER.
  */
