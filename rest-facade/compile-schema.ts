@@ -1,8 +1,16 @@
 /**
- * Compiles the contract's schemas, each once. Nothing is coerced; the first mistake is reported.
+ * Compiles the contract's schemas, each once. Nothing is coerced; every mistake is reported
+ * (decision D-127).
  */
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import {
+  Ajv2020,
+  type ErrorObject,
+  type FuncKeywordDefinition,
+  type Options,
+  type ValidateFunction,
+} from 'ajv/dist/2020.js';
 import { isCurrency } from '../schema/currencies.ts';
+import { fieldMistakes_max, type FieldMistake } from '../subgraphs/kernel/rules/refusal.ts';
 import { describeMistake } from './describe-mistake.ts';
 import type { Schema } from './read-contract.ts';
 
@@ -25,7 +33,7 @@ const isInstant = (text: string): boolean => {
   }
 };
 
-const ajv = new Ajv2020({
+const options: Options = {
   verbose: true,
   strictTypes: false,
   formats: {
@@ -39,22 +47,51 @@ const ajv = new Ajv2020({
     email: /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/,
     'iso-4217': isCurrency,
   },
-});
-ajv.addVocabulary(['example', 'x-default', 'x-expected']);
+};
+const words = ['example', 'x-default', 'x-expected'];
+/** Of several fields one is required. Not `anyOf`, of which generators make a type of anything. */
+const needsOne: FuncKeywordDefinition = {
+  keyword: 'x-needs-one',
+  type: 'object',
+  schemaType: 'array',
+  validate: (names: readonly string[], data: object) => names.some((name) => name in data),
+};
+const open = (more: Options): Ajv2020 =>
+  new Ajv2020({ ...options, ...more }).addVocabulary(words).addKeyword(needsOne);
+const ajv = open({});
+/** Finds every mistake, which takes longer. */
+const ajvAll = open({ allErrors: true });
 
-/** Gives null for a value that fits, else what is wrong with it in words. */
-export type Check = (value: unknown) => string | null;
+/** What is wrong with a value, each field once and the first mistake first; nothing if it fits. */
+export type Check = (value: unknown) => readonly FieldMistake[];
+
+/** What is wrong, of all that the validators found: at most what one refusal names. */
+const described = (errors: readonly ErrorObject[], root: string): readonly FieldMistake[] => {
+  const byPath = new Map<string, FieldMistake>();
+  for (const error of errors) {
+    // Of a name that does not fit, the rule about names tells it better.
+    if (error.propertyName !== undefined) continue;
+    const mistake = describeMistake(error, root);
+    if (!byPath.has(mistake.path)) byPath.set(mistake.path, mistake);
+    if (byPath.size === fieldMistakes_max) break;
+  }
+  return [...byPath.values()];
+};
 
 /**
- * A check by a schema; `root` names what it validates in messages. The schema is compiled when the
+ * A check by a schema; `root` is the path of what it validates. The schema is compiled when the
  * first value comes, and throws then if it cannot be: most of the contract is seldom asked for.
+ * Only a value that does not fit is looked through for every mistake.
  */
 export const compileSchema = (schema: Schema, root: string): Check => {
   let compiled: ValidateFunction | null = null;
+  let compiledAll: ValidateFunction | null = null;
   return (value) => {
     const validate = (compiled ??= ajv.compile(schema));
-    if (validate(value)) return null;
-    const mistake = validate.errors?.at(-1);
-    return mistake ? describeMistake(mistake, root) : `${root}: invalid`;
+    if (validate(value)) return [];
+    const first = validate.errors?.slice(-1) ?? [];
+    const validateAll = (compiledAll ??= ajvAll.compile(schema));
+    validateAll(value);
+    return described([...first, ...(validateAll.errors ?? [])], root);
   };
 };

@@ -4,11 +4,13 @@
  */
 import type { ErrorObject } from 'ajv';
 import { nameOf } from '../gateway/graphql/field-names.ts';
+import type { FieldMistake } from '../subgraphs/kernel/rules/refusal.ts';
 import { repeatable } from '../subgraphs/kernel/rules/repeatable.ts';
 import type { Schema } from './read-contract.ts';
 
 /** `/items/3/amount` as `items[3].amount`. */
-const pathOf = (pointer: string): string =>
+const pathOf = (pointer: string, root: string): string =>
+  root +
   pointer
     .split('/')
     .slice(1)
@@ -16,7 +18,7 @@ const pathOf = (pointer: string): string =>
     .map((step, place) =>
       /^\d+$/.test(step) && repeatable(step)
         ? `[${step}]`
-        : `${place === 0 ? '' : '.'}${nameOf(step)}`,
+        : `${place === 0 && root === '' ? '' : '.'}${nameOf(step)}`,
     )
     .join('');
 
@@ -81,25 +83,28 @@ const expected = (schema: Schema): string => {
 const under = (path: string, name: string): string =>
   path === '' ? nameOf(name) : `${path}.${nameOf(name)}`;
 
-/**
- * One mistake that the validator found, as a sentence. `root` names what was validated, for a
- * mistake that no field has.
- */
-export const describeMistake = (error: ErrorObject, root: string): string => {
-  const path = pathOf(error.instancePath);
+/** One mistake that the validator found. `root` is the path of what was validated. */
+export const describeMistake = (error: ErrorObject, root: string): FieldMistake => {
+  const path = pathOf(error.instancePath, root);
   // The validator runs in verbose mode: the schema at fault and its value come with each error.
   const schema = (error.parentSchema ?? {}) as Schema;
   switch (error.keyword) {
     case 'required': {
       const name = String(error.params['missingProperty']);
       const missing = schema.properties?.[name];
-      return `${under(path, name)}: required, expected ${missing ? expected(missing) : 'a value'}, got nothing`;
+      const wanted = missing ? expected(missing) : 'a value';
+      return { path: under(path, name), message: `required, expected ${wanted}, got nothing` };
     }
-    case 'additionalProperties':
-      return `${under(path, String(error.params['additionalProperty']))}: unknown field, expected ${Object.keys(schema.properties ?? {}).join(', ') || 'none'}`;
+    case 'additionalProperties': {
+      const known = Object.keys(schema.properties ?? {}).join(', ') || 'none';
+      const name = String(error.params['additionalProperty']);
+      return { path: under(path, name), message: `unknown field, expected ${known}` };
+    }
     case 'propertyNames':
-      return `${path}: expected names of 1 to 128 characters`;
-    default:
-      return `${path || root}: expected ${expected(schema)}, got ${came(error.data, schema.writeOnly ?? false)}`;
+      return { path, message: 'expected names of 1 to 128 characters' };
+    default: {
+      const got = came(error.data, schema.writeOnly ?? false);
+      return { path, message: `expected ${expected(schema)}, got ${got}` };
+    }
   }
 };

@@ -11,7 +11,7 @@ import { isCompressed, identityOnly } from '../gateway/graphql/raw-body.ts';
 import { timesSent } from './authenticate.ts';
 import { readBody } from './read-body.ts';
 import type { ContractOperation } from './read-contract.ts';
-import { refuse, type Refusal } from './refusal-http.ts';
+import { refuse, refuseMistakes, type Refusal } from './refusal-http.ts';
 import type { Route, ValidRequest } from './routes.ts';
 import { compileBody } from './validate-body.ts';
 import { compileQuery } from './validate-query.ts';
@@ -93,7 +93,8 @@ const readIdempotency = (
     );
   }
   const asked = `${route.method} ${route.path.replace('{id}', id)}`;
-  return { key, fingerprint: fingerprint(asked, body), request: asked };
+  // The id of the call is what a conflict names the first use by (decision D-127).
+  return { key, fingerprint: fingerprint(asked, body), request: `${asked} ${request.id}` };
 };
 
 const withId = object({ id: string() });
@@ -135,10 +136,10 @@ export const compileRequest = (
     if (hasId && !isIdOf(route, id)) return refuse('not_found', 'there is no such object');
     // Fastify parses the query into an object of texts, and of lists where a name comes twice.
     const readQuery = query(request.query as Fields);
-    if ('mistake' in readQuery) return refuse('bad_request', readQuery.mistake);
     const fields = parsed.value === undefined ? {} : body.meant(parsed.value);
-    const mistake = body.check(fields);
-    if (mistake !== null) return refuse('bad_request', mistake);
+    const mistakes = body.check(fields);
+    if ('mistakes' in readQuery) return refuseMistakes([...readQuery.mistakes, ...mistakes]);
+    if (mistakes.length > 0) return refuseMistakes(mistakes);
     const idempotency = readIdempotency(request, route, id, fields);
     if (idempotency && 'code' in idempotency) return idempotency;
     return { id, query: readQuery.query, body: body.shape(fields as Fields), idempotency };

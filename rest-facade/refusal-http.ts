@@ -3,8 +3,13 @@
  * decisions D-01 to D-04, D-21.
  */
 import type { FastifyReply } from 'fastify';
-import { errorJson } from '../schema/wire.ts';
-import type { RefusalCode } from '../subgraphs/kernel/rules/refusal.ts';
+import { refusalJson, type FirstUse } from '../schema/wire.ts';
+import {
+  fieldMistakes_max,
+  fieldsOf,
+  type FieldMistake,
+  type RefusalCode,
+} from '../subgraphs/kernel/rules/refusal.ts';
 
 /** Codes that only the edge gives: the domain knows nothing of them. */
 type EdgeCode =
@@ -64,6 +69,10 @@ export const isErrorCode = (code: unknown): code is ErrorCode =>
 export interface Refusal {
   readonly code: ErrorCode;
   readonly message: string;
+  /** The fields of body and query with mistakes; absent where no field has one. */
+  readonly fields?: readonly FieldMistake[];
+  /** Of `idempotent_conflict`: what the key was first used for. */
+  readonly firstRequest?: FirstUse | null;
   /** Seconds after which trying again helps, where the code alone does not state it. */
   readonly retryAfter_s?: number;
   /** What the answer has beside the headers of its code. */
@@ -71,7 +80,18 @@ export interface Refusal {
 }
 
 /** The refusal with a message for the caller, without a time to wait. */
-export const refuse = (code: ErrorCode, message: string): Refusal => ({ code, message });
+export const refuse = (code: ErrorCode, message: string): Refusal => ({
+  code,
+  message,
+  fields: fieldsOf(code, message),
+});
+
+/** Refuses a body and a query with all their mistakes; the message is that of the first. */
+export const refuseMistakes = (mistakes: readonly FieldMistake[]): Refusal => {
+  const [{ path, message } = { path: '', message: 'invalid' }] = mistakes;
+  const fields = mistakes.filter((mistake) => mistake.path !== '').slice(0, fieldMistakes_max);
+  return { code: 'bad_request', message: `${path || 'the body'}: ${message}`, fields };
+};
 
 /** Too much was asked for; trying again helps after so many seconds. */
 export const rateLimited = (message: string, retryAfter_s: number): Refusal => ({
@@ -82,10 +102,10 @@ export const rateLimited = (message: string, retryAfter_s: number): Refusal => (
 /** Answers with the documented envelope. */
 export const sendRefusal = (
   reply: FastifyReply,
-  { code, message, retryAfter_s, headers: own = {} }: Refusal,
+  { code, message, retryAfter_s, headers: own = {}, fields = [], firstRequest = null }: Refusal,
 ): FastifyReply => {
   const { status, headers = {} } = refusalHttp[code];
   reply.headers(headers).headers(own);
   if (retryAfter_s !== undefined) reply.header('retry-after', String(retryAfter_s));
-  return reply.code(status).send(errorJson(code, message));
+  return reply.code(status).send(refusalJson({ code, message, fields, firstRequest }));
 };

@@ -17,8 +17,8 @@ import type {
   PayoutStatus,
   ReceiptInput,
   ReceiptStatus,
-  RefusalCode,
   RefundStatus,
+  RefusedFieldsFragment,
   SubscriptionCreateInput,
   TokenCreateInput,
   WebhookEvent as GraphEvent,
@@ -65,10 +65,7 @@ export interface Answer {
 }
 
 /** What a mutation answers instead of its result. */
-interface Refused {
-  readonly code: RefusalCode;
-  readonly message: string;
-}
+type Refused = Omit<RefusedFieldsFragment, '__typename'>;
 
 /** Null: there is no such object. */
 export type Outcome = Answer | Refused | null;
@@ -140,6 +137,14 @@ const created = (body: object, idempotent: boolean): Answer => ({
   status: idempotent ? 200 : 201,
   body,
   replayed: idempotent,
+});
+/** A refusal whose fields stand in the body itself, where other bodies have them within `name`. */
+const ofBody = (refused: Refused, name: string): Refused => ({
+  ...refused,
+  fields: refused.fields.map(({ path, message }) => ({
+    path: path.replace(`${name}.`, ''),
+    message,
+  })),
 });
 const cancelled = ok({ status: 'cancelled' });
 const paged = <Node>(
@@ -265,7 +270,7 @@ const payments = [
     variables: ({ id, body, idempotency }) => ({ paymentId: id, receipt: body, idempotency }),
     answer: ({ receiptClose: result }) =>
       result.__typename === 'Refused'
-        ? result
+        ? ofBody(result, 'receipt')
         : created({ receipt: receiptJson(result.receipt) }, result.idempotent),
   }),
   row<'ListReceipts', Empty, StatusPage<ReceiptStatus> & { paymentId?: string }>({

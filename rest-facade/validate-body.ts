@@ -3,7 +3,7 @@
  * optional field that is null is one that was left out: typed clients send it so, and the answers
  * have null for what is absent. Where the contract gives null a meaning of its own, it stays.
  */
-import { compileSchema } from './compile-schema.ts';
+import { compileSchema, type Check } from './compile-schema.ts';
 import type { Schema } from './read-contract.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -14,8 +14,8 @@ export interface BodyRules {
    * contract does not name, stays as it is.
    */
   meant(body: unknown): unknown;
-  /** Null for a body that fits, else what is wrong with it. */
-  check(body: unknown): string | null;
+  /** What is wrong with a body, as decision D-127 has it; nothing of one that fits. */
+  readonly check: Check;
   /** A body that fits, with GraphQL's field names and the contract's defaults. */
   shape(body: Fields): Record<string, unknown>;
 }
@@ -91,7 +91,7 @@ const compileMeant = ({ properties = {}, required = [] }: Schema): ((body: unkno
 
 const compileOne = (schema: Schema): BodyRules => ({
   meant: compileMeant(schema),
-  check: compileSchema(schema, 'the body'),
+  check: compileSchema(schema, ''),
   shape: compileShape(schema),
 });
 
@@ -102,6 +102,25 @@ const tagOf = (variants: readonly Schema[]): string => {
   );
   if (!tag) throw new Error('the variants of a body have no field that distinguishes them');
   return tag;
+};
+
+/** What holds whichever variant is meant: the rules of the fields that all of them have. */
+const commonOf = (variants: readonly Schema[]): Schema => {
+  const [first, ...others] = variants;
+  const names = new Set(variants.flatMap(({ properties = {} }) => Object.keys(properties)));
+  const rule = (name: string): Schema => {
+    const rules = variants.map(({ properties }) => JSON.stringify(properties?.[name]));
+    return new Set(rules).size === 1 ? (first?.properties?.[name] ?? {}) : {};
+  };
+  return {
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(Array.from(names, (name) => [name, rule(name)])),
+    required: (first?.required ?? []).filter(
+      (name) =>
+        name !== tagOf(variants) && others.every(({ required }) => required?.includes(name)),
+    ),
+  };
 };
 
 /**
@@ -121,11 +140,17 @@ const compileVariants = (variants: readonly Schema[]): BodyRules => {
     properties: { [tag]: { type: 'string', enum: [...byTag.keys()] } },
     required: fallback === undefined ? [tag] : [],
   });
+  const common = compileSchema(commonOf(variants), '');
   const variantOf = (body: unknown): BodyRules =>
     (isObject(body) ? byTag.get(body[tag] ?? fallback) : undefined) ?? asAny;
   return {
     meant: (body) => variantOf(body).meant(body),
-    check: (body) => asAny.check(body) ?? variantOf(body).check(body),
+    check: (body) => {
+      const mistakes = asAny.check(body);
+      return mistakes.length === 0
+        ? variantOf(body).check(body)
+        : [...mistakes, ...(isObject(body) ? common(body) : [])];
+    },
     shape: (body) => variantOf(body).shape(body),
   };
 };

@@ -2,13 +2,16 @@
  * Query strings against the contract: decision D-04 (unknown parameters), D-06 (messages), D-12
  * (`from` after `to`).
  */
+import type { FieldMistake } from '../subgraphs/kernel/rules/refusal.ts';
 import { compileSchema } from './compile-schema.ts';
 import type { Parameter, Schema } from './read-contract.ts';
 import { camelCase } from './validate-body.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-export type ReadQuery = { readonly query: Record<string, unknown> } | { readonly mistake: string };
+export type ReadQuery =
+  | { readonly query: Record<string, unknown> }
+  | { readonly mistakes: readonly FieldMistake[] };
 
 /** A text as the schema's type, where it is one; else as it is, for validation to refuse. */
 const typed = (text: string, schema: Schema): unknown => {
@@ -22,14 +25,14 @@ const unusable = (text: string): boolean => text.includes('\0') || !text.isWellF
 const readValue = (
   sent: unknown,
   { name, schema }: Parameter,
-): { readonly value: unknown } | { readonly mistake: string } => {
+): { readonly value: unknown } | FieldMistake => {
   const texts = [sent].flat().filter((text) => typeof text === 'string');
-  if (texts.some(unusable)) return { mistake: `${name}: not a valid text` };
+  if (texts.some(unusable)) return { path: name, message: 'not a valid text' };
   // Clients write a list with commas, with the parameter once for each value, or with both.
   if (schema.type === 'array') return { value: texts.flatMap((text) => text.split(',')) };
   const [text] = texts;
   if (text === undefined || texts.length > 1)
-    return { mistake: `${name}: expected once, got several` };
+    return { path: name, message: 'expected once, got several' };
   return { value: typed(text, schema) };
 };
 
@@ -46,8 +49,9 @@ export const compileQuery = (parameters: readonly Parameter[]): ((values: Values
   }));
   const names = new Set(known.map(({ name }) => name));
   return (values) => {
-    for (const name in values)
-      if (!names.has(name)) return { mistake: unknownParameter(name, names) };
+    const mistakes = Object.keys(values)
+      .filter((name) => !names.has(name))
+      .map((name) => unknownParameter(name, names));
     const query: Record<string, unknown> = {};
     for (const { parameter, camel, check } of rules) {
       const { name, schema } = parameter;
@@ -57,21 +61,25 @@ export const compileQuery = (parameters: readonly Parameter[]): ((values: Values
         continue;
       }
       const read = readValue(sent, parameter);
-      if ('mistake' in read) return read;
-      const mistake = check(read.value);
-      if (mistake !== null)
-        return { mistake: mistake.startsWith('[') ? `${name}${mistake}` : mistake };
-      query[camel] = read.value;
+      if ('value' in read) {
+        mistakes.push(...check(read.value));
+        query[camel] = read.value;
+      } else mistakes.push(read);
     }
     const { from, to } = query;
-    if (typeof from === 'string' && typeof to === 'string' && from > to)
-      return { mistake: `from: expected a day not after to (${to}), got "${from}"` };
-    return { query };
+    const areDays = !mistakes.some(({ path }) => path === 'from' || path === 'to');
+    if (areDays && typeof from === 'string' && typeof to === 'string' && from > to)
+      mistakes.push({
+        path: 'from',
+        message: `expected a day not after to (${to}), got "${from}"`,
+      });
+    return mistakes.length > 0 ? { mistakes } : { query };
   };
 };
 
-const unknownParameter = (name: string, known: ReadonlySet<string>): string => {
+const unknownParameter = (name: string, known: ReadonlySet<string>): FieldMistake => {
   const shown =
     /^[\w.[\]-]{1,40}$/.test(name) && !/\d{6}|sk_|thm_|whs_/.test(name) ? name : 'a parameter';
-  return `${shown}: unknown query parameter, expected ${[...known].join(', ') || 'none'}`;
+  const expected = [...known].join(', ') || 'none';
+  return { path: shown, message: `unknown query parameter, expected ${expected}` };
 };

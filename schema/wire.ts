@@ -283,3 +283,38 @@ export const scheduleJson = (subscription: Schedule) => ({
 
 /** Contract, "Errors": the envelope of every answer that is not 2xx. */
 export const errorJson = (code: string, message: string) => ({ error: { code, message } });
+
+/** What an idempotency key was first used for, before or after it was printed. */
+export interface FirstUse {
+  readonly method: string;
+  readonly path: string;
+  readonly at: string | Temporal.Instant;
+  readonly requestId: string | null;
+}
+
+/** Decision D-127: the same of a refusal, with the fields that have mistakes, or the first use. */
+export const refusalJson = ({
+  code,
+  message,
+  fields,
+  firstRequest,
+}: {
+  readonly code: string;
+  readonly message: string;
+  readonly fields: readonly { readonly path: string; readonly message: string }[];
+  readonly firstRequest: FirstUse | null;
+}) => ({
+  error: {
+    code,
+    message,
+    ...(fields.length > 0 ? { fields } : {}),
+    ...(firstRequest ? { first_request: firstRequestJson(firstRequest) } : {}),
+  },
+});
+
+const firstRequestJson = ({ method, path, at, requestId }: FirstUse) => ({
+  method,
+  path,
+  at,
+  request_id: requestId,
+});

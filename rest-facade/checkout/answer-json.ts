@@ -10,9 +10,8 @@ import type {
   SimulatorOutcome,
 } from '../../schema/generated/operations.ts';
 import { errorJson } from '../../schema/wire.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { refusalHttp } from '../refusal-http.ts';
-import type { CheckoutAnswer } from './call-checkout.ts';
+import { isRefused, type CheckoutAnswer } from './call-checkout.ts';
 import {
   findCheckout,
   visitOf,

@@ -8,10 +8,14 @@ import type {
   SimulatorOutcome,
 } from '../../schema/generated/operations.ts';
 import type { CheckoutFieldsFragment } from '../../schema/wire.ts';
-import type { Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { Refused as Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
 
 export type Checkout = CheckoutFieldsFragment;
+/** The page asks a refusal for no more. */
+type Refused = Pick<Refusal, '__typename' | 'code' | 'message'>;
+export const isRefused = (answer: object): answer is Refused =>
+  '__typename' in answer && answer.__typename === 'Refused';
 export type CheckoutAnswer = Checkout | Refused;
 
 /** What the page of a payment link shows. */

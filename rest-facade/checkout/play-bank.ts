@@ -3,8 +3,7 @@
  * answer there.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { Checkout } from './call-checkout.ts';
+import { isRefused, type Checkout } from './call-checkout.ts';
 import { rememberSwitch } from './choose-language.ts';
 import {
   findCheckout,

@@ -5,10 +5,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { digitsOf } from '../../schema/currencies.ts';
 import { signsOf } from '../../schema/money-format.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
 import { amountOf } from './browser/amount-rules.js';
-import type { LinkPage } from './call-checkout.ts';
+import { isRefused, type LinkPage } from './call-checkout.ts';
 import { chooseLanguage, rememberSwitch } from './choose-language.ts';
 import type { PageLimiter } from './limit-page.ts';
 import type { PageContext } from './page-context.ts';

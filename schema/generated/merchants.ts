@@ -134,9 +134,23 @@ export type RefusalCode =
   | 'method_unsupported'
   | 'router_error';
 
+export type FieldMistake = {
+  path: Scalars['String']['output'];
+  message: Scalars['String']['output'];
+};
+
+export type FirstRequest = {
+  method: Scalars['String']['output'];
+  path: Scalars['String']['output'];
+  at: Scalars['DateTime']['output'];
+  requestId: Maybe<Scalars['String']['output']>;
+};
+
 export type Refused = {
   code: RefusalCode;
   message: Scalars['String']['output'];
+  fields: Array<FieldMistake>;
+  firstRequest: Maybe<FirstRequest>;
 };
 
 export type PageInfo = {
@@ -3114,8 +3128,10 @@ export type ResolversTypes = {
   DeliveryStatus: DeliveryStatus;
   WebhookSignature: WebhookSignature;
   RefusalCode: RefusalCode;
-  Refused: ResolverTypeWrapper<Refused>;
+  FieldMistake: ResolverTypeWrapper<FieldMistake>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
+  FirstRequest: ResolverTypeWrapper<FirstRequest>;
+  Refused: ResolverTypeWrapper<Refused>;
   PageInfo: ResolverTypeWrapper<PageInfo>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   Merchant: ResolverTypeWrapper<MerchantRow>;
@@ -3295,8 +3311,10 @@ export type ResolversParentTypes = {
   SignedMinorUnits: Scalars['SignedMinorUnits']['output'];
   DateTime: Scalars['DateTime']['output'];
   JSONObject: Scalars['JSONObject']['output'];
-  Refused: Refused;
+  FieldMistake: FieldMistake;
   String: Scalars['String']['output'];
+  FirstRequest: FirstRequest;
+  Refused: Refused;
   PageInfo: PageInfo;
   Boolean: Scalars['Boolean']['output'];
   Merchant: MerchantRow;
@@ -3465,9 +3483,23 @@ export type WebhookEventResolvers = { payment_authorized: 'payment.authorized', 
 
 export type LiveEventKindResolvers = { payment_created: 'payment.created', payment_status_changed: 'payment.status_changed', payout_created: 'payout.created', payout_status_changed: 'payout.status_changed', refund_created: 'refund.created', subscription_status_changed: 'subscription.status_changed' };
 
+export type FieldMistakeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['FieldMistake'] = ResolversParentTypes['FieldMistake']> = {
+  path?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  message?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+};
+
+export type FirstRequestResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['FirstRequest'] = ResolversParentTypes['FirstRequest']> = {
+  method?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  path?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  requestId?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
 export type RefusedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Refused'] = ResolversParentTypes['Refused']> = {
   code?: Resolver<ResolversTypes['RefusalCode'], ParentType, ContextType>;
   message?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  fields?: Resolver<Array<ResolversTypes['FieldMistake']>, ParentType, ContextType>;
+  firstRequest?: Resolver<Maybe<ResolversTypes['FirstRequest']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
@@ -4551,6 +4583,8 @@ export type Resolvers<ContextType = SubgraphContext> = {
   JSONObject?: GraphQLScalarType;
   WebhookEvent?: WebhookEventResolvers;
   LiveEventKind?: LiveEventKindResolvers;
+  FieldMistake?: FieldMistakeResolvers<ContextType>;
+  FirstRequest?: FirstRequestResolvers<ContextType>;
   Refused?: RefusedResolvers<ContextType>;
   PageInfo?: PageInfoResolvers<ContextType>;
   Merchant?: MerchantResolvers<ContextType>;

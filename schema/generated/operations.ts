@@ -622,7 +622,7 @@ export type CreatePaymentMutationVariables = Exact<{
 
 export type CreatePaymentMutation = { paymentCreate:
     | { __typename: 'PaymentCreated', paymentUrl: string, mode: Mode, idempotent: boolean, simulator: SimulatorOutcome | null, bank: string | null, bankRef: string | null, failureCode: string | null, failureMessage: string | null, payment: { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
 export type ListPaymentsQueryVariables = Exact<{
@@ -651,7 +651,7 @@ export type CancelPaymentMutationVariables = Exact<{
 
 export type CancelPaymentMutation = { paymentCancel:
     | { __typename: 'PaymentCancelled', payment: { status: PaymentStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
 export type CapturePaymentMutationVariables = Exact<{
@@ -664,7 +664,7 @@ export type CapturePaymentMutationVariables = Exact<{
 
 export type CapturePaymentMutation = { paymentCapture:
     | { __typename: 'PaymentCaptured', idempotent: boolean, payment: { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
 export type CreateRefundMutationVariables = Exact<{
@@ -678,7 +678,7 @@ export type CreateRefundMutationVariables = Exact<{
 
 export type CreateRefundMutation = { refundCreate:
     | { __typename: 'RefundCreated', idempotent: boolean, refund: { id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
 export type ListRefundsQueryVariables = Exact<{
@@ -702,7 +702,7 @@ export type CreateLinkMutationVariables = Exact<{
 
 export type CreateLinkMutation = { linkCreate:
     | { __typename: 'PaymentLinkCreated', idempotent: boolean, link: { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null, receipt: { taxSystem: number | null, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> } | null } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
 export type ListLinksQueryVariables = Exact<{
@@ -730,8 +730,10 @@ export type DeactivateLinkMutationVariables = Exact<{
 
 export type DeactivateLinkMutation = { linkDeactivate:
     | { __typename: 'PaymentLinkDeactivated', link: { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null, receipt: { taxSystem: number | null, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> } | null } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
+
+export type RefusedFieldsFragment = { code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null };
 
 export type PayoutFieldsFragment = { id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, inn: string | null, fullName: string | null } };
 
@@ -743,7 +745,7 @@ export type CreatePayoutMutationVariables = Exact<{
 
 export type CreatePayoutMutation = { payoutCreate:
     | { __typename: 'PayoutCreated', mode: Mode, idempotent: boolean, simulator: SimulatorOutcome | null, bank: string | null, bankRef: string | null, failureReason: string | null, payout: { id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, inn: string | null, fullName: string | null } } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
 export type CreatePayoutBatchMutationVariables = Exact<{
@@ -755,7 +757,7 @@ export type CreatePayoutBatchMutationVariables = Exact<{
 
 export type CreatePayoutBatchMutation = { payoutBatchCreate:
     | { __typename: 'PayoutBatchCreated', mode: Mode, created: number, failed: number, total: number, idempotent: boolean, results: Array<{ index: number, status: PayoutItemStatus, method: PayoutMethod, amount: number, payoutId: string | null, code: string | null, error: string | null }> }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
 export type ListPayoutsQueryVariables = Exact<{
@@ -812,7 +814,7 @@ export type CloseReceiptMutationVariables = Exact<{
 
 export type CloseReceiptMutation = { receiptClose:
     | { __typename: 'ReceiptCreated', idempotent: boolean, receipt: { id: string, paymentId: string, refundId: string | null, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, taxSystem: number | null, fiscalStorageNumber: string | null, fiscalDocumentNumber: string | null, fiscalAttribute: string | null, registeredAt: string | null, failureReason: string | null, createdAt: string, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
 export type TokenFieldsFragment = { id: string, merchantId: string, shopId: string, customerRef: string, method: RecurringMethod, status: TokenStatus, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, lastChargedAt: string | null, createdAt: string };
@@ -827,7 +829,7 @@ export type CreateSubscriptionMutationVariables = Exact<{
 
 export type CreateSubscriptionMutation = { subscriptionCreate:
     | { __typename: 'SubscriptionCreated', payUrl: string, idempotent: boolean, subscription: { id: string, merchantId: string, shopId: string, customerRef: string, planName: string | null, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, createdAt: string }, initialPayment: { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
 export type ListSubscriptionsQueryVariables = Exact<{
@@ -860,7 +862,7 @@ export type CancelSubscriptionMutationVariables = Exact<{
 
 export type CancelSubscriptionMutation = { subscriptionCancel:
     | { __typename: 'SubscriptionCancelled', subscription: { status: SubscriptionStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
 export type CreateTokenMutationVariables = Exact<{
@@ -871,7 +873,7 @@ export type CreateTokenMutationVariables = Exact<{
 
 export type CreateTokenMutation = { tokenCreate:
     | { __typename: 'TokenCreated', payUrl: string, idempotent: boolean, token: { id: string, merchantId: string, shopId: string, customerRef: string, method: RecurringMethod, status: TokenStatus, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, lastChargedAt: string | null, createdAt: string } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
 export type ListTokensQueryVariables = Exact<{
@@ -895,7 +897,7 @@ export type ChargeTokenMutationVariables = Exact<{
 
 export type ChargeTokenMutation = { tokenCharge:
     | { __typename: 'TokenCharged', idempotent: boolean, payment: { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
 export type CancelTokenMutationVariables = Exact<{
@@ -905,5 +907,5 @@ export type CancelTokenMutationVariables = Exact<{
 
 export type CancelTokenMutation = { tokenCancel:
     | { __typename: 'TokenCancelled', token: { status: TokenStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };

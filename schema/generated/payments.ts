@@ -124,12 +124,34 @@ export type RefusalCode =
   /** The bank's router does not know the recipient's bank. */
   | 'router_error';
 
+/** A field of the input with a mistake. */
+export type FieldMistake = {
+  /** The way to it, by the names of the REST interface: items[2].price. */
+  path: Scalars['String']['output'];
+  /** What was expected and what came. */
+  message: Scalars['String']['output'];
+};
+
+/** The first use of an idempotency key. */
+export type FirstRequest = {
+  method: Scalars['String']['output'];
+  /** The address; /graphql for a mutation. */
+  path: Scalars['String']['output'];
+  at: Scalars['DateTime']['output'];
+  /** Its X-Request-Id; null for a mutation, and of a use from before ids were kept. */
+  requestId: Maybe<Scalars['String']['output']>;
+};
+
 /** The operation was refused and nothing was changed. */
 export type Refused = {
   /** Why, by program. */
   code: RefusalCode;
   /** What was wrong, in words that the caller can act on. */
   message: Scalars['String']['output'];
+  /** Of bad_request, the fields with mistakes: all at once, at most 20. */
+  fields: Array<FieldMistake>;
+  /** Of idempotent_conflict, what the key was first used for. */
+  firstRequest: Maybe<FirstRequest>;
 };
 
 /** A retry-safe creation: the key is unique per merchant and mode (decisions D-20 to D-25). */
@@ -1583,8 +1605,10 @@ export type ResolversTypes = {
   RefundStatus: RefundStatus;
   SimulatorOutcome: SimulatorOutcome;
   RefusalCode: RefusalCode;
-  Refused: ResolverTypeWrapper<Refused>;
+  FieldMistake: ResolverTypeWrapper<FieldMistake>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
+  FirstRequest: ResolverTypeWrapper<FirstRequest>;
+  Refused: ResolverTypeWrapper<Refused>;
   Idempotency: Idempotency;
   PageInfo: ResolverTypeWrapper<PageInfo>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
@@ -1665,8 +1689,10 @@ export type ResolversParentTypes = {
   SignedMinorUnits: Scalars['SignedMinorUnits']['output'];
   DateTime: Scalars['DateTime']['output'];
   StringMap: Scalars['StringMap']['output'];
-  Refused: Refused;
+  FieldMistake: FieldMistake;
   String: Scalars['String']['output'];
+  FirstRequest: FirstRequest;
+  Refused: Refused;
   Idempotency: Idempotency;
   PageInfo: PageInfo;
   Boolean: Scalars['Boolean']['output'];
@@ -1748,9 +1774,23 @@ export interface StringMapScalarConfig extends GraphQLScalarTypeConfig<Resolvers
   name: 'StringMap';
 }
 
+export type FieldMistakeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['FieldMistake'] = ResolversParentTypes['FieldMistake']> = {
+  path?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  message?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+};
+
+export type FirstRequestResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['FirstRequest'] = ResolversParentTypes['FirstRequest']> = {
+  method?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  path?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  requestId?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
 export type RefusedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Refused'] = ResolversParentTypes['Refused']> = {
   code?: Resolver<ResolversTypes['RefusalCode'], ParentType, ContextType>;
   message?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  fields?: Resolver<Array<ResolversTypes['FieldMistake']>, ParentType, ContextType>;
+  firstRequest?: Resolver<Maybe<ResolversTypes['FirstRequest']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
@@ -2173,6 +2213,8 @@ export type Resolvers<ContextType = SubgraphContext> = {
   SignedMinorUnits?: GraphQLScalarType;
   DateTime?: GraphQLScalarType;
   StringMap?: GraphQLScalarType;
+  FieldMistake?: FieldMistakeResolvers<ContextType>;
+  FirstRequest?: FirstRequestResolvers<ContextType>;
   Refused?: RefusedResolvers<ContextType>;
   PageInfo?: PageInfoResolvers<ContextType>;
   Payment?: PaymentResolvers<ContextType>;

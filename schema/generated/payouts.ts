@@ -77,9 +77,23 @@ export type RefusalCode =
   | 'method_unsupported'
   | 'router_error';
 
+export type FieldMistake = {
+  path: Scalars['String']['output'];
+  message: Scalars['String']['output'];
+};
+
+export type FirstRequest = {
+  method: Scalars['String']['output'];
+  path: Scalars['String']['output'];
+  at: Scalars['DateTime']['output'];
+  requestId: Maybe<Scalars['String']['output']>;
+};
+
 export type Refused = {
   code: RefusalCode;
   message: Scalars['String']['output'];
+  fields: Array<FieldMistake>;
+  firstRequest: Maybe<FirstRequest>;
 };
 
 export type Idempotency = {
@@ -721,8 +735,10 @@ export type ResolversTypes = {
   PayoutItemStatus: PayoutItemStatus;
   SimulatorOutcome: SimulatorOutcome;
   RefusalCode: RefusalCode;
-  Refused: ResolverTypeWrapper<Refused>;
+  FieldMistake: ResolverTypeWrapper<FieldMistake>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
+  FirstRequest: ResolverTypeWrapper<FirstRequest>;
+  Refused: ResolverTypeWrapper<Refused>;
   Idempotency: Idempotency;
   PageInfo: ResolverTypeWrapper<PageInfo>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
@@ -765,8 +781,10 @@ export type ResolversTypes = {
 export type ResolversParentTypes = {
   MinorUnits: Scalars['MinorUnits']['output'];
   DateTime: Scalars['DateTime']['output'];
-  Refused: Refused;
+  FieldMistake: FieldMistake;
   String: Scalars['String']['output'];
+  FirstRequest: FirstRequest;
+  Refused: Refused;
   Idempotency: Idempotency;
   PageInfo: PageInfo;
   Boolean: Scalars['Boolean']['output'];
@@ -812,9 +830,23 @@ export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversT
   name: 'DateTime';
 }
 
+export type FieldMistakeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['FieldMistake'] = ResolversParentTypes['FieldMistake']> = {
+  path?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  message?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+};
+
+export type FirstRequestResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['FirstRequest'] = ResolversParentTypes['FirstRequest']> = {
+  method?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  path?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  requestId?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
 export type RefusedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Refused'] = ResolversParentTypes['Refused']> = {
   code?: Resolver<ResolversTypes['RefusalCode'], ParentType, ContextType>;
   message?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  fields?: Resolver<Array<ResolversTypes['FieldMistake']>, ParentType, ContextType>;
+  firstRequest?: Resolver<Maybe<ResolversTypes['FirstRequest']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
@@ -1028,6 +1060,8 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
 export type Resolvers<ContextType = SubgraphContext> = {
   MinorUnits?: GraphQLScalarType;
   DateTime?: GraphQLScalarType;
+  FieldMistake?: FieldMistakeResolvers<ContextType>;
+  FirstRequest?: FirstRequestResolvers<ContextType>;
   Refused?: RefusedResolvers<ContextType>;
   PageInfo?: PageInfoResolvers<ContextType>;
   PayoutRecipient?: PayoutRecipientResolvers<ContextType>;

@@ -1,5 +1,5 @@
 /** What a call throws. */
-import type { ErrorCode } from './schemas.ts';
+import type { ErrorCode, Schemas } from './schemas.ts';
 
 /** What is known of a call that failed. */
 export interface FailedCall {
@@ -20,6 +20,10 @@ export class ApiError extends Error {
   readonly retryAfter_s: number | null;
   readonly attempts: number;
   readonly idempotencyKey: string | null;
+  /** Of `bad_request`: the fields with mistakes, all at once; empty where no field has one. */
+  readonly fields: readonly Schemas['FieldMistake'][];
+  /** Of `idempotent_conflict`: what the key was first used for; else null. */
+  readonly firstRequest: Schemas['FirstRequest'] | null;
 
   constructor(
     answer: {
@@ -28,6 +32,8 @@ export class ApiError extends Error {
       readonly message: string;
       readonly requestId: string | null;
       readonly retryAfter_s: number | null;
+      readonly fields?: readonly Schemas['FieldMistake'][];
+      readonly first_request?: Schemas['FirstRequest'];
     },
     call: FailedCall,
   ) {
@@ -38,6 +44,8 @@ export class ApiError extends Error {
     this.retryAfter_s = answer.retryAfter_s;
     this.attempts = call.attempts;
     this.idempotencyKey = call.idempotencyKey;
+    this.fields = answer.fields ?? [];
+    this.firstRequest = answer.first_request ?? null;
   }
 }
 

@@ -18,5 +18,5 @@ const schemas = [...readContract().operations.values()].flatMap(
 test('every schema of a parameter and of a body compiles, and refuses what is no JSON', () => {
   assert.ok(schemas.length > 50, `saw only ${schemas.length} schemas`);
   for (const { name, schema } of schemas)
-    assert.notEqual(compileSchema(schema, name)(Symbol('no value')), null, name);
+    assert.notEqual(compileSchema(schema, name)(Symbol('no value')).length, 0, name);
 });

@@ -1,6 +1,7 @@
 /** Calls of the SDK on the service: retries, limits, signatures, lists, files, the stream. */
 import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -103,6 +104,17 @@ describe('a call', () => {
     assert.ok(error instanceof ApiError);
     assert.deepEqual([error.code, error.attempts], ['insufficient_balance', 1]);
     assert.match(error.requestId ?? '', /\S/);
+    const wrong = await rejected(client.payments.create({ amount: 0, ttl_minutes: 0 }));
+    assert.ok(wrong instanceof ApiError);
+    assert.deepEqual(
+      wrong.fields.map(({ path }) => path),
+      ['amount', 'ttl_minutes'],
+    );
+    const idempotencyKey = randomUUID();
+    await client.payments.create({ amount: 1 }, { idempotencyKey });
+    const used = await rejected(client.payments.create({ amount: 2 }, { idempotencyKey }));
+    assert.ok(used instanceof ApiError);
+    assert.match(used.firstRequest?.request_id ?? '', /\S/);
     const unknown = await rejected(clientOf('sk_test_aaaaaa_nothing').balance.get());
     assert.equal(unknown.code, 'unauthorized');
   });

@@ -59,7 +59,7 @@ export const english: CodeTexts = {
       'Read it: when it was paid, refund it.',
     ],
     idempotent_conflict: [
-      'The idempotency key was used before, for another call or body; the message names method, path and time.',
+      'The idempotency key was used before, for another call or body; `error.first_request` has method, path, time and request id.',
       'Take a new key for a new operation, or the old body for a repeat.',
     ],
     idempotent_in_progress: [

@@ -865,7 +865,29 @@ export interface components {
                 code: components["schemas"]["ErrorCode"];
                 /** @description For people; may change. */
                 message: string;
+                /** @description Of `bad_request`, where fields of the body or of the query have mistakes. All of them at once, at most 20. */
+                fields?: components["schemas"]["FieldMistake"][];
+                first_request?: components["schemas"]["FirstRequest"];
             };
+        };
+        FieldMistake: {
+            /**
+             * @description The way to the field.
+             * @example receipt.items[2].price
+             */
+            path: string;
+            /** @description What was expected and what came, for people; may change. */
+            message: string;
+        };
+        /** @description Of `idempotent_conflict`; what the key was first used for. */
+        FirstRequest: {
+            method: string;
+            /** @description The address; `/graphql` for a mutation of the graph. */
+            path: string;
+            /** Format: date-time */
+            at: string;
+            /** @description Its `X-Request-Id`; null for a mutation of the graph, and of a use from before ids were kept. */
+            request_id: string | null;
         };
         /**
          * @description What to branch on. A code that is not in this list may come with a later version of the interface only.

@@ -42,9 +42,21 @@ export const describeFailure = (
   takesKey = false,
 ): { readonly code: number; readonly text: string; readonly json: object } => {
   if (error instanceof ApiError) {
-    const { code, message, status, requestId } = error;
-    const text = `${code}: ${message}${requestId === null ? '' : ` (request ${requestId})`}`;
-    return { code: codes.refused, text, json: { code, message, status, request_id: requestId } };
+    const { code, message, status, requestId, fields, firstRequest } = error;
+    const said = `${code}: ${message}${requestId === null ? '' : ` (request ${requestId})`}`;
+    // The message is that of the first field.
+    const others = fields.slice(1).map((field) => `\n  ${field.path}: ${field.message}`);
+    const first = firstRequest?.request_id ? `\n  the first use: ${firstRequest.request_id}` : '';
+    const json = { code, message, status, request_id: requestId };
+    return {
+      code: codes.refused,
+      text: `${said}${others.join('')}${first}`,
+      json: {
+        ...json,
+        ...(fields.length > 0 ? { fields } : {}),
+        ...(firstRequest ? { first_request: firstRequest } : {}),
+      },
+    };
   }
   if (error instanceof ConnectionError) {
     const { message, attempts, idempotencyKey } = error;

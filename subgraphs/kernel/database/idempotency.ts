@@ -21,7 +21,7 @@ import { rememberTrace } from './subject-trace.ts';
 export interface IdempotencyClaim {
   readonly key: string;
   readonly fingerprint: string;
-  /** What was asked, for people: the method and the path, or the mutation. */
+  /** What was asked: the method, the path and the call's id, or the mutation. */
   readonly request: string;
   /** What the same request's fingerprint was with earlier keys, where one is keyed. */
   readonly earlierFingerprints?: readonly string[];
@@ -64,7 +64,7 @@ export interface Created<Made> {
 
 const idempotencyKey_max_chars = 64;
 /** A method and a path of ours. Nothing else is kept, for it is text of the caller's. */
-const requestForm = /^POST \/v1\/public\/[a-z0-9/-]{1,80}$/;
+const requestForm = /^(POST) (\/v1\/public\/[a-z0-9/-]{1,80})(?: ([A-Za-z0-9._:-]{1,128}))?$/;
 /** Decision D-21: how long a call waits for an earlier one with the same key. */
 export const claimPatience_ms = 5_000;
 /** How long it waits for a lock at least, after it has waited for the earlier one. */
@@ -201,11 +201,19 @@ export const conflictWith = ({
 }: {
   readonly request: string | null;
   readonly at: Temporal.Instant;
-}): Refused =>
-  refused(
+}): Refused => {
+  const [, method, path, requestId = null] = requestForm.exec(request ?? '') ?? [];
+  const first = method !== undefined && path !== undefined ? { method, path, requestId } : null;
+  const asked = first ? `${first.method} ${first.path}` : request;
+  return refused(
     'idempotent_conflict',
-    `this Idempotency-Key was used with a different request: ${request ?? 'one'} at ${rfc3339(at)}`,
+    `this Idempotency-Key was used with a different request: ${asked ?? 'one'} at ${rfc3339(at)}`,
+    request === null ? null : { ...(first ?? ofGraph), at },
   );
+};
+
+/** A mutation's name is no address: the graph has one for all. */
+const ofGraph = { method: 'POST', path: '/graphql', requestId: null };
 
 const inProgress = refused(
   'idempotent_in_progress',

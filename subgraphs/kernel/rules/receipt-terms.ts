@@ -17,7 +17,7 @@ import {
   type ReceiptItem,
   type ReceiptTerms,
 } from './receipt.ts';
-import { refused, type Refused } from './refusal.ts';
+import { refused, refusedMistakes, type Refused } from './refusal.ts';
 import { asCame } from './repeatable.ts';
 import { charactersOf, textMistake } from './text-mistake.ts';
 
@@ -52,22 +52,22 @@ const taxSystem_max = 6;
 const isQuantity = (text: string): boolean =>
   /^(0|[1-9]\d{0,8})(\.\d{1,3})?$/.test(text) && /[1-9]/.test(text);
 
-const customerMistake = ({ email, phone, fullName, inn }: ReceiptInput['customer']) => {
-  if (!email && !phone) return 'receipt.customer: expected email or phone';
-  if (
-    email &&
-    (charactersOf(email) > email_max_chars || !/^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(email))
-  )
-    return 'receipt.customer.email: expected an e-mail address';
-  if (phone && !/^\+7\d{10}$/.test(phone))
-    return 'receipt.customer.phone: expected +7 and 10 digits';
-  if (inn && !/^(\d{10}|\d{12})$/.test(inn))
-    return 'receipt.customer.inn: expected 10 or 12 digits';
-  return (
-    textMistake('receipt.customer.email', email, 1, email_max_chars) ??
-    textMistake('receipt.customer.full_name', fullName, 1, fullName_max_chars)
-  );
-};
+const isEmail = (text: string): boolean =>
+  charactersOf(text) <= email_max_chars && /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(text);
+
+const customerMistakes = ({
+  email,
+  phone,
+  fullName,
+  inn,
+}: ReceiptInput['customer']): Maybe<string>[] => [
+  email || phone ? null : 'receipt.customer: expected email or phone',
+  email && !isEmail(email) ? 'receipt.customer.email: expected an e-mail address' : null,
+  phone && !/^\+7\d{10}$/.test(phone) ? 'receipt.customer.phone: expected +7 and 10 digits' : null,
+  inn && !/^(\d{10}|\d{12})$/.test(inn) ? 'receipt.customer.inn: expected 10 or 12 digits' : null,
+  textMistake('receipt.customer.email', email, 1, email_max_chars),
+  textMistake('receipt.customer.full_name', fullName, 1, fullName_max_chars),
+];
 
 /** The first day of a code in Moscow, where receipts are registered. */
 const isInForce = (code: number, now: Temporal.Instant): boolean => {
@@ -81,45 +81,49 @@ const oneOf = (name: string, value: Maybe<string>, all: readonly string[]): stri
     ? null
     : `${name}: expected one of ${all.join(', ')}`;
 
-const itemMistake = (
+const vatMistake = (name: string, vatCode: number, now: Temporal.Instant): string | null => {
+  const rate = vatRates.find(({ code }) => code === vatCode);
+  if (!rate) return `${name}: expected an integer from 1 to ${vatRates.length}, got ${vatCode}`;
+  return isInForce(vatCode, now)
+    ? null
+    : `${name}: the rate ${rate.rate} is in force from ${rate.from} on`;
+};
+
+const itemMistakes = (
   item: ReceiptItemInput,
   place: number,
   now: Temporal.Instant,
-): string | null => {
+): Maybe<string>[] => {
   const { description, quantity, price, vatCode } = item;
   const name = (field: string): string => `receipt.items[${place}].${field}`;
-  if (!isQuantity(quantity))
-    return `${name('quantity')}: expected a decimal number above 0 with at most 3 places, such as "1" or "0.750", got ${asCame(quantity)}`;
-  if (price < 0n || price > largestAmount)
-    return `${name('price')}: expected an integer from 0 to 2^53-1, got ${price}`;
-  const rate = vatRates.find(({ code }) => code === vatCode);
-  if (!rate)
-    return `${name('vat_code')}: expected an integer from 1 to ${vatRates.length}, got ${vatCode}`;
-  if (!isInForce(vatCode, now))
-    return `${name('vat_code')}: the rate ${rate.rate} is in force from ${rate.from} on`;
-  return (
-    textMistake(name('description'), description, 1, description_max_chars) ??
-    textMistake(name('mark_code'), item.markCode, 1, markCode_max_chars) ??
-    oneOf(name('payment_subject'), item.paymentSubject, paymentSubjects) ??
-    oneOf(name('payment_mode'), item.paymentMode, paymentModes) ??
-    oneOf(name('measure'), item.measure, measures)
-  );
+  return [
+    isQuantity(quantity)
+      ? null
+      : `${name('quantity')}: expected a decimal number above 0 with at most 3 places, such as "1" or "0.750", got ${asCame(quantity)}`,
+    price < 0n || price > largestAmount
+      ? `${name('price')}: expected an integer from 0 to 2^53-1, got ${price}`
+      : null,
+    vatMistake(name('vat_code'), vatCode, now),
+    textMistake(name('description'), description, 1, description_max_chars),
+    textMistake(name('mark_code'), item.markCode, 1, markCode_max_chars),
+    oneOf(name('payment_subject'), item.paymentSubject, paymentSubjects),
+    oneOf(name('payment_mode'), item.paymentMode, paymentModes),
+    oneOf(name('measure'), item.measure, measures),
+  ];
 };
 
-const mistakeIn = (
+const mistakesIn = (
   { customer, taxSystem, items }: ReceiptInput,
   now: Temporal.Instant,
-): string | null => {
-  if (typeof taxSystem === 'number' && (taxSystem < 1 || taxSystem > taxSystem_max))
-    return `receipt.tax_system: expected an integer from 1 to ${taxSystem_max}, got ${taxSystem}`;
-  if (items.length < 1 || items.length > items_max)
-    return `receipt.items: expected 1 to ${items_max} items, got ${items.length}`;
-  for (const [place, item] of items.entries()) {
-    const mistake = itemMistake(item, place, now);
-    if (mistake) return mistake;
-  }
-  return customerMistake(customer);
-};
+): Maybe<string>[] => [
+  typeof taxSystem === 'number' && (taxSystem < 1 || taxSystem > taxSystem_max)
+    ? `receipt.tax_system: expected an integer from 1 to ${taxSystem_max}, got ${taxSystem}`
+    : null,
+  ...(items.length < 1 || items.length > items_max
+    ? [`receipt.items: expected 1 to ${items_max} items, got ${items.length}`]
+    : items.flatMap((item, place) => itemMistakes(item, place, now))),
+  ...customerMistakes(customer),
+];
 
 const itemOf = (item: ReceiptItemInput): ReceiptItem => ({
   description: item.description,
@@ -140,8 +144,8 @@ export const receiptTerms = (
   input: ReceiptInput,
   now: Temporal.Instant,
 ): ReceiptTerms | Refused => {
-  const mistake = mistakeIn(input, now);
-  if (mistake) return refused('bad_request', mistake);
+  const refusal = refusedMistakes(mistakesIn(input, now));
+  if (refusal) return refusal;
   const { email, phone, fullName, inn } = input.customer;
   return {
     customer: {

@@ -2,7 +2,7 @@
 import { isCurrency } from '../../../schema/currencies.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { receiptMistake, type ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refused, refusedMistakes, type Refused } from '../../kernel/rules/refusal.ts';
 import { asCame } from '../../kernel/rules/repeatable.ts';
 import type { CaptureMode } from '../holds/rules.ts';
 import { paymentDefaults, paymentTerms } from '../rules/create.ts';
@@ -65,20 +65,24 @@ const amountMistake = ({ amount, amountMin, amountMax }: LinkTerms): string | nu
   return null;
 };
 
-const mistakeIn = (terms: LinkTerms, now: Temporal.Instant): string | null => {
+const mistakesIn = (terms: LinkTerms, now: Temporal.Instant): (string | null)[] => {
   const { currency, method, uses, expiresAt } = terms;
-  if (!isCurrency(currency))
-    return `currency: expected an ISO 4217 code such as RUB, got ${asCame(currency)}`;
-  if (method === 'recurrent')
-    return 'method: expected sbp, cards, tpay, sberpay or any, got recurrent';
-  if (uses !== null && (uses < 1 || uses > uses_max))
-    return `uses: expected an integer from 1 to ${uses_max} or null, got ${uses}`;
-  if (
-    Temporal.Instant.compare(expiresAt, now) <= 0 ||
-    Temporal.Instant.compare(expiresAt, now.add({ hours: 24 * lifetime_max_days })) > 0
-  )
-    return `expires_at: expected a moment within the next ${lifetime_max_days} days, got ${expiresAt.toString()}`;
-  return amountMistake(terms);
+  const latest = now.add({ hours: 24 * lifetime_max_days });
+  return [
+    isCurrency(currency)
+      ? null
+      : `currency: expected an ISO 4217 code such as RUB, got ${asCame(currency)}`,
+    method === 'recurrent'
+      ? 'method: expected sbp, cards, tpay, sberpay or any, got recurrent'
+      : null,
+    uses !== null && (uses < 1 || uses > uses_max)
+      ? `uses: expected an integer from 1 to ${uses_max} or null, got ${uses}`
+      : null,
+    Temporal.Instant.compare(expiresAt, now) <= 0 || Temporal.Instant.compare(expiresAt, latest) > 0
+      ? `expires_at: expected a moment within the next ${lifetime_max_days} days, got ${expiresAt.toString()}`
+      : null,
+    amountMistake(terms),
+  ];
 };
 
 /**
@@ -92,10 +96,6 @@ export const linkTerms = (
   now: Temporal.Instant,
 ): LinkTerms | Refused => {
   const { amount = null, amountMin = null, amountMax = null, uses = 1 } = input;
-  if (amount !== null && (amountMin !== null || amountMax !== null))
-    return refused('bad_request', 'amount: expected either amount, or amount_min and amount_max');
-  if (input.receipt && amount === null)
-    return refused('bad_request', 'receipt: expected with a fixed amount alone');
   const terms: LinkTerms = {
     amount,
     amountMin: amount === null ? (amountMin ?? openAmount.min) : null,
@@ -110,8 +110,14 @@ export const linkTerms = (
     returnUrl: input.returnUrl ?? null,
     metadata: { ...input.metadata },
   };
-  const mistake = mistakeIn(terms, now);
-  if (mistake) return refused('bad_request', mistake);
+  const refusal = refusedMistakes([
+    amount !== null && (amountMin !== null || amountMax !== null)
+      ? 'amount: expected either amount, or amount_min and amount_max'
+      : null,
+    input.receipt && amount === null ? 'receipt: expected with a fixed amount alone' : null,
+    ...mistakesIn(terms, now),
+  ]);
+  if (refusal) return refusal;
   const payment = paymentTerms({ ...terms, amount: amount ?? 1n }, mode, id, now);
   return 'code' in payment ? payment : terms;
 };

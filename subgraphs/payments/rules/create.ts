@@ -5,7 +5,7 @@
 import { plannedCallbacks } from '../../kernel/rules/buyer.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
 import { defaultCurrency, minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refusedMistakes, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
 import { asCame } from '../../kernel/rules/repeatable.ts';
@@ -71,18 +71,19 @@ export interface PaymentTerms {
 type Absent = null | undefined;
 
 /** For callers of the graph: REST callers got this from the description's check already. */
-const textMistakeIn = ({
+const textMistakesIn = ({
   orderId,
   customerId,
   description,
   returnUrl,
   webhookUrl,
-}: PaymentInput): string | null =>
-  textMistake('order_id', orderId, 1, orderId_max_chars) ??
-  textMistake('customer_id', customerId, 1, customerId_max_chars) ??
-  textMistake('description', description, 0, description_max_chars) ??
-  textMistake('return_url', returnUrl, 1, url_max_chars) ??
-  textMistake('webhook_url', webhookUrl, 1, url_max_chars);
+}: PaymentInput): (string | null)[] => [
+  textMistake('order_id', orderId, 1, orderId_max_chars),
+  textMistake('customer_id', customerId, 1, customerId_max_chars),
+  textMistake('description', description, 0, description_max_chars),
+  textMistake('return_url', returnUrl, 1, url_max_chars),
+  textMistake('webhook_url', webhookUrl, 1, url_max_chars),
+];
 
 /**
  * Names are repeated in messages when they are plain words: what looks like a number may be that of
@@ -91,17 +92,14 @@ const textMistakeIn = ({
 const valueName = (name: string): string =>
   /^[A-Za-z_.-]{1,64}$/.test(name) ? `metadata.${name}` : 'a value in metadata';
 
-const metadataMistakeIn = (metadata: PaymentInput['metadata']): string | null => {
+const metadataMistakesIn = (metadata: PaymentInput['metadata']): (string | null)[] => {
   const pairs = Object.entries(metadata ?? {});
   if (pairs.length > metadata_max_pairs)
-    return `metadata: expected up to ${metadata_max_pairs} pairs, got ${pairs.length}`;
-  for (const [name, value] of pairs) {
-    const mistake =
-      textMistake('a name in metadata', name, 1, metadataName_max_chars) ??
-      textMistake(valueName(name), value, 0, metadataValue_max_chars);
-    if (mistake) return mistake;
-  }
-  return null;
+    return [`metadata: expected up to ${metadata_max_pairs} pairs, got ${pairs.length}`];
+  return pairs.flatMap(([name, value]) => [
+    textMistake('a name in metadata', name, 1, metadataName_max_chars),
+    textMistake(valueName(name), value, 0, metadataValue_max_chars),
+  ]);
 };
 
 /** A word that the simulator does not know would plan nothing, and nobody would learn of it. */
@@ -117,21 +115,23 @@ const returnUrlMistake = (address: string | Absent): string | null =>
     ? null
     : `return_url: expected an address that starts with https://, got ${asCame(address)}`;
 
-const mistakeIn = (input: PaymentInput): string | null => {
+const mistakesIn = (input: PaymentInput): (string | null)[] => {
   const { amount, currency, returnUrl, ttlMinutes, metadata } = input;
-  if (amount < 1n) return `amount: expected an integer from 1 to 2^53-1, got ${amount}`;
-  if (typeof currency === 'string' && !isCurrency(currency))
-    return `currency: expected an ISO 4217 code such as RUB, got ${asCame(currency)}`;
-  if (
-    ttlMinutes !== null &&
-    ttlMinutes !== undefined &&
-    (ttlMinutes < 1 || ttlMinutes > linkTtl_max_min)
-  ) {
-    return `ttl_minutes: expected an integer from 1 to ${linkTtl_max_min}, got ${ttlMinutes}`;
-  }
-  if (input.capture === 'manual' && input.method === 'recurrent')
-    return 'capture: a recurrent payment is not captured by hand';
-  return textMistakeIn(input) ?? returnUrlMistake(returnUrl) ?? metadataMistakeIn(metadata);
+  return [
+    amount < 1n ? `amount: expected an integer from 1 to 2^53-1, got ${amount}` : null,
+    typeof currency === 'string' && !isCurrency(currency)
+      ? `currency: expected an ISO 4217 code such as RUB, got ${asCame(currency)}`
+      : null,
+    typeof ttlMinutes === 'number' && (ttlMinutes < 1 || ttlMinutes > linkTtl_max_min)
+      ? `ttl_minutes: expected an integer from 1 to ${linkTtl_max_min}, got ${ttlMinutes}`
+      : null,
+    input.capture === 'manual' && input.method === 'recurrent'
+      ? 'capture: a recurrent payment is not captured by hand'
+      : null,
+    ...textMistakesIn(input),
+    returnUrlMistake(returnUrl),
+    ...metadataMistakesIn(metadata),
+  ];
 };
 
 /**
@@ -152,8 +152,9 @@ export const paymentTerms = (
   id: string,
   now: Temporal.Instant,
 ): PaymentTerms | Refused => {
-  const mistake = mistakeIn(input) ?? (mode === 'test' ? callbacksMistake(input.metadata) : null);
-  if (mistake) return refused('bad_request', mistake);
+  const callbacks = mode === 'test' ? callbacksMistake(input.metadata) : null;
+  const refusal = refusedMistakes([...mistakesIn(input), callbacks]);
+  if (refusal) return refusal;
   const plan = mode === 'test' ? planFor(input.amount, input.metadata ?? {}) : null;
   return {
     amount: minorUnits(input.amount),

@@ -13,7 +13,7 @@ import {
 } from '../../kernel/rules/money.ts';
 import type { Recipient } from '../../kernel/rules/recipient.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refusedMistakes, type Refused } from '../../kernel/rules/refusal.ts';
 import { asCame } from '../../kernel/rules/repeatable.ts';
 import type { PayoutMethod } from './payout.ts';
 
@@ -114,20 +114,19 @@ const fieldMistake = (
     : `${written}: expected ${expected}, got a string of ${text.length} characters`;
 };
 
-const mistakeIn = (method: PayoutMethod, input: PayoutInput): string | null => {
+const mistakesIn = (method: PayoutMethod, input: PayoutInput): (string | null)[] => {
   const { amount, currency, fullName } = input;
-  if (amount < 1n || amount > largestAmount)
-    return `amount: expected an integer from 1 to ${largestAmount}, got ${amount}`;
-  if (typeof currency === 'string' && currency !== defaultCurrency)
-    return `currency: expected ${defaultCurrency}, got ${asCame(currency)}`;
-  const nameMistake = textMistake('full_name', fullName, 1, name_max_chars);
-  if (nameMistake) return nameMistake;
   const names: readonly FieldName[] = ['phone', 'bankId', 'cardPan', 'accountNumber', 'bik', 'inn'];
-  return (
-    names
-      .map((name) => fieldMistake(method, fields[name], input[name] ?? null))
-      .find((mistake) => mistake !== null) ?? null
-  );
+  return [
+    amount < 1n || amount > largestAmount
+      ? `amount: expected an integer from 1 to ${largestAmount}, got ${amount}`
+      : null,
+    typeof currency === 'string' && currency !== defaultCurrency
+      ? `currency: expected ${defaultCurrency}, got ${asCame(currency)}`
+      : null,
+    textMistake('full_name', fullName, 1, name_max_chars),
+    ...names.map((name) => fieldMistake(method, fields[name], input[name] ?? null)),
+  ];
 };
 
 const recipientOf = (method: PayoutMethod, input: PayoutInput): Recipient => {
@@ -153,8 +152,8 @@ const recipientOf = (method: PayoutMethod, input: PayoutInput): Recipient => {
  * the contract takes any 20 digits.
  */
 export const payoutTerms = (method: PayoutMethod, input: PayoutInput): PayoutTerms | Refused => {
-  const mistake = mistakeIn(method, input);
-  if (mistake !== null) return refused('bad_request', mistake);
+  const refusal = refusedMistakes(mistakesIn(method, input));
+  if (refusal) return refusal;
   return {
     method,
     amount: minorUnits(input.amount),

@@ -4,7 +4,7 @@
  */
 import { savableMethods, type SavableMethod } from '../../kernel/rules/recurring.ts';
 import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refusedMistakes, type Refused } from '../../kernel/rules/refusal.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { schedulePeriods, type SchedulePeriod } from './schedule.ts';
 import { customerEmail_max_chars, customerRef_max_chars } from './token.ts';
@@ -48,7 +48,7 @@ const countMistake = (field: string, count: number, min: number, max: number): s
     ? null
     : `${field}: expected an integer from ${min} to ${max}, got ${count}`;
 
-const mistakeIn = ({
+const mistakesIn = ({
   amount,
   customerRef,
   customerEmail,
@@ -57,21 +57,21 @@ const mistakeIn = ({
   method,
   intervalCount,
   trialDays,
-}: SubscriptionTerms): string | null => {
-  if (amount < 1n) return `amount: expected an integer from 1 to 2^53-1, got ${amount}`;
-  if (customerEmail !== null && !/^[^@\s]+@[^@\s]+$/.test(customerEmail))
-    return 'customer_email: expected an address such as buyer@example.com';
-  if (method === 'tpay' && trialDays > 0)
-    return `trial_days: tpay has no trial, its first payment is charged at once; expected 0, got ${trialDays}`;
-  return (
-    textMistake('customer_ref', customerRef, 1, customerRef_max_chars) ??
-    textMistake('customer_email', customerEmail, 1, customerEmail_max_chars) ??
-    textMistake('customer_phone', customerPhone, 1, customerPhone_max_chars) ??
-    textMistake('plan_name', planName, 1, planName_max_chars) ??
-    countMistake('interval_count', intervalCount, 1, intervalCount_max) ??
-    countMistake('trial_days', trialDays, 0, trial_max_days)
-  );
-};
+}: SubscriptionTerms): (string | null)[] => [
+  amount < 1n ? `amount: expected an integer from 1 to 2^53-1, got ${amount}` : null,
+  customerEmail !== null && !/^[^@\s]+@[^@\s]+$/.test(customerEmail)
+    ? 'customer_email: expected an address such as buyer@example.com'
+    : null,
+  method === 'tpay' && trialDays > 0
+    ? `trial_days: tpay has no trial, its first payment is charged at once; expected 0, got ${trialDays}`
+    : null,
+  textMistake('customer_ref', customerRef, 1, customerRef_max_chars),
+  textMistake('customer_email', customerEmail, 1, customerEmail_max_chars),
+  textMistake('customer_phone', customerPhone, 1, customerPhone_max_chars),
+  textMistake('plan_name', planName, 1, planName_max_chars),
+  countMistake('interval_count', intervalCount, 1, intervalCount_max),
+  countMistake('trial_days', trialDays, 0, trial_max_days),
+];
 
 /**
  * The terms of a new subscription, or `bad_request` naming the field, what was expected and what
@@ -89,6 +89,5 @@ export const subscriptionTerms = (input: SubscriptionInput): SubscriptionTerms |
     intervalCount: input.intervalCount ?? 1,
     trialDays: input.trialDays ?? 0,
   };
-  const mistake = mistakeIn(terms);
-  return mistake === null ? terms : refused('bad_request', mistake);
+  return refusedMistakes(mistakesIn(terms)) ?? terms;
 };

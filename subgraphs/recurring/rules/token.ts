@@ -5,7 +5,7 @@
  */
 import { move, type Moves } from '../../kernel/rules/moves.ts';
 import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refused, refusedMistakes, type Refused } from '../../kernel/rules/refusal.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import {
   savableMethods,
@@ -64,26 +64,31 @@ export interface TokenTerms {
   readonly returnUrl: string | null;
 }
 
-const mistakeIn = ({
+const mistakesIn = ({
   customerRef,
   method,
   amount,
   customerEmail,
   returnUrl,
   receipt,
-}: TokenInput): string | null => {
-  const mistake =
-    textMistake('customer_ref', customerRef, 1, customerRef_max_chars) ??
-    textMistake('customer_email', customerEmail, 0, customerEmail_max_chars);
-  if (mistake) return mistake;
-  if (customerEmail && !/^[^@\s]+@[^@\s]+$/.test(customerEmail))
-    return 'customer_email: expected an address such as buyer@example.com';
-  if (
-    returnUrl &&
-    (returnUrl.length > returnUrl_max_chars || URL.parse(returnUrl)?.protocol !== 'https:')
-  ) {
-    return 'return_url: expected an address that starts with https://';
-  }
+}: TokenInput): (string | null)[] => [
+  textMistake('customer_ref', customerRef, 1, customerRef_max_chars),
+  textMistake('customer_email', customerEmail, 0, customerEmail_max_chars),
+  customerEmail && !/^[^@\s]+@[^@\s]+$/.test(customerEmail)
+    ? 'customer_email: expected an address such as buyer@example.com'
+    : null,
+  returnUrl &&
+  (returnUrl.length > returnUrl_max_chars || URL.parse(returnUrl)?.protocol !== 'https:')
+    ? 'return_url: expected an address that starts with https://'
+    : null,
+  chargeMistakeIn({ method, amount, receipt }),
+];
+
+const chargeMistakeIn = ({
+  method,
+  amount,
+  receipt,
+}: Pick<TokenInput, 'method' | 'amount' | 'receipt'>): string | null => {
   // The amount of a card's binding is ignored, whatever it is.
   if ((method ?? 'cards') === 'cards')
     return receipt
@@ -99,8 +104,8 @@ const mistakeIn = ({
  * (decision D-06).
  */
 export const tokenTerms = (input: TokenInput): TokenTerms | Refused => {
-  const mistake = mistakeIn(input);
-  if (mistake) return refused('bad_request', mistake);
+  const refusal = refusedMistakes(mistakesIn(input));
+  if (refusal) return refusal;
   const method = savableMethods.find((candidate) => candidate === input.method) ?? 'cards';
   const verification = method === 'cards';
   return {
