@@ -1,5 +1,9 @@
 /** Tables of the guides that follow from the program's own lists, as Markdown. */
-import { webhookEvents } from '../../subgraphs/kernel/rules/event.ts';
+import {
+  namedWebhookEvents,
+  webhookEvents,
+  type WebhookEvent,
+} from '../../subgraphs/kernel/rules/event.ts';
 import { failureCodes, type FailureCode } from '../../subgraphs/kernel/rules/failure-code.ts';
 import { refusalHttp, type ErrorCode } from '../refusal-http.ts';
 import { english } from './errors/en.ts';
@@ -38,7 +42,18 @@ const failures = (language: GuideLanguage): string => {
   ]);
 };
 
-const events = (): string => webhookEvents.map((event) => `- \`${event}\``).join('\n');
+/** Every webhook event; a star marks those that only endpoints get which name them (D-124). */
+const events = (language: GuideLanguage): string => {
+  const { heads, events: entries } = texts[language];
+  const named: ReadonlySet<WebhookEvent> = new Set(namedWebhookEvents);
+  return tableOf([
+    [heads.event, heads.says],
+    ...webhookEvents.map((event) => [
+      `\`${event}\`${named.has(event) ? ' \\*' : ''}`,
+      entries[event],
+    ]),
+  ]);
+};
 
 export const guideTables = { errors, failures, events } as const;
 

@@ -747,7 +747,7 @@ export type TotalsOf =
   | 'refund'
   | 'payout';
 
-/** Webhook events: final facts only. A different list from the stream's kinds. */
+/** Webhook events: facts that stay. A different list from the stream's kinds. */
 export type WebhookEvent =
   | 'payment_authorized'
   | 'payment_succeeded'
@@ -755,13 +755,31 @@ export type WebhookEvent =
   | 'payment_cancelled'
   | 'payment_expired'
   | 'payment_refunded'
+  /** A refund failed; the money stays with the merchant. `refund.failed`, `payout.created` and those of subscriptions and tokens go to endpoints whose filter names them. */
+  | 'refund_failed'
+  /** A payout was made. */
+  | 'payout_created'
   | 'payout_succeeded'
   | 'payout_failed'
   | 'link_paid'
   /** A receipt was registered. */
   | 'receipt_registered'
   /** The cash register refused a receipt. */
-  | 'receipt_failed';
+  | 'receipt_failed'
+  /** A subscription is active: its method was bound, or a charge succeeded after one that had failed. */
+  | 'subscription_activated'
+  /** A charge of a subscription failed; it is tried again. */
+  | 'subscription_past_due'
+  /** A person paused a subscription. */
+  | 'subscription_paused'
+  /** A person ended a pause. */
+  | 'subscription_resumed'
+  /** A subscription ended, whoever ended it. */
+  | 'subscription_cancelled'
+  /** A payment method was saved. */
+  | 'token_activated'
+  /** A saved method was revoked, or was not confirmed. */
+  | 'token_cancelled';
 
 /** How a webhook is signed (decision D-70). */
 export type WebhookSignature =

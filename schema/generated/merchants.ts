@@ -66,7 +66,7 @@ export type LedgerEntryType =
   | 'settlement'
   | 'adjustment';
 
-/** Webhook events: final facts only. A different list from the stream's kinds. */
+/** Webhook events: facts that stay. A different list from the stream's kinds. */
 export type WebhookEvent =
   | 'payment.authorized'
   | 'payment.succeeded'
@@ -74,13 +74,31 @@ export type WebhookEvent =
   | 'payment.cancelled'
   | 'payment.expired'
   | 'payment.refunded'
+  /** A refund failed; the money stays with the merchant. `refund.failed`, `payout.created` and those of subscriptions and tokens go to endpoints whose filter names them. */
+  | 'refund.failed'
+  /** A payout was made. */
+  | 'payout.created'
   | 'payout.succeeded'
   | 'payout.failed'
   | 'link.paid'
   /** A receipt was registered. */
   | 'receipt.registered'
   /** The cash register refused a receipt. */
-  | 'receipt.failed';
+  | 'receipt.failed'
+  /** A subscription is active: its method was bound, or a charge succeeded after one that had failed. */
+  | 'subscription.activated'
+  /** A charge of a subscription failed; it is tried again. */
+  | 'subscription.past_due'
+  /** A person paused a subscription. */
+  | 'subscription.paused'
+  /** A person ended a pause. */
+  | 'subscription.resumed'
+  /** A subscription ended, whoever ended it. */
+  | 'subscription.cancelled'
+  /** A payment method was saved. */
+  | 'token.activated'
+  /** A saved method was revoked, or was not confirmed. */
+  | 'token.cancelled';
 
 /** Kinds of the live stream: intermediate changes included. A different list from the webhook events; the last one is published in the graph alone, not by SSE. */
 export type LiveEventKind =
@@ -293,7 +311,7 @@ export type WebhookEndpoint = {
   shopId: Scalars['ID']['output'];
   /** Where events are posted to. */
   url: Scalars['String']['output'];
-  /** Empty means all events. */
+  /** Empty means all events but those that go to endpoints whose filter names them: `refund_failed`, `payout_created`, and those of subscriptions and tokens. */
   events: Array<WebhookEvent>;
   /** How they are signed. */
   signature: WebhookSignature;
@@ -3479,7 +3497,7 @@ export interface JSONObjectScalarConfig extends GraphQLScalarTypeConfig<Resolver
   name: 'JSONObject';
 }
 
-export type WebhookEventResolvers = { payment_authorized: 'payment.authorized', payment_succeeded: 'payment.succeeded', payment_failed: 'payment.failed', payment_cancelled: 'payment.cancelled', payment_expired: 'payment.expired', payment_refunded: 'payment.refunded', payout_succeeded: 'payout.succeeded', payout_failed: 'payout.failed', link_paid: 'link.paid', receipt_registered: 'receipt.registered', receipt_failed: 'receipt.failed' };
+export type WebhookEventResolvers = { payment_authorized: 'payment.authorized', payment_succeeded: 'payment.succeeded', payment_failed: 'payment.failed', payment_cancelled: 'payment.cancelled', payment_expired: 'payment.expired', payment_refunded: 'payment.refunded', refund_failed: 'refund.failed', payout_created: 'payout.created', payout_succeeded: 'payout.succeeded', payout_failed: 'payout.failed', link_paid: 'link.paid', receipt_registered: 'receipt.registered', receipt_failed: 'receipt.failed', subscription_activated: 'subscription.activated', subscription_past_due: 'subscription.past_due', subscription_paused: 'subscription.paused', subscription_resumed: 'subscription.resumed', subscription_cancelled: 'subscription.cancelled', token_activated: 'token.activated', token_cancelled: 'token.cancelled' };
 
 export type LiveEventKindResolvers = { payment_created: 'payment.created', payment_status_changed: 'payment.status_changed', payout_created: 'payout.created', payout_status_changed: 'payout.status_changed', refund_created: 'refund.created', subscription_status_changed: 'subscription.status_changed' };
 

@@ -473,7 +473,7 @@ export type TokenStatus =
   | 'active'
   | 'cancelled';
 
-/** Webhook events: final facts only. A different list from the stream's kinds. */
+/** Webhook events: facts that stay. A different list from the stream's kinds. */
 export type WebhookEvent =
   | 'payment_authorized'
   | 'payment_succeeded'
@@ -481,13 +481,31 @@ export type WebhookEvent =
   | 'payment_cancelled'
   | 'payment_expired'
   | 'payment_refunded'
+  /** A refund failed; the money stays with the merchant. `refund.failed`, `payout.created` and those of subscriptions and tokens go to endpoints whose filter names them. */
+  | 'refund_failed'
+  /** A payout was made. */
+  | 'payout_created'
   | 'payout_succeeded'
   | 'payout_failed'
   | 'link_paid'
   /** A receipt was registered. */
   | 'receipt_registered'
   /** The cash register refused a receipt. */
-  | 'receipt_failed';
+  | 'receipt_failed'
+  /** A subscription is active: its method was bound, or a charge succeeded after one that had failed. */
+  | 'subscription_activated'
+  /** A charge of a subscription failed; it is tried again. */
+  | 'subscription_past_due'
+  /** A person paused a subscription. */
+  | 'subscription_paused'
+  /** A person ended a pause. */
+  | 'subscription_resumed'
+  /** A subscription ended, whoever ended it. */
+  | 'subscription_cancelled'
+  /** A payment method was saved. */
+  | 'token_activated'
+  /** A saved method was revoked, or was not confirmed. */
+  | 'token_cancelled';
 
 export type CheckoutFieldsFragment = { paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, fiscalReceipt: ReceiptStatus | null, subscription: { planName: string | null, amount: number, currency: string, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, firstChargeAt: string | null, nextChargeAt: string | null } | null, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> };
 

@@ -134,9 +134,11 @@ export type FieldMistake = {
 
 /** The first use of an idempotency key. */
 export type FirstRequest = {
+  /** The HTTP method. */
   method: Scalars['String']['output'];
   /** The address; /graphql for a mutation. */
   path: Scalars['String']['output'];
+  /** When it claimed the key. */
   at: Scalars['DateTime']['output'];
   /** Its X-Request-Id; null for a mutation, and of a use from before ids were kept. */
   requestId: Maybe<Scalars['String']['output']>;

@@ -13,9 +13,12 @@ export type WebhookEventName = Schemas['WebhookEventName'];
 /** What a webhook carries; `event` says which object `data` is. */
 export type WebhookEvent =
   | Schemas['PaymentWebhook']
+  | Schemas['RefundWebhook']
   | Schemas['PayoutWebhook']
   | Schemas['LinkWebhook']
-  | Schemas['ReceiptWebhook'];
+  | Schemas['ReceiptWebhook']
+  | Schemas['SubscriptionWebhook']
+  | Schemas['TokenWebhook'];
 
 /** An event of the live stream, with the id from which the stream can be resumed. */
 export type StreamEvent = Schemas['LiveEvent'] & { readonly id: string };

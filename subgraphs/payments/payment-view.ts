@@ -5,6 +5,7 @@
 import { rfc3339 } from '../../schema/rfc3339.ts';
 import {
   paymentJson,
+  refundJson,
   type PaymentFieldsFragment,
   type RefundFieldsFragment,
 } from '../../schema/wire.ts';
@@ -25,6 +26,10 @@ const refundView = (refund: Refund): RefundFieldsFragment => ({
   createdAt: rfc3339(refund.createdAt),
   completedAt: text(refund.completedAt),
 });
+
+/** The public JSON of a refund at this moment: its row in GET /v1/public/refunds. */
+export const publicRefund = (refund: Refund): ReturnType<typeof refundJson> =>
+  refundJson(refundView(refund));
 
 /** What was captured less the fee; null until the payment has succeeded (decision D-83). */
 export const netOf = (payment: Capturing & Pick<Payment, 'fee'>): bigint | null =>

@@ -38,14 +38,21 @@ const subjectOf = ({ merchantId, shopId, mode, id: subjectId }: Payout) => ({
   subjectId,
 });
 
-/** A new payout on the stream (decision D-77). */
+/**
+ * A new payout, on the stream and to webhooks (decisions D-77 and D-124): pending, also when it was
+ * refused at once.
+ */
 export const createdEvent = (payout: Payout): OutboxEvent => ({
   ...subjectOf(payout),
   stream: {
     kind: 'payout.created',
     payload: { id: payout.id, amount: Number(payout.amount), status: 'pending' },
   },
-  webhook: null,
+  webhook: {
+    event: 'payout.created',
+    data: publicPayout({ ...payout, status: 'pending', failReason: null, completedAt: null }),
+    url: null,
+  },
   at: payout.createdAt,
 });
 

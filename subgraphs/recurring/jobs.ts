@@ -77,7 +77,7 @@ export const endUnboundTokens = async (parts: TokenJobs): Promise<number> => {
 
 /** Looks at a page of pending tokens, and ends those that are unbound. */
 const endPage = async (
-  { pool, payments }: TokenJobs,
+  { pool, payments, now }: TokenJobs,
   values: readonly unknown[],
 ): Promise<{ ended: number; seen: number; last: Place | null }> => {
   const tokens = await run<PendingToken>(pool, oldest, values);
@@ -92,7 +92,7 @@ const endPage = async (
   await inTransaction(pool, async (client) => {
     const ended = (await lockTokens(client, unbound)).flatMap((token) => {
       const status = tokenMove(token.status, 'binding_ended');
-      return status ? [{ ...token, status }] : [];
+      return status ? [{ before: token, after: { ...token, status }, at: now() }] : [];
     });
     await storeTokens(client, ended);
   });

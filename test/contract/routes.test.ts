@@ -221,7 +221,15 @@ describe('the contract names what the service knows', () => {
 
   test('the webhooks are the events', () => {
     assert.deepEqual(Object.keys(contract.document['webhooks'] as object), webhookEvents);
-    const schemasOf = ['PaymentWebhook', 'PayoutWebhook', 'LinkWebhook', 'ReceiptWebhook'];
+    const schemasOf = [
+      'PaymentWebhook',
+      'RefundWebhook',
+      'PayoutWebhook',
+      'LinkWebhook',
+      'ReceiptWebhook',
+      'SubscriptionWebhook',
+      'TokenWebhook',
+    ];
     assert.deepEqual(schemasOf.flatMap(events), webhookEvents);
     assert.deepEqual(schemas['WebhookEventName']?.enum, webhookEvents);
   });

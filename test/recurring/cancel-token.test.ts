@@ -22,7 +22,12 @@ describe('cancelling a token', () => {
     const before = granted(await harness.charge(key, token, 1_000n, 'before'));
     for (const _ of [1, 2])
       assert.equal(
-        granted(await cancelToken(harness.parts, key, token.id, 'test')).status,
+        granted(
+          await cancelToken(harness.parts, key, token.id, {
+            requestId: 'test',
+            now: Temporal.Now.instant(),
+          }),
+        ).status,
         'cancelled',
       );
     assert.equal(refusedWith(await harness.charge(key, token, 1_000n)), 'token_not_active');
@@ -45,9 +50,15 @@ describe('cancelling a token', () => {
       tokens.flatMap((token, index) => [
         index % 2
           ? harness.pay(token).catch((error: unknown) => error)
-          : cancelToken(harness.parts, key, token.id, 'test'),
+          : cancelToken(harness.parts, key, token.id, {
+              requestId: 'test',
+              now: Temporal.Now.instant(),
+            }),
         index % 2
-          ? cancelToken(harness.parts, key, token.id, 'test')
+          ? cancelToken(harness.parts, key, token.id, {
+              requestId: 'test',
+              now: Temporal.Now.instant(),
+            })
           : harness.pay(token).catch((error: unknown) => error),
         harness.follow().catch((error: unknown) => error),
       ]),

@@ -70,7 +70,12 @@ const cancel = async ({ key, subscription: { id } }: Begun): Promise<unknown> =>
     ),
   );
 const revoke = async ({ key, subscription: { tokenId } }: Begun): Promise<unknown> =>
-  granted(await cancelToken(harness.parts, key, tokenId, 'test'));
+  granted(
+    await cancelToken(harness.parts, key, tokenId, {
+      requestId: 'test',
+      now: Temporal.Now.instant(),
+    }),
+  );
 const pause = async ({ key: { merchantId }, subscription: { id } }: Begun): Promise<unknown> => {
   const acting = { principal: { kind: 'service', name: 'test' }, requestId: 'test', now } as const;
   const request = { merchantId, id, reason: null, at: now() };

@@ -186,7 +186,12 @@ describe('a subscription that is due', () => {
   test('and whose token was cancelled ends without a charge', async () => {
     const key = await harness.merchant();
     const subscription = await alone(key);
-    granted(await cancelToken(harness.parts, key, subscription.tokenId, 'test'));
+    granted(
+      await cancelToken(harness.parts, key, subscription.tokenId, {
+        requestId: 'test',
+        now: Temporal.Now.instant(),
+      }),
+    );
     harness.pass({ hours: 32 * 24 });
     await chargeDue(chargingOf(harness), now);
     const { status, cancelReason } = await readSubscription(harness, subscription);

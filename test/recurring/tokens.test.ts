@@ -367,7 +367,12 @@ describe('charging', () => {
       'not_found',
     );
     assert.equal(
-      refusedWith(await cancelToken(harness.parts, { ...key, mode: 'live' }, token.id, 'test')),
+      refusedWith(
+        await cancelToken(harness.parts, { ...key, mode: 'live' }, token.id, {
+          requestId: 'test',
+          now: Temporal.Now.instant(),
+        }),
+      ),
       'not_found',
     );
   });

@@ -9,11 +9,20 @@ const known = {
   payment_cancelled: true,
   payment_expired: true,
   payment_refunded: true,
+  refund_failed: true,
+  payout_created: true,
   payout_succeeded: true,
   payout_failed: true,
   link_paid: true,
   receipt_registered: true,
   receipt_failed: true,
+  subscription_activated: true,
+  subscription_past_due: true,
+  subscription_paused: true,
+  subscription_resumed: true,
+  subscription_cancelled: true,
+  token_activated: true,
+  token_cancelled: true,
 } as const satisfies Readonly<Record<WebhookEvent, true>>;
 
 export const webhookEvents = Object.keys(known) as readonly WebhookEvent[];

@@ -2,7 +2,14 @@
 import type { CodeTexts } from './texts.ts';
 
 export const english: CodeTexts = {
-  heads: { code: 'code', cause: 'what happened', cure: 'what to do', kind: 'class' },
+  heads: {
+    event: 'event',
+    says: 'what happened',
+    code: 'code',
+    cause: 'what happened',
+    cure: 'what to do',
+    kind: 'class',
+  },
   kinds: {
     soft: 'soft: a later attempt may succeed',
     hard: 'hard: this method will not work again',
@@ -163,5 +170,29 @@ export const english: CodeTexts = {
       'The card number did not reach the bank, and is stored nowhere. Make a new payout.',
     refund_rejected: 'The bank refuses the refund.',
     refund_window_closed: 'The time in which the bank takes refunds is over.',
+  },
+  events: {
+    'payment.authorized': 'The bank holds the money of a two-step payment.',
+    'payment.succeeded': 'A payment was paid, or captured.',
+    'payment.failed': 'The bank refused a payment; `metadata.failure_code` says why.',
+    'payment.cancelled': 'A payment was cancelled, or its hold was released.',
+    'payment.expired': 'Nobody paid in time, or a hold was not captured in time.',
+    'payment.refunded': 'A refund succeeded; one event for each.',
+    'refund.failed': 'The bank refused a refund; the money stays with you.',
+    'payout.created': 'A payout was made; its result follows.',
+    'payout.succeeded': 'A payout arrived.',
+    'payout.failed': 'A payout failed; its amount and fee are available again.',
+    'link.paid': 'A payment through a link succeeded.',
+    'receipt.registered': 'The cash register registered a receipt.',
+    'receipt.failed': 'The cash register refused a receipt.',
+    'subscription.activated':
+      'A subscription is active: its method was bound, or a charge succeeded after one that had failed.',
+    'subscription.past_due': 'A charge failed; it is tried again.',
+    'subscription.paused': 'A person paused a subscription.',
+    'subscription.resumed': 'A person ended the pause.',
+    'subscription.cancelled':
+      'A subscription ended: somebody cancelled it, its method was not bound, or its charges failed.',
+    'token.activated': 'A payment method was saved and may be charged.',
+    'token.cancelled': 'A saved method was revoked, or the buyer did not confirm it.',
   },
 };

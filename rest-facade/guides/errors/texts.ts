@@ -1,4 +1,5 @@
 /** What a table of codes says in one language. A code without an entry does not compile. */
+import type { WebhookEvent } from '../../../subgraphs/kernel/rules/event.ts';
 import type { FailureCode } from '../../../subgraphs/kernel/rules/failure-code.ts';
 import type { ErrorCode } from '../../refusal-http.ts';
 
@@ -11,9 +12,13 @@ export interface CodeTexts {
     readonly cause: string;
     readonly cure: string;
     readonly kind: string;
+    readonly event: string;
+    readonly says: string;
   };
   /** How a scheduled charge goes on after a failure of the class. */
   readonly kinds: Readonly<Record<'soft' | 'hard' | 'buyer' | 'technical', string>>;
   readonly errors: Readonly<Record<ErrorCode, CauseAndCure>>;
   readonly failures: Readonly<Record<FailureCode, string>>;
+  /** What each event means. */
+  readonly events: Readonly<Record<WebhookEvent, string>>;
 }

@@ -756,6 +756,46 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "refund.failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The bank refused a refund
+         * @description The money stays with the merchant, and the amount may be refunded again; `fail_reason` says why. Only endpoints whose filter names the event get it; the event log always has it.
+         */
+        post: operations["onRefundFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "payout.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A payout was made
+         * @description The payout as it began, pending. Only endpoints whose filter names the event get it; the event log always has it.
+         */
+        post: operations["onPayoutCreated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "payout.succeeded": {
         parameters: {
             query?: never;
@@ -850,6 +890,146 @@ export interface webhooks {
          * @description The cash register refused the receipt; `failure_reason` says why. It can be sent again, and then has another end.
          */
         post: operations["onReceiptFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "subscription.activated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A subscription is active
+         * @description Its method was bound, or a charge succeeded after one that had failed. Only endpoints whose filter names the event get it; the event log always has it.
+         */
+        post: operations["onSubscriptionActivated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "subscription.past_due": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A charge of a subscription failed
+         * @description It is tried again, after 1 and then 3 days. Only endpoints whose filter names the event get it; the event log always has it.
+         */
+        post: operations["onSubscriptionPastDue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "subscription.paused": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A person paused a subscription
+         * @description Nothing is charged until it is resumed. Only endpoints whose filter names the event get it; the event log always has it.
+         */
+        post: operations["onSubscriptionPaused"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "subscription.resumed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A person ended a pause
+         * @description Charges go on at `next_charge_at`. Only endpoints whose filter names the event get it; the event log always has it.
+         */
+        post: operations["onSubscriptionResumed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "subscription.cancelled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A subscription ended
+         * @description You or a person cancelled it, its method was not bound, or its charges failed. Only endpoints whose filter names the event get it; the event log always has it.
+         */
+        post: operations["onSubscriptionCancelled"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "token.activated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A payment method was saved
+         * @description The token may be charged. Only endpoints whose filter names the event get it; the event log always has it.
+         */
+        post: operations["onTokenActivated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "token.cancelled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A saved method ended
+         * @description It was revoked, or the buyer did not confirm it. Only endpoints whose filter names the event get it; the event log always has it.
+         */
+        post: operations["onTokenCancelled"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1636,7 +1816,7 @@ export interface components {
             /** @description The same at every attempt; deduplicate by it. */
             id: string;
             /** @enum {string} */
-            event: "payout.succeeded" | "payout.failed";
+            event: "payout.created" | "payout.succeeded" | "payout.failed";
             /** Format: date-time */
             created_at: string;
             data: components["schemas"]["Payout"];
@@ -1910,8 +2090,35 @@ export interface components {
             created_at: string;
             data: components["schemas"]["Receipt"];
         };
+        RefundWebhook: {
+            /** @description The same at every attempt; deduplicate by it. */
+            id: string;
+            /** @enum {string} */
+            event: "refund.failed";
+            /** Format: date-time */
+            created_at: string;
+            data: components["schemas"]["Refund"];
+        };
+        SubscriptionWebhook: {
+            /** @description The same at every attempt; deduplicate by it. */
+            id: string;
+            /** @enum {string} */
+            event: "subscription.activated" | "subscription.past_due" | "subscription.paused" | "subscription.resumed" | "subscription.cancelled";
+            /** Format: date-time */
+            created_at: string;
+            data: components["schemas"]["Subscription"];
+        };
+        TokenWebhook: {
+            /** @description The same at every attempt; deduplicate by it. */
+            id: string;
+            /** @enum {string} */
+            event: "token.activated" | "token.cancelled";
+            /** Format: date-time */
+            created_at: string;
+            data: components["schemas"]["Token"];
+        };
         /** @enum {string} */
-        WebhookEventName: "payment.authorized" | "payment.succeeded" | "payment.failed" | "payment.cancelled" | "payment.expired" | "payment.refunded" | "payout.succeeded" | "payout.failed" | "link.paid" | "receipt.registered" | "receipt.failed";
+        WebhookEventName: "payment.authorized" | "payment.succeeded" | "payment.failed" | "payment.cancelled" | "payment.expired" | "payment.refunded" | "refund.failed" | "payout.created" | "payout.succeeded" | "payout.failed" | "link.paid" | "receipt.registered" | "receipt.failed" | "subscription.activated" | "subscription.past_due" | "subscription.paused" | "subscription.resumed" | "subscription.cancelled" | "token.activated" | "token.cancelled";
         LoggedEvent: {
             /** @description The same as in the webhook, `evt_...`. */
             id: string;
@@ -2399,6 +2606,21 @@ export interface components {
         ReceiptWebhook: {
             content: {
                 "application/json": components["schemas"]["ReceiptWebhook"];
+            };
+        };
+        RefundWebhook: {
+            content: {
+                "application/json": components["schemas"]["RefundWebhook"];
+            };
+        };
+        SubscriptionWebhook: {
+            content: {
+                "application/json": components["schemas"]["SubscriptionWebhook"];
+            };
+        };
+        TokenWebhook: {
+            content: {
+                "application/json": components["schemas"]["TokenWebhook"];
             };
         };
     };
@@ -4406,7 +4628,7 @@ export interface operations {
                  * @example 2026-05-31
                  */
                 to?: components["parameters"]["To"];
-                /** @description The payment, payout, link or receipt that the events are about. */
+                /** @description The payment, refund, payout, link, receipt, subscription or token that the events are about. */
                 subject_id?: string;
             };
             header?: {
@@ -4677,6 +4899,66 @@ export interface operations {
             "4XX": components["responses"]["WebhookRefused"];
         };
     };
+    onRefundFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The event's id, the same as `id` in the body and the same at every attempt.
+                 * @example evt_1042
+                 */
+                "X-PSP-Event-Id": components["parameters"]["WebhookEventId"];
+                /**
+                 * @description The `t` of the signature, unix seconds.
+                 * @example 1778061600
+                 */
+                "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
+                /**
+                 * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
+                 */
+                "X-PSP-Signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["RefundWebhook"];
+        responses: {
+            "2XX": components["responses"]["WebhookAccepted"];
+            "4XX": components["responses"]["WebhookRefused"];
+        };
+    };
+    onPayoutCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The event's id, the same as `id` in the body and the same at every attempt.
+                 * @example evt_1042
+                 */
+                "X-PSP-Event-Id": components["parameters"]["WebhookEventId"];
+                /**
+                 * @description The `t` of the signature, unix seconds.
+                 * @example 1778061600
+                 */
+                "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
+                /**
+                 * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
+                 */
+                "X-PSP-Signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["PayoutWebhook"];
+        responses: {
+            "2XX": components["responses"]["WebhookAccepted"];
+            "4XX": components["responses"]["WebhookRefused"];
+        };
+    };
     onPayoutSucceeded: {
         parameters: {
             query?: never;
@@ -4822,6 +5104,216 @@ export interface operations {
             cookie?: never;
         };
         requestBody: components["requestBodies"]["ReceiptWebhook"];
+        responses: {
+            "2XX": components["responses"]["WebhookAccepted"];
+            "4XX": components["responses"]["WebhookRefused"];
+        };
+    };
+    onSubscriptionActivated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The event's id, the same as `id` in the body and the same at every attempt.
+                 * @example evt_1042
+                 */
+                "X-PSP-Event-Id": components["parameters"]["WebhookEventId"];
+                /**
+                 * @description The `t` of the signature, unix seconds.
+                 * @example 1778061600
+                 */
+                "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
+                /**
+                 * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
+                 */
+                "X-PSP-Signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["SubscriptionWebhook"];
+        responses: {
+            "2XX": components["responses"]["WebhookAccepted"];
+            "4XX": components["responses"]["WebhookRefused"];
+        };
+    };
+    onSubscriptionPastDue: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The event's id, the same as `id` in the body and the same at every attempt.
+                 * @example evt_1042
+                 */
+                "X-PSP-Event-Id": components["parameters"]["WebhookEventId"];
+                /**
+                 * @description The `t` of the signature, unix seconds.
+                 * @example 1778061600
+                 */
+                "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
+                /**
+                 * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
+                 */
+                "X-PSP-Signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["SubscriptionWebhook"];
+        responses: {
+            "2XX": components["responses"]["WebhookAccepted"];
+            "4XX": components["responses"]["WebhookRefused"];
+        };
+    };
+    onSubscriptionPaused: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The event's id, the same as `id` in the body and the same at every attempt.
+                 * @example evt_1042
+                 */
+                "X-PSP-Event-Id": components["parameters"]["WebhookEventId"];
+                /**
+                 * @description The `t` of the signature, unix seconds.
+                 * @example 1778061600
+                 */
+                "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
+                /**
+                 * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
+                 */
+                "X-PSP-Signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["SubscriptionWebhook"];
+        responses: {
+            "2XX": components["responses"]["WebhookAccepted"];
+            "4XX": components["responses"]["WebhookRefused"];
+        };
+    };
+    onSubscriptionResumed: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The event's id, the same as `id` in the body and the same at every attempt.
+                 * @example evt_1042
+                 */
+                "X-PSP-Event-Id": components["parameters"]["WebhookEventId"];
+                /**
+                 * @description The `t` of the signature, unix seconds.
+                 * @example 1778061600
+                 */
+                "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
+                /**
+                 * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
+                 */
+                "X-PSP-Signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["SubscriptionWebhook"];
+        responses: {
+            "2XX": components["responses"]["WebhookAccepted"];
+            "4XX": components["responses"]["WebhookRefused"];
+        };
+    };
+    onSubscriptionCancelled: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The event's id, the same as `id` in the body and the same at every attempt.
+                 * @example evt_1042
+                 */
+                "X-PSP-Event-Id": components["parameters"]["WebhookEventId"];
+                /**
+                 * @description The `t` of the signature, unix seconds.
+                 * @example 1778061600
+                 */
+                "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
+                /**
+                 * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
+                 */
+                "X-PSP-Signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["SubscriptionWebhook"];
+        responses: {
+            "2XX": components["responses"]["WebhookAccepted"];
+            "4XX": components["responses"]["WebhookRefused"];
+        };
+    };
+    onTokenActivated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The event's id, the same as `id` in the body and the same at every attempt.
+                 * @example evt_1042
+                 */
+                "X-PSP-Event-Id": components["parameters"]["WebhookEventId"];
+                /**
+                 * @description The `t` of the signature, unix seconds.
+                 * @example 1778061600
+                 */
+                "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
+                /**
+                 * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
+                 */
+                "X-PSP-Signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["TokenWebhook"];
+        responses: {
+            "2XX": components["responses"]["WebhookAccepted"];
+            "4XX": components["responses"]["WebhookRefused"];
+        };
+    };
+    onTokenCancelled: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The event's id, the same as `id` in the body and the same at every attempt.
+                 * @example evt_1042
+                 */
+                "X-PSP-Event-Id": components["parameters"]["WebhookEventId"];
+                /**
+                 * @description The `t` of the signature, unix seconds.
+                 * @example 1778061600
+                 */
+                "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
+                /**
+                 * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
+                 */
+                "X-PSP-Signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["TokenWebhook"];
         responses: {
             "2XX": components["responses"]["WebhookAccepted"];
             "4XX": components["responses"]["WebhookRefused"];

@@ -11,11 +11,20 @@ const known: Readonly<Record<WebhookEventName, true>> = {
   'payment.cancelled': true,
   'payment.expired': true,
   'payment.refunded': true,
+  'refund.failed': true,
+  'payout.created': true,
   'payout.succeeded': true,
   'payout.failed': true,
   'link.paid': true,
   'receipt.registered': true,
   'receipt.failed': true,
+  'subscription.activated': true,
+  'subscription.past_due': true,
+  'subscription.paused': true,
+  'subscription.resumed': true,
+  'subscription.cancelled': true,
+  'token.activated': true,
+  'token.cancelled': true,
 };
 
 const names: readonly string[] = Object.keys(known);

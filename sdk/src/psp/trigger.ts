@@ -12,10 +12,10 @@ import { Failure } from './failure.ts';
 import { readAmount } from './read-values.ts';
 import { frozenSays, liveUntil } from './test-clock.ts';
 
-/** What was made, and the event to wait for; an id alone where no webhook speaks of it. */
+/** What was made, and the event to wait for. */
 interface Made {
   readonly id: string;
-  readonly event?: WebhookEventName;
+  readonly event: WebhookEventName;
 }
 
 type Trigger = (context: Context, client: PaymentClient, amount: number) => Promise<Made>;
@@ -132,7 +132,36 @@ const pastDue: Trigger = async (context, client, amount) => {
     const { status } = await client.subscriptions.get(id);
     return status === 'past_due' ? status : null;
   });
-  return { id };
+  return { id, event: 'subscription.past_due' };
+};
+
+/** A subscription whose method is bound. */
+const subscribed = async (
+  context: Context,
+  client: PaymentClient,
+  amount: number,
+): Promise<string> => {
+  const { subscription, pay_url } = await client.subscriptions.create({
+    amount,
+    customer_ref: `psp-trigger-${Date.now()}`,
+    method: 'sbp',
+  });
+  await pay(pay_url, 'sbp', context.stopped);
+  return until(context, 'the bound method', async () => {
+    const { id, status } = await client.subscriptions.get(subscription.id);
+    return status === 'active' ? id : null;
+  });
+};
+
+/** A token that may be charged. */
+const bound = async (context: Context, client: PaymentClient, amount: number): Promise<string> => {
+  const customer_ref = `psp-trigger-${Date.now()}`;
+  const { card, pay_url } = await client.tokens.create({ customer_ref, method: 'sbp', amount });
+  await pay(pay_url, 'sbp', context.stopped);
+  return until(context, 'the bound method', async () => {
+    const tokens = await client.tokens.list({ customer_ref }).first(1);
+    return tokens.find(({ id, status }) => id === card.id && status === 'active')?.id;
+  });
 };
 
 const triggers: Readonly<Record<string, Trigger>> = {
@@ -172,6 +201,17 @@ const triggers: Readonly<Record<string, Trigger>> = {
     });
     return { id, event: 'payment.refunded' };
   },
+  'refund.failed': async (context, client, amount) => {
+    // The last two digits decide: 01 is declined.
+    const declined = Math.ceil(amount / 100) * 100 + 1;
+    const id = await succeeded(context, client, declined * 2);
+    const refund = await client.payments.refund(id, { amount: declined });
+    return { id: refund.id, event: 'refund.failed' };
+  },
+  'payout.created': async (context, client, amount) => ({
+    id: await payOut(context, client, { amount, ...to }),
+    event: 'payout.created',
+  }),
   'payout.succeeded': async (context, client, amount) => ({
     id: await payOut(context, client, { amount, ...to }),
     event: 'payout.succeeded',
@@ -189,14 +229,32 @@ const triggers: Readonly<Record<string, Trigger>> = {
     receiptOf(context, client, amount, 'receipt.registered'),
   'receipt.failed': (context, client, amount) =>
     receiptOf(context, client, amount, 'receipt.failed'),
+  'subscription.activated': async (context, client, amount) => ({
+    id: await subscribed(context, client, amount),
+    event: 'subscription.activated',
+  }),
+  'subscription.cancelled': async (context, client, amount) => {
+    const id = await subscribed(context, client, amount);
+    await client.subscriptions.cancel(id);
+    return { id, event: 'subscription.cancelled' };
+  },
   'subscription.past_due': pastDue,
+  'token.activated': async (context, client, amount) => ({
+    id: await bound(context, client, amount),
+    event: 'token.activated',
+  }),
+  'token.cancelled': async (context, client, amount) => {
+    const id = await bound(context, client, amount);
+    await client.tokens.cancel(id);
+    return { id, event: 'token.cancelled' };
+  },
 };
 
 /** What can be made to happen. */
 const names = Object.keys(triggers);
 
 /** The logged event of an object, once it is there. */
-const awaitEvent = (context: Context, client: PaymentClient, { id, event }: Required<Made>) =>
+const awaitEvent = (context: Context, client: PaymentClient, { id, event }: Made) =>
   until(context, `the event ${event}`, async () => {
     const list = client.eventLog.list({ event: [event], subject_id: id });
     const [found] = await list.first(1);
@@ -223,11 +281,7 @@ export const trigger: Command = {
       throw new Failure('usage', 'events are made in test mode alone: take an sk_test_ key');
     const client = context.client();
     const made = await run(context, client, readAmount(given.text('amount') ?? '10000'));
-    if (!made.event) {
-      output.result({ event: name, subject_id: made.id }, `${name}  ${made.id}`);
-      return;
-    }
-    const logged = await awaitEvent(context, client, { ...made, event: made.event });
+    const logged = await awaitEvent(context, client, made);
     const { id, event, created_at } = logged;
     const text = `${event}  ${id}  of ${made.id}`;
     output.result({ id, event, created_at, subject_id: made.id }, text);

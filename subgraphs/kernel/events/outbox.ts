@@ -5,7 +5,7 @@
  */
 import { newRowId } from '../database/new-id.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import type { LiveKind, WebhookEvent } from '../rules/event.ts';
+import { namedWebhookEvents, type LiveKind, type WebhookEvent } from '../rules/event.ts';
 import type { Consumer } from '../rules/consumer.ts';
 import type { Mode } from '../rules/mode.ts';
 
@@ -60,6 +60,12 @@ export const eventRow = (event: OutboxEvent): object => {
     created_at: createdAt,
   };
 };
+
+const named = namedWebhookEvents.map((name) => `'${name}'`).join(', ');
+
+/** SQL: whether the filter of the endpoint called `endpoint` lets an event through. */
+export const isWanted = (endpoint: string, event: string): string =>
+  `case when ${endpoint}.events = '{}' then ${event} not in (${named}) else ${event} = any (${endpoint}.events) end`;
 
 /** SQL: inserts the JSON array in `parameter` when `condition` (a query) has a row. */
 export const insertEvents = (parameter: string, condition: string): string =>

@@ -74,13 +74,38 @@ export const webhookEvents = [
   'payment.cancelled',
   'payment.expired',
   'payment.refunded',
+  'refund.failed',
+  'payout.created',
   'payout.succeeded',
   'payout.failed',
   'link.paid',
   'receipt.registered',
   'receipt.failed',
+  'subscription.activated',
+  'subscription.past_due',
+  'subscription.paused',
+  'subscription.resumed',
+  'subscription.cancelled',
+  'token.activated',
+  'token.cancelled',
 ] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
+
+/**
+ * Decision D-124: the log has these always, and an endpoint gets them when its filter names them.
+ * An empty filter means all others, as it did before there were any of these.
+ */
+export const namedWebhookEvents = [
+  'refund.failed',
+  'payout.created',
+  'subscription.activated',
+  'subscription.past_due',
+  'subscription.paused',
+  'subscription.resumed',
+  'subscription.cancelled',
+  'token.activated',
+  'token.cancelled',
+] as const satisfies readonly WebhookEvent[];
 
 /**
  * One event of the stream as the bus carries it and the stream publishes it. `sequence` ascends in

@@ -1,8 +1,9 @@
 /**
  * From events to deliveries. Contract "Webhooks": events of one shop go to that shop's endpoints
- * whose filter is empty or holds the event; a payment's own `webhook_url` replaces them.
+ * whose filter lets them through; a payment's own `webhook_url` replaces them.
  */
 import { newRowIdInSql } from '../../kernel/database/new-id.ts';
+import { isWanted } from '../../kernel/events/outbox.ts';
 import type { ClaimedDelivery, ClaimedRow } from './claim-deliveries.ts';
 import { handoverLane, isLeftAlone } from './claim-statements.ts';
 import { ownLaneOf } from './lane-name.ts';
@@ -32,7 +33,7 @@ const targetsOf = (events: string, ofEndpoint = ''): string => `fresh as (
       union all
       select fresh.*, endpoint.id, endpoint.id::text, endpoint.url
       from fresh join webhook_endpoint as endpoint on ${ofEndpoint}endpoint.merchant_id = fresh.merchant_id and endpoint.shop_id = fresh.shop_id
-      where fresh.webhook_url is null and endpoint.active and (endpoint.events = '{}' or fresh.webhook_event = any (endpoint.events))
+      where fresh.webhook_url is null and endpoint.active and ${isWanted('endpoint', 'fresh.webhook_event')}
     )`;
 
 const handedOver = (events: string): string => `${targetsOf(events)}, asked as materialized (

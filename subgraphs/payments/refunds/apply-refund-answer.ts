@@ -2,7 +2,7 @@
  * Applies a bank's answer to a refund, whatever brought it. Contract "States and transitions": a
  * successful refund is published as payment.refunded, with the payment as it is at that moment;
  * when the successful sum reaches the amount the payment is refunded; a failed refund leaves the
- * payment as it is. Decision D-32: an unknown answer changes no state; decision D-33: the refund of
+ * payment as it is, and is published as refund.failed (decision D-124). Decision D-32: an unknown answer changes no state; decision D-33: the refund of
  * what came too late leaves the payment's status alone. This is the only code that ends a refund.
  */
 import type pg from 'pg';
@@ -23,7 +23,7 @@ import {
 import type { Payment } from '../entities.ts';
 import type { Refund } from './entities.ts';
 import { lockFreePayments, lockPayment, storeLocked, type LockedPayment } from '../lock-payment.ts';
-import { refundedEvents } from './events.ts';
+import { refundedEvents, refundFailedEvent } from './events.ts';
 import { endedUnpaid, paymentMove, type PaymentStatus } from '../rules/payment.ts';
 import { isLastOf, refundMove } from './rules.ts';
 import type { PaymentChange, PaymentPatch } from '../payment-change.ts';
@@ -81,9 +81,11 @@ const decline = (
   const status = refundMove(before.status, 'bank_declined');
   if (!status) return null;
   const failed = endedUnpaid(payment.status) ? lateRefundFailed : refundFailed;
+  const row: Refund = { ...before, status, failReason, completedAt: now, askAt: null };
   return {
-    row: { ...before, status, failReason, completedAt: now, askAt: null },
+    row,
     postings: failed({ amount: minorUnits(before.amount) }),
+    events: () => [refundFailedEvent(row, now)],
   };
 };
 

@@ -6,7 +6,7 @@ import type { OutboxEvent } from '../../kernel/events/outbox.ts';
 import { statusEvents } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import type { Refund } from './entities.ts';
-import { publicPayment } from '../payment-view.ts';
+import { publicPayment, publicRefund } from '../payment-view.ts';
 
 /** A refund was made: published on the stream alone (decision D-77). */
 export const refundCreated = (
@@ -24,6 +24,16 @@ export const refundCreated = (
   webhook: null,
   at,
 });
+
+/**
+ * A refund failed: published to webhooks alone (decision D-124). It is no event of its payment,
+ * whose own address does not get it.
+ */
+export const refundFailedEvent = (refund: Refund, at: Temporal.Instant): OutboxEvent => {
+  const { merchantId, shopId, mode, id } = refund;
+  const webhook = { event: 'refund.failed', data: publicRefund(refund), url: null } as const;
+  return { merchantId, shopId, mode, subjectId: id, stream: null, webhook, at };
+};
 
 /**
  * A refund succeeded: the payment's webhook; when it was the last of the payment, its new status is

@@ -24,6 +24,7 @@ import {
   loadSubscriptions,
   subscriptionNames,
 } from './find-subscriptions.ts';
+import { subscriptionEvents } from '../recurring-view.ts';
 import type { StandingPatch } from '../rules/subscription.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';
 
@@ -75,25 +76,8 @@ const store: Statement = {
     select id from moved`,
 };
 
-/** What a new status publishes: to live consoles alone; merchants get the charges' payments. */
-const statusEvents = ({
-  before: { merchantId, shopId, mode, id, status: from },
-  patch: { status = from },
-  at,
-}: SubscriptionChange): readonly OutboxEvent[] => {
-  if (status === from) return [];
-  return [
-    {
-      merchantId,
-      shopId,
-      mode,
-      subjectId: id,
-      stream: { kind: 'subscription.status_changed', payload: { id, status } },
-      webhook: null,
-      at,
-    },
-  ];
-};
+const statusEvents = ({ before, patch, at }: SubscriptionChange): readonly OutboxEvent[] =>
+  subscriptionEvents(before.status, { ...before, ...patch }, at);
 
 /**
  * Writes the changes whose subscriptions are still as they were read; gives the ids of those.

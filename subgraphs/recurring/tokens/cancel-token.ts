@@ -29,7 +29,7 @@ export const cancelToken = async (
   { database: { pool }, payments }: TokenParts,
   { merchantId, mode }: Pick<KeyPrincipal, 'merchantId' | 'mode'>,
   id: string,
-  requestId: string,
+  { requestId, now }: { readonly requestId: string; readonly now: Temporal.Instant },
   record: TokenRecord = async () => {},
 ): Promise<Token | Refused> => {
   if (!isUuid(id)) return noToken;
@@ -44,7 +44,7 @@ export const cancelToken = async (
     const status = tokenMove(token.status, 'merchant_cancelled');
     if (!status) return token;
     const cancelled = { ...token, status };
-    await storeTokens(client, [cancelled]);
+    await storeTokens(client, [{ before: token, after: cancelled, at: now }]);
     await record(client, token);
     return cancelled;
   });

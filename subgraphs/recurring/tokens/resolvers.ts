@@ -92,11 +92,12 @@ export const tokenMutations = (
   },
   tokenCancel: async (_, { id, reason = null, merchantId }, context) => {
     const find = async (key: TokenKey) => (await loadTokens(parts.database.pool, [key]))[0] ?? null;
-    const { principal, requestId } = context;
+    const { principal, requestId, now } = context;
+    const calling = { requestId, now: now() };
     const asked = { id, merchantId, reason };
     const caller = await cancellingCaller(principal, 'token', asked, find);
     if (isRefused(caller)) return caller;
-    const token = await cancelToken(parts, caller, id, requestId, (client, { status: before }) =>
+    const token = await cancelToken(parts, caller, id, calling, (client, { status: before }) =>
       recordCancellation(
         client,
         context,

@@ -54,6 +54,10 @@ const afterPayment = (token: Token, payment: RecurringPayment): Token => {
   }
 };
 
+/** When it came to what it is, by its shop's clock. */
+const momentOf = ({ capturedAt, finalizedAt, createdAt }: RecurringPayment): Temporal.Instant =>
+  capturedAt ?? finalizedAt ?? createdAt;
+
 /** Brings home what the payments of tokens came to. Given the same again, it changes nothing. */
 export const settleTokens: OnPaymentsMoved = async (client, payments) => {
   const byToken = Map.groupBy(payments, ({ merchantId, tokenId }) => `${merchantId}/${tokenId}`);
@@ -62,13 +66,12 @@ export const settleTokens: OnPaymentsMoved = async (client, payments) => {
   );
   const tokens = await lockTokens(client, keys);
   const changed = tokens.flatMap((token) => {
-    const after = (byToken.get(`${token.merchantId}/${token.id}`) ?? []).reduce(
-      afterPayment,
-      token,
-    );
-    return after.status === token.status && after.lastChargedAt === token.lastChargedAt
+    const own = byToken.get(`${token.merchantId}/${token.id}`) ?? [];
+    const after = own.reduce(afterPayment, token);
+    const moved = own.find(({ kind }) => isBinding(kind)) ?? own[0];
+    return !moved || (after.status === token.status && after.lastChargedAt === token.lastChargedAt)
       ? []
-      : [after];
+      : [{ before: token, after, at: momentOf(moved) }];
   });
   await storeTokens(client, changed);
 };

@@ -12,6 +12,8 @@ import {
   type Runner,
   type Statement,
 } from '../../kernel/database/statement.ts';
+import { eventRow, insertEvents } from '../../kernel/events/outbox.ts';
+import { tokenEvents } from '../recurring-view.ts';
 import { TokenEntity, type Token } from './entities.ts';
 
 const names = propertyNames(TokenEntity);
@@ -64,22 +66,36 @@ export const shareToken = async (
 
 const store: Statement = {
   name: 'token.store',
-  text: `update token set status = given.status, card_brand = given.card_brand, card_mask = given.card_mask, card_holder = given.card_holder,
+  text: `with stored as (update token set status = given.status, card_brand = given.card_brand, card_mask = given.card_mask, card_holder = given.card_holder,
       saved_reference = given.saved_reference, last_charged_at = given.last_charged_at
-    from jsonb_populate_recordset(null::token, $1::jsonb) as given where token.merchant_id = $2 and token.id = given.id`,
+    from jsonb_populate_recordset(null::token, $1::jsonb) as given where token.merchant_id = $2 and token.id = given.id
+    returning token.merchant_id, token.id)
+    ${insertEvents('$3', 'select 1 from stored where stored.merchant_id = row.merchant_id and stored.id = row.subject_id')}`,
 };
 
+/** A locked token, and what it becomes. */
+export interface TokenChange {
+  readonly before: Token;
+  readonly after: Token;
+  /** When it happens. */
+  readonly at: Temporal.Instant;
+}
+
 /**
- * Writes locked tokens as they become: status, card, saved method and last charge; nothing else of
- * them changes.
+ * Writes locked tokens as they become: status, card, saved method and last charge, nothing else of
+ * them changes; with the events of new statuses.
  */
 export const storeTokens = async (
   client: pg.PoolClient,
-  tokens: readonly Token[],
+  changes: readonly TokenChange[],
 ): Promise<void> => {
-  await eachMerchant(tokens, (own, merchantId) =>
-    run(client, store, [JSON.stringify(own.map((token) => rowJson(names, token))), merchantId]),
-  );
+  const named = changes.map((change) => ({ merchantId: change.before.merchantId, ...change }));
+  await eachMerchant(named, async (own, merchantId) => {
+    const rows = own.map(({ after }) => rowJson(names, after));
+    const events = own.flatMap(({ before, after, at }) => tokenEvents(before.status, after, at));
+    const texts = [rows, events.map(eventRow)].map((list) => JSON.stringify(list));
+    return run(client, store, [texts[0], merchantId, texts[1]]);
+  });
 };
 
 const noteCharge: Statement = {

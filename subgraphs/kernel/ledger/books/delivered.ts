@@ -7,6 +7,7 @@
  * clock's, and may be years ahead of an endpoint that was made after it; its id tells the real one.
  */
 import { madeAtInSql } from '../../database/new-id.ts';
+import { isWanted } from '../../events/outbox.ts';
 import type { Check } from './check.ts';
 
 /** Endpoints and events are stamped before their transactions end. */
@@ -24,7 +25,7 @@ const eventDelivered: Check = {
         union all
         select endpoint.id from webhook_endpoint as endpoint
         where fact.webhook_url is null and endpoint.merchant_id = fact.merchant_id and endpoint.shop_id = fact.shop_id and endpoint.active
-          and endpoint.created_at < ${madeAtInSql('fact.id')} - ${margin} and (endpoint.events = '{}' or fact.webhook_event = any (endpoint.events))
+          and endpoint.created_at < ${madeAtInSql('fact.id')} - ${margin} and ${isWanted('endpoint', 'fact.webhook_event')}
       ) as target
       where fact.sequence is not null and fact.webhook_event is not null
         and not exists (select 1 from webhook_delivery as delivery where delivery.merchant_id = fact.merchant_id and delivery.event_id = fact.id

@@ -1,0 +1,82 @@
+/**
+ * Subscriptions and tokens as the public JSON has them. Decision D-72: the frozen webhook body is
+ * made of the same view as the answers of REST.
+ */
+import { rfc3339 } from '../../schema/rfc3339.ts';
+import { subscriptionJson, tokenJson } from '../../schema/wire.ts';
+import type { OutboxEvent } from '../kernel/events/outbox.ts';
+import type { Subscription } from './subscriptions/entities.ts';
+import type { Token } from './tokens/entities.ts';
+
+const text = (instant: Temporal.Instant | null): string | null => instant && rfc3339(instant);
+
+const publicSubscription = (subscription: Subscription): ReturnType<typeof subscriptionJson> =>
+  subscriptionJson({
+    ...subscription,
+    amount: Number(subscription.amount),
+    nextChargeAt: text(subscription.nextChargeAt),
+    lastChargeAt: text(subscription.lastChargeAt),
+    createdAt: rfc3339(subscription.createdAt),
+  });
+
+const publicToken = (token: Token): ReturnType<typeof tokenJson> =>
+  tokenJson({
+    ...token,
+    lastChargedAt: text(token.lastChargedAt),
+    createdAt: rfc3339(token.createdAt),
+  });
+
+type SubscriptionEvent =
+  `subscription.${'activated' | 'past_due' | 'paused' | 'resumed' | 'cancelled'}`;
+
+/** Decision D-124: the webhook of a move; none of a subscription that is still pending. */
+const subscriptionEventOf = (
+  from: Subscription['status'],
+  to: Subscription['status'],
+): SubscriptionEvent | null => {
+  switch (to) {
+    case 'pending':
+      return null;
+    case 'active':
+      return from === 'paused' ? 'subscription.resumed' : 'subscription.activated';
+    case 'past_due':
+    case 'paused':
+    case 'cancelled':
+      return `subscription.${to}`;
+  }
+};
+
+/** What a new status of a subscription publishes: to live consoles, and to webhooks. */
+export const subscriptionEvents = (
+  from: Subscription['status'],
+  subscription: Subscription,
+  at: Temporal.Instant,
+): readonly OutboxEvent[] => {
+  const { merchantId, shopId, mode, id, status } = subscription;
+  if (status === from) return [];
+  const event = subscriptionEventOf(from, status);
+  return [
+    {
+      merchantId,
+      shopId,
+      mode,
+      subjectId: id,
+      stream: { kind: 'subscription.status_changed', payload: { id, status } },
+      webhook: event && { event, data: publicSubscription(subscription), url: null },
+      at,
+    },
+  ];
+};
+
+/** What a new status of a token publishes: to webhooks alone (decision D-124). */
+export const tokenEvents = (
+  from: Token['status'],
+  token: Token,
+  at: Temporal.Instant,
+): readonly OutboxEvent[] => {
+  const { merchantId, shopId, mode, id, status } = token;
+  if (status === from || status === 'pending') return [];
+  const event = `token.${status === 'active' ? 'activated' : 'cancelled'}` as const;
+  const webhook = { event, data: publicToken(token), url: null };
+  return [{ merchantId, shopId, mode, subjectId: id, stream: null, webhook, at }];
+};
