@@ -139,3 +139,22 @@ export const readContract = (): Contract => {
     operations: new Map(operations.map((operation) => [operation.operationId, operation])),
   };
 };
+
+/** The names of all fields that bodies and answers have. */
+export const namesOf = ({ operations }: Contract): ReadonlySet<string> => {
+  const names = new Set<string>();
+  const walk = (schema: Schema | null | undefined): void => {
+    if (!schema) return;
+    for (const [name, field] of Object.entries(schema.properties ?? {})) {
+      names.add(name);
+      walk(field);
+    }
+    walk(schema.items);
+    for (const variant of [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) walk(variant);
+  };
+  for (const { body, responses } of operations.values()) {
+    walk(body?.schema);
+    for (const answer of Object.values(responses)) walk(answer);
+  }
+  return names;
+};

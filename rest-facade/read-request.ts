@@ -98,13 +98,18 @@ const readIdempotency = (
 };
 
 const withId = object({ id: string() });
-/** The name of an object in a request's path, in lower case; '' without one. */
-export const idOf = ({ params }: FastifyRequest): string =>
-  is(withId, params) ? params.id.toLowerCase() : '';
+/** The name of an object in a request's path; '' without one. */
+export const idOf = ({ params }: FastifyRequest): string => (is(withId, params) ? params.id : '');
 
-/** Whether it is an id of the route's objects: a UUID behind the prefix that they have. */
-const isIdOf = ({ idPrefix = '' }: Route, id: string): boolean =>
-  id.startsWith(idPrefix) && isCanonicalUuid(id.slice(idPrefix.length));
+/**
+ * The id of one of the route's objects: a UUID behind the prefix that they have, in lower case, or
+ * of the form that the route states. Null where it is none.
+ */
+const ownIdOf = ({ idPrefix = '', idForm }: Route, named: string): string | null => {
+  if (idForm) return idForm.test(named) ? named : null;
+  const id = named.toLowerCase();
+  return id.startsWith(idPrefix) && isCanonicalUuid(id.slice(idPrefix.length)) ? id : null;
+};
 
 /** The scope that a body decides, as far as it can be read before its rules are asked. */
 export const bodyScopeOf = ({ bodyScope }: Route, { body }: FastifyRequest): Scope | null => {
@@ -132,8 +137,8 @@ export const compileRequest = (
     if ('code' in parsed && 'message' in parsed) return parsed;
     const scope = route.bodyScope?.(parsed.value) ?? null;
     if (scope !== null && !principal.scopes.includes(scope)) return lacksScope(scope);
-    const id = hasId ? idOf(request) : '';
-    if (hasId && !isIdOf(route, id)) return refuse('not_found', 'there is no such object');
+    const id = hasId ? ownIdOf(route, idOf(request)) : '';
+    if (id === null) return refuse('not_found', 'there is no such object');
     // Fastify parses the query into an object of texts, and of lists where a name comes twice.
     const readQuery = query(request.query as Fields);
     const fields = parsed.value === undefined ? {} : body.meant(parsed.value);

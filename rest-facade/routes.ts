@@ -34,6 +34,7 @@ import {
   payoutJson,
   rateJson,
   refundJson,
+  requestJson,
   sbpBankJson,
   scheduleJson,
   subscriptionJson,
@@ -80,6 +81,8 @@ export interface Route {
   readonly field: keyof typeof access;
   /** What stands before the UUID of the path's `{id}`: `evt_`. Absent: nothing. */
   readonly idPrefix?: string;
+  /** The form of the path's `{id}`, with its case, where it is no UUID. Absent: a UUID. */
+  readonly idForm?: RegExp;
   /** Decision D-24: whether the route accepts Idempotency-Key. */
   readonly idempotent: boolean;
   /** Decision D-03: 256 KiB, a batch 1 MiB. */
@@ -100,7 +103,9 @@ export interface Route {
 interface Row<Name extends OperationName, Body, Query>
   extends
     Pick<Route, 'method' | 'path' | 'field'>,
-    Partial<Pick<Route, 'idempotent' | 'idPrefix' | 'bodyLimit_bytes' | 'kind' | 'bodyScope'>> {
+    Partial<
+      Pick<Route, 'idempotent' | 'idPrefix' | 'idForm' | 'bodyLimit_bytes' | 'kind' | 'bodyScope'>
+    > {
   readonly operation: Name;
   readonly variables: (request: ValidRequest<Body, Query>) => OperationMap[Name]['variables'];
   readonly answer: (
@@ -650,6 +655,35 @@ const eventLog = [
   }),
 ];
 
+const requests = [
+  row<'ListRequests', Empty, Page & { status?: string[] }>({
+    method: 'GET',
+    path: '/v1/public/requests',
+    operation: 'ListRequests',
+    field: 'Query.apiRequests',
+    variables: ({ query }) => ({
+      ...pageVariables(query),
+      status: query.status?.map(Number) ?? null,
+    }),
+    answer: ({ apiRequests: page }) => paged(page, requestJson),
+  }),
+  row<'GetRequest'>({
+    method: 'GET',
+    path: '/v1/public/requests/{id}',
+    idForm: /^[A-Za-z0-9._:-]{1,128}$/,
+    operation: 'GetRequest',
+    field: 'Query.apiRequest',
+    variables: ({ id }) => ({ id }),
+    answer: ({ apiRequest }) =>
+      apiRequest &&
+      ok({
+        ...requestJson(apiRequest),
+        request_body: apiRequest.requestBody,
+        response_body: apiRequest.responseBody,
+      }),
+  }),
+];
+
 const events: Route = {
   method: 'GET',
   path: '/v1/public/events',
@@ -672,5 +706,6 @@ export const routes: readonly Route[] = [
   ...tokens,
   ...links,
   ...eventLog,
+  ...requests,
   events,
 ];

@@ -1,16 +1,17 @@
 /** The REST API on a server: the table's routes behind the key, the contract and its pages. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator } from '../gateway/callers/authenticate.ts';
 import { addressHeaders } from '../gateway/callers/rate-limit.ts';
 import { takeBankCallbacks, type BankCallbackParts } from './bank-callback.ts';
 import { authenticate, type Caller } from './authenticate.ts';
 import { openCall, type CallParts } from './call.ts';
-import { readContract, type Contract } from './read-contract.ts';
+import { namesOf, readContract, type Contract } from './read-contract.ts';
 import { refuseAddress, refuseKeyFromAddress, turnAway } from './limit-rate.ts';
 import { idOf } from './read-request.ts';
 import { refuse, sendRefusal } from './refusal-http.ts';
 import { routes, type Route } from './routes.ts';
 import { serveDocs } from './serve-docs.ts';
+import { openRequestLog } from './request-log/note-requests.ts';
 import { openLongAnswers } from './walk-pages.ts';
 
 export interface RestFacadeParts extends Omit<CallParts, 'longAnswers'> {
@@ -46,12 +47,30 @@ export const registerRestFacade = async (
       scope.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, bytes, done) =>
         done(null, bytes),
       );
+    const requestLog = openRequestLog(parts.supergraph, namesOf(contract), parts.log);
+    scope.addHook('onSend', async (request, reply, payload) => {
+      if (isNoted(request, reply) && request.caller)
+        requestLog.take(request, reply, request.caller, payload);
+      return payload;
+    });
+    scope.addHook('onClose', () => requestLog.close());
     const longAnswers = openLongAnswers();
     for (const route of routes) addRoute(scope, route, contract, { ...parts, longAnswers });
   });
   await serveDocs(app, contract);
   await takeBankCallbacks(app, parts.bankCallbacks, parts);
 };
+
+/**
+ * Decision D-126: a call that was refused, that failed, or that created something. Looking for a
+ * request that the log does not have yet is none: whoever waits for it would fill the log.
+ */
+const isNoted = (
+  { routeOptions: { url } }: FastifyRequest,
+  { statusCode }: FastifyReply,
+): boolean =>
+  statusCode === 201 ||
+  (statusCode >= 400 && !(statusCode === 404 && url === '/v1/public/requests/:id'));
 
 const addRoute = (
   scope: FastifyInstance,

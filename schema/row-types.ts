@@ -77,6 +77,7 @@ export const rowTypes: Record<SubgraphName, Record<string, string>> = {
     Shop: '../../subgraphs/kernel/database/entities.ts#Shop as ShopRow',
     LiveEventKind: '../../subgraphs/kernel/rules/event.ts#LiveKind',
     WebhookEvent: '../../subgraphs/kernel/rules/event.ts#WebhookEvent as WebhookEventName',
+    ApiRequest: '../../subgraphs/merchants/requests/entities.ts#ApiRequest as ApiRequestRow',
     LoggedEvent:
       '../../subgraphs/merchants/event-log/read-event-log.ts#LoggedEvent as LoggedEventRow',
     LedgerEntry: '../../subgraphs/merchants/ledger/read-ledger.ts#LedgerRow',

@@ -5,6 +5,7 @@
  */
 import { receiptTermsJson } from './receipt-json.ts';
 import type {
+  ApiRequestFieldsFragment,
   CheckoutFieldsFragment,
   GetBalanceQuery,
   GetSubscriptionScheduleQuery,
@@ -279,6 +280,19 @@ export const scheduleJson = (subscription: Schedule) => ({
   next_charge_at: subscription.nextChargeAt,
   charges: subscription.charges.flatMap(scheduledChargeJson),
   upcoming: subscription.upcoming,
+});
+
+/** Decision D-126: a request of the log. */
+export const requestJson = (request: ApiRequestFieldsFragment) => ({
+  id: request.id,
+  at: request.at,
+  method: request.method,
+  path: request.path,
+  status: request.status,
+  code: request.code,
+  key_prefix: request.keyPrefix,
+  idempotency_key: request.idempotencyKey,
+  duration_ms: request.durationMs,
 });
 
 /** Contract, "Errors": the envelope of every answer that is not 2xx. */

@@ -13,6 +13,7 @@ import { callsEntities } from './kernel/banks/calls/entities.ts';
 import { policiesEntities } from './kernel/policies/entities.ts';
 import { paymentsEntities } from './payments/entities.ts';
 import { payoutsEntities } from './payouts/entities.ts';
+import { ApiRequestEntity } from './merchants/requests/entities.ts';
 import { recurringEntities } from './recurring/tokens/entities.ts';
 import { merchantsEntities } from './merchants/entities.ts';
 import { sessionEntities } from './merchants/sessions/entities.ts';
@@ -29,6 +30,7 @@ export const entities = [
   ...totalsEntities,
   ...banksEntities,
   ...callsEntities,
+  ApiRequestEntity,
   ...policiesEntities,
   ...paymentsEntities,
   ...payoutsEntities,

@@ -16,6 +16,38 @@ export type LiveEventKind =
   | 'refund_created'
   | 'subscription_status_changed';
 
+/** A request to be noted. */
+export type ApiRequestNote = {
+  /** The key's merchant. */
+  merchantId: string | number;
+  /** The key's shop. */
+  shopId: string | number;
+  /** The key's mode. */
+  mode: Mode;
+  /** Its X-Request-Id. */
+  requestId: string;
+  /** When it came. */
+  at: string;
+  /** The HTTP method. */
+  method: string;
+  /** The path, masked. */
+  path: string;
+  /** The HTTP status of the answer. */
+  status: number;
+  /** The code of the refusal. */
+  code?: string | null | undefined;
+  /** What of the key may be seen. */
+  keyPrefix: string;
+  /** The key that makes it safe to repeat. */
+  idempotencyKey?: string | null | undefined;
+  /** How long it took. */
+  durationMs: number;
+  /** The body, masked. */
+  requestBody?: string | null | undefined;
+  /** The answer's body, masked. */
+  responseBody?: string | null | undefined;
+};
+
 /** A key that has been used. */
 export type ApiKeyUse = {
   /** The key's merchant. */
@@ -108,3 +140,10 @@ export type UseConsoleLinkMutationVariables = Exact<{
 
 
 export type UseConsoleLinkMutation = { consoleLinkUse: { id: string, subject: string, role: string, merchantId: string | null, until: string, endsAt: string } | null };
+
+export type NoteApiRequestsMutationVariables = Exact<{
+  requests: Array<ApiRequestNote> | ApiRequestNote;
+}>;
+
+
+export type NoteApiRequestsMutation = { apiRequestsNote: number };

@@ -9,6 +9,7 @@ import type { Found as FoundRow } from '../../subgraphs/merchants/search/search-
 import type { OperatorPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { Shop as ShopRow } from '../../subgraphs/kernel/database/entities.ts';
 import type { LiveKind, WebhookEvent as WebhookEventName } from '../../subgraphs/kernel/rules/event.ts';
+import type { ApiRequest as ApiRequestRow } from '../../subgraphs/merchants/requests/entities.ts';
 import type { LoggedEvent as LoggedEventRow } from '../../subgraphs/merchants/event-log/read-event-log.ts';
 import type { LedgerRow, LedgerPage as LedgerPageRow } from '../../subgraphs/merchants/ledger/read-ledger.ts';
 import type { DeliveryPage as DeliveryPageRow } from '../../subgraphs/merchants/list-cabinet.ts';
@@ -722,6 +723,69 @@ export type ApiKeyHolder = {
   hasTestClock: Scalars['Boolean']['output'];
   /** How fast the merchant's keys may call, all together. */
   rateLimit: RateLimit;
+};
+
+/** A request of a key that was refused, that failed, or that created something (D-126). */
+export type ApiRequest = {
+  /** Its X-Request-Id, which the caller may have given to several. */
+  id: Scalars['String']['output'];
+  /** When it came. */
+  at: Scalars['DateTime']['output'];
+  /** The HTTP method. */
+  method: Scalars['String']['output'];
+  /** The path, without the query. */
+  path: Scalars['String']['output'];
+  /** The HTTP status of the answer. */
+  status: Scalars['Int']['output'];
+  /** The code of the refusal; null of one that created something. */
+  code: Maybe<Scalars['String']['output']>;
+  /** `sk_test_` or `sk_live_`, and six characters of the key. */
+  keyPrefix: Scalars['String']['output'];
+  /** The key that makes it safe to repeat; null without one. */
+  idempotencyKey: Maybe<Scalars['String']['output']>;
+  /** From its first byte to its answer. */
+  durationMs: Scalars['Int']['output'];
+  /** JSON without personal data and secrets, up to 16 KB; null without a body. */
+  requestBody: Maybe<Scalars['String']['output']>;
+  /** JSON without personal data and secrets, up to 16 KB; null without a body. */
+  responseBody: Maybe<Scalars['String']['output']>;
+};
+
+export type ApiRequestConnection = {
+  nodes: Array<ApiRequest>;
+  pageInfo: PageInfo;
+};
+
+/** A request to be noted. */
+export type ApiRequestNote = {
+  /** The key's merchant. */
+  merchantId: Scalars['ID']['input'];
+  /** The key's shop. */
+  shopId: Scalars['ID']['input'];
+  /** The key's mode. */
+  mode: Mode;
+  /** Its X-Request-Id. */
+  requestId: Scalars['String']['input'];
+  /** When it came. */
+  at: Scalars['DateTime']['input'];
+  /** The HTTP method. */
+  method: Scalars['String']['input'];
+  /** The path, masked. */
+  path: Scalars['String']['input'];
+  /** The HTTP status of the answer. */
+  status: Scalars['Int']['input'];
+  /** The code of the refusal. */
+  code?: InputMaybe<Scalars['String']['input']>;
+  /** What of the key may be seen. */
+  keyPrefix: Scalars['String']['input'];
+  /** The key that makes it safe to repeat. */
+  idempotencyKey?: InputMaybe<Scalars['String']['input']>;
+  /** How long it took. */
+  durationMs: Scalars['Int']['input'];
+  /** The body, masked. */
+  requestBody?: InputMaybe<Scalars['String']['input']>;
+  /** The answer's body, masked. */
+  responseBody?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** A key that has been used. */
@@ -1821,6 +1885,13 @@ export type Query = {
   eventLog: EventLogPage;
   /** One event of the log by its `evt_...` id, with its deliveries (D-112); null when there is none. The reach is that of eventLog. */
   loggedEvent: Maybe<LoggedEvent>;
+  /**
+   * Requests of the shop's keys in the last 7 days that were refused, that failed, or that created something, newest first (D-126). Visible within 5 seconds; of each
+   * merchant the newest 20,000 are kept. `from` and `to` are UTC days, inclusive. The reach is that of eventLog.
+   */
+  apiRequests: ApiRequestConnection;
+  /** The newest of these requests with the X-Request-Id; null when there is none. The reach is that of eventLog. */
+  apiRequest: Maybe<ApiRequest>;
   /** What was done in the cabinet and by operators, newest first: of one merchant, or for the platform's operators of all. */
   auditLog: AuditConnection;
   /** Alerts, the last raised first, narrowed by whatever is given. For the platform's operators; `alertRaised` publishes new ones. */
@@ -1967,6 +2038,26 @@ export type QueryeventLogArgs = {
 
 
 export type QueryloggedEventArgs = {
+  id: Scalars['String']['input'];
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  shopId: InputMaybe<Scalars['ID']['input']>;
+  mode: InputMaybe<Mode>;
+};
+
+
+export type QueryapiRequestsArgs = {
+  first: InputMaybe<Scalars['Int']['input']>;
+  after: InputMaybe<Scalars['String']['input']>;
+  status: InputMaybe<Array<Scalars['Int']['input']>>;
+  from: InputMaybe<Scalars['String']['input']>;
+  to: InputMaybe<Scalars['String']['input']>;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  shopId: InputMaybe<Scalars['ID']['input']>;
+  mode: InputMaybe<Mode>;
+};
+
+
+export type QueryapiRequestArgs = {
   id: Scalars['String']['input'];
   merchantId: InputMaybe<Scalars['ID']['input']>;
   shopId: InputMaybe<Scalars['ID']['input']>;
@@ -2179,6 +2270,8 @@ export type Mutation = {
   apiKeyApprove: ApiKeyApproveResult;
   /** Revokes a key for good; everywhere within a second, open streams and sockets included. A key that is revoked already stays as it is. */
   apiKeyRevoke: ApiKeyRevokeResult;
+  /** Notes requests of keys; gives how many. For the edge alone. */
+  apiRequestsNote: Scalars['Int']['output'];
   /** Notes that keys have been used just now; gives how many notes were new. For the edge alone. */
   apiKeyUseNote: Scalars['Int']['output'];
   /** Logs a person in to the console, whom the issuer has named; the digest is that of the cookie. For the edge alone. */
@@ -2382,6 +2475,11 @@ export type MutationapiKeyApproveArgs = {
 export type MutationapiKeyRevokeArgs = {
   merchantId: Scalars['ID']['input'];
   apiKeyId: Scalars['ID']['input'];
+};
+
+
+export type MutationapiRequestsNoteArgs = {
+  requests: Array<ApiRequestNote>;
 };
 
 
@@ -3195,6 +3293,9 @@ export type ResolversTypes = {
   LedgerFilePart: ResolverTypeWrapper<LedgerFilePart>;
   Rate: ResolverTypeWrapper<Rate>;
   ApiKeyHolder: ResolverTypeWrapper<KeyHolder>;
+  ApiRequest: ResolverTypeWrapper<ApiRequestRow>;
+  ApiRequestConnection: ResolverTypeWrapper<Omit<ApiRequestConnection, 'nodes'> & { nodes: Array<ResolversTypes['ApiRequest']> }>;
+  ApiRequestNote: ApiRequestNote;
   ApiKeyUse: ApiKeyUse;
   SavedView: ResolverTypeWrapper<SavedViewRow>;
   SavedViewDeleted: ResolverTypeWrapper<SavedViewDeleted>;
@@ -3374,6 +3475,9 @@ export type ResolversParentTypes = {
   LedgerFilePart: LedgerFilePart;
   Rate: Rate;
   ApiKeyHolder: KeyHolder;
+  ApiRequest: ApiRequestRow;
+  ApiRequestConnection: Omit<ApiRequestConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['ApiRequest']> };
+  ApiRequestNote: ApiRequestNote;
   ApiKeyUse: ApiKeyUse;
   SavedView: SavedViewRow;
   SavedViewDeleted: SavedViewDeleted;
@@ -3826,6 +3930,25 @@ export type ApiKeyHolderResolvers<ContextType = SubgraphContext, ParentType exte
   receiptsRequired?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   hasTestClock?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   rateLimit?: Resolver<ResolversTypes['RateLimit'], ParentType, ContextType>;
+};
+
+export type ApiRequestResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ApiRequest'] = ResolversParentTypes['ApiRequest']> = {
+  id?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  method?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  path?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  status?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  code?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  keyPrefix?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  idempotencyKey?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  durationMs?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  requestBody?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  responseBody?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
+export type ApiRequestConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ApiRequestConnection'] = ResolversParentTypes['ApiRequestConnection']> = {
+  nodes?: Resolver<Array<ResolversTypes['ApiRequest']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
 };
 
 export type SavedViewResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['SavedView'] = ResolversParentTypes['SavedView']> = {
@@ -4490,6 +4613,8 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   webhookFailures?: Resolver<ResolversTypes['WebhookFailures'], ParentType, ContextType, Partial<QuerywebhookFailuresArgs>>;
   eventLog?: Resolver<ResolversTypes['EventLogPage'], ParentType, ContextType, RequireFields<QueryeventLogArgs, 'newestFirst'>>;
   loggedEvent?: Resolver<Maybe<ResolversTypes['LoggedEvent']>, ParentType, ContextType, RequireFields<QueryloggedEventArgs, 'id'>>;
+  apiRequests?: Resolver<ResolversTypes['ApiRequestConnection'], ParentType, ContextType, Partial<QueryapiRequestsArgs>>;
+  apiRequest?: Resolver<Maybe<ResolversTypes['ApiRequest']>, ParentType, ContextType, RequireFields<QueryapiRequestArgs, 'id'>>;
   auditLog?: Resolver<ResolversTypes['AuditConnection'], ParentType, ContextType, Partial<QueryauditLogArgs>>;
   alerts?: Resolver<ResolversTypes['AlertConnection'], ParentType, ContextType, Partial<QueryalertsArgs>>;
   alertAssignees?: Resolver<Array<ResolversTypes['String']>, ParentType, ContextType>;
@@ -4524,6 +4649,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   apiKeyIssue?: Resolver<ResolversTypes['ApiKeyIssueResult'], ParentType, ContextType, RequireFields<MutationapiKeyIssueArgs, 'merchantId' | 'shopId' | 'mode'>>;
   apiKeyApprove?: Resolver<ResolversTypes['ApiKeyApproveResult'], ParentType, ContextType, RequireFields<MutationapiKeyApproveArgs, 'merchantId' | 'apiKeyId'>>;
   apiKeyRevoke?: Resolver<ResolversTypes['ApiKeyRevokeResult'], ParentType, ContextType, RequireFields<MutationapiKeyRevokeArgs, 'merchantId' | 'apiKeyId'>>;
+  apiRequestsNote?: Resolver<ResolversTypes['Int'], ParentType, ContextType, RequireFields<MutationapiRequestsNoteArgs, 'requests'>>;
   apiKeyUseNote?: Resolver<ResolversTypes['Int'], ParentType, ContextType, RequireFields<MutationapiKeyUseNoteArgs, 'used'>>;
   consoleSessionOpen?: Resolver<ResolversTypes['ConsoleSession'], ParentType, ContextType, RequireFields<MutationconsoleSessionOpenArgs, 'digest' | 'subject' | 'role'>>;
   consoleSessionUseNote?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType, RequireFields<MutationconsoleSessionUseNoteArgs, 'digest'>>;
@@ -4641,6 +4767,8 @@ export type Resolvers<ContextType = SubgraphContext> = {
   LedgerFilePart?: LedgerFilePartResolvers<ContextType>;
   Rate?: RateResolvers<ContextType>;
   ApiKeyHolder?: ApiKeyHolderResolvers<ContextType>;
+  ApiRequest?: ApiRequestResolvers<ContextType>;
+  ApiRequestConnection?: ApiRequestConnectionResolvers<ContextType>;
   SavedView?: SavedViewResolvers<ContextType>;
   SavedViewDeleted?: SavedViewDeletedResolvers<ContextType>;
   SavedViewSaveResult?: SavedViewSaveResultResolvers<ContextType>;

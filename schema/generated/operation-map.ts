@@ -18,6 +18,8 @@ export interface OperationMap {
   ExportLedger: { variables: operations.ExportLedgerQueryVariables; result: operations.ExportLedgerQuery };
   ListEventLog: { variables: operations.ListEventLogQueryVariables; result: operations.ListEventLogQuery };
   GetLoggedEvent: { variables: operations.GetLoggedEventQueryVariables; result: operations.GetLoggedEventQuery };
+  ListRequests: { variables: operations.ListRequestsQueryVariables; result: operations.ListRequestsQuery };
+  GetRequest: { variables: operations.GetRequestQueryVariables; result: operations.GetRequestQuery };
   CreatePayment: { variables: operations.CreatePaymentMutationVariables; result: operations.CreatePaymentMutation };
   ListPayments: { variables: operations.ListPaymentsQueryVariables; result: operations.ListPaymentsQuery };
   GetPayment: { variables: operations.GetPaymentQueryVariables; result: operations.GetPaymentQuery };
@@ -63,5 +65,6 @@ export interface OperationMap {
   EndConsoleSession: { variables: merchants.EndConsoleSessionMutationVariables; result: merchants.EndConsoleSessionMutation };
   MakeConsoleLink: { variables: merchants.MakeConsoleLinkMutationVariables; result: merchants.MakeConsoleLinkMutation };
   UseConsoleLink: { variables: merchants.UseConsoleLinkMutationVariables; result: merchants.UseConsoleLinkMutation };
+  NoteApiRequests: { variables: merchants.NoteApiRequestsMutationVariables; result: merchants.NoteApiRequestsMutation };
 }
 export type OperationName = keyof OperationMap;

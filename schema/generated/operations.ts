@@ -614,6 +614,26 @@ export type GetLoggedEventQuery = { loggedEvent: { id: string, event: WebhookEve
 
 export type LoggedEventFieldsFragment = { id: string, event: WebhookEvent, createdAt: string, data: Record<string, unknown> };
 
+export type ApiRequestFieldsFragment = { id: string, at: string, method: string, path: string, status: number, code: string | null, keyPrefix: string, idempotencyKey: string | null, durationMs: number };
+
+export type ListRequestsQueryVariables = Exact<{
+  first: number;
+  after?: string | null | undefined;
+  status?: Array<number> | number | null | undefined;
+  from?: string | null | undefined;
+  to?: string | null | undefined;
+}>;
+
+
+export type ListRequestsQuery = { apiRequests: { nodes: Array<{ id: string, at: string, method: string, path: string, status: number, code: string | null, keyPrefix: string, idempotencyKey: string | null, durationMs: number }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type GetRequestQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type GetRequestQuery = { apiRequest: { requestBody: string | null, responseBody: string | null, id: string, at: string, method: string, path: string, status: number, code: string | null, keyPrefix: string, idempotencyKey: string | null, durationMs: number } | null };
+
 export type StreamEventsSubscriptionVariables = Exact<{
   after?: string | number | null | undefined;
 }>;

@@ -103,6 +103,10 @@ const routesOf = (send: Send) => ({
     list: list(send, '/v1/public/event-log'),
     get: read(send, '/v1/public/event-log/{id}'),
   },
+  requests: {
+    list: list(send, '/v1/public/requests'),
+    get: read(send, '/v1/public/requests/{id}'),
+  },
   events: {
     /** The live stream (`GET /v1/public/events`), for as long as somebody reads it. */
     stream: (options?: StreamOptions) => streamEvents(send, options),

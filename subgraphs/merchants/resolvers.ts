@@ -38,6 +38,7 @@ import type { SubgraphParts } from '../kernel/service/graph/build-subgraph.ts';
 import { alertFields, alertMutations, alertQueries } from './alerts/resolvers.ts';
 import { eraseMutations } from './erasure/resolvers.ts';
 import { eventLogFields, eventLogQueries } from './event-log/resolvers.ts';
+import { requestFields, requestMutations, requestQueries } from './requests/resolvers.ts';
 import { balanceQueries } from './ledger/resolvers.ts';
 import { cabinetFields, cabinetMutations, cabinetQueries } from './cabinet-resolvers.ts';
 import type { Merchant, WebhookDelivery } from './entities.ts';
@@ -101,6 +102,7 @@ export const merchantsSubgraph = (
       ...typeFields(parts),
       ...alertFields(parts),
       ...eventLogFields(parts),
+      ...requestFields,
       ...consoleFields(parts),
       ...reconciliationFields,
       LedgerConnection: totalField,
@@ -114,6 +116,7 @@ export const merchantsSubgraph = (
         ...alertQueries(parts),
         ...reconciliationQueries(parts),
         ...eventLogQueries(parts),
+        ...requestQueries(parts),
         ...consoleQueries(parts),
         ...sessionQueries(parts),
       },
@@ -127,6 +130,7 @@ export const merchantsSubgraph = (
         ...eraseMutations(parts),
         ...reconciliationMutations(parts),
         ...sessionMutations(parts),
+        ...requestMutations(parts),
       },
     },
     areMerchants: openKnownMerchants(pool),

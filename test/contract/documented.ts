@@ -36,5 +36,7 @@ export const documented: Readonly<Record<string, string>> = {
   'POST /v1/public/links/{id}/deactivate': 'DeactivateLink',
   'GET /v1/public/event-log': 'ListEventLog',
   'GET /v1/public/event-log/{id}': 'GetLoggedEvent',
+  'GET /v1/public/requests': 'ListRequests',
+  'GET /v1/public/requests/{id}': 'GetRequest',
   'GET /v1/public/events': 'StreamEvents',
 };

@@ -9,6 +9,8 @@ import { insertEvents, eventRow } from '../../subgraphs/kernel/events/outbox.ts'
 import { makePartitions, partitionedTables } from '../../subgraphs/kernel/database/partitions.ts';
 import { dropPartitions } from '../../subgraphs/kernel/retention/drop-partitions.ts';
 import { keepEvents } from '../../subgraphs/kernel/retention/jobs.ts';
+import { keepRequests } from '../../subgraphs/kernel/retention/keep-requests.ts';
+import { openRequestStore } from '../../subgraphs/merchants/requests/store-requests.ts';
 import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
@@ -215,4 +217,52 @@ test('what is old in a default partition goes in batches: not what is on its way
       'event_default webhook_delivery_default webhook_attempt_default',
     ],
   );
+});
+
+describe('the log of requests', () => {
+  const days = async (): Promise<string> =>
+    (
+      await pool().query<{ days: string }>(
+        `select string_agg(right(relname, 2), ' ' order by relname) as days from pg_class where relname ~ '^api_request_2031_05_[0-9]{2}$'`,
+      )
+    ).rows[0]?.days ?? '';
+  const note = (moment: string) => ({
+    merchantId: key.merchantId,
+    shopId: key.shopId,
+    mode: 'test' as const,
+    requestId: moment,
+    at: at(moment),
+    method: 'POST',
+    path: '/v1/public/payments',
+    status: 400,
+    keyPrefix: 'sk_test_aaaaaa',
+    durationMs: 1,
+  });
+  const kept = async (): Promise<readonly string[]> =>
+    (
+      await pool().query<{ id: string }>(
+        'select request_id as id from api_request order by created_at',
+      )
+    ).rows.map(({ id }) => id);
+
+  test('has a partition for each day, which is dropped when its last request is seven days old', async () => {
+    const store = openRequestStore(pool());
+    await store([note('2031-05-01T12:00:00Z'), note('2031-05-02T12:00:00Z')]);
+    await keepRequests(pool(), at('2031-05-09T11:00:00Z'));
+    assert.deepEqual(await kept(), ['2031-05-02T12:00:00Z']);
+    assert.equal(await days(), '09 10 11');
+    await store([note('2031-05-09T00:00:00Z'), note('2031-05-10T00:00:00Z')]);
+    await keepRequests(pool(), at('2031-05-17T00:00:00Z'));
+    assert.equal(await days(), '10 11 17 18 19');
+    assert.deepEqual(await kept(), ['2031-05-10T00:00:00Z']);
+  });
+
+  test('keeps the newest requests of a merchant, and as many as its bound', async () => {
+    const store = openRequestStore(pool(), 3);
+    const moments = Array.from({ length: 1_000 }, (_, place) =>
+      at('2031-05-18T00:00:00Z').add({ seconds: place }).toString(),
+    );
+    await store(moments.map(note));
+    assert.deepEqual(await kept(), moments.slice(-3));
+  });
 });

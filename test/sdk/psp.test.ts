@@ -259,7 +259,11 @@ describe('psp', () => {
       (await psp.run(['complete', '--', ...words])).out.trim().split('\n');
     assert.deepEqual(await wordsOf('payo'), ['payouts']);
     assert.deepEqual(await wordsOf('payouts', ''), ['create', 'get', 'list']);
-    assert.deepEqual(await wordsOf('trigger', 'payout.'), ['payout.succeeded', 'payout.failed']);
+    assert.deepEqual(await wordsOf('trigger', 'payout.'), [
+      'payout.created',
+      'payout.succeeded',
+      'payout.failed',
+    ]);
     assert.deepEqual(await wordsOf('payments', 'create', '--method', 's'), ['sbp', 'sberpay']);
     const { out } = await psp.run(['completion', 'bash']);
     const node = `psp() { "${process.execPath}" "${join(root, 'sdk/src/psp/main.ts')}" "$@"; }`;

@@ -43,6 +43,8 @@ const eventTypes = [
 const ours: Readonly<Record<string, readonly string[]>> = {
   PageInfo: ['endCursor', 'startCursor'],
   ConsoleSession: ['subject', 'role'],
+  FirstRequest: ['method', 'path', 'requestId'],
+  ApiRequest: ['id', 'method', 'code', 'keyPrefix'],
   Payment: [
     'terminalName',
     'shopName',

@@ -494,6 +494,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/public/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The log of requests
+         * @description Calls with the keys of the shop, in the mode of this key, that were refused, that failed, or that created something; newest first, of the last 7 days.
+         *     A call is visible within 5 seconds. Of each merchant the newest 20,000 are kept.
+         */
+        get: operations["ListRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/public/requests/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One request of the log
+         * @description The request with its bodies, without personal data and secrets; of several with one id the newest.
+         */
+        get: operations["GetRequest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/public/events": {
         parameters: {
             query?: never;
@@ -2127,6 +2168,65 @@ export interface components {
             created_at: string;
             /** @description The object as it was then, as the webhook has it. */
             data: Record<string, never>;
+        };
+        /** @description A call with a key of the shop. */
+        Request: {
+            /** @description The `X-Request-Id` of its answer. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it came.
+             */
+            at: string;
+            method: string;
+            /** @description Without the query. */
+            path: string;
+            /**
+             * Format: int32
+             * @description The HTTP status.
+             */
+            status: number;
+            /** @description The code of the error; null without one. */
+            code: string | null;
+            /** @example sk_test_a1b2c3 */
+            key_prefix: string;
+            idempotency_key: string | null;
+            /** Format: int32 */
+            duration_ms: number;
+        };
+        /** @description A call with its bodies, as JSON without personal data and secrets (`***`), each up to 16 KB. */
+        RequestWithBodies: {
+            /** @description The `X-Request-Id` of its answer. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it came.
+             */
+            at: string;
+            method: string;
+            /** @description Without the query. */
+            path: string;
+            /**
+             * Format: int32
+             * @description The HTTP status.
+             */
+            status: number;
+            /** @description The code of the error; null without one. */
+            code: string | null;
+            /** @example sk_test_a1b2c3 */
+            key_prefix: string;
+            idempotency_key: string | null;
+            /** Format: int32 */
+            duration_ms: number;
+            /** @description JSON text; null without a body. */
+            request_body: string | null;
+            /** @description JSON text; null without a body. */
+            response_body: string | null;
+        };
+        RequestPage: {
+            items: components["schemas"]["Request"][];
+            /** @description Send as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
         };
         EventLogPage: {
             items: components["schemas"]["LoggedEvent"][];
@@ -4326,6 +4426,120 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    ListRequests: {
+        parameters: {
+            query?: {
+                /** @description Rows per page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_cursor` of the page before, with the same filters. */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description One HTTP status, or several, separated by commas or each as a parameter of its own.
+                 * @example [
+                 *       "400",
+                 *       "422"
+                 *     ]
+                 */
+                status?: string[];
+                /**
+                 * @description First day, UTC, inclusive.
+                 * @example 2026-05-01
+                 */
+                from?: components["parameters"]["From"];
+                /**
+                 * @description Last day, UTC, inclusive; not before `from`.
+                 * @example 2026-05-31
+                 */
+                to?: components["parameters"]["To"];
+            };
+            header?: {
+                /**
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
+                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 *
+                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
+                 *     most 300 seconds from the service's.
+                 */
+                "X-PSP-Signature"?: components["parameters"]["Signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    GetRequest: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
+                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 *
+                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
+                 *     most 300 seconds from the service's.
+                 */
+                "X-PSP-Signature"?: components["parameters"]["Signature"];
+            };
+            path: {
+                /**
+                 * @description The `X-Request-Id` of its answer.
+                 * @example 1f0f4b3e-6a55-4a3a-9c5e-3c1c1a1f9d2b
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestWithBodies"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -5,6 +5,7 @@ import type { Command } from './command.ts';
 import { completionScript, shells } from './help.ts';
 import { links } from './links.ts';
 import { listen } from './listen.ts';
+import { logs } from './logs.ts';
 import { mcp } from './mcp/command.ts';
 import { payments } from './payments.ts';
 import { payouts } from './payouts.ts';
@@ -29,6 +30,7 @@ export const commands: readonly Command[] = [
   ...subscriptions,
   ...links,
   ...account,
+  logs,
   ...anyCall,
   mcp,
   completion,

@@ -26,6 +26,7 @@ select create_reference_table('sbp_bank');
 -- The merchant is found by its id, and all that is its own lies beside it.
 select create_distributed_table('merchant', 'id', colocate_with => 'none');
 select create_distributed_table('alert', 'merchant_id', colocate_with => 'merchant');
+select create_distributed_table('api_request', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('audit_entry', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('audit_text', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('balance', 'merchant_id', colocate_with => 'merchant');

@@ -34,6 +34,7 @@ import {
   forgetTraces,
   type Forgotten,
 } from './forget-rows.ts';
+import { keepRequests } from './keep-requests.ts';
 import { dropPartitions } from './drop-partitions.ts';
 
 export interface RetentionJobs {
@@ -123,6 +124,9 @@ export const retentionJobs = (parts: RetentionJobs): readonly Job[] => {
   return [
     job('analyze-grown-tables', 2_000, () => analyzeGrown(parts.pool)),
     job('keep-events', 60_000, () => keepEvents(parts)),
+    job('keep-requests', 60_000, async () => {
+      removedRows.inc({ table: 'api_request' }, await keepRequests(parts.pool, parts.now()));
+    }),
     job('forget-papers', 3_600_000, () => forgetPapers(parts)),
     job('forget-idempotency-keys', 60_000, () =>
       forgetTable(parts, 'idempotency_key', forgetKeys, keysKept_days),

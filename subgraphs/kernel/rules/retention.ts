@@ -5,11 +5,11 @@
  */
 
 /**
- * Days, and how what is older goes: whole months at once, or rows in batches. Or why a table loses
+ * Days, and how what is older goes: whole months or days at once, or rows in batches. Or why a table loses
  * nothing by its age.
  */
 export type Retention =
-  | { readonly days: number; readonly by: 'months' | 'batches' }
+  | { readonly days: number; readonly by: 'months' | 'days' | 'batches' }
   | { readonly kept: 'for ever' | 'while it is needed'; readonly why: string };
 
 /** Unless the installation sets another (RETENTION_EVENTS_DAYS). */
@@ -30,6 +30,8 @@ export const testOperationsKept_days = 400;
 export const setAsideKept_days = 2;
 /** The hours that operators may look back over. */
 export const bankHealthKept_days = 2;
+/** Decision D-126. */
+export const requestsKept_days = 7;
 
 const forEver = (why: string): Retention => ({ kept: 'for ever', why });
 const whileNeeded = (why: string): Retention => ({ kept: 'while it is needed', why });
@@ -43,6 +45,7 @@ export const retention = {
   webhook_attempt: events,
   bank_call: events,
   page_opening: events,
+  api_request: { days: requestsKept_days, by: 'days' },
   idempotency_key: { days: keysKept_days, by: 'batches' },
   subject_trace: { days: tracesKept_days, by: 'batches' },
   reconciliation_line: { days: registriesKept_days, by: 'batches' },

@@ -19,6 +19,7 @@ const stays = {
   console: "stays: an operator's own list or view",
   answer: 'stays: nobody keeps it',
   month: 'stays: frozen, and goes with its month',
+  day: 'stays: masked when it was written, and goes with its day',
   books: 'stays: the ledger is kept',
   log: 'stays: the log masks names, and what people wrote is kept beside it (audit_text)',
 } as const;
@@ -82,7 +83,14 @@ export const freeTexts: Readonly<Record<string, Readonly<Record<string, Erasure>
     detail: stays.program,
     note: 'reconciliation_difference.note',
   },
+  ApiRequest: {
+    path: stays.day,
+    idempotencyKey: stays.day,
+    requestBody: stays.day,
+    responseBody: stays.day,
+  },
   Refused: { message: stays.answer },
+  FieldMistake: { path: stays.answer, message: stays.answer },
 };
 
 /** The columns of free texts that an erasure empties, by table. */
@@ -93,6 +101,9 @@ export const erasedTexts: ReadonlyMap<string, readonly string[]> = Object.values
     if (table === undefined || column === undefined) return tables;
     return tables.set(table, [...(tables.get(table) ?? []), column]);
   }, new Map<string, readonly string[]>());
+
+/** Masked for everybody. */
+const refusals: ReadonlySet<string> = new Set(['Refused', 'FieldMistake']);
 
 const masking = new WeakSet<object>();
 
@@ -112,7 +123,7 @@ export const maskFreeTexts = (schema: GraphQLSchema): void => {
       const resolve = field.resolve ?? defaultFieldResolver;
       field.resolve = (source, args, context: SubgraphContext, info) => {
         const text: unknown = resolve(source, args, context, info);
-        if (context.principal.kind !== 'operator' && type.name !== 'Refused') return text;
+        if (context.principal.kind !== 'operator' && !refusals.has(type.name)) return text;
         return text instanceof Promise ? text.then(maskedDeeply) : maskedDeeply(text);
       };
     }

@@ -18,7 +18,7 @@ interface NamedShop {
 }
 
 /** Whose log is read. A key reads its own shop's, in its mode. */
-const shopOf = (principal: Principal, { merchantId, shopId, mode }: NamedShop): OfShop => {
+export const shopOf = (principal: Principal, { merchantId, shopId, mode }: NamedShop): OfShop => {
   if (principal.kind === 'key') return principal;
   const named = merchantOf(principal, merchantId);
   if (!shopId || !isUuid(shopId)) throw refusal('bad_request', 'shopId: name the shop');

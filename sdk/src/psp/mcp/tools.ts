@@ -157,6 +157,19 @@ export const readTools: readonly ReadTool[] = [
     needs: ['id'],
     call: (client, given) => client.eventLog.get(idOf(given)),
   },
+  {
+    name: 'requests_list',
+    says: 'Calls with keys of the shop that were refused, failed or created something, newest first.',
+    takes: { status: text('an HTTP status such as 400'), ...period, limit },
+    call: (client, given) => listed(client.requests.list(queryOf(given)), given),
+  },
+  {
+    name: 'requests_get',
+    says: 'One of these calls with its masked bodies.',
+    takes: { id: text('its X-Request-Id') },
+    needs: ['id'],
+    call: (client, given) => client.requests.get(idOf(given)),
+  },
 ];
 
 /** Tools that name no currency move rubles. */

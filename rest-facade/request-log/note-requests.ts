@@ -1,0 +1,176 @@
+/**
+ * The log of requests (decision D-126): what a key's call came to, when it was refused, failed or
+ * created something. A call never waits for it: notes gather in this process and are handed over
+ * about once a second; bodies are masked then. What a killed process had gathered is lost.
+ */
+import { randomUUID } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Counter } from 'prom-client';
+import { authorizationOf } from '../../gateway/callers/authenticate.ts';
+import type { Supergraph } from '../../gateway/supergraph.ts';
+import type { ApiRequestNote } from '../../schema/generated/asked-of-merchants.ts';
+import { maskCardNumbers } from '../../subgraphs/kernel/rules/card-in-text.ts';
+import { metrics, type Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import type { Caller } from '../authenticate.ts';
+import { maskBody } from './mask-body.ts';
+
+const gather_ms = 1_000;
+/** Notes of one batch, and how many wait at most; what comes then is dropped. */
+const batch_max = 100;
+const waiting_max = 2_000;
+const waiting_max_bytes = 16 * 1_024 * 1_024;
+/** So many of one merchant are taken a second: a flood of refusals is one fact. */
+const ofMerchant_max = 200;
+/** A longer body is kept as its length. */
+const readBody_max_bytes = 256 * 1_024;
+
+const dropped = new Counter({
+  name: 'api_requests_unrecorded_total',
+  help: 'Requests of keys that left no row in their log.',
+  registers: [metrics],
+});
+
+interface Noted {
+  readonly note: Omit<ApiRequestNote, 'requestBody' | 'responseBody'>;
+  readonly request: Buffer | null;
+  readonly response: string;
+}
+
+export interface RequestLog {
+  /** Takes what was answered; it never waits and never fails. */
+  readonly take: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    caller: Caller,
+    payload: unknown,
+  ) => void;
+  /** Hands over what has gathered. */
+  readonly close: () => Promise<void>;
+}
+
+const codeOf = (payload: string): string | null =>
+  /^\{"error":\{"code":"(\w+)"/.exec(payload)?.[1] ?? null;
+
+const prefixOf = (request: FastifyRequest): string =>
+  /\bsk_(?:test|live)_[^_\s]{1,16}/.exec(authorizationOf(request.raw)[0] ?? '')?.[0] ?? '';
+
+const noteOf = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { principal }: Caller,
+  payload: string,
+): Noted['note'] => {
+  const { merchantId, shopId, mode } = principal;
+  const duration_ms = Math.round(reply.elapsedTime);
+  const key = request.headers['idempotency-key'];
+  return {
+    merchantId,
+    shopId,
+    mode,
+    requestId: request.id,
+    at: new Date(Date.now() - duration_ms).toISOString(),
+    method: request.method,
+    path: maskCardNumbers(request.url.split('?')[0] ?? '').slice(0, 256),
+    status: reply.statusCode,
+    code: reply.statusCode >= 400 ? codeOf(payload) : null,
+    keyPrefix: prefixOf(request),
+    idempotencyKey: typeof key === 'string' ? maskCardNumbers(key).slice(0, 64) : null,
+    durationMs: duration_ms,
+  };
+};
+
+const bodyOf = (text: string, known: ReadonlySet<string>): string | null =>
+  Buffer.byteLength(text) > readBody_max_bytes
+    ? `(${Buffer.byteLength(text)} bytes)`
+    : maskBody(text, known);
+
+/** What hands a batch over; bodies are masked here. */
+const openWriter = (
+  supergraph: Pick<Supergraph, 'operation'>,
+  known: ReadonlySet<string>,
+): ((batch: readonly Noted[]) => Promise<void>) => {
+  const operation = supergraph.operation('NoteApiRequests');
+  return async (batch) => {
+    const requests = batch.map(({ note, request, response }) => ({
+      ...note,
+      requestBody: bodyOf(request?.toString('utf8') ?? '', known),
+      responseBody: bodyOf(response, known),
+    }));
+    const principal = { kind: 'edge', name: 'gateway' } as const;
+    const call = { principal, requestId: randomUUID(), isInLane: false };
+    const { errors } = await operation.run({ requests }, call);
+    if (errors?.[0]) throw errors[0];
+  };
+};
+
+/** What waits to be handed over, within the bounds. */
+const openWaiting = () => {
+  const waiting: Noted[] = [];
+  let bytes = 0;
+  const ofMerchants = new Map<string | number, number>();
+  return {
+    /** False when there is no room for it. */
+    add: (noted: Noted): boolean => {
+      const { merchantId } = noted.note;
+      const own = (ofMerchants.get(merchantId) ?? 0) + 1;
+      const more = (noted.request?.length ?? 0) + noted.response.length;
+      if (own > ofMerchant_max || waiting.length >= waiting_max || bytes + more > waiting_max_bytes)
+        return false;
+      ofMerchants.set(merchantId, own);
+      bytes += more;
+      waiting.push(noted);
+      return true;
+    },
+    /** All that waits, in batches; there is room again. */
+    takeAll: (): readonly (readonly Noted[])[] => {
+      const all = waiting.splice(0);
+      bytes = 0;
+      ofMerchants.clear();
+      const batches = Math.ceil(all.length / batch_max);
+      return Array.from({ length: batches }, (_, place) =>
+        all.slice(place * batch_max, (place + 1) * batch_max),
+      );
+    },
+  };
+};
+
+/** Opens the log; `known` are the names of fields that the contract has. */
+export const openRequestLog = (
+  supergraph: Pick<Supergraph, 'operation'>,
+  known: ReadonlySet<string>,
+  log: Pick<Logger, 'warn'>,
+): RequestLog => {
+  const writeBatch = openWriter(supergraph, known);
+  const waiting = openWaiting();
+  let timer: NodeJS.Timeout | null = null;
+  let writing: Promise<void> = Promise.resolve();
+
+  const writeAll = async (): Promise<void> => {
+    for (const batch of waiting.takeAll()) {
+      // What is not taken is not tried again: there is nobody to wait for it.
+      await writeBatch(batch).catch((error: unknown) => {
+        dropped.inc(batch.length);
+        log.warn({ err: error, requests: batch.length }, 'requests could not be noted');
+      });
+    }
+  };
+  const write = (): Promise<void> => {
+    timer = null;
+    writing = writing.then(writeAll);
+    return writing;
+  };
+  return {
+    take: (request, reply, caller, payload) => {
+      const response = typeof payload === 'string' ? payload : '';
+      const body = Buffer.isBuffer(request.body) ? request.body : null;
+      const note = noteOf(request, reply, caller, response);
+      if (waiting.add({ note, request: body, response }))
+        timer ??= setTimeout(() => void write(), gather_ms).unref();
+      else dropped.inc();
+    },
+    close: () => {
+      if (timer) clearTimeout(timer);
+      return write();
+    },
+  };
+};
