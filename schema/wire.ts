@@ -64,6 +64,7 @@ export const paymentJson = (payment: PaymentFieldsFragment) => ({
   rrn: payment.rrn,
   bank_name: payment.bankName,
   return_url: payment.returnUrl,
+  on_decline: payment.onDecline,
   description: payment.description,
   created_at: payment.createdAt,
   captured_at: payment.capturedAt,

@@ -60,6 +60,11 @@ export type CaptureMode =
   | 'automatic'
   | 'manual';
 
+/** What the page does once the bank has declined: it leads the buyer back by itself, or waits for the buyer (decision D-128). */
+export type OnDecline =
+  | 'return'
+  | 'stay';
+
 /** pending, then one final status. */
 export type RefundStatus =
   | 'pending'
@@ -224,6 +229,8 @@ export type Payment = {
   bankName: Maybe<Scalars['String']['output']>;
   /** Where the buyer returns; null when the merchant gave none. */
   returnUrl: Maybe<Scalars['String']['output']>;
+  /** Whether the page leads a buyer back by itself whose payment failed, or stays and says why. */
+  onDecline: OnDecline;
   /** Never sent to the bank; null when the merchant gave none. */
   description: Maybe<Scalars['String']['output']>;
   /** When it was made. */
@@ -339,6 +346,8 @@ export type PaymentCreateInput = {
   customerId?: InputMaybe<Scalars['String']['input']>;
   /** Must be https. */
   returnUrl?: InputMaybe<Scalars['String']['input']>;
+  /** `stay`: the page does not leave by itself after `failed`; it shows the reason and the way back (decision D-128). */
+  onDecline?: InputMaybe<OnDecline>;
   /** Shown to the buyer, never sent to the bank. Up to 4,000 characters. */
   description?: InputMaybe<Scalars['String']['input']>;
   /** Webhook target of this payment alone; overrides the shop's endpoints. https and a public host, as for endpoints. */
@@ -458,6 +467,8 @@ export type Checkout = {
   failureCode: Maybe<Scalars['String']['output']>;
   /** The merchant's return address with payment_id and status added; null before a final status (decision D-39). */
   returnTo: Maybe<Scalars['String']['output']>;
+  /** Whether the page follows `returnTo` by itself after a failure. */
+  onDecline: OnDecline;
   /** Test mode only: what the simulator will answer. */
   plannedOutcome: Maybe<SimulatorOutcome>;
   /** Test mode only: the failure that the simulator will answer with; null when it plans none. */
@@ -1604,6 +1615,7 @@ export type ResolversTypes = {
   PaymentMethod: PaymentMethod;
   PaymentStatus: PaymentStatus;
   CaptureMode: CaptureMode;
+  OnDecline: OnDecline;
   RefundStatus: RefundStatus;
   SimulatorOutcome: SimulatorOutcome;
   RefusalCode: RefusalCode;
@@ -1827,6 +1839,7 @@ export type PaymentResolvers<ContextType = SubgraphContext, ParentType extends R
   rrn?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   bankName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   returnUrl?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  onDecline?: Resolver<ResolversTypes['OnDecline'], ParentType, ContextType>;
   description?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   capturedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
@@ -1963,6 +1976,7 @@ export type CheckoutResolvers<ContextType = SubgraphContext, ParentType extends 
   stepUrl?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   failureCode?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   returnTo?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  onDecline?: Resolver<ResolversTypes['OnDecline'], ParentType, ContextType>;
   plannedOutcome?: Resolver<Maybe<ResolversTypes['SimulatorOutcome']>, ParentType, ContextType>;
   plannedFailureCode?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   saves?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;

@@ -58,6 +58,8 @@ export const PaymentEntity = defineEntity({
      */
     connector: p.text().nullable(),
     returnUrl: p.text().nullable(),
+    /** Null: the page leads back by itself, also after a failure. */
+    onDecline: p.text().$type<'stay'>().nullable(),
     webhookUrl: p.text().nullable(),
     description: p.text().nullable(),
     customerId: p.text().nullable(),
@@ -157,6 +159,7 @@ export const PaymentEntity = defineEntity({
       name: 'payment_processing',
       expression: "status <> 'processing'::text or processing_until is not null",
     },
+    { name: 'payment_on_decline', expression: "on_decline = any (array['stay'::text])" },
     { name: 'payment_capture', expression: "capture = any (array['manual'::text])" },
     {
       name: 'payment_captured',

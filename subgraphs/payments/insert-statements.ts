@@ -24,6 +24,7 @@ export const merchantNames = [
   'method',
   'status',
   'returnUrl',
+  'onDecline',
   'webhookUrl',
   'description',
   'customerId',

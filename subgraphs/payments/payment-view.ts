@@ -49,6 +49,7 @@ export const publicPayment = (
     ...payment,
     amount: Number(payment.amount),
     capture: payment.capture ?? 'automatic',
+    onDecline: payment.onDecline ?? 'return',
     amountCapturable: Number(capturableOf(payment)),
     amountCaptured: Number(capturedOf(payment)),
     captureBefore: text(payment.captureBefore),

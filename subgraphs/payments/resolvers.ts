@@ -117,6 +117,7 @@ const paymentFields = ({ database, ...parts }: PaymentsParts): PaymentResolvers 
   return {
     net: (payment) => netOf(payment),
     capture: ({ capture }) => capture ?? 'automatic',
+    onDecline: ({ onDecline }) => onDecline ?? 'return',
     amountCapturable: (payment) => capturableOf(payment),
     amountCaptured: (payment) => capturedOf(payment),
     lateSuccess: (payment) => isLateSuccess(payment),

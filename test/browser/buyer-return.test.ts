@@ -70,6 +70,32 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
     assert.equal(new URL(page.url()).searchParams.get('status'), 'failed');
   });
 
+  test('with on_decline stay a buyer whose payment failed reads why, and leaves by the button alone', async () => {
+    const payment = await harness.create({
+      method: 'sbp',
+      amount: 10_001,
+      on_decline: 'stay',
+      return_url: 'https://shop.example/done?cart=7',
+    });
+    assert.equal((await payment.read())['on_decline'], 'stay');
+    const { page } = await harness.open(payment, { clock: true, language: 'en-GB' });
+    await page.clock.pauseAt(Date.now() + 60_000);
+    await button(page).click();
+    await says(page, 'The payment did not go through');
+    await page.locator('.panel-text', { hasText: 'The bank declined the payment' }).waitFor();
+    await page.locator('.panel-text', { hasText: 'Call your bank' }).waitFor();
+    await page.clock.fastForward(600_000);
+    await page.evaluate('fetch(location.href).then(() => null)');
+    assert.equal(page.url(), payment.url);
+    await page.getByRole('link', { name: 'Back to the shop' }).click();
+    await page.waitForURL(atShop);
+    const back = new URL(page.url());
+    assert.deepEqual(
+      [back.searchParams.get('cart'), back.searchParams.get('status')],
+      ['7', 'failed'],
+    );
+  });
+
   test('the page of a cancelled payment sends the buyer straight back', async () => {
     const payment = await harness.create({ return_url: 'https://shop.example/done' });
     await harness.cancel(payment);

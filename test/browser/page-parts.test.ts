@@ -138,6 +138,7 @@ const paid = {
   stepUrl: null,
   failureCode: null,
   returnTo: null,
+  onDecline: 'return',
   plannedOutcome: null,
   plannedFailureCode: null,
   saves: false,

@@ -44,7 +44,7 @@ const link = () => {
 export const returnWhenOver = () => {
   const found = link();
   // A tab that nobody looks at waits: the one that is looked at goes.
-  if (!found || found.dataset['going'] || document.hidden) return;
+  if (!found?.dataset['returnAfter'] || found.dataset['going'] || document.hidden) return;
   const did = remembered();
   if (did === 'returned' || (did === null && found.dataset['returnFor'] !== 'anybody')) return;
   found.dataset['going'] = 'yes';

@@ -26,20 +26,21 @@ const endedUntried = ({ status, failureCode, paidAt }: Checkout): boolean =>
   paidAt === null &&
   (status === 'cancelled' || (status === 'expired' && failureCode === 'link_expired'));
 
+/** Whether the page leaves by itself, after how many milliseconds and for whom; null: it stays. */
+const leaving = (checkout: Checkout): Piece => {
+  if (checkout.status === 'failed' && checkout.onDecline === 'stay') return null;
+  const after_ms =
+    checkout.status === 'succeeded' || checkout.status === 'authorized' ? successShown_ms : 0;
+  const whom = endedUntried(checkout) ? 'anybody' : 'payer';
+  return html`data-return-after="${after_ms}" data-return-for="${whom}"`;
+};
+
 const wayBack = (checkout: Checkout, words: Words): Html => {
   const address = linkable(checkout.returnTo);
   const receipt = isReceipt(checkout);
   if (!address)
     return html`<p class="panel-fine">${receipt ? words.keepPage : words.closePage}</p>`;
-  const after_ms =
-    checkout.status === 'succeeded' || checkout.status === 'authorized' ? successShown_ms : 0;
-  const whom = endedUntried(checkout) ? 'anybody' : 'payer';
-  return html`<a
-      class="primary"
-      id="return"
-      href="${address}"
-      data-return-after="${after_ms}"
-      data-return-for="${whom}"
+  return html`<a class="primary" id="return" href="${address}" ${leaving(checkout)}
       ><span class="primary-words">${words.backToShop}${arrow}</span></a
     >
     <p class="panel-fine" id="returning" hidden>${words.returning}</p>`;

@@ -1156,6 +1156,11 @@ export interface components {
          */
         CaptureMode: "automatic" | "manual";
         /**
+         * @description What the page does after `failed`: it returns the buyer by itself, or stays, with the reason and the way back.
+         * @enum {string}
+         */
+        OnDecline: "return" | "stay";
+        /**
          * @description Where the refund stands.
          * @enum {string}
          */
@@ -1221,6 +1226,11 @@ export interface components {
              * @description Where the buyer returns after a final status, with `payment_id` and `status` added to the query; also once the money is held.
              */
             return_url?: string;
+            /**
+             * @description With `stay` the page does not leave by itself after `failed`; it shows the reason, what to do, and the way back. `return` when left out.
+             * @enum {string}
+             */
+            on_decline?: "return" | "stay";
             /** @description Kept and returned; not sent to the bank. */
             description?: string;
             /**
@@ -1304,6 +1314,7 @@ export interface components {
             rrn: string | null;
             bank_name: string | null;
             return_url: string | null;
+            on_decline: components["schemas"]["OnDecline"];
             description: string | null;
             /** Format: date-time */
             created_at: string;

@@ -44,6 +44,7 @@ export const payments: readonly Command[] = [
       'order-id': { says: 'your number of the order', value: 'text' },
       description: { says: 'what it is for', value: 'text' },
       'return-url': { says: 'where the buyer goes afterwards', value: 'url' },
+      stay: { says: 'the page stays after a decline and says why' },
       manual: { says: 'hold the money, to be captured later' },
       metadata: {
         says: 'a pair of your own; give it again for another',
@@ -60,6 +61,7 @@ export const payments: readonly Command[] = [
         order_id: given.text('order-id'),
         description: given.text('description'),
         return_url: given.text('return-url'),
+        on_decline: given.has('stay') ? ('stay' as const) : undefined,
         capture: given.has('manual') ? ('manual' as const) : undefined,
         metadata: readPairs(given.all('metadata')),
       });

@@ -126,6 +126,7 @@ export const checkoutView = async (
       payment.returnUrl !== null && isDoneByBuyer(status)
         ? returnTo(payment.returnUrl, payment.id, status)
         : null,
+    onDecline: payment.onDecline ?? 'return',
     plannedOutcome: test ? payment.plannedOutcome : null,
     plannedFailureCode: test ? payment.plannedFailureCode : null,
     saves: isBinding(payment.kind),

@@ -62,6 +62,7 @@ const newPayment = (
   receiptTermsId: input.receiptTermsId ?? null,
   currency: input.currency,
   returnUrl: input.returnUrl ?? null,
+  onDecline: null,
   webhookUrl: null,
   description: input.description ?? null,
   customerId: input.customerRef,

@@ -11,7 +11,7 @@ import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
 import { asCame } from '../../kernel/rules/repeatable.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import type { CaptureMode } from '../holds/rules.ts';
-import type { PaymentMethod } from './payment.ts';
+import type { OnDecline, PaymentMethod } from './payment.ts';
 import type { Plan } from '../../kernel/rules/plan.ts';
 import { planFor, planMetadata } from './plan.ts';
 
@@ -20,6 +20,7 @@ export const paymentDefaults = {
   currency: defaultCurrency,
   method: 'any',
   capture: 'automatic',
+  onDecline: 'return',
   ttlMinutes: 60,
 } as const satisfies Partial<PaymentInput>;
 /** 7 days. */
@@ -40,6 +41,7 @@ export interface PaymentInput {
   readonly orderId?: string | null | undefined;
   readonly customerId?: string | null | undefined;
   readonly returnUrl?: string | null | undefined;
+  readonly onDecline?: OnDecline | null | undefined;
   readonly description?: string | null | undefined;
   readonly webhookUrl?: string | null | undefined;
   readonly ttlMinutes?: number | null | undefined;
@@ -60,6 +62,8 @@ export interface PaymentTerms {
   readonly orderId: string;
   readonly customerId: string | null;
   readonly returnUrl: string | null;
+  /** Null: the page leads back by itself, also after a failure. */
+  readonly onDecline: 'stay' | null;
   readonly webhookUrl: string | null;
   readonly description: string | null;
   readonly expiresAt: Temporal.Instant;
@@ -164,6 +168,7 @@ export const paymentTerms = (
     orderId: input.orderId ?? defaultOrderId(id, now),
     customerId: input.customerId ?? null,
     returnUrl: input.returnUrl ?? null,
+    onDecline: input.onDecline === 'stay' ? 'stay' : null,
     webhookUrl: input.webhookUrl ?? null,
     description: input.description ?? null,
     expiresAt: now.add({ minutes: input.ttlMinutes ?? paymentDefaults.ttlMinutes }),

@@ -24,6 +24,9 @@ export type PaymentStatus = (typeof paymentStatuses)[number];
 export const paymentMethods = ['sbp', 'cards', 'tpay', 'sberpay', 'recurrent', 'any'] as const;
 export type PaymentMethod = (typeof paymentMethods)[number];
 
+/** What the page does after a decline: it leads the buyer back by itself, or stays. */
+export type OnDecline = 'return' | 'stay';
+
 export type PaymentTrigger =
   | 'session_opened'
   | 'link_elapsed'

@@ -186,7 +186,14 @@ export const writeTools: readonly WriteTool[] = [
   {
     name: 'payments_create',
     says: 'Create a payment. The answer has payment_url, where the buyer pays.',
-    takes: { amount, order_id: text('number of the order'), description: text('for what'), repeat },
+    takes: {
+      amount,
+      order_id: text('number of the order'),
+      description: text('for what'),
+      return_url: { type: 'string', format: 'uri', description: 'where the buyer goes afterwards' },
+      on_decline: oneOf(['return', 'stay'], 'stay: the page says why a payment failed'),
+      repeat,
+    },
     needs: ['amount'],
     amount: given,
     call: (client, args, idempotencyKey) =>
