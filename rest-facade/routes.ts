@@ -6,6 +6,7 @@
 import { nullish, object, picklist, safeParse } from 'valibot';
 import type { OperationMap, OperationName } from '../schema/generated/operation-map.ts';
 import type {
+  CustomerSessionCreateInput,
   Idempotency,
   LedgerEntryType,
   PaymentCreateInput,
@@ -581,6 +582,20 @@ const tokens = [
   }),
 ];
 
+const customers = [
+  row<'CreateCustomerSession', CustomerSessionCreateInput>({
+    method: 'POST',
+    path: '/v1/public/customer-sessions',
+    operation: 'CreateCustomerSession',
+    field: 'Mutation.customerSessionCreate',
+    variables: ({ body }) => ({ input: body }),
+    answer: ({ customerSessionCreate: result }) =>
+      result.__typename === 'Refused'
+        ? result
+        : created({ url: result.url, expires_at: result.expiresAt }, false),
+  }),
+];
+
 const links = [
   row<'CreateLink', PaymentLinkCreateInput>({
     method: 'POST',
@@ -704,6 +719,7 @@ export const routes: readonly Route[] = [
   ...money,
   ...subscriptions,
   ...tokens,
+  ...customers,
   ...links,
   ...eventLog,
   ...requests,

@@ -29,6 +29,7 @@ export const readOperations = (): DocumentNode =>
 export const askedSubgraphs = [
   'payments',
   'payouts',
+  'recurring',
   'merchants',
 ] as const satisfies readonly SubgraphName[];
 

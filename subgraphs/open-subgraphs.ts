@@ -143,8 +143,7 @@ const openCabinetWakes = ({
 const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema => {
   const { database, banks, policies, clocks, openings, now, secrets, publicUrl, log } = parts;
   switch (name) {
-    case 'payments': {
-      const pageSecret = secrets.page;
+    case 'payments':
       return buildSubgraph(
         paymentsSubgraph({
           openings,
@@ -155,12 +154,11 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
           customers: parts.customers,
           privateTargets: parts.privateTargets,
           publicUrl,
-          pageSecret,
+          pageSecret: secrets.page,
           wakeRelay: openWake(parts),
           ...openQuestions(parts),
         }),
       );
-    }
     case 'payouts':
       return buildSubgraph(
         payoutsSubgraph({
@@ -181,6 +179,8 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
           customers: parts.customers,
           policies,
           clocks,
+          publicUrl,
+          customerSecret: secrets.customer,
           payments: openPayments(paymentsOf(parts)),
         }),
       );

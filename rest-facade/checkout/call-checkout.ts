@@ -1,6 +1,7 @@
 /** The hosted page's calls on the graph. */
 import type { ExecutionResult } from 'graphql';
 import type { Supergraph } from '../../gateway/supergraph.ts';
+import type { GetCustomerPageQuery } from '../../schema/generated/asked-of-recurring.ts';
 import type { GetLinkPageQuery } from '../../schema/generated/asked-of-payments.ts';
 import type {
   CardInput,
@@ -20,6 +21,9 @@ export type CheckoutAnswer = Checkout | Refused;
 
 /** What the page of a payment link shows. */
 export type LinkPage = NonNullable<GetLinkPageQuery['linkPage']>;
+
+/** What the page of a customer shows. */
+export type CustomerPage = NonNullable<GetCustomerPageQuery['customerPage']>;
 
 /**
  * The graph did not answer. Holds codes and paths, never the graph's words: those may repeat what
@@ -68,7 +72,16 @@ export interface CheckoutCalls {
     amount: number | null,
     idempotencyKey: string | null,
   ) => Promise<{ readonly paymentUrl: string } | Refused>;
+  /** The page of a customer at an address; null when there is none. */
+  readonly readCustomer: (call: Call, address: string) => Promise<CustomerPage | null>;
+  /** Ends what the page shows; false when it does not show it. */
+  readonly endOfCustomer: Readonly<
+    Record<CustomerThing, (call: Call, address: string, id: string) => Promise<boolean>>
+  >;
 }
+
+/** What a customer may end. */
+export type CustomerThing = 'token' | 'subscription';
 
 /** What every operation's result gives; throws when the graph did not answer it. */
 const answered = <Data extends object>(operation: string, result: ExecutionResult<Data>): Data => {
@@ -85,6 +98,9 @@ export const prepareCheckoutCalls = (graph: Pick<Supergraph, 'operation'>): Chec
   const confirm = graph.operation('ConfirmCheckoutSimulator');
   const readLink = graph.operation('GetLinkPage');
   const payLink = graph.operation('PayLink');
+  const readCustomer = graph.operation('GetCustomerPage');
+  const endToken = graph.operation('CancelCustomerToken');
+  const endSubscription = graph.operation('CancelCustomerSubscription');
   return {
     read: async (call) => {
       const result = await get.run({}, call);
@@ -102,5 +118,18 @@ export const prepareCheckoutCalls = (graph: Pick<Supergraph, 'operation'>): Chec
       answered(readLink.name, await readLink.run({ address }, call)).linkPage,
     payLink: async (call, address, amount, idempotencyKey) =>
       answered(payLink.name, await payLink.run({ address, amount, idempotencyKey }, call)).linkPay,
+    readCustomer: async (call, address) =>
+      answered(readCustomer.name, await readCustomer.run({ address }, call)).customerPage,
+    endOfCustomer: {
+      token: async (call, address, id) => {
+        const result = await endToken.run({ address, id }, call);
+        return answered(endToken.name, result).customerTokenCancel.__typename !== 'Refused';
+      },
+      subscription: async (call, address, id) => {
+        const result = await endSubscription.run({ address, id }, call);
+        const { customerSubscriptionCancel: ended } = answered(endSubscription.name, result);
+        return ended.__typename !== 'Refused';
+      },
+    },
   };
 };

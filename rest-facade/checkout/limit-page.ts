@@ -57,10 +57,10 @@ export const streamRetry_s = 15;
 
 export interface PageLimiter {
   /**
-   * Counts one call, of the page with this payment when its token is good. Gives the seconds until
-   * it may come again, or 0 when it may now.
+   * Counts one call, of the page of this name: of a payment, when its token is good, or a customer.
+   * Gives the seconds until it may come again, or 0 when it may now.
    */
-  call(request: IncomingMessage, paymentId: string | null): number;
+  call(request: IncomingMessage, page: string | null): number;
   /**
    * Counts one call of the page of a link, by where it comes from. Gives the seconds until it may
    * come again, or 0 when it may now.
@@ -153,8 +153,8 @@ export const openPageLimiter = (addressOf: AddressOf, now_us?: () => number): Pa
   );
   return {
     ...openLinkLimiter(addressOf, now_us),
-    call: (request, paymentId) => {
-      for (const [kind, name] of namesOf(addressOf(request), paymentId)) {
+    call: (request, page) => {
+      for (const [kind, name] of namesOf(addressOf(request), page)) {
         const taken = buckets[kind]?.take(name, pageLimits[kind].calls);
         if (taken && !(taken instanceof Promise) && !taken.granted) return taken.retryAfter_s;
       }

@@ -21,6 +21,7 @@ import { playBank } from './play-bank.ts';
 import { pushState } from './push-state.ts';
 import { limitCalls } from './refuse-calls.ts';
 import { readAssets, serveAssets, type Assets } from './serve-assets.ts';
+import { showCustomer } from './show-customer.ts';
 import { showLink } from './show-link.ts';
 import { showPage } from './show-page.ts';
 import { brokenPage } from './views/message.ts';
@@ -41,7 +42,7 @@ export interface CheckoutParts {
 
 /** Whether a person looks at the answer: a page's address, not one that page.js calls. */
 const isPage = (request: FastifyRequest): boolean =>
-  /^\/pay\/(?:l\/)?[^/?]*(?:\/bank)?(?:\?|$)/.test(request.url);
+  /^\/pay\/(?:[cl]\/)?[^/?]*(?:\/bank)?(?:\?|$)/.test(request.url);
 
 const codes: Readonly<Record<number, string>> = {
   400: 'bad_request',
@@ -112,6 +113,7 @@ export const registerCheckout = (
       answerJson(pay, context);
       pay.register(async (bank) => playBank(bank, context));
       pay.register(async (link) => showLink(link, context, limiter));
+      pay.register(async (customer) => showCustomer(customer, context));
       pushState(pay, context, limiter, liveEvents);
     },
     { prefix: '/pay' },

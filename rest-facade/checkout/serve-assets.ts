@@ -20,6 +20,7 @@ const styleParts = [
   'outcome.css',
   'receipt.css',
   'terms.css',
+  'customer.css',
   'bank.css',
   'asleep.css',
   'narrow.css',

@@ -31,6 +31,16 @@ export type CardInput = {
   holder: string;
 };
 
+/** Contract: POST /v1/public/customer-sessions body. */
+export type CustomerSessionCreateInput = {
+  /** The merchant's reference of the buyer, up to 255 characters. */
+  customerRef: string;
+  /** Where the page leads back to; must be https. */
+  returnUrl?: string | null | undefined;
+  /** 1 to 1,440. */
+  ttlMinutes?: number | null | undefined;
+};
+
 /** pending while attempts are left, delivered after a 2xx, failed when they ran out. */
 export type DeliveryStatus =
   | 'pending'
@@ -952,5 +962,15 @@ export type CancelTokenMutationVariables = Exact<{
 
 export type CancelTokenMutation = { tokenCancel:
     | { __typename: 'TokenCancelled', token: { status: TokenStatus } }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
+   };
+
+export type CreateCustomerSessionMutationVariables = Exact<{
+  input: CustomerSessionCreateInput;
+}>;
+
+
+export type CreateCustomerSessionMutation = { customerSessionCreate:
+    | { __typename: 'CustomerSessionCreated', url: string, expiresAt: string }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };

@@ -197,7 +197,7 @@ export type BillingSubscription = {
   pausedAt: Maybe<Scalars['DateTime']['output']>;
   /** Null unless it is cancelled. */
   cancelledAt: Maybe<Scalars['DateTime']['output']>;
-  /** The merchant's own words, or payment_failed, token_cancelled, binding_expired, binding_failed, binding_cancelled. Null unless it is cancelled. */
+  /** The merchant's own words, or customer_cancelled, payment_failed, token_cancelled, binding_expired, binding_failed, binding_cancelled. Null unless it is cancelled. */
   cancelReason: Maybe<Scalars['String']['output']>;
   /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
@@ -406,6 +406,42 @@ export type TokenCancelled = {
   token: Token;
 };
 
+/** Contract: POST /v1/public/customer-sessions body. */
+export type CustomerSessionCreateInput = {
+  /** The merchant's reference of the buyer, up to 255 characters. */
+  customerRef: Scalars['String']['input'];
+  /** Where the page leads back to; must be https. */
+  returnUrl?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 1,440. */
+  ttlMinutes?: InputMaybe<Scalars['Int']['input']>;
+};
+
+/** The page on which the customer sees and ends what the shop may charge. */
+export type CustomerSessionCreated = {
+  /** For this customer alone: whoever has it sees the page. */
+  url: Scalars['String']['output'];
+  /** When the address ends. */
+  expiresAt: Scalars['DateTime']['output'];
+};
+
+/** What the page of a customer shows: of one customer of one shop and mode. */
+export type CustomerPage = {
+  /** As buyers see it. */
+  shopName: Scalars['String']['output'];
+  /** Test or live. */
+  mode: Mode;
+  /** Where the page leads back to; null: nowhere. */
+  returnUrl: Maybe<Scalars['String']['output']>;
+  /** When the address ends. */
+  expiresAt: Scalars['DateTime']['output'];
+  /** The active ones, newest first. */
+  tokens: Array<Token>;
+  /** Those that are bound and have not ended, newest first. */
+  subscriptions: Array<BillingSubscription>;
+};
+
+export type CustomerSessionCreateResult = CustomerSessionCreated | Refused;
+
 export type SubscriptionCreateResult = SubscriptionCreated | Refused;
 
 export type SubscriptionCancelResult = SubscriptionCancelled | Refused;
@@ -537,6 +573,8 @@ export type ReceiptInput = {
 };
 
 export type Query = {
+  /** What the page at an address shows; null when there is none, or when the address has ended. For the edge alone. */
+  customerPage: Maybe<CustomerPage>;
   /** One subscription of the caller's merchant. Null when there is none. An operator names the merchant. */
   billingSubscription: Maybe<BillingSubscription>;
   /**
@@ -556,6 +594,11 @@ export type Query = {
   tokens: Array<Token>;
   /** The same tokens in pages of 1 to 500, of one mode when it is named. A token that is made while pages are read forwards is on none of those that follow. */
   tokensConnection: TokenConnection;
+};
+
+
+export type QuerycustomerPageArgs = {
+  address: Scalars['String']['input'];
 };
 
 
@@ -597,6 +640,12 @@ export type QuerytokensConnectionArgs = {
 };
 
 export type Mutation = {
+  /** Makes an address at which a customer sees the tokens and subscriptions that the shop may charge, and ends them. Contract: POST /v1/public/customer-sessions. */
+  customerSessionCreate: CustomerSessionCreateResult;
+  /** A customer removes a token on the page at an address, else not_found. For the edge alone. */
+  customerTokenCancel: TokenCancelResult;
+  /** A customer cancels a subscription on the page at an address, else not_found. For the edge alone. */
+  customerSubscriptionCancel: SubscriptionCancelResult;
   /** Starts a subscription, which stays pending until its buyer binds a method. Refuses with aml_blocked, route_not_configured or method_unsupported. Contract: POST /v1/public/subscriptions. */
   subscriptionCreate: SubscriptionCreateResult;
   /**
@@ -614,6 +663,23 @@ export type Mutation = {
   tokenCharge: TokenChargeResult;
   /** Ends a token: no new charges; payments already made stay. */
   tokenCancel: TokenCancelResult;
+};
+
+
+export type MutationcustomerSessionCreateArgs = {
+  input: CustomerSessionCreateInput;
+};
+
+
+export type MutationcustomerTokenCancelArgs = {
+  address: Scalars['String']['input'];
+  id: Scalars['ID']['input'];
+};
+
+
+export type MutationcustomerSubscriptionCancelArgs = {
+  address: Scalars['String']['input'];
+  id: Scalars['ID']['input'];
 };
 
 
@@ -765,6 +831,10 @@ export type FederationReferenceTypes = {
 
 /** Mapping of union types */
 export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
+  CustomerSessionCreateResult:
+    | ( CustomerSessionCreated )
+    | ( Refused )
+  ;
   SubscriptionCreateResult:
     | ( Omit<SubscriptionCreated, 'subscription' | 'initialPayment'> & { subscription: _RefType['BillingSubscription'], initialPayment: _RefType['Payment'] } )
     | ( Refused )
@@ -836,6 +906,10 @@ export type ResolversTypes = {
   TokenCreated: ResolverTypeWrapper<Omit<TokenCreated, 'token'> & { token: ResolversTypes['Token'] }>;
   TokenCharged: ResolverTypeWrapper<Omit<TokenCharged, 'payment'> & { payment: ResolversTypes['Payment'] }>;
   TokenCancelled: ResolverTypeWrapper<Omit<TokenCancelled, 'token'> & { token: ResolversTypes['Token'] }>;
+  CustomerSessionCreateInput: CustomerSessionCreateInput;
+  CustomerSessionCreated: ResolverTypeWrapper<CustomerSessionCreated>;
+  CustomerPage: ResolverTypeWrapper<Omit<CustomerPage, 'tokens' | 'subscriptions'> & { tokens: Array<ResolversTypes['Token']>, subscriptions: Array<ResolversTypes['BillingSubscription']> }>;
+  CustomerSessionCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['CustomerSessionCreateResult']>;
   SubscriptionCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SubscriptionCreateResult']>;
   SubscriptionCancelResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SubscriptionCancelResult']>;
   SubscriptionPauseResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SubscriptionPauseResult']>;
@@ -885,6 +959,10 @@ export type ResolversParentTypes = {
   TokenCreated: Omit<TokenCreated, 'token'> & { token: ResolversParentTypes['Token'] };
   TokenCharged: Omit<TokenCharged, 'payment'> & { payment: ResolversParentTypes['Payment'] };
   TokenCancelled: Omit<TokenCancelled, 'token'> & { token: ResolversParentTypes['Token'] };
+  CustomerSessionCreateInput: CustomerSessionCreateInput;
+  CustomerSessionCreated: CustomerSessionCreated;
+  CustomerPage: Omit<CustomerPage, 'tokens' | 'subscriptions'> & { tokens: Array<ResolversParentTypes['Token']>, subscriptions: Array<ResolversParentTypes['BillingSubscription']> };
+  CustomerSessionCreateResult: ResolversUnionTypes<ResolversParentTypes>['CustomerSessionCreateResult'];
   SubscriptionCreateResult: ResolversUnionTypes<ResolversParentTypes>['SubscriptionCreateResult'];
   SubscriptionCancelResult: ResolversUnionTypes<ResolversParentTypes>['SubscriptionCancelResult'];
   SubscriptionPauseResult: ResolversUnionTypes<ResolversParentTypes>['SubscriptionPauseResult'];
@@ -1076,6 +1154,25 @@ export type TokenCancelledResolvers<ContextType = SubgraphContext, ParentType ex
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
+export type CustomerSessionCreatedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['CustomerSessionCreated'] = ResolversParentTypes['CustomerSessionCreated']> = {
+  url?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  expiresAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type CustomerPageResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['CustomerPage'] = ResolversParentTypes['CustomerPage']> = {
+  shopName?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  mode?: Resolver<ResolversTypes['Mode'], ParentType, ContextType>;
+  returnUrl?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  expiresAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  tokens?: Resolver<Array<ResolversTypes['Token']>, ParentType, ContextType>;
+  subscriptions?: Resolver<Array<ResolversTypes['BillingSubscription']>, ParentType, ContextType>;
+};
+
+export type CustomerSessionCreateResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['CustomerSessionCreateResult'] = ResolversParentTypes['CustomerSessionCreateResult']> = {
+  __resolveType: TypeResolveFn<'CustomerSessionCreated' | 'Refused', ParentType, ContextType>;
+};
+
 export type SubscriptionCreateResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['SubscriptionCreateResult'] = ResolversParentTypes['SubscriptionCreateResult']> = {
   __resolveType: TypeResolveFn<'SubscriptionCreated' | 'Refused', ParentType, ContextType>;
 };
@@ -1105,6 +1202,7 @@ export type TokenCancelResultResolvers<ContextType = SubgraphContext, ParentType
 };
 
 export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
+  customerPage?: Resolver<Maybe<ResolversTypes['CustomerPage']>, ParentType, ContextType, RequireFields<QuerycustomerPageArgs, 'address'>>;
   billingSubscription?: Resolver<Maybe<ResolversTypes['BillingSubscription']>, ParentType, ContextType, RequireFields<QuerybillingSubscriptionArgs, 'id'>>;
   billingSubscriptions?: Resolver<Array<ResolversTypes['BillingSubscription']>, ParentType, ContextType, Partial<QuerybillingSubscriptionsArgs>>;
   billingSubscriptionsConnection?: Resolver<ResolversTypes['BillingSubscriptionConnection'], ParentType, ContextType, Partial<QuerybillingSubscriptionsConnectionArgs>>;
@@ -1113,6 +1211,9 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
 };
 
 export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
+  customerSessionCreate?: Resolver<ResolversTypes['CustomerSessionCreateResult'], ParentType, ContextType, RequireFields<MutationcustomerSessionCreateArgs, 'input'>>;
+  customerTokenCancel?: Resolver<ResolversTypes['TokenCancelResult'], ParentType, ContextType, RequireFields<MutationcustomerTokenCancelArgs, 'address' | 'id'>>;
+  customerSubscriptionCancel?: Resolver<ResolversTypes['SubscriptionCancelResult'], ParentType, ContextType, RequireFields<MutationcustomerSubscriptionCancelArgs, 'address' | 'id'>>;
   subscriptionCreate?: Resolver<ResolversTypes['SubscriptionCreateResult'], ParentType, ContextType, RequireFields<MutationsubscriptionCreateArgs, 'input'>>;
   subscriptionCancel?: Resolver<ResolversTypes['SubscriptionCancelResult'], ParentType, ContextType, RequireFields<MutationsubscriptionCancelArgs, 'id'>>;
   subscriptionPause?: Resolver<ResolversTypes['SubscriptionPauseResult'], ParentType, ContextType, RequireFields<MutationsubscriptionPauseArgs, 'merchantId' | 'id'>>;
@@ -1145,6 +1246,9 @@ export type Resolvers<ContextType = SubgraphContext> = {
   TokenCreated?: TokenCreatedResolvers<ContextType>;
   TokenCharged?: TokenChargedResolvers<ContextType>;
   TokenCancelled?: TokenCancelledResolvers<ContextType>;
+  CustomerSessionCreated?: CustomerSessionCreatedResolvers<ContextType>;
+  CustomerPage?: CustomerPageResolvers<ContextType>;
+  CustomerSessionCreateResult?: CustomerSessionCreateResultResolvers<ContextType>;
   SubscriptionCreateResult?: SubscriptionCreateResultResolvers<ContextType>;
   SubscriptionCancelResult?: SubscriptionCancelResultResolvers<ContextType>;
   SubscriptionPauseResult?: SubscriptionPauseResultResolvers<ContextType>;

@@ -93,6 +93,9 @@ const routesOf = (send: Send) => ({
     charge: create(send, '/v1/public/tokens/{id}/charge'),
     cancel: act(send, '/v1/public/tokens/{id}/cancel'),
   },
+  customerSessions: {
+    create: actWith(send, '/v1/public/customer-sessions'),
+  },
   links: {
     create: create(send, '/v1/public/links'),
     list: list(send, '/v1/public/links'),

@@ -136,8 +136,11 @@ export const act =
   (id: string, options?: CallOptions): Promise<JsonOf<Post<P>>> =>
     send({ method: 'POST', path: filled(path, id), options }, readJson<JsonOf<Post<P>>>);
 
-/** The same with a body, which may be left out. */
+/** The same with a body, of a thing by its id or of the whole shop. */
 export const actWith =
   <P extends Exclude<PostPath, CreatePath | ActPath>>(send: Send, path: P) =>
-  (id: string, body?: BodyOf<Post<P>>, options?: CallOptions): Promise<JsonOf<Post<P>>> =>
-    send({ method: 'POST', path: filled(path, id), body, options }, readJson<JsonOf<Post<P>>>);
+  (...given: [...Id<P>, ...Body<P>, options?: CallOptions]): Promise<JsonOf<Post<P>>> => {
+    const call = sortOut(path, given);
+    const [body, options] = call.rest as [unknown, CallOptions?];
+    return send({ method: 'POST', path: call.path, body, options }, readJson<JsonOf<Post<P>>>);
+  };

@@ -6,6 +6,8 @@ import { lacks } from '../kernel/service/access/access.ts';
 import { mayReadOfMode, ownOnly, type OfMode } from '../kernel/service/entities.ts';
 import type { Principal } from '../kernel/service/access/principal.ts';
 import type { SubgraphParts } from '../kernel/service/graph/build-subgraph.ts';
+import type { CustomerParts } from './customers/customer-page.ts';
+import { customerMutations, customerQueries } from './customers/resolvers.ts';
 import { loadTokens } from './find-recurring.ts';
 import { loadSubscriptions } from './subscriptions/find-subscriptions.ts';
 import {
@@ -14,7 +16,6 @@ import {
   subscriptionMutations,
   subscriptionQueries,
   subscriptionTermsFields,
-  type SubscriptionParts,
 } from './subscriptions/resolvers.ts';
 import { tokenFields, tokenMutations, tokenQueries } from './tokens/resolvers.ts';
 
@@ -32,7 +33,7 @@ const mayReadTerms = (principal: Principal, row: OfMode): boolean =>
 
 /** The resolvers and the entity loaders of the recurring subgraph. */
 export const recurringSubgraph = (
-  parts: SubscriptionParts,
+  parts: CustomerParts,
 ): SubgraphParts & { name: 'recurring'; resolvers: Resolvers } => {
   const { pool } = parts.database;
   return {
@@ -43,8 +44,12 @@ export const recurringSubgraph = (
       SubscriptionTerms: subscriptionTermsFields,
       SubscriptionCharge: subscriptionChargeFields,
       BillingSubscriptionConnection: totalField,
-      Query: { ...subscriptionQueries(parts), ...tokenQueries(parts) },
-      Mutation: { ...subscriptionMutations(parts), ...tokenMutations(parts) },
+      Query: { ...subscriptionQueries(parts), ...tokenQueries(parts), ...customerQueries(parts) },
+      Mutation: {
+        ...subscriptionMutations(parts),
+        ...tokenMutations(parts),
+        ...customerMutations(parts),
+      },
     },
     areMerchants: openKnownMerchants(pool),
     entities: {

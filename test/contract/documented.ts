@@ -30,6 +30,7 @@ export const documented: Readonly<Record<string, string>> = {
   'GET /v1/public/tokens': 'ListTokens',
   'POST /v1/public/tokens/{id}/charge': 'ChargeToken',
   'POST /v1/public/tokens/{id}/cancel': 'CancelToken',
+  'POST /v1/public/customer-sessions': 'CreateCustomerSession',
   'POST /v1/public/links': 'CreateLink',
   'GET /v1/public/links': 'ListLinks',
   'GET /v1/public/links/{id}': 'GetLink',

@@ -128,6 +128,7 @@ const forOthers: ReadonlySet<string> = new Set([
   'Checkout',
   'CheckoutRefund',
   'LinkPage',
+  'CustomerPage',
   'LinkPaymentBegun',
   'RecurringPayment',
   'RecurringPaymentAsked',

@@ -16,8 +16,11 @@ const brandName = (brand: string, words: Words): string => {
   return Object.entries(words.brands).find(([known]) => known === letters)?.[1] ?? brand;
 };
 
-/** The card that paid: brand and last 4 digits, as they stand on it. */
-const cardText = ({ cardBrand, cardMask }: Checkout, words: Words): string | null => {
+/** A card: brand and last 4 digits, as they stand on it. */
+export const cardText = (
+  { cardBrand, cardMask }: Pick<Checkout, 'cardBrand' | 'cardMask'>,
+  words: Words,
+): string | null => {
   const digits = cardMask?.slice(-4);
   const parts = [cardBrand && brandName(cardBrand, words), digits && `•• ${digits}`];
   return parts.filter(Boolean).join(' ') || null;

@@ -79,6 +79,34 @@ export interface LinkWords {
   readonly ended: Readonly<Record<'paid' | 'expired' | 'deactivated', Message>>;
 }
 
+/** What a customer may end, and what is said before and after. */
+export interface EndingWords {
+  readonly begin: string;
+  readonly sure: string;
+  readonly go: string;
+  readonly done: string;
+}
+
+/** The texts of a customer's page. */
+export interface CustomerWords {
+  readonly title: string;
+  readonly text: (shop: string) => string;
+  readonly tokens: string;
+  readonly noTokens: string;
+  readonly subscriptions: string;
+  readonly noSubscriptions: string;
+  readonly lastCharge: (day: string) => string;
+  readonly savedOn: (day: string) => string;
+  /** Beside what ends with a token: the subscriptions that are paid with it. */
+  readonly pays: string;
+  readonly paidWith: string;
+  readonly states: Readonly<Record<'past_due' | 'paused', string>>;
+  readonly token: EndingWords;
+  readonly subscription: EndingWords;
+  /** Until when the page works. */
+  readonly until: (time: string) => string;
+}
+
 /** Refusals in the buyer's words; `refused` stands for any other code. */
 export interface RefusalWords {
   readonly refusals: Readonly<
@@ -156,6 +184,7 @@ export interface Words extends RefusalWords {
   readonly noBuyer: Message;
   readonly noMethods: Message;
   readonly link: LinkWords;
+  readonly customer: CustomerWords;
   readonly pay: (amount: string) => string;
   readonly paying: string;
 

@@ -565,6 +565,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/public/customer-sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open a page for a customer
+         * @description Answers with the address of a page on which one customer of the shop sees the active tokens and the subscriptions that may be
+         *     charged, removes a token and cancels a subscription. Whoever has the address sees the page, so give it to this customer alone.
+         *     A repeated call makes another address.
+         */
+        post: operations["CreateCustomerSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/public/links": {
         parameters: {
             query?: never;
@@ -1814,6 +1836,38 @@ export interface components {
              * @description Where the buyer confirms.
              */
             pay_url: string;
+        };
+        CustomerSessionCreate: {
+            /** @description Your name of the customer. */
+            customer_ref: string;
+            /**
+             * Format: uri
+             * @description Where the page leads back to; it leads nowhere when left out.
+             */
+            return_url?: string;
+            /**
+             * Format: int32
+             * @description How long the address works, in minutes, up to a day; `30` when left out.
+             */
+            ttl_minutes?: number;
+        };
+        /**
+         * @example {
+         *       "url": "https://pay.example/pay/c/v1.5f0c1d2e.b3BlbiBzZXNhbWU",
+         *       "expires_at": "2026-05-06T10:30:00.000Z"
+         *     }
+         */
+        CustomerSession: {
+            /**
+             * Format: uri
+             * @description Send the customer there.
+             */
+            url: string;
+            /**
+             * Format: date-time
+             * @description From then on the address is 404.
+             */
+            expires_at: string;
         };
         TokenCharge: {
             amount: components["schemas"]["PositiveMinorUnits"];
@@ -4595,6 +4649,60 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    CreateCustomerSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
+                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 *
+                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
+                 *     most 300 seconds from the service's.
+                 */
+                "X-PSP-Signature"?: components["parameters"]["Signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "customer_ref": "c-77",
+                 *       "return_url": "https://shop.example/account"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomerSessionCreate"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Api-Version": components["headers"]["ApiVersion"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomerSession"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -1,7 +1,14 @@
 /** Commands on subscriptions. */
 import type { Schemas } from '../schemas.ts';
 import type { Command } from './command.ts';
-import { callOptionsOf, creating, present, readAmount, readChoice } from './read-values.ts';
+import {
+  callOptionsOf,
+  creating,
+  present,
+  readAmount,
+  readChoice,
+  readCount,
+} from './read-values.ts';
 import { amount, idOf, money, printList } from './shared-options.ts';
 import { row } from './output.ts';
 
@@ -53,6 +60,25 @@ export const subscriptions: readonly Command[] = [
     says: 'list subscriptions',
     options: { limit: { says: 'how many at most; 20 when left out', value: 'count' } },
     run: (context) => printList(context, context.client().subscriptions.list(), subscriptionLine),
+  },
+  {
+    name: 'customers page',
+    args: '<ref>',
+    says: 'make an address where a customer sees and ends what is saved and charged',
+    options: {
+      'return-url': { says: 'where the page leads back to', value: 'url' },
+      minutes: { says: 'how long it works; 30 when left out', value: 'count' },
+    },
+    run: async ({ given, client, output }) => {
+      const minutes = given.text('minutes');
+      const body = present({
+        customer_ref: given.args[0] ?? '',
+        return_url: given.text('return-url'),
+        ttl_minutes: minutes === undefined ? undefined : readCount(minutes, 30, '--minutes'),
+      });
+      const session = await client().customerSessions.create(body);
+      output.result(session, `${session.url}\nworks until ${session.expires_at}`);
+    },
   },
   {
     name: 'subscriptions cancel',

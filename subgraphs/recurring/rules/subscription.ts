@@ -65,6 +65,7 @@ const subscriptionMove = (
 
 /** Why a subscription ended, when the merchant gave no reason: the words of `cancel_reason`. */
 export type EndReason =
+  | 'customer_cancelled'
   | 'payment_failed'
   | 'token_cancelled'
   | 'binding_expired'

@@ -38,6 +38,13 @@ const orderId_max_chars = 255;
 const description_max_chars = 4_000;
 const returnUrl_max_chars = 2_048;
 
+/** What is wrong with an address that a page leads back to; null when nothing is. */
+export const returnUrlMistake = (returnUrl: string | null | undefined): string | null =>
+  textMistake('return_url', returnUrl, 1, returnUrl_max_chars) ??
+  (typeof returnUrl !== 'string' || URL.parse(returnUrl)?.protocol === 'https:'
+    ? null
+    : 'return_url: expected an address that starts with https://');
+
 /** What a merchant asks for. */
 export interface TokenInput {
   readonly customerRef: string;
@@ -77,10 +84,7 @@ const mistakesIn = ({
   customerEmail && !/^[^@\s]+@[^@\s]+$/.test(customerEmail)
     ? 'customer_email: expected an address such as buyer@example.com'
     : null,
-  returnUrl &&
-  (returnUrl.length > returnUrl_max_chars || URL.parse(returnUrl)?.protocol !== 'https:')
-    ? 'return_url: expected an address that starts with https://'
-    : null,
+  returnUrlMistake(returnUrl),
   chargeMistakeIn({ method, amount, receipt }),
 ];
 

@@ -60,6 +60,11 @@ export const SubscriptionEntity = defineEntity({
   indexes: [
     { name: 'subscription_list', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
     { name: 'subscription_newest', properties: ['mode', 'createdAt', 'id'] },
+    {
+      name: 'subscription_of_customer',
+      properties: ['merchantId', 'mode', 'customerRef'],
+      where: "status <> 'cancelled'",
+    },
     { name: 'subscription_due', properties: ['dueAt'], where: 'due_at is not null' },
     {
       name: 'subscription_due_of_merchant',

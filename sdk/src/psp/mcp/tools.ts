@@ -269,6 +269,19 @@ export const writeTools: readonly WriteTool[] = [
     call: (client, args) => client.links.deactivate(idOf(args)),
   },
   {
+    name: 'customer_sessions_create',
+    says: "Make an address at which one customer sees and ends the shop's saved methods and subscriptions.",
+    takes: {
+      customer_ref: text("the shop's name of the customer"),
+      return_url: { type: 'string', format: 'uri', description: 'where the page leads back to' },
+      ttl_minutes: { type: 'integer', minimum: 1, maximum: 1_440, description: '30 when left out' },
+    },
+    needs: ['customer_ref'],
+    amount: none,
+    call: (client, args) =>
+      client.customerSessions.create(bodyOf(args) as Schemas['CustomerSessionCreate']),
+  },
+  {
     name: 'subscriptions_cancel',
     says: 'Stop the future charges of a subscription.',
     takes: { id, reason: text('why') },

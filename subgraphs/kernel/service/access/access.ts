@@ -100,6 +100,11 @@ export const access: Readonly<Record<string, Access>> = {
   'Mutation.tokenCharge': { key: { allOf: ['api:recurrent:charge'] } },
   'Mutation.tokenCancel': { key: eitherRecurrent, operator: 'support' },
 
+  'Query.customerPage': { edge: true },
+  'Mutation.customerSessionCreate': { key: { allOf: ['api:recurrent:bind'] } },
+  'Mutation.customerTokenCancel': { edge: true },
+  'Mutation.customerSubscriptionCancel': { edge: true },
+
   'Query.viewer': { operator: 'viewer' },
   'Query.search': { operator: 'viewer' },
   'Query.merchant': { key: free, operator: 'viewer' },

@@ -217,6 +217,8 @@ export interface Secrets {
   readonly principal: Keys;
   /** Signs the tokens in hosted page addresses. */
   readonly page: Keys;
+  /** Seals the addresses of customers' pages. */
+  readonly customer: Keys;
   /** Encrypts secrets that must be read back. */
   readonly vault: Keys;
   /** The vault's key before the current one: what is sealed with it is to be sealed anew. */
@@ -255,6 +257,7 @@ export const deriveSecrets = (
   return {
     principal: all('principal'),
     page: all('page'),
+    customer: all('customer'),
     vault: all('vault'),
     formerVault: former,
     console: all('console'),

@@ -1,0 +1,153 @@
+/** The page of a customer: what the shop may charge, and the end of it (D-129). */
+import type { CustomerPage, CustomerThing } from '../call-checkout.ts';
+import { formatAmount } from '../format-amount.ts';
+import { formatDay, formatTime } from '../format-time.ts';
+import { html, linkable, type Html, type Piece } from '../html.ts';
+import type { Assets } from '../serve-assets.ts';
+import type { Words } from '../words/words.ts';
+import { arrow, lock, methodMarks } from './icons.ts';
+import { documentView, languageSwitch } from './page.ts';
+import { cardText } from './receipt.ts';
+import { shopView } from './summary.ts';
+
+type Token = CustomerPage['tokens'][number];
+type Subscription = CustomerPage['subscriptions'][number];
+type Method = Pick<Token, 'method' | 'cardBrand' | 'cardMask'>;
+
+const methodText = (method: Method, words: Words): string =>
+  cardText(method, words) ?? words.methods[method.method].name;
+
+/** Asks once more before it ends anything; a `details`, which needs no script. */
+const endForm = (
+  thing: CustomerThing,
+  { id, name, beside }: { readonly id: string; readonly name: string; readonly beside: Piece },
+  words: Words,
+): Html => {
+  const { begin, sure, go } = words.customer[thing];
+  return html`<details class="end">
+    <summary>${begin}<span class="unseen">: ${name}</span></summary>
+    <p>${sure} ${beside}</p>
+    <form method="post">
+      <input type="hidden" name="${thing}" value="${id}" />
+      <button type="submit" class="end-go">${go}</button>
+    </form>
+  </details>`;
+};
+
+const tokenView = (token: Token, { subscriptions }: CustomerPage, words: Words): Html => {
+  const { lastCharge, savedOn, pays } = words.customer;
+  const name = methodText(token, words);
+  const paysSome = subscriptions.some((one) => one.token.id === token.id);
+  return html`<li class="thing">
+    ${methodMarks[token.method]}
+    <div class="thing-words">
+      <p class="thing-name">${name}</p>
+      <p class="thing-more">
+        ${
+          token.lastChargedAt === null
+            ? savedOn(formatDay(token.createdAt, words))
+            : lastCharge(formatDay(token.lastChargedAt, words))
+        }
+      </p>
+      ${endForm('token', { id: token.id, name, beside: paysSome && pays }, words)}
+    </div>
+  </li>`;
+};
+
+const nextCharge = ({ status, nextChargeAt }: Subscription, words: Words): Piece => {
+  if (status === 'past_due' || status === 'paused') return words.customer.states[status];
+  return (
+    nextChargeAt !== null &&
+    html`${words.subscription.nextCharge}: ${formatDay(nextChargeAt, words)}`
+  );
+};
+
+const subscriptionView = (subscription: Subscription, words: Words): Html => {
+  const { id, planName, amount, currency, period, intervalCount, token } = subscription;
+  const sum = formatAmount(amount, currency, words.locale);
+  const price = words.subscription.price(sum, period, intervalCount);
+  const name = planName ?? words.subscription.title;
+  return html`<li class="thing">
+    <div class="thing-words">
+      <p class="thing-name">${name}</p>
+      <p class="thing-price">${price}</p>
+      <p class="thing-more">${nextCharge(subscription, words)}</p>
+      <p class="thing-more">${words.customer.paidWith}: ${methodText(token, words)}</p>
+      ${endForm('subscription', { id, name, beside: null }, words)}
+    </div>
+  </li>`;
+};
+
+const list = (title: string, none: string, things: readonly Html[]): Html =>
+  html`<section class="things">
+    <h2 class="things-title">${title}</h2>
+    ${
+      things.length > 0
+        ? html`<ul>
+            ${things}
+          </ul>`
+        : html`<p class="panel-text">${none}</p>`
+    }
+  </section>`;
+
+const wayBack = ({ returnUrl }: CustomerPage, words: Words): Piece => {
+  const address = linkable(returnUrl);
+  return (
+    address &&
+    html`<a class="primary" id="return" href="${address}"
+      ><span class="primary-words">${words.backToShop}${arrow}</span></a
+    >`
+  );
+};
+
+const panel = (page: CustomerPage, words: Words, done: CustomerThing | null): Html => {
+  const { tokens, noTokens, subscriptions, noSubscriptions } = words.customer;
+  return html`${done && html`<p class="notice good" role="status">${words.customer[done].done}</p>`}
+  ${list(
+    subscriptions,
+    noSubscriptions,
+    page.subscriptions.map((one) => subscriptionView(one, words)),
+  )}
+  ${list(
+    tokens,
+    noTokens,
+    page.tokens.map((one) => tokenView(one, page, words)),
+  )}
+  ${wayBack(page, words)}`;
+};
+
+/** The page; `done`: what was just ended on it. */
+export const customerPage = (
+  page: CustomerPage,
+  words: Words,
+  assets: Assets,
+  done: CustomerThing | null,
+): string =>
+  documentView({
+    words,
+    title: `${words.customer.title} — ${page.shopName}`,
+    assets,
+    body: html`<body class="checkout customer">
+      ${
+        page.mode === 'test' &&
+        html`<aside class="ribbon">
+          <p><b>${words.testMode}</b> — ${words.testModeText}</p>
+        </aside>`
+      }
+      <div class="frame">
+        <header class="top">
+          <p class="secure">${lock}${page.shopName}</p>
+          ${languageSwitch(words)}
+        </header>
+        <main class="sheet">
+          <section class="summary">
+            ${shopView(page.shopName)}
+            <h1 class="amount long">${words.customer.title}</h1>
+            <p class="description">${words.customer.text(page.shopName)}</p>
+          </section>
+          <div class="work"><div class="panel">${panel(page, words, done)}</div></div>
+        </main>
+        <footer class="foot">${words.customer.until(formatTime(page.expiresAt, words))}</footer>
+      </div>
+    </body>`,
+  });

@@ -1,0 +1,98 @@
+/**
+ * The address of a customer's page: whose it is and until when, sealed, so that it can be neither
+ * guessed nor read and needs no table (additions, D-129). It is as good as the session: whoever has
+ * it sees the page.
+ */
+import {
+  nullable,
+  number,
+  parseJson,
+  picklist,
+  pipe,
+  safeParse,
+  strictTuple,
+  string,
+} from 'valibot';
+import { modes, type Mode } from '../../kernel/rules/mode.ts';
+import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { textMistake } from '../../kernel/rules/text-mistake.ts';
+import type { Keys } from '../../kernel/service/access/keys.ts';
+import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
+import { seal, unseal } from '../../kernel/service/access/vault.ts';
+import { customerRef_max_chars, returnUrlMistake } from '../rules/token.ts';
+
+export const sessionTtl_default_min = 30;
+const sessionTtl_max_min = 1_440;
+
+/** One customer of one shop and mode. */
+export interface CustomerSession {
+  readonly merchantId: string;
+  readonly shopId: string;
+  readonly mode: Mode;
+  readonly customerRef: string;
+  /** Where the page leads back to; null: nowhere. */
+  readonly returnUrl: string | null;
+  /** By the shop's clock. */
+  readonly expiresAt: Temporal.Instant;
+}
+
+export interface SessionInput {
+  readonly customerRef: string;
+  readonly returnUrl?: string | null | undefined;
+  readonly ttlMinutes?: number | null | undefined;
+}
+
+/** A session of the key's shop, from `now` on; `bad_request` that names the field (decision D-06). */
+export const newSession = (
+  { merchantId, shopId, mode }: KeyPrincipal,
+  { customerRef, returnUrl, ttlMinutes }: SessionInput,
+  now: Temporal.Instant,
+): CustomerSession | Refused => {
+  const minutes = ttlMinutes ?? sessionTtl_default_min;
+  const mistake =
+    textMistake('customer_ref', customerRef, 1, customerRef_max_chars) ??
+    returnUrlMistake(returnUrl);
+  if (mistake) return refused('bad_request', mistake);
+  if (minutes < 1 || minutes > sessionTtl_max_min)
+    return refused(
+      'bad_request',
+      `ttl_minutes: expected an integer from 1 to ${sessionTtl_max_min}, got ${minutes}`,
+    );
+  const expiresAt = now.add({ minutes });
+  return { merchantId, shopId, mode, customerRef, returnUrl: returnUrl ?? null, expiresAt };
+};
+
+/** What is sealed: merchant, shop, mode, customer, the way back, the end in milliseconds. */
+const sealedFields = pipe(
+  string(),
+  parseJson(),
+  strictTuple([string(), string(), picklist(modes), string(), nullable(string()), number()]),
+);
+
+/** The last part of a session's address. Two of the same session differ. */
+export const addressOfSession = (keys: Keys, session: CustomerSession): string => {
+  const { merchantId, shopId, mode, customerRef, returnUrl, expiresAt } = session;
+  const end_ms = expiresAt.epochMilliseconds;
+  return seal(keys, JSON.stringify([merchantId, shopId, mode, customerRef, returnUrl, end_ms]));
+};
+
+const unsealed = (keys: Keys, address: string): string | null => {
+  try {
+    return unseal(keys, address);
+  } catch {
+    // Whatever is wrong with it, it is not an address of ours.
+    return null;
+  }
+};
+
+/** The session of an address, which may be over; null when the address is not ours. */
+export const sessionOfAddress = (keys: Keys, address: string): CustomerSession | null => {
+  // Base64 may be written in several ways, of which one is ours.
+  const [, , text = ''] = address.split('.');
+  if (Buffer.from(text, 'base64url').toString('base64url') !== text) return null;
+  const { success, output } = safeParse(sealedFields, unsealed(keys, address));
+  if (!success) return null;
+  const [merchantId, shopId, mode, customerRef, returnUrl, end_ms] = output;
+  const expiresAt = Temporal.Instant.fromEpochMilliseconds(end_ms);
+  return { merchantId, shopId, mode, customerRef, returnUrl, expiresAt };
+};
