@@ -19,7 +19,7 @@ import { limitMerchant, turnAway, type LimitParts } from './limit-rate.ts';
 import type { ContractOperation } from './read-contract.ts';
 import { bodyScopeOf, compileRequest, lacksScope, type AnyRequest } from './read-request.ts';
 import { isErrorCode, refuse, sendRefusal, type Refusal } from './refusal-http.ts';
-import { sendList } from './send-list.ts';
+import { isOfPage, sendList } from './send-list.ts';
 import type { LongAnswers } from './walk-pages.ts';
 import { ledgerFilePart, type Outcome, type Route } from './routes.ts';
 
@@ -66,7 +66,7 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
         ...long,
         read: (part) => readPart(part, call),
       });
-    if (route.kind === 'list')
+    if (route.kind === 'list' && !isOfPage(asked))
       return sendList(request, reply, asked, { ...long, read: (page) => run(page, call) });
     return sendOutcome(reply, await run(asked, call));
   };

@@ -24,10 +24,10 @@ const isDay = (text: string): boolean => {
   }
 };
 
-/** A moment as the graph takes it. */
+/** A moment as the graph takes it, in a year of four digits. */
 const isInstant = (text: string): boolean => {
   try {
-    return Boolean(Temporal.Instant.from(text));
+    return /^\d{4}-/.test(text) && Boolean(Temporal.Instant.from(text));
   } catch {
     return false;
   }

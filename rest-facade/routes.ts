@@ -21,7 +21,9 @@ import type {
   RefundStatus,
   RefusedFieldsFragment,
   SubscriptionCreateInput,
+  SubscriptionStatus,
   TokenCreateInput,
+  TokenStatus,
   WebhookEvent as GraphEvent,
 } from '../schema/generated/operations.ts';
 import { deliveredEventJson, loggedEventJson } from '../schema/event-log-json.ts';
@@ -137,6 +139,11 @@ interface Page {
 interface StatusPage<Status> extends Page {
   readonly status?: Status[];
 }
+/** Moments between which the rows of a page were made, and further fields of its list's filter. */
+type Narrowed<Fields = Empty> = Partial<Fields> & {
+  readonly createdFrom?: string;
+  readonly createdTo?: string;
+};
 
 const ok = (body: object): Answer => ({ status: 200, body, replayed: false });
 const created = (body: object, idempotent: boolean): Answer => ({
@@ -161,11 +168,16 @@ const paged = <Node>(
   json: (node: Node) => object,
 ): Answer =>
   ok({ items: nodes.map(json), next_cursor: pageInfo.hasNextPage ? pageInfo.endCursor : null });
-/** A page of a list that is answered as a whole: `send-list.ts` sets both. */
+/** A page of a list that is answered as a whole unless the caller asks for a page: `send-list.ts`. */
 interface ListPage {
-  readonly limit: number;
+  readonly limit?: number;
   readonly cursor?: string;
 }
+/** The filter of a list; null where the query narrows nothing, which is the registry's own page. */
+const filterOf = <Fields extends object>(fields: Fields): Fields | null =>
+  Object.values(fields).some((value) => value !== undefined) ? fields : null;
+const narrowed = <Fields extends object>({ createdFrom, createdTo }: Narrowed, fields: Fields) =>
+  filterOf({ ...fields, since: createdFrom, until: createdTo });
 const pageVariables = ({ limit, cursor, from, to }: Page) => ({
   first: limit,
   after: cursor ?? null,
@@ -199,7 +211,14 @@ const payments = [
             result.idempotent,
           ),
   }),
-  row<'ListPayments', Empty, StatusPage<PaymentStatus> & { includeTest?: '0' | '1' }>({
+  row<
+    'ListPayments',
+    Empty,
+    StatusPage<PaymentStatus> & { includeTest?: '0' | '1' } & Narrowed<{
+        orderId: string;
+        customerId: string;
+      }>
+  >({
     method: 'GET',
     path: '/v1/public/payments',
     operation: 'ListPayments',
@@ -208,6 +227,7 @@ const payments = [
       ...pageVariables(query),
       status: query.status ?? null,
       includeTest: query.includeTest === '1',
+      filter: narrowed(query, { orderId: query.orderId, customerId: query.customerId }),
     }),
     answer: ({ payments: page }) => paged(page, paymentJson),
   }),
@@ -299,12 +319,16 @@ const payments = [
     variables: ({ id }) => ({ id }),
     answer: ({ receipt }) => receipt && ok(receiptJson(receipt)),
   }),
-  row<'ListRefunds', Empty, StatusPage<RefundStatus>>({
+  row<'ListRefunds', Empty, StatusPage<RefundStatus> & Narrowed<{ paymentId: string }>>({
     method: 'GET',
     path: '/v1/public/refunds',
     operation: 'ListRefunds',
     field: 'Query.refunds',
-    variables: ({ query }) => ({ ...pageVariables(query), status: query.status ?? null }),
+    variables: ({ query }) => ({
+      ...pageVariables(query),
+      status: query.status ?? null,
+      filter: narrowed(query, { paymentId: query.paymentId }),
+    }),
     answer: ({ refunds: page }) => paged(page, refundJson),
   }),
 ];
@@ -399,7 +423,7 @@ const payouts = [
       );
     },
   }),
-  row<'ListPayouts', Empty, StatusPage<PayoutStatus> & { method?: PayoutMethod[] }>({
+  row<'ListPayouts', Empty, StatusPage<PayoutStatus> & { method?: PayoutMethod[] } & Narrowed>({
     method: 'GET',
     path: '/v1/public/payouts',
     operation: 'ListPayouts',
@@ -408,6 +432,7 @@ const payouts = [
       ...pageVariables(query),
       status: query.status ?? null,
       method: query.method ?? null,
+      filter: narrowed(query, {}),
     }),
     answer: ({ payouts: page }) => paged(page, payoutJson),
   }),
@@ -486,13 +511,21 @@ const subscriptions = [
             result.idempotent,
           ),
   }),
-  row<'ListSubscriptions', Empty, ListPage>({
+  row<
+    'ListSubscriptions',
+    Empty,
+    ListPage & { customerRef?: string; status?: SubscriptionStatus[] }
+  >({
     method: 'GET',
     path: '/v1/public/subscriptions',
     operation: 'ListSubscriptions',
     field: 'Query.billingSubscriptionsConnection',
     kind: 'list',
-    variables: ({ query: { limit, cursor } }) => ({ first: limit, after: cursor ?? null }),
+    variables: ({ query: { limit, cursor, customerRef, status } }) => ({
+      first: limit ?? null,
+      after: cursor ?? null,
+      filter: filterOf({ customerRef, status }),
+    }),
     answer: ({ billingSubscriptionsConnection: page }) => paged(page, subscriptionJson),
   }),
   row<'GetSubscription'>({
@@ -537,15 +570,16 @@ const tokens = [
         ? result
         : created({ card: tokenJson(result.token), pay_url: result.payUrl }, result.idempotent),
   }),
-  row<'ListTokens', Empty, ListPage & { customerRef?: string }>({
+  row<'ListTokens', Empty, ListPage & { customerRef?: string; status?: TokenStatus[] }>({
     method: 'GET',
     path: '/v1/public/tokens',
     operation: 'ListTokens',
     field: 'Query.tokensConnection',
     kind: 'list',
-    variables: ({ query: { customerRef, limit, cursor } }) => ({
+    variables: ({ query: { customerRef, status, limit, cursor } }) => ({
       customerRef: customerRef ?? null,
-      first: limit,
+      status: status ?? null,
+      first: limit ?? null,
       after: cursor ?? null,
     }),
     answer: ({ tokensConnection: page }) => paged(page, tokenJson),

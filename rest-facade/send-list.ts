@@ -1,6 +1,7 @@
 /**
- * A list whose contract has no pages (`{items: [...]}`): the operation behind it is read page by
- * page, and the answer is written as its pages come. A list of one page is an ordinary answer.
+ * A list that is answered as a whole (`{items: [...]}`) unless the caller asks for a page of it: the
+ * operation behind it is read page by page, and the answer is written as its pages come. A list of
+ * one page is an ordinary answer.
  */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -13,12 +14,16 @@ import { whenClosed } from './when-closed.ts';
 /**
  * A page takes a few milliseconds to be read and printed: so long is everybody else's call held up.
  */
-const rowsPerPage = 250;
+const rowsPerPage = 200;
 
 interface Items {
   readonly items: readonly object[];
   readonly next_cursor: string | null;
 }
+
+/** Whether a page is asked for, and not the whole list (decision D-120). */
+export const isOfPage = ({ query }: AnyRequest): boolean =>
+  query['limit'] !== undefined || query['cursor'] !== undefined;
 
 /** A list's row gives a page as an answer's body; anything else is a refusal. */
 const pageOf = (outcome: Outcome | Refusal): Items | Refusal => {

@@ -66,15 +66,33 @@ export const compileQuery = (parameters: readonly Parameter[]): ((values: Values
         query[camel] = read.value;
       } else mistakes.push(read);
     }
-    const { from, to } = query;
-    const areDays = !mistakes.some(({ path }) => path === 'from' || path === 'to');
-    if (areDays && typeof from === 'string' && typeof to === 'string' && from > to)
-      mistakes.push({
-        path: 'from',
-        message: `expected a day not after to (${to}), got "${from}"`,
-      });
+    if (!mistakes.some(({ path }) => bounds.has(path))) mistakes.push(...spanMistakes(query));
     return mistakes.length > 0 ? { mistakes } : { query };
   };
+};
+
+/** The ends of what is asked for: days, or moments. */
+const bounds: ReadonlySet<string> = new Set(['from', 'to', 'created_from', 'created_to']);
+
+/** What is wrong with the ends together; each by itself is good. */
+const spanMistakes = ({ from, to, createdFrom, createdTo }: Values): readonly FieldMistake[] => {
+  if ((createdFrom ?? createdTo) !== undefined && (from ?? to) !== undefined) {
+    const path = createdFrom === undefined ? 'created_to' : 'created_from';
+    const other = from === undefined ? 'to' : 'from';
+    return [{ path, message: `not together with ${other}: expected moments or days` }];
+  }
+  if (typeof from === 'string' && typeof to === 'string' && from > to)
+    return [{ path: 'from', message: `expected a day not after to (${to}), got "${from}"` }];
+  return typeof createdFrom === 'string' &&
+    typeof createdTo === 'string' &&
+    Temporal.Instant.compare(createdFrom, createdTo) > 0
+    ? [
+        {
+          path: 'created_from',
+          message: `expected a moment not after created_to (${createdTo}), got "${createdFrom}"`,
+        },
+      ]
+    : [];
 };
 
 const unknownParameter = (name: string, known: ReadonlySet<string>): FieldMistake => {

@@ -137,6 +137,10 @@ export type PaymentFilter = {
   linkId?: string | number | null | undefined;
   /** Failed with one of these codes. */
   failureCode?: Array<string> | null | undefined;
+  /** Of this order, by the merchant's own number: exactly so. */
+  orderId?: string | null | undefined;
+  /** Of this customer, by the merchant's reference: exactly so. */
+  customerId?: string | null | undefined;
   /** At least so much, minor units. */
   amountFrom?: number | null | undefined;
   /** At most so much, minor units. */
@@ -547,6 +551,8 @@ export type RecurringMethod =
  * for, or none, and others behind it: `hasNextPage` says so (A-230).
  */
 export type RefundFilter = {
+  /** Of this payment. */
+  paymentId?: string | number | null | undefined;
   /** Of one of these shops. */
   shopId?: Array<string | number> | null | undefined;
   /** In one of these modes; a key never leaves its own. Absent: as without a filter. */

@@ -116,6 +116,37 @@ export type PaymentCreateInput = {
   receipt?: ReceiptInput | null | undefined;
 };
 
+/**
+ * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
+ * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ */
+export type PaymentFilter = {
+  /** Of one of these shops. */
+  shopId?: Array<string | number> | null | undefined;
+  /** In one of these modes; a key never leaves its own. Absent: as without a filter. */
+  mode?: Array<Mode> | null | undefined;
+  /** Paid, or to be paid, by one of these. */
+  method?: Array<PaymentMethod> | null | undefined;
+  /** By one of these banks, as `bankName` has them. */
+  bank?: Array<string> | null | undefined;
+  /** Made through this payment link. */
+  linkId?: string | number | null | undefined;
+  /** Failed with one of these codes. */
+  failureCode?: Array<string> | null | undefined;
+  /** Of this order, by the merchant's own number: exactly so. */
+  orderId?: string | null | undefined;
+  /** Of this customer, by the merchant's reference: exactly so. */
+  customerId?: string | null | undefined;
+  /** At least so much, minor units. */
+  amountFrom?: number | null | undefined;
+  /** At most so much, minor units. */
+  amountTo?: number | null | undefined;
+  /** Made at this moment or later. */
+  since?: string | null | undefined;
+  /** Made before this moment. */
+  until?: string | null | undefined;
+};
+
 /** What is asked of a new link: `amount`, or an open amount within `amountMin` and `amountMax`. */
 export type PaymentLinkCreateInput = {
   /** Minor units. */
@@ -196,6 +227,27 @@ export type PayoutCreateInput = {
   bik?: string | null | undefined;
   /** Account: 10 or 12 digits. */
   inn?: string | null | undefined;
+};
+
+/**
+ * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
+ * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ */
+export type PayoutFilter = {
+  /** Of one of these shops. */
+  shopId?: Array<string | number> | null | undefined;
+  /** In one of these modes; a key never leaves its own. Absent: as without a filter. */
+  mode?: Array<Mode> | null | undefined;
+  /** Failed with one of these codes. */
+  failReason?: Array<string> | null | undefined;
+  /** At least so much, minor units. */
+  amountFrom?: number | null | undefined;
+  /** At most so much, minor units. */
+  amountTo?: number | null | undefined;
+  /** Made at this moment or later. */
+  since?: string | null | undefined;
+  /** Made before this moment. */
+  until?: string | null | undefined;
 };
 
 /** What became of one item of a batch. `duplicate` was created by an earlier call with the same key (decision D-25). */
@@ -353,6 +405,29 @@ export type RecurringMethod =
   | 'sbp'
   | 'tpay';
 
+/**
+ * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
+ * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ */
+export type RefundFilter = {
+  /** Of this payment. */
+  paymentId?: string | number | null | undefined;
+  /** Of one of these shops. */
+  shopId?: Array<string | number> | null | undefined;
+  /** In one of these modes; a key never leaves its own. Absent: as without a filter. */
+  mode?: Array<Mode> | null | undefined;
+  /** Failed with one of these codes. */
+  failReason?: Array<string> | null | undefined;
+  /** At least so much, minor units. */
+  amountFrom?: number | null | undefined;
+  /** At most so much, minor units. */
+  amountTo?: number | null | undefined;
+  /** Made at this moment or later. */
+  since?: string | null | undefined;
+  /** Made before this moment. */
+  until?: string | null | undefined;
+};
+
 /** pending, then one final status. */
 export type RefundStatus =
   | 'pending'
@@ -451,6 +526,29 @@ export type SubscriptionCreateInput = {
   trialDays?: number | null | undefined;
   /** The receipt of each period; its items sum to `amount`. */
   receipt?: ReceiptInput | null | undefined;
+};
+
+/**
+ * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
+ * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ */
+export type SubscriptionFilter = {
+  /** Of one of these shops. */
+  shopId?: Array<string | number> | null | undefined;
+  /** In one of these modes; a key never leaves its own. Absent: as without a filter. */
+  mode?: Array<Mode> | null | undefined;
+  /** In one of these states. */
+  status?: Array<SubscriptionStatus> | null | undefined;
+  /** Of this customer, by the merchant's reference. */
+  customerRef?: string | null | undefined;
+  /** At least so much, minor units. */
+  amountFrom?: number | null | undefined;
+  /** At most so much, minor units. */
+  amountTo?: number | null | undefined;
+  /** Made at this moment or later. */
+  since?: string | null | undefined;
+  /** Made before this moment. */
+  until?: string | null | undefined;
 };
 
 /** The unit of the schedule: a charge every `intervalCount` of these. */
@@ -687,6 +785,7 @@ export type ListPaymentsQueryVariables = Exact<{
   from?: string | null | undefined;
   to?: string | null | undefined;
   includeTest: boolean;
+  filter?: PaymentFilter | null | undefined;
 }>;
 
 
@@ -742,6 +841,7 @@ export type ListRefundsQueryVariables = Exact<{
   status?: Array<RefundStatus> | RefundStatus | null | undefined;
   from?: string | null | undefined;
   to?: string | null | undefined;
+  filter?: RefundFilter | null | undefined;
 }>;
 
 
@@ -822,6 +922,7 @@ export type ListPayoutsQueryVariables = Exact<{
   method?: Array<PayoutMethod> | PayoutMethod | null | undefined;
   from?: string | null | undefined;
   to?: string | null | undefined;
+  filter?: PayoutFilter | null | undefined;
 }>;
 
 
@@ -888,8 +989,9 @@ export type CreateSubscriptionMutation = { subscriptionCreate:
    };
 
 export type ListSubscriptionsQueryVariables = Exact<{
-  first: number;
+  first?: number | null | undefined;
   after?: string | null | undefined;
+  filter?: SubscriptionFilter | null | undefined;
 }>;
 
 
@@ -933,7 +1035,8 @@ export type CreateTokenMutation = { tokenCreate:
 
 export type ListTokensQueryVariables = Exact<{
   customerRef?: string | null | undefined;
-  first: number;
+  status?: Array<TokenStatus> | TokenStatus | null | undefined;
+  first?: number | null | undefined;
   after?: string | null | undefined;
 }>;
 

@@ -553,6 +553,10 @@ export type PaymentFilter = {
   linkId?: InputMaybe<Scalars['ID']['input']>;
   /** Failed with one of these codes. */
   failureCode?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Of this order, by the merchant's own number: exactly so. */
+  orderId?: InputMaybe<Scalars['String']['input']>;
+  /** Of this customer, by the merchant's reference: exactly so. */
+  customerId?: InputMaybe<Scalars['String']['input']>;
   /** At least so much, minor units. */
   amountFrom?: InputMaybe<Scalars['MinorUnits']['input']>;
   /** At most so much, minor units. */
@@ -568,6 +572,8 @@ export type PaymentFilter = {
  * for, or none, and others behind it: `hasNextPage` says so (A-230).
  */
 export type RefundFilter = {
+  /** Of this payment. */
+  paymentId?: InputMaybe<Scalars['ID']['input']>;
   /** Of one of these shops. */
   shopId?: InputMaybe<Array<Scalars['ID']['input']>>;
   /** In one of these modes; a key never leaves its own. Absent: as without a filter. */

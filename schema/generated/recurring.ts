@@ -592,7 +592,7 @@ export type Query = {
    * Refuses with bad_request when there are more than 10,000: read tokensConnection then.
    */
   tokens: Array<Token>;
-  /** The same tokens in pages of 1 to 500, of one mode when it is named. A token that is made while pages are read forwards is on none of those that follow. */
+  /** The same tokens in pages of 1 to 500, of 200 with `status`; of one mode when it is named. A token that is made while pages are read forwards is on none of those that follow. */
   tokensConnection: TokenConnection;
 };
 
@@ -633,6 +633,7 @@ export type QuerytokensConnectionArgs = {
   customerRef: InputMaybe<Scalars['String']['input']>;
   merchantId: InputMaybe<Scalars['ID']['input']>;
   mode: InputMaybe<Mode>;
+  status: InputMaybe<Array<TokenStatus>>;
   first: InputMaybe<Scalars['Int']['input']>;
   after: InputMaybe<Scalars['String']['input']>;
   last: InputMaybe<Scalars['Int']['input']>;

@@ -123,8 +123,8 @@ export const PaymentEntity = defineEntity({
     { name: 'payment_public', properties: ['publicId'] },
     { name: 'payment_order', properties: ['merchantId', 'orderId'] },
     {
-      name: 'payment_customer',
-      properties: ['merchantId', 'customerId'],
+      name: 'payment_of_customer',
+      properties: ['merchantId', 'customerId', 'createdAt', 'id'],
       where: 'customer_id is not null',
     },
     { name: 'payment_rrn', properties: ['merchantId', 'rrn'], where: 'rrn is not null' },

@@ -9,7 +9,7 @@ import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
 import type { Principal } from '../kernel/service/access/principal.ts';
 import { foundTotalField, totalField } from '../kernel/database/filtered-list.ts';
-import { oneOf } from '../kernel/database/open-list.ts';
+import { exactly, oneOf } from '../kernel/database/open-list.ts';
 import { reachOf } from '../kernel/database/reach.ts';
 import { keyOf, merchantOf, orThrow } from '../kernel/service/access/reach.ts';
 import { mayReadOfShop, ownOnly } from '../kernel/service/entities.ts';
@@ -149,6 +149,8 @@ const queries = ({
       oneOf('payment.bank_name', filter?.bank),
       madeThrough(filter?.linkId),
       oneOf('payment.failure_code', filter?.failureCode),
+      exactly('payment.order_id', filter?.orderId),
+      exactly('payment.customer_id', filter?.customerId),
     ];
     const request = { ...asked, filter, columns: { status }, rows };
     return orThrow(await pageOfPayments(parts.database.pool, principal, request));

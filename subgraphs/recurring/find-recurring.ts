@@ -3,11 +3,13 @@
  * the key's mode.
  */
 import { loadByKey } from '../kernel/database/load-by-key.ts';
+import { openList } from '../kernel/database/open-list.ts';
 import { readPage, type Page, type PageQuery } from '../kernel/database/page.ts';
 import { columns, propertyNames, type Runner } from '../kernel/database/statement.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
 import type { Refused } from '../kernel/rules/refusal.ts';
 import { TokenEntity, type Token } from './tokens/entities.ts';
+import { tokenStatuses } from './rules/token.ts';
 import { listOfModes, recurringPage_max, wholeList } from './list-pages.ts';
 
 const tokenColumns = columns(propertyNames(TokenEntity));
@@ -16,6 +18,16 @@ export const loadTokens = loadByKey<Token>('token', tokenColumns);
 
 const tokensOf = listOfModes('tokens', 'token', tokenColumns);
 const tokensOfCustomer = listOfModes('tokens_of_customer', 'token', tokenColumns, 'customer_ref');
+
+/** Tokens as their callers list them, narrowed by what they are asked for. */
+export const listTokens = openList<Token>(
+  {
+    table: { name: 'token', filters: { status: tokenStatuses } },
+    columns: tokenColumns,
+    by: ['mode'],
+  },
+  null,
+);
 
 /** Whose tokens are asked for: the merchant's in these modes, of one customer when given. */
 export interface TokensQuery {

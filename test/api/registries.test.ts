@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { cursorOf } from '../../subgraphs/kernel/database/keyset.ts';
+import { looked_max_rows } from '../../subgraphs/kernel/database/filtered-list.ts';
+import { cursorOf, pageRange } from '../../subgraphs/kernel/database/keyset.ts';
+import { pageText, type ListQuery } from '../../subgraphs/kernel/database/list-statements.ts';
+import { exactly } from '../../subgraphs/kernel/database/open-list.ts';
 import {
   registryRange,
   registryText,
@@ -334,6 +337,38 @@ describe('a page of what is rare among many', () => {
         blocks > 0 && blocks < whole + 100,
         `${status.join()} touches ${blocks} blocks, a page without a filter ${whole}`,
       );
+    }
+  });
+
+  test('of an order or a customer: a few blocks, however many rows the merchant or the customer has', async () => {
+    const { pool } = migrated.database;
+    await pool.query(
+      `update payment set customer_id = case right(order_id, 1) when '7' then order_id else 'guest' end where merchant_id = $1`,
+      [key.merchantId],
+    );
+    await pool.query('vacuum analyze payment');
+    const reach = reachOf(key, ['live']);
+    const listed = { table: payments, columns: paymentColumns };
+    for (const [column, value] of [
+      ['order_id', 'order-77'],
+      ['order_id', 'order-none'],
+      ['customer_id', 'order-77'],
+      ['customer_id', 'nobody'],
+      ['customer_id', 'guest'],
+    ] as const) {
+      const range = pageRange({}, null);
+      assert.ok(!isRefused(range));
+      const rows = [exactly(`payment.${column}`, value)];
+      const span = { since: null, until: null };
+      const query: ListQuery = { page: {}, reach, span, columns: {}, rows, asked: null };
+      const read = { range, walk: looked_max_rows, isApart: false };
+      const { text, values } = pageText(listed, query, read);
+      const { rows: plans } = await pool.query<{
+        'QUERY PLAN': readonly { readonly Plan: Readonly<Record<string, number>> }[];
+      }>(`explain (analyze, buffers, format json) ${text}`, [...values]);
+      const plan = plans[0]?.['QUERY PLAN'][0]?.Plan ?? {};
+      const blocks = (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
+      assert.ok(blocks > 0 && blocks < 100, `${column} ${value}: ${blocks} blocks`);
     }
   });
 

@@ -132,6 +132,8 @@ const lists = [
   ['/receipts', 'status', 'pending', 'failed'],
   ['/payouts', 'status', 'pending', 'succeeded'],
   ['/payouts', 'method', 'payouts_sbp', 'payouts_card'],
+  ['/subscriptions', 'status', 'active', 'paused'],
+  ['/tokens', 'status', 'active', 'pending'],
   ['/links', 'status', 'active', 'paid'],
   ['/event-log', 'event', 'payment.succeeded', 'link.paid'],
 ] as const;

@@ -173,7 +173,7 @@ test('each criterion that names a payment nearly alone is answered by an index',
   const plans: readonly (readonly [string, string])[] = [
     ["public_id = 'P-77'", 'payment_public'],
     [`merchant_id = '${own.merchantId}' and order_id = 'bulk 77'`, 'payment_order'],
-    [`merchant_id = '${own.merchantId}' and customer_id = 'c77'`, 'payment_customer'],
+    [`merchant_id = '${own.merchantId}' and customer_id = 'c77'`, 'payment_of_customer'],
     [`merchant_id = '${own.merchantId}' and rrn = '77'`, 'payment_rrn'],
   ];
   for (const [condition, index] of plans) {

@@ -52,7 +52,19 @@ describe('psp mcp', () => {
     assert.ok(value.available > 0);
     const paid = await assistant.call('payments_list', { status: 'succeeded', limit: 1 });
     assert.equal(paid.value.items[0].id, merchant.paidIds[0]);
-    for (const name of ['subscriptions_list', 'ledger_list', 'events_list', 'rates_list'])
+    const { order_id } = paid.value.items[0];
+    const ordered = await assistant.call('payments_list', { order_id });
+    assert.deepEqual(
+      ordered.value.items.map(({ id }: { id: string }) => id),
+      [merchant.paidIds[0]],
+    );
+    for (const name of [
+      'tokens_list',
+      'subscriptions_list',
+      'ledger_list',
+      'events_list',
+      'rates_list',
+    ])
       assert.equal((await assistant.call(name)).isError, false, name);
     const unknown = await assistant.call('payments_get', { id: crypto.randomUUID() });
     assert.ok(unknown.isError);

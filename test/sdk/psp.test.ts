@@ -74,12 +74,23 @@ describe('psp', () => {
     assert.equal((await psp.json('payments', 'get', id))[0].id, id);
     assert.equal((await psp.json('payments', 'cancel', id))[0].status, 'cancelled');
     assert.equal((await psp.json('payments', 'list', '--status', 'cancelled')).length, 1);
+    const ordered = ['--amount', '100', '--order-id', 'psp 1'];
+    const [{ payment }] = await psp.json('payments', 'create', ...ordered);
+    const found = await psp.json('payments', 'list', '--order-id', 'psp 1');
+    assert.deepEqual(
+      found.map((one) => one.id),
+      [payment.id],
+    );
+    const since = ['--created-from', payment.created_at, '--created-to', payment.created_at];
+    assert.deepEqual(await psp.json('payments', 'list', ...since), []);
     const [{ link }] = await psp.json('links', 'create', '--amount', '500', '--unlimited');
     assert.deepEqual(await psp.json('open', link.id), [{ url: link.url }]);
     assert.equal((await psp.json('links', 'deactivate', link.id))[0].status, 'deactivated');
     const bound = ['--amount', '100', '--customer', 'c-1', '--trial-days', '3'];
     const [{ subscription }] = await psp.json('subscriptions', 'create', ...bound);
     assert.equal((await psp.json('subscriptions', 'list'))[0].id, subscription.id);
+    const ofCustomer = (name: string) => psp.json('subscriptions', 'list', '--customer', name);
+    assert.deepEqual([(await ofCustomer('c-1')).length, await ofCustomer('c')], [1, []]);
     assert.equal(
       (await psp.json('subscriptions', 'cancel', subscription.id))[0].status,
       'cancelled',

@@ -353,7 +353,7 @@ export interface paths {
         };
         /**
          * The merchant's subscriptions
-         * @description All subscriptions of the merchant in the key's mode. The key needs one of the recurrent scopes.
+         * @description All subscriptions of the merchant in the key's mode, newest first, or a page of them with `limit` or `cursor`. The key needs one of the recurrent scopes.
          */
         get: operations["ListSubscriptions"];
         put?: never;
@@ -438,7 +438,7 @@ export interface paths {
         };
         /**
          * The merchant's tokens
-         * @description All tokens of the merchant in the key's mode, or those of one customer. The key needs one of the recurrent scopes.
+         * @description All tokens of the merchant in the key's mode, newest first, or a page of them with `limit` or `cursor`. The key needs one of the recurrent scopes.
          */
         get: operations["ListTokens"];
         put?: never;
@@ -2736,6 +2736,20 @@ export interface components {
          */
         To: string;
         /**
+         * @description Made at this moment or later, RFC 3339. Not together with `from` or `to`.
+         * @example 2026-05-06T10:00:00Z
+         */
+        CreatedFrom: string;
+        /**
+         * @description Made before this moment, RFC 3339; not before `created_from`. Not together with `from` or `to`.
+         * @example 2026-05-06T11:00:00Z
+         */
+        CreatedTo: string;
+        /** @description Rows per page; 50 where only `cursor` is given. Without both the answer is the whole list. */
+        PageLimit: number;
+        /** @description Those of one customer, by exactly this reference. */
+        CustomerRef: string;
+        /**
          * @description The event's id, the same as `id` in the body and the same at every attempt.
          * @example evt_1042
          */
@@ -2855,6 +2869,23 @@ export interface operations {
                  * @example 2026-05-31
                  */
                 to?: components["parameters"]["To"];
+                /**
+                 * @description Made at this moment or later, RFC 3339. Not together with `from` or `to`.
+                 * @example 2026-05-06T10:00:00Z
+                 */
+                created_from?: components["parameters"]["CreatedFrom"];
+                /**
+                 * @description Made before this moment, RFC 3339; not before `created_from`. Not together with `from` or `to`.
+                 * @example 2026-05-06T11:00:00Z
+                 */
+                created_to?: components["parameters"]["CreatedTo"];
+                /**
+                 * @description Payments of one order, by exactly this number.
+                 * @example A-1001
+                 */
+                order_id?: string;
+                /** @description Payments of one customer, by exactly this `customer_id`. */
+                customer_id?: string;
                 /** @description The value 1 shows test payments too; a live key hides them otherwise, or with 0. A test key sees test payments. */
                 include_test?: "0" | "1";
             };
@@ -3387,6 +3418,18 @@ export interface operations {
                  * @example 2026-05-31
                  */
                 to?: components["parameters"]["To"];
+                /**
+                 * @description Made at this moment or later, RFC 3339. Not together with `from` or `to`.
+                 * @example 2026-05-06T10:00:00Z
+                 */
+                created_from?: components["parameters"]["CreatedFrom"];
+                /**
+                 * @description Made before this moment, RFC 3339; not before `created_from`. Not together with `from` or `to`.
+                 * @example 2026-05-06T11:00:00Z
+                 */
+                created_to?: components["parameters"]["CreatedTo"];
+                /** @description The refunds of one payment. */
+                payment_id?: string;
             };
             header?: {
                 /**
@@ -3555,6 +3598,16 @@ export interface operations {
                  * @example 2026-05-31
                  */
                 to?: components["parameters"]["To"];
+                /**
+                 * @description Made at this moment or later, RFC 3339. Not together with `from` or `to`.
+                 * @example 2026-05-06T10:00:00Z
+                 */
+                created_from?: components["parameters"]["CreatedFrom"];
+                /**
+                 * @description Made before this moment, RFC 3339; not before `created_from`. Not together with `from` or `to`.
+                 * @example 2026-05-06T11:00:00Z
+                 */
+                created_to?: components["parameters"]["CreatedTo"];
             };
             header?: {
                 /**
@@ -3992,7 +4045,16 @@ export interface operations {
     };
     ListSubscriptions: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Those of one customer, by exactly this reference. */
+                customer_ref?: components["parameters"]["CustomerRef"];
+                /** @description One status, or several, separated by commas or each as a parameter of its own (`status=a&status=b`). */
+                status?: components["schemas"]["SubscriptionStatus"][];
+                /** @description Rows per page; 50 where only `cursor` is given. Without both the answer is the whole list. */
+                limit?: components["parameters"]["PageLimit"];
+                /** @description The `next_cursor` of the page before, with the same filters. */
+                cursor?: components["parameters"]["Cursor"];
+            };
             header?: {
                 /**
                  * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
@@ -4023,6 +4085,8 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["Subscription"][];
+                        /** @description Of a page alone: send as `cursor` to read on; null on the last page. */
+                        next_cursor?: string | null;
                     };
                 };
             };
@@ -4250,8 +4314,14 @@ export interface operations {
     ListTokens: {
         parameters: {
             query?: {
-                /** @description Tokens of one customer. */
-                customer_ref?: string;
+                /** @description Those of one customer, by exactly this reference. */
+                customer_ref?: components["parameters"]["CustomerRef"];
+                /** @description One status, or several, separated by commas or each as a parameter of its own (`status=a&status=b`). */
+                status?: components["schemas"]["TokenStatus"][];
+                /** @description Rows per page; 50 where only `cursor` is given. Without both the answer is the whole list. */
+                limit?: components["parameters"]["PageLimit"];
+                /** @description The `next_cursor` of the page before, with the same filters. */
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
@@ -4283,6 +4353,8 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["Token"][];
+                        /** @description Of a page alone: send as `cursor` to read on; null on the last page. */
+                        next_cursor?: string | null;
                     };
                 };
             };

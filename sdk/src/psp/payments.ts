@@ -13,6 +13,7 @@ import {
   amount,
   idOf,
   listing,
+  moments,
   money,
   narrowing,
   printList,
@@ -82,14 +83,20 @@ export const payments: readonly Command[] = [
     says: 'list payments, newest first',
     options: {
       status: statusOption(paymentStatuses),
+      'order-id': { says: 'of this order', value: 'text' },
+      'customer-id': { says: 'of this customer', value: 'text' },
       ...listing,
+      ...moments,
     },
-    run: (context) =>
-      printList(
-        context,
-        context.client().payments.list(narrowing(context, paymentStatuses)),
-        paymentLine,
-      ),
+    run: (context) => {
+      const { given, client } = context;
+      const query = present({
+        ...narrowing(context, paymentStatuses),
+        order_id: given.text('order-id'),
+        customer_id: given.text('customer-id'),
+      });
+      return printList(context, client().payments.list(query), paymentLine);
+    },
   },
   {
     name: 'payments cancel',

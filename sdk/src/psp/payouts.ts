@@ -6,6 +6,7 @@ import {
   amount,
   idOf,
   listing,
+  moments,
   money,
   narrowing,
   printList,
@@ -57,6 +58,7 @@ export const payouts: readonly Command[] = [
     options: {
       status: statusOption(payoutStatuses),
       ...listing,
+      ...moments,
     },
     run: (context) =>
       printList(

@@ -7,11 +7,19 @@ import { row } from './output.ts';
 /** The option of an amount. */
 export const amount = { says: 'in minor units', value: 'minor' };
 
+export const limit = { says: 'how many at most; 20 when left out', value: 'count' };
+
 /** Options of lists. */
 export const listing: Options = {
-  limit: { says: 'how many at most; 20 when left out', value: 'count' },
+  limit,
   from: { says: 'first day, UTC', value: 'date' },
   to: { says: 'last day, UTC', value: 'date' },
+};
+
+/** Options of lists that take moments, too. */
+export const moments: Options = {
+  'created-from': { says: 'made at this moment or later', value: 'moment' },
+  'created-to': { says: 'made before this moment', value: 'moment' },
 };
 
 /** The option that narrows a list down to statuses. */
@@ -43,9 +51,15 @@ export const narrowing = <Status extends string>(
   const status = given
     .all('status')
     .flatMap((text) => readChoice(text, statuses, '--status') ?? []);
-  const [from, to] = [given.text('from'), given.text('to')];
-  const limit = Math.min(200, readCount(given.text('limit'), 20, '--limit'));
-  return present({ limit, from, to, status: status.length > 0 ? status : undefined });
+  const most = Math.min(200, readCount(given.text('limit'), 20, '--limit'));
+  return present({
+    limit: most,
+    from: given.text('from'),
+    to: given.text('to'),
+    created_from: given.text('created-from'),
+    created_to: given.text('created-to'),
+    status: status.length > 0 ? status : undefined,
+  });
 };
 
 /** Minor units for people. */

@@ -9,9 +9,18 @@ import {
   readChoice,
   readCount,
 } from './read-values.ts';
-import { amount, idOf, money, printList } from './shared-options.ts';
+import {
+  amount,
+  idOf,
+  limit,
+  money,
+  narrowing,
+  printList,
+  statusOption,
+} from './shared-options.ts';
 import { row } from './output.ts';
 
+const subscriptionStatuses = ['pending', 'active', 'past_due', 'paused', 'cancelled'] as const;
 const periods = ['day', 'week', 'month', 'year'] as const;
 
 const subscriptionLine = (one: Schemas['Subscription']): readonly string[] => [
@@ -57,9 +66,20 @@ export const subscriptions: readonly Command[] = [
   },
   {
     name: 'subscriptions list',
-    says: 'list subscriptions',
-    options: { limit: { says: 'how many at most; 20 when left out', value: 'count' } },
-    run: (context) => printList(context, context.client().subscriptions.list(), subscriptionLine),
+    says: 'list subscriptions, newest first',
+    options: {
+      status: statusOption(subscriptionStatuses),
+      customer: { says: 'of this customer', value: 'ref' },
+      limit,
+    },
+    run: (context) => {
+      const { given, client } = context;
+      const query = present({
+        ...narrowing(context, subscriptionStatuses),
+        customer_ref: given.text('customer'),
+      });
+      return printList(context, client().subscriptions.list(query), subscriptionLine);
+    },
   },
   {
     name: 'customers page',

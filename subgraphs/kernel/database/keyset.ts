@@ -67,6 +67,16 @@ const readable = {
 };
 
 /**
+ * The first moment from this one on that a row can have: rows are kept to the millisecond, in years
+ * of four digits.
+ */
+export const recordable = (at: Temporal.Instant): Temporal.Instant => {
+  const { epochMilliseconds } = at.round({ smallestUnit: 'millisecond', roundingMode: 'ceil' });
+  const within = Math.min(Math.max(epochMilliseconds, readable.from), readable.to);
+  return Temporal.Instant.fromEpochMilliseconds(within);
+};
+
+/**
  * Null when the bytes are not those of a cursor: decoding alone would pass over characters that
  * were added.
  */

@@ -22,6 +22,11 @@ export interface WideReach {
 export interface RowFilter {
   readonly sql: (parameter: string, merchant: () => string | null) => string;
   readonly value: unknown;
+  /**
+   * Present: an index has a merchant's rows by these and then by this value, in their order. Such a
+   * value is the range that is read, however many rows the merchant has.
+   */
+  readonly indexedBy?: readonly ('shop' | 'mode')[];
 }
 
 /** What is listed: a registry's table. All merchants' rows of it have an index by mode and time. */
@@ -65,24 +70,30 @@ class Parameters {
 }
 
 /** Values of the index's columns between mode and time, where they are asked for. */
-const armColumns = (
-  { table, isByColumnsOfAll = false }: ListedTable,
-  { reach, columns }: ListQuery,
-) => {
+const armColumns = ({ table, isByColumnsOfAll = false }: ListedTable, query: ListQuery) => {
+  const { reach, columns } = query;
   const isAsked = Object.values(columns).some((values) => values !== null && values !== undefined);
   const isInIndex = reach.merchantId === null ? isByColumnsOfAll : isAsked;
-  return isInIndex ? Object.entries(table.filters) : [];
+  return isInIndex && !keyOf(query) ? Object.entries(table.filters) : [];
 };
 
-const isBy = ({ by }: ListedTable, what: 'shop' | 'mode', { merchantId }: WideReach): boolean =>
-  (by === undefined || by.includes(what)) && (what === 'mode' || merchantId !== null);
+/** What the index of one merchant's rows has before their time. */
+const everyBy = ['shop', 'mode'] as const;
+
+/** The value whose own index is read; null: the index of the list is. */
+const keyOf = ({ reach, rows }: ListQuery): RowFilter | null =>
+  reach.merchantId === null ? null : (rows.find(({ indexedBy }) => indexedBy) ?? null);
+
+const isBy = ({ by = everyBy }: ListedTable, what: 'shop' | 'mode', query: ListQuery): boolean =>
+  (keyOf(query)?.indexedBy ?? by).includes(what) &&
+  (what === 'mode' || query.reach.merchantId !== null);
 
 /** How many ranges of the index a query reads. */
 export const armsOf = (listed: ListedTable, query: ListQuery): number => {
   const { reach } = query;
   const sizes = [
-    ...(isBy(listed, 'shop', reach) ? [reach.shopIds.length] : []),
-    ...(isBy(listed, 'mode', reach) ? [reach.modes.length] : []),
+    ...(isBy(listed, 'shop', query) ? [reach.shopIds.length] : []),
+    ...(isBy(listed, 'mode', query) ? [reach.modes.length] : []),
     ...armColumns(listed, query).map(([column, all]) => new Set(query.columns[column] ?? all).size),
   ];
   return sizes.reduce((product, size) => product * size, 1);
@@ -98,11 +109,11 @@ const ranges = (listed: ListedTable, query: ListQuery, parameters: Parameters) =
   if (always !== undefined) where.push(always);
   if (merchantId !== null)
     where.push(`${table.name}.merchant_id = ${parameters.add(merchantId)}::uuid`);
-  if (isBy(listed, 'shop', query.reach)) {
+  if (isBy(listed, 'shop', query)) {
     from.push(`unnest(${parameters.add(shopIds)}::uuid[]) as s(shop_id)`);
     where.push(`${table.name}.shop_id = s.shop_id`);
   }
-  if (isBy(listed, 'mode', query.reach)) {
+  if (isBy(listed, 'mode', query)) {
     from.push(`unnest(${parameters.add(modes)}::text[]) as m(mode)`);
     where.push(`${table.name}.mode = m.mode`);
   }
@@ -111,6 +122,8 @@ const ranges = (listed: ListedTable, query: ListQuery, parameters: Parameters) =
     from.push(`unnest(${parameters.add(values)}::text[]) as wanted_${column}(value)`);
     where.push(`${table.name}.${column} = wanted_${column}.value`);
   }
+  const key = keyOf(query);
+  if (key) where.push(key.sql(parameters.add(key.value), () => null));
   return { from: from.join(' cross join '), where };
 };
 
@@ -120,13 +133,26 @@ const allMerchants = (listed: ListedTable, query: ListQuery, parameters: Paramet
   const { modes } = query.reach;
   return [
     ...(ofAll === undefined ? [] : [ofAll]),
-    ...(isBy(listed, 'mode', query.reach)
+    ...(isBy(listed, 'mode', query)
       ? [`${table.name}.mode = any (${parameters.add(modes)}::text[])`]
       : []),
     ...armColumns(listed, query).map(([column, all]) => {
       const values = [...new Set(query.columns[column] ?? all)];
       return `${table.name}.${column} = any (${parameters.add(values)}::text[])`;
     }),
+  ];
+};
+
+/** What the list's own index has, and the one of the value does not. */
+const reachOf = (listed: ListedTable, query: ListQuery, parameters: Parameters): string[] => {
+  const { table, by = everyBy } = listed;
+  const { shopIds, modes } = query.reach;
+  const isMissing = (what: 'shop' | 'mode') => by.includes(what) && !isBy(listed, what, query);
+  return [
+    ...(isMissing('shop')
+      ? [`${table.name}.shop_id = any (${parameters.add(shopIds)}::uuid[])`]
+      : []),
+    ...(isMissing('mode') ? [`${table.name}.mode = any (${parameters.add(modes)}::text[])`] : []),
   ];
 };
 
@@ -140,7 +166,13 @@ const restOf = (listed: ListedTable, query: ListQuery, parameters: Parameters): 
   const { merchantId } = query.reach;
   const merchant = (): string | null =>
     merchantId === null ? null : `${parameters.add(merchantId)}::uuid`;
-  return [...byColumn, ...query.rows.map(({ sql, value }) => sql(parameters.add(value), merchant))];
+  const key = keyOf(query);
+  const others = query.rows.filter((row) => row !== key);
+  return [
+    ...byColumn,
+    ...(key ? reachOf(listed, query, parameters) : []),
+    ...others.map(({ sql, value }) => sql(parameters.add(value), merchant)),
+  ];
 };
 
 /**

@@ -4,13 +4,21 @@
  */
 import { modes as allModes, type Mode } from '../rules/mode.ts';
 import { isRefused, refused, type Refused } from '../rules/refusal.ts';
+import { asCame } from '../rules/repeatable.ts';
 import { isUuid } from '../rules/uuid.ts';
 import type { Principal } from '../service/access/principal.ts';
 import { listTotal, readList, type ListedPage } from './filtered-list.ts';
 import type { ListedTable, ListQuery, RowFilter, WideReach } from './list-statements.ts';
-import { spanOf, type Page, type PageQuery, type Position, type Span } from './keyset.ts';
+import {
+  recordable,
+  spanOf,
+  type Page,
+  type PageQuery,
+  type Position,
+  type Span,
+} from './keyset.ts';
 import { reachOf } from './reach.ts';
-import type { RegistryQuery } from './registry.ts';
+import { distinct, type RegistryQuery } from './registry.ts';
 import type { Reach } from './reach.ts';
 import type { Runner } from './statement.ts';
 
@@ -49,6 +57,21 @@ export const oneOf = (column: string, values: Given<readonly string[]>): RowFilt
   value: values,
 });
 
+/**
+ * A row has this value, by which an index has a merchant's rows in their order, behind `indexedBy`.
+ */
+export const exactly = (
+  column: string,
+  value: Given<string>,
+  { type = 'text', indexedBy = [] }: Pick<RowFilter, 'indexedBy'> & { type?: 'text' | 'uuid' } = {},
+): RowFilter => ({ sql: (parameter) => `${column} = ${parameter}::${type}`, value, indexedBy });
+
+/** A row is of this payment; `bad_request` for what is no id. */
+export const ofPaymentId = (column: string, id: Given<string>): RowFilter | Refused =>
+  typeof id === 'string' && !isUuid(id)
+    ? refused('bad_request', `payment_id: expected a UUID, got ${asCame(id)}`)
+    : exactly(column, id?.toLowerCase(), { type: 'uuid' });
+
 /** The later of two moments, of which either may be missing. */
 export const later = (one: Temporal.Instant | null, other: Given<Temporal.Instant>) =>
   one && other ? (Temporal.Instant.compare(one, other) > 0 ? one : other) : (one ?? other ?? null);
@@ -59,8 +82,8 @@ export const earlier = (one: Temporal.Instant | null, other: Given<Temporal.Inst
 const mistakeIn = ({ shopId, since, until, amountFrom, amountTo }: CommonFilter): string | null => {
   const wrong = shopId?.find((id) => !isUuid(id));
   if (wrong !== undefined) return 'filter.shopId: expected UUIDs';
-  if (since && until && Temporal.Instant.compare(since, until) >= 0)
-    return 'filter.since: expected a moment before filter.until';
+  if (since && until && Temporal.Instant.compare(since, until) > 0)
+    return 'filter.since: expected a moment not after filter.until';
   return (amountFrom ?? 0n) > (amountTo ?? amountFrom ?? 0n)
     ? 'filter.amountFrom: expected no more than filter.amountTo'
     : null;
@@ -110,16 +133,19 @@ const queryOf = async (
   listed: ListedTable,
   request: ListRequest,
 ): Promise<ListQuery | Refused> => {
-  const { filter, from, to, columns, first, after, last, before } = request;
+  const { filter, from, to, first, after, last, before } = request;
   const mistake = mistakeIn(filter ?? {});
   if (mistake) return refused('bad_request', mistake);
   const days = spanOf(from, to);
   if (isRefused(days)) return days;
   const span: Span = {
-    since: later(days.since, filter?.since),
-    until: earlier(days.until, filter?.until),
+    since: later(days.since, filter?.since && recordable(filter.since)),
+    until: earlier(days.until, filter?.until && recordable(filter.until)),
   };
   const reach = await reachWithin(runner, principal, request);
+  const columns = Object.fromEntries(
+    Object.entries(request.columns).map(([name, values]) => [name, values && distinct(values)]),
+  );
   const rows = rowsOf(listed, reach, request);
   const values = rows.map(({ sql, value }) => [
     sql('', () => null),
@@ -151,7 +177,8 @@ export const openList =
     if (isRefused(query)) return query;
     const { reach } = query;
     const { merchantId } = reach;
-    if (request.filter || merchantId === null || !readRegistry)
+    // A registry knows its own columns and days alone.
+    if (request.filter || query.rows.length > 0 || merchantId === null || !readRegistry)
       return readList<Row>(runner, listed, query);
     const { from, to } = request;
     const asked = { ...query.page, from, to, filters: query.columns };

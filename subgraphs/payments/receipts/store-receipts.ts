@@ -3,19 +3,9 @@ import { runTwins, twinsByKey } from '../../kernel/database/spread.ts';
 import { dueOn } from '../../kernel/clock/due.ts';
 import { eachMerchant } from '../../kernel/database/by-merchant.ts';
 import type { ListedPage } from '../../kernel/database/filtered-list.ts';
-import type { ListedTable, RowFilter } from '../../kernel/database/list-statements.ts';
-import { pageOf, type Page } from '../../kernel/database/keyset.ts';
 import { loadByKey } from '../../kernel/database/load-by-key.ts';
-import { openList, type ListRequest } from '../../kernel/database/open-list.ts';
-import type { Reach } from '../../kernel/database/reach.ts';
-import {
-  distinct,
-  registry,
-  registryRange,
-  registryText,
-  type RegistryQuery,
-  type RegistryTable,
-} from '../../kernel/database/registry.ts';
+import { ofPaymentId, openList, type ListRequest } from '../../kernel/database/open-list.ts';
+import { registry, type RegistryTable } from '../../kernel/database/registry.ts';
 import {
   columns,
   propertyNames,
@@ -25,10 +15,8 @@ import {
 } from '../../kernel/database/statement.ts';
 import { insertEvents } from '../../kernel/events/outbox.ts';
 import { receiptStatuses } from '../../kernel/rules/receipt.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { asCame } from '../../kernel/rules/repeatable.ts';
+import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
 import { ReceiptEntity, type Receipt } from './entities.ts';
 
 const receiptColumns = columns(propertyNames(ReceiptEntity));
@@ -37,68 +25,30 @@ const receiptColumns = columns(propertyNames(ReceiptEntity));
 export const loadReceipts = loadByKey<Receipt>('receipt', receiptColumns);
 
 const table: RegistryTable = { name: 'receipt', filters: { status: receiptStatuses } };
-const listAll = registry<Receipt>(table, receiptColumns);
-
-/** One payment's: its index has them in order, and a status is picked out of them. */
-const statementOfPayment = (backwards: boolean): Statement => ({
-  name: `receipt.list_of_payment${backwards ? '_backwards' : ''}`,
-  text: registryText(
-    {
-      ...table,
-      filters: {},
-      always:
-        'receipt.payment_id = $8::uuid and ($9::text[] is null or receipt.status = any ($9::text[]))',
-    },
-    receiptColumns,
-    { filtered: false, backwards },
-  ),
-});
-const [listOfPayment, listOfPaymentBackwards] = [
-  statementOfPayment(false),
-  statementOfPayment(true),
-];
-
-/** The registry of receipts, filtered by status and by payment (decision D-93). */
-const listReceipts = async (
-  runner: Runner,
-  reach: Reach,
-  { paymentId, ...query }: RegistryQuery & { readonly paymentId: string | null },
-): Promise<Page<Receipt> | Refused> => {
-  if (paymentId === null) return listAll(runner, reach, query);
-  const status = query.filters['status'] ? distinct(query.filters['status']) : null;
-  // The name binds a cursor to the payment.
-  const named = { name: `receipt of ${paymentId} ${status?.join() ?? ''}`, filters: {} };
-  const range = registryRange(named, reach, { ...query, filters: {} });
-  if (isRefused(range)) return range;
-  const statement = range.backwards ? listOfPaymentBackwards : listOfPayment;
-  const values = [...range.values(range.size + 1), paymentId, status];
-  return pageOf(await run<Receipt>(runner, statement, values), range);
-};
 
 export type ReceiptPage = ListedPage<Receipt>;
 
-const listed: ListedTable = { table, columns: receiptColumns, isByColumnsOfAll: true };
+/** The registry of receipts, narrowed, or of all merchants (decision D-93). */
+const listReceipts = openList<Receipt>(
+  { table, columns: receiptColumns, isByColumnsOfAll: true },
+  registry<Receipt>(table, receiptColumns),
+);
 
 /**
- * Receipts as their callers list them: the registry's, narrowed, or of all merchants. `bad_request`
- * for a wrong filter, day, size or cursor, and for a payment's id that is none.
+ * Receipts as their callers list them. `bad_request` for a wrong filter, day, size or cursor, and
+ * for a payment's id that is none.
  */
 export const pageOfReceipts = async (
   runner: Runner,
   principal: Principal,
-  { paymentId: named, ...request }: ListRequest & { readonly paymentId: string | null },
+  { paymentId, ...request }: ListRequest & { readonly paymentId: string | null },
 ): Promise<ReceiptPage | Refused> => {
-  if (named !== null && !isUuid(named))
-    return refused('bad_request', `payment_id: expected a UUID, got ${asCame(named)}`);
-  const paymentId = named?.toLowerCase() ?? null;
-  const ofPayment: RowFilter = {
-    sql: (parameter) => `receipt.payment_id::text = ${parameter}`,
-    value: paymentId,
-  };
-  const read = openList<Receipt>(listed, (on, reach, query) =>
-    listReceipts(on, reach, { ...query, paymentId }),
-  );
-  return read(runner, principal, { ...request, rows: [...(request.rows ?? []), ofPayment] });
+  const ofPayment = ofPaymentId('receipt.payment_id', paymentId);
+  if (isRefused(ofPayment)) return ofPayment;
+  return listReceipts(runner, principal, {
+    ...request,
+    rows: [...(request.rows ?? []), ofPayment],
+  });
 };
 
 const byPayments = twinsByKey(

@@ -6,7 +6,7 @@ import type {
 } from '../../../schema/generated/payments.ts';
 import { isRefused, refused } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
-import { oneOf } from '../../kernel/database/open-list.ts';
+import { ofPaymentId, oneOf } from '../../kernel/database/open-list.ts';
 import { orThrow } from '../../kernel/service/access/reach.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
 import { settleBefore } from '../bank-answers/refresh-payment.ts';
@@ -40,7 +40,8 @@ export const refundFields = ({ database }: PaymentsParts): RefundResolvers => {
 /** The registry of refunds. */
 export const refundQueries = (parts: PaymentsParts): Pick<QueryResolvers, 'refunds'> => ({
   refunds: async (_, { status, filter, ...asked }, { principal }) => {
-    const rows = [oneOf('refund.fail_reason', filter?.failReason)];
+    const ofPayment = orThrow(ofPaymentId('refund.payment_id', filter?.paymentId));
+    const rows = [oneOf('refund.fail_reason', filter?.failReason), ofPayment];
     const request = { ...asked, filter, columns: { status }, rows };
     return orThrow(await pageOfRefunds(parts.database.pool, principal, request));
   },

@@ -12,7 +12,13 @@ import { move, type Moves } from '../../kernel/rules/moves.ts';
 import type { ChargeEnd, PaymentStatus } from './charge-end.ts';
 import { dateOf, firstIndexAfter, type Schedule, type SchedulePeriod } from './schedule.ts';
 
-const subscriptionStatuses = ['pending', 'active', 'past_due', 'paused', 'cancelled'] as const;
+export const subscriptionStatuses = [
+  'pending',
+  'active',
+  'past_due',
+  'paused',
+  'cancelled',
+] as const;
 export type SubscriptionStatus = (typeof subscriptionStatuses)[number];
 
 export type SubscriptionTrigger =

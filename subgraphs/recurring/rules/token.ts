@@ -13,7 +13,7 @@ import {
   type SavableMethod,
 } from '../../kernel/rules/recurring.ts';
 
-const tokenStatuses = ['pending', 'active', 'cancelled'] as const;
+export const tokenStatuses = ['pending', 'active', 'cancelled'] as const;
 export type TokenStatus = (typeof tokenStatuses)[number];
 
 export type TokenTrigger = 'bound' | 'binding_ended' | 'merchant_cancelled';

@@ -59,6 +59,14 @@ export const SubscriptionEntity = defineEntity({
   },
   indexes: [
     { name: 'subscription_list', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
+    {
+      name: 'subscription_customer',
+      properties: ['merchantId', 'mode', 'customerRef', 'createdAt', 'id'],
+    },
+    {
+      name: 'subscription_filter',
+      properties: ['merchantId', 'mode', 'status', 'createdAt', 'id'],
+    },
     { name: 'subscription_newest', properties: ['mode', 'createdAt', 'id'] },
     {
       name: 'subscription_of_customer',

@@ -12,7 +12,7 @@ import type { Mode } from '../../kernel/rules/mode.ts';
 import type { Refused } from '../../kernel/rules/refusal.ts';
 import { listOfModes, recurringPage_max, wholeList } from '../list-pages.ts';
 import { datesFrom } from '../rules/schedule.ts';
-import { scheduleOf } from '../rules/subscription.ts';
+import { scheduleOf, subscriptionStatuses } from '../rules/subscription.ts';
 import {
   SubscriptionChargeEntity,
   SubscriptionEntity,
@@ -47,7 +47,7 @@ export type SubscriptionPage = ListedPage<Subscription>;
 /** Subscriptions as their callers list them: the merchant's in pages, or narrowed. */
 export const listSubscriptions = openList<Subscription>(
   {
-    table: { name: 'subscription', filters: {} },
+    table: { name: 'subscription', filters: { status: subscriptionStatuses } },
     columns: columns(subscriptionNames),
     by: ['mode'],
   },

@@ -14,7 +14,7 @@ import type { Policies } from '../../kernel/policies/policies.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import { modes } from '../../kernel/rules/mode.ts';
 import type { Acting } from '../../kernel/database/audit.ts';
-import { oneOf } from '../../kernel/database/open-list.ts';
+import { exactly } from '../../kernel/database/open-list.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { keyOf, merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
@@ -109,10 +109,10 @@ export const subscriptionQueries = ({ database: { pool } }: SubscriptionParts): 
   },
   billingSubscriptionsConnection: async (_, { filter, ...asked }, { principal }) => {
     const rows = [
-      oneOf('subscription.status', filter?.status),
-      oneOf('subscription.customer_ref', filter?.customerRef ? [filter.customerRef] : null),
+      exactly('subscription.customer_ref', filter?.customerRef, { indexedBy: ['mode'] }),
     ];
-    const request = { ...asked, modes: modesOf(principal), columns: {}, filter, rows };
+    const columns = { status: filter?.status };
+    const request = { ...asked, modes: modesOf(principal), columns, filter, rows };
     return orThrow(await listSubscriptions(pool, principal, request));
   },
 });

@@ -36,6 +36,7 @@ export const TokenEntity = defineEntity({
   },
   indexes: [
     { name: 'token_customer', properties: ['merchantId', 'mode', 'customerRef', 'createdAt'] },
+    { name: 'token_filter', properties: ['merchantId', 'mode', 'status', 'createdAt', 'id'] },
     { name: 'token_list', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
     { name: 'token_pending', properties: ['createdAt'], where: "status = 'pending'" },
   ],

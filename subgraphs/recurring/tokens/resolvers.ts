@@ -4,6 +4,7 @@ import type {
   QueryResolvers,
   TokenResolvers,
 } from '../../../schema/generated/recurring.ts';
+import { exactly } from '../../kernel/database/open-list.ts';
 import { modes, type Mode } from '../../kernel/rules/mode.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
@@ -14,7 +15,13 @@ import { cancelToken } from './cancel-token.ts';
 import { chargeToken } from './charge-token.ts';
 import { cancellingCaller, recordCancellation } from '../caller.ts';
 import type { TokenKey } from './store-token.ts';
-import { findTokens, loadTokens, pageOfTokens, type TokensQuery } from '../find-recurring.ts';
+import {
+  findTokens,
+  listTokens,
+  loadTokens,
+  pageOfTokens,
+  type TokensQuery,
+} from '../find-recurring.ts';
 
 /** Fields of a token that are other subgraphs' objects. */
 export const tokenFields: Pick<TokenResolvers, 'shop' | 'bindingPayment'> = {
@@ -49,8 +56,18 @@ export const tokenQueries = ({
     const query = queryOf(context.principal, merchantId, customerRef);
     return orThrow(await findTokens(pool, query, objectsLeft(context, info)));
   },
-  tokensConnection: async (_, { customerRef, merchantId, mode, ...page }, { principal }) =>
-    orThrow(await pageOfTokens(pool, queryOf(principal, merchantId, customerRef, mode), page)),
+  tokensConnection: async (
+    _,
+    { customerRef, merchantId: named, mode, status, ...page },
+    { principal },
+  ) => {
+    const query = queryOf(principal, named, customerRef, mode);
+    if (!status) return orThrow(await pageOfTokens(pool, query, page));
+    const rows = [exactly('token.customer_ref', customerRef, { indexedBy: ['mode'] })];
+    const filter = { mode: query.modes };
+    const request = { ...page, merchantId: query.merchantId, columns: { status }, filter, rows };
+    return orThrow(await listTokens(pool, principal, request));
+  },
 });
 
 /** The mutations of tokens. */

@@ -37,6 +37,17 @@ const oneOf = (values: readonly string[], description: string): object => ({
 });
 const limit = { type: 'integer', minimum: 1, maximum: 100, description: '20 when left out' };
 const period = { from: day('first day, UTC'), to: day('last day, UTC') };
+const moment = (description: string): object => ({
+  type: 'string',
+  format: 'date-time',
+  description,
+});
+/** Instead of days. */
+const moments = {
+  created_from: moment('made at this moment or later, RFC 3339; not together with from or to'),
+  created_to: moment('made before this moment, RFC 3339; not together with from or to'),
+};
+const customer_ref = text('of this customer, by exactly this reference');
 
 /** Raised to do the same once more: equal calls are one. */
 const repeat = {
@@ -88,7 +99,10 @@ export const readTools: readonly ReadTool[] = [
         ['pending', 'processing', 'authorized', 'succeeded', 'failed', 'expired', 'cancelled'],
         'of one status',
       ),
+      order_id: text('of this order, by exactly this number'),
+      customer_id: text('of this customer, by exactly this customer_id'),
       ...period,
+      ...moments,
       limit,
     },
     call: (client, given) => listed(client.payments.list(queryOf(given)), given),
@@ -96,7 +110,12 @@ export const readTools: readonly ReadTool[] = [
   {
     name: 'refunds_list',
     says: 'Refunds of the shop, newest first.',
-    takes: { ...period, limit },
+    takes: {
+      payment_id: { ...id, description: 'of this payment' },
+      ...period,
+      ...moments,
+      limit,
+    },
     call: (client, given) => listed(client.refunds.list(queryOf(given)), given),
   },
   {
@@ -109,7 +128,12 @@ export const readTools: readonly ReadTool[] = [
   {
     name: 'payouts_list',
     says: 'Payouts of the shop, newest first.',
-    takes: { status: oneOf(['pending', 'succeeded', 'failed'], 'of one status'), ...period, limit },
+    takes: {
+      status: oneOf(['pending', 'succeeded', 'failed'], 'of one status'),
+      ...period,
+      ...moments,
+      limit,
+    },
     call: (client, given) => listed(client.payouts.list(queryOf(given)), given),
   },
   {
@@ -134,9 +158,23 @@ export const readTools: readonly ReadTool[] = [
   },
   {
     name: 'subscriptions_list',
-    says: 'Subscriptions of the merchant.',
-    takes: { limit },
-    call: (client, given) => listed(client.subscriptions.list(), given),
+    says: 'Subscriptions of the merchant, newest first.',
+    takes: {
+      customer_ref,
+      status: oneOf(['pending', 'active', 'past_due', 'paused', 'cancelled'], 'of one status'),
+      limit,
+    },
+    call: (client, given) => listed(client.subscriptions.list(queryOf(given)), given),
+  },
+  {
+    name: 'tokens_list',
+    says: 'Saved methods of the merchant, newest first.',
+    takes: {
+      customer_ref,
+      status: oneOf(['pending', 'active', 'cancelled'], 'of one status'),
+      limit,
+    },
+    call: (client, given) => listed(client.tokens.list(queryOf(given)), given),
   },
   {
     name: 'links_list',
