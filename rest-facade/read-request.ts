@@ -102,13 +102,14 @@ const withId = object({ id: string() });
 export const idOf = ({ params }: FastifyRequest): string => (is(withId, params) ? params.id : '');
 
 /**
- * The id of one of the route's objects: a UUID behind the prefix that they have, in lower case, or
- * of the form that the route states. Null where it is none.
+ * The id of one of the route's objects: a UUID behind the prefix that they have, or the other name
+ * of such an object, in lower case; or of the form that the route states. Null where it is none.
  */
-const ownIdOf = ({ idPrefix = '', idForm }: Route, named: string): string | null => {
+const ownIdOf = ({ idPrefix = '', idForm, otherId }: Route, named: string): string | null => {
   if (idForm) return idForm.test(named) ? named : null;
   const id = named.toLowerCase();
-  return id.startsWith(idPrefix) && isCanonicalUuid(id.slice(idPrefix.length)) ? id : null;
+  const isUuid = id.startsWith(idPrefix) && isCanonicalUuid(id.slice(idPrefix.length));
+  return isUuid || otherId?.test(id) === true ? id : null;
 };
 
 /** The scope that a body decides, as far as it can be read before its rules are asked. */

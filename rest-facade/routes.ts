@@ -45,6 +45,7 @@ import {
 } from '../schema/wire.ts';
 import { payoutScopes, type access } from '../subgraphs/kernel/service/access/access.ts';
 import { graphKindOf, type WebhookEvent } from '../subgraphs/kernel/rules/event.ts';
+import { publicIdInAnyCase } from '../subgraphs/kernel/rules/uuid.ts';
 import type { Scope } from '../subgraphs/kernel/service/access/principal.ts';
 
 /**
@@ -86,6 +87,8 @@ export interface Route {
   readonly idPrefix?: string;
   /** The form of the path's `{id}`, with its case, where it is no UUID. Absent: a UUID. */
   readonly idForm?: RegExp;
+  /** What else names the route's object, in lower case: the public number of a payment. */
+  readonly otherId?: RegExp;
   /** Decision D-24: whether the route accepts Idempotency-Key. */
   readonly idempotent: boolean;
   /** Decision D-03: 256 KiB, a batch 1 MiB. */
@@ -107,7 +110,10 @@ interface Row<Name extends OperationName, Body, Query>
   extends
     Pick<Route, 'method' | 'path' | 'field'>,
     Partial<
-      Pick<Route, 'idempotent' | 'idPrefix' | 'idForm' | 'bodyLimit_bytes' | 'kind' | 'bodyScope'>
+      Pick<
+        Route,
+        'idempotent' | 'idPrefix' | 'idForm' | 'otherId' | 'bodyLimit_bytes' | 'kind' | 'bodyScope'
+      >
     > {
   readonly operation: Name;
   readonly variables: (request: ValidRequest<Body, Query>) => OperationMap[Name]['variables'];
@@ -234,6 +240,7 @@ const payments = [
   row<'GetPayment'>({
     method: 'GET',
     path: '/v1/public/payments/{id}',
+    otherId: publicIdInAnyCase,
     operation: 'GetPayment',
     field: 'Query.payment',
     variables: ({ id }) => ({ id }),

@@ -1163,7 +1163,7 @@ export type ReceiptInput = {
 export type Query = {
   /** Payments of saved methods by their ids, in the order asked for; null where there is none. For the service itself alone. */
   recurringPayments: Array<Maybe<RecurringPayment>>;
-  /** One payment of the caller's shop. Null when there is none. An operator names the merchant. */
+  /** One payment of the caller's shop, by its id or its public id (`P-100063`). Null when there is none. An operator names the merchant. */
   payment: Maybe<Payment>;
   /** The payments registry, newest first (decisions D-12, D-13, D-38). */
   payments: PaymentConnection;

@@ -3,10 +3,11 @@
  * /v1/public/payments and /refunds).
  */
 import type { FoundPage, ListedPage } from '../kernel/database/filtered-list.ts';
-import { loadByKey } from '../kernel/database/load-by-key.ts';
+import { loadByKey, type RowKey } from '../kernel/database/load-by-key.ts';
 import { openList } from '../kernel/database/open-list.ts';
 import { registry, type RegistryTable } from '../kernel/database/registry.ts';
-import { columns } from '../kernel/database/statement.ts';
+import { columns, run, type Runner, type Statement } from '../kernel/database/statement.ts';
+import { isUuid, publicIdInAnyCase } from '../kernel/rules/uuid.ts';
 import type { Payment } from './entities.ts';
 import type { Refund } from './refunds/entities.ts';
 import { paymentStatuses } from './rules/payment.ts';
@@ -15,6 +16,18 @@ import { paymentNames } from './store-payment.ts';
 import { refundNames } from './store-statements.ts';
 
 export const loadPayments = loadByKey<Payment>('payment', columns(paymentNames));
+const byPublicId: Statement = {
+  name: 'payment.by_public_id',
+  text: `select ${columns(paymentNames)} from payment where merchant_id = $1 and public_id = $2`,
+};
+
+/** A merchant's payment, by its id or its public number (decision D-121). */
+export const findNamed = async (runner: Runner, { merchantId, id }: RowKey) => {
+  if (!publicIdInAnyCase.test(id)) return (await loadPayments(runner, [{ merchantId, id }]))[0];
+  if (!isUuid(merchantId)) return null;
+  return (await run<Payment>(runner, byPublicId, [merchantId, id.toUpperCase()]))[0];
+};
+
 export const loadRefunds = loadByKey<Refund>('refund', columns(refundNames));
 
 export const paymentTable: RegistryTable = {

@@ -27,7 +27,7 @@ import { capturableOf, capturedOf } from './holds/rules.ts';
 import type { Refund } from './refunds/entities.ts';
 import { madeThrough } from './links/made-through.ts';
 import { linkFields, linkMutations, linkQueries } from './links/resolvers.ts';
-import { loadPayments, loadRefunds, pageOfPayments } from './find-payments.ts';
+import { findNamed, loadPayments, loadRefunds, pageOfPayments } from './find-payments.ts';
 import type { PaymentsParts, ReadingParts } from './parts.ts';
 import { netOf } from './payment-view.ts';
 import { recurringFields, recurringMutations, recurringQueries } from './recurring/resolvers.ts';
@@ -138,9 +138,10 @@ const queries = ({
   ...parts
 }: ReadingParts): Pick<QueryResolvers, 'payment' | 'payments' | 'paymentSearch'> => ({
   payment: async (_, { id, merchantId }, { principal, now }) => {
-    const [payment] = await loadPayments(parts.database.pool, [
-      { merchantId: merchantOf(principal, merchantId), id },
-    ]);
+    const payment = await findNamed(parts.database.pool, {
+      merchantId: merchantOf(principal, merchantId),
+      id,
+    });
     return payment && mayReadOfShop(principal, payment) ? refresh(payment, now()) : null;
   },
   payments: async (_, { status, filter, ...asked }, { principal }) => {

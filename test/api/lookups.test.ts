@@ -185,6 +185,29 @@ describe('a list is narrowed by exact references (D-120)', () => {
     assert.deepEqual((await sibling('GET', `/refunds?payment_id=${id}`)).body.items, []);
   });
 
+  test('one payment by its public number, of the shop of the key alone (D-121)', async () => {
+    const [{ id, public_id: number }] = payments;
+    const read = await good('GET', `/payments/${number}`);
+    assert.deepEqual(read, await good('GET', `/payments/${id}`));
+    assert.equal((await sibling('GET', `/payments/${number}`)).status, 404);
+    const stranger = await makeMerchant(service);
+    assert.equal((await stranger.call('GET', `/payments/${number}`)).status, 404);
+    for (const other of [
+      'P-',
+      'P-1x',
+      `${number}0`,
+      `P-${'9'.repeat(19)}`,
+      `P-0${number.slice(2)}`,
+    ])
+      assert.equal((await merchant.call('GET', `/payments/${other}`)).status, 404, other);
+    for (const act of ['cancel', 'capture', 'refund'])
+      assert.equal((await merchant.call('POST', `/payments/${number}/${act}`)).status, 404, act);
+    assert.equal((await merchant.call('GET', `/receipts/${number}`)).status, 404);
+    const ask = 'query ($id: ID!) { payment(id: $id) { id } }';
+    const { payment } = await askGraph(service, ask, { id: number }, merchant.key);
+    assert.equal(payment.id, id);
+  });
+
   test('subscriptions and tokens by customer and status: whole, or in pages', async () => {
     const bound: string[] = [];
     for (const customer_ref of ['carl', 'dora', 'carl']) {

@@ -76,6 +76,7 @@ describe('psp', () => {
     assert.equal((await psp.json('payments', 'list', '--status', 'cancelled')).length, 1);
     const ordered = ['--amount', '100', '--order-id', 'psp 1'];
     const [{ payment }] = await psp.json('payments', 'create', ...ordered);
+    assert.equal((await psp.json('payments', 'get', payment.public_id))[0].id, payment.id);
     const found = await psp.json('payments', 'list', '--order-id', 'psp 1');
     assert.deepEqual(
       found.map((one) => one.id),

@@ -35,7 +35,7 @@ export interface paths {
         };
         /**
          * Read a payment
-         * @description The payment with its current status, its refunds and what is known of the customer.
+         * @description The payment with its current status, its refunds and what is known of the customer; by its id or its public number, of the key's shop.
          */
         get: operations["GetPayment"];
         put?: never;
@@ -2709,6 +2709,11 @@ export interface components {
     parameters: {
         /** @description The object's id. What is not a UUID is not found. */
         Id: string;
+        /**
+         * @description The payment's id, or its public number (`P-100063`). What is neither is not found.
+         * @example P-100063
+         */
+        PaymentId: string;
         /** @description 1 to 64 printable characters, unique per merchant and mode. A repeat with the same key and body answers with the same object. */
         IdempotencyKey: string;
         /**
@@ -3011,8 +3016,11 @@ export interface operations {
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
             };
             path: {
-                /** @description The object's id. What is not a UUID is not found. */
-                id: components["parameters"]["Id"];
+                /**
+                 * @description The payment's id, or its public number (`P-100063`). What is neither is not found.
+                 * @example P-100063
+                 */
+                id: components["parameters"]["PaymentId"];
             };
             cookie?: never;
         };

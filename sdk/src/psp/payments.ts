@@ -74,7 +74,7 @@ export const payments: readonly Command[] = [
   {
     name: 'payments get',
     args: '<id>',
-    says: 'read a payment',
+    says: 'read a payment, by its id or its number, as P-100063',
     run: async (context) =>
       context.output.result(await context.client().payments.get(idOf(context))),
   },

@@ -7,6 +7,9 @@ const canonical = new RegExp(`^${uuidForm}$`);
 /** A whole text that is a UUID; callers may write one in upper case. */
 export const uuidInAnyCase = new RegExp(`^${uuidForm}$`, 'i');
 
+/** The public number of a payment, `P-<digits>`. */
+export const publicIdInAnyCase = /^P-\d{1,18}$/i;
+
 /** Whether a text can be an id at all, in either case. */
 export const isUuid = (text: string): boolean => uuidInAnyCase.test(text);
 

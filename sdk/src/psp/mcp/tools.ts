@@ -87,7 +87,7 @@ export const readTools: readonly ReadTool[] = [
   {
     name: 'payments_get',
     says: 'One payment with its status and its refunds.',
-    takes: { id },
+    takes: { id: text("the payment's id, or its public number, as P-100063") },
     needs: ['id'],
     call: (client, given) => client.payments.get(idOf(given)),
   },
