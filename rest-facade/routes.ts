@@ -42,6 +42,8 @@ import {
   scheduleJson,
   subscriptionJson,
   tokenJson,
+  wholePaymentJson,
+  withPage,
 } from '../schema/wire.ts';
 import { payoutScopes, type access } from '../subgraphs/kernel/service/access/access.ts';
 import { graphKindOf, type WebhookEvent } from '../subgraphs/kernel/rules/event.ts';
@@ -204,7 +206,7 @@ const payments = [
         ? result
         : created(
             {
-              payment: paymentJson(result.payment),
+              payment: wholePaymentJson(result.payment),
               payment_url: result.paymentUrl,
               mode: result.mode,
               idempotent: result.idempotent,
@@ -244,7 +246,7 @@ const payments = [
     operation: 'GetPayment',
     field: 'Query.payment',
     variables: ({ id }) => ({ id }),
-    answer: ({ payment }) => payment && ok(paymentJson(payment)),
+    answer: ({ payment }) => payment && ok(wholePaymentJson(payment)),
   }),
   row<'CancelPayment'>({
     method: 'POST',
@@ -272,7 +274,7 @@ const payments = [
         ? result
         : {
             status: 200,
-            body: { payment: paymentJson(result.payment) },
+            body: { payment: wholePaymentJson(result.payment) },
             replayed: result.idempotent,
           },
   }),
@@ -511,8 +513,11 @@ const subscriptions = [
         ? result
         : created(
             {
-              subscription: subscriptionJson(result.subscription),
-              initial_payment: paymentJson(result.initialPayment),
+              subscription: withPage(
+                subscriptionJson(result.subscription),
+                result.subscription.payUrl,
+              ),
+              initial_payment: wholePaymentJson(result.initialPayment),
               pay_url: result.payUrl,
             },
             result.idempotent,
@@ -542,7 +547,8 @@ const subscriptions = [
     field: 'Query.billingSubscription',
     variables: ({ id }) => ({ id }),
     answer: ({ billingSubscription }) =>
-      billingSubscription && ok(subscriptionJson(billingSubscription)),
+      billingSubscription &&
+      ok(withPage(subscriptionJson(billingSubscription), billingSubscription.payUrl)),
   }),
   row<'GetSubscriptionSchedule'>({
     method: 'GET',
@@ -575,7 +581,13 @@ const tokens = [
     answer: ({ tokenCreate: result }) =>
       result.__typename === 'Refused'
         ? result
-        : created({ card: tokenJson(result.token), pay_url: result.payUrl }, result.idempotent),
+        : created(
+            {
+              card: withPage(tokenJson(result.token), result.token.payUrl),
+              pay_url: result.payUrl,
+            },
+            result.idempotent,
+          ),
   }),
   row<'ListTokens', Empty, ListPage & { customerRef?: string; status?: TokenStatus[] }>({
     method: 'GET',

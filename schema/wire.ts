@@ -83,6 +83,19 @@ export const paymentJson = (payment: PaymentFieldsFragment) => ({
   refunds: payment.refunds.map(refundJson),
 });
 
+/** A payment as answers about it alone have it: with the address of its page. */
+type WholePayment = PaymentFieldsFragment & { readonly paymentUrl: string };
+
+/**
+ * The same with its page while somebody may pay there (decision D-122); lists, events and webhooks
+ * leave it out.
+ */
+export const wholePaymentJson = (payment: WholePayment) => ({
+  ...paymentJson(payment),
+  payment_url:
+    payment.status === 'pending' || payment.status === 'processing' ? payment.paymentUrl : null,
+});
+
 /** A link's fields; the sum of its payments may be one that only raw JSON writes to the digit. */
 export type LinkFields = Omit<PaymentLinkFieldsFragment, 'amountPaid'> & {
   readonly amountPaid: number | object;
@@ -119,8 +132,8 @@ export const linkJson = (link: LinkFields) => ({
  * Contract: POST /v1/public/tokens/{id}/charge answers succeeded, pending or failed: a charge that
  * the bank has not decided is `processing`, and `pending` here.
  */
-export const chargeJson = (payment: PaymentFieldsFragment) => ({
-  ...paymentJson(payment),
+export const chargeJson = (payment: WholePayment) => ({
+  ...wholePaymentJson(payment),
   status: payment.status === 'processing' ? ('pending' as const) : payment.status,
 });
 
@@ -194,6 +207,12 @@ export const tokenJson = (token: TokenFieldsFragment) => ({
   card_holder: token.cardHolder,
   last_charged_at: token.lastChargedAt,
   created_at: token.createdAt,
+});
+
+/** A token or a subscription, with the page where its buyer binds it (decision D-122). */
+export const withPage = <Json extends object>(json: Json, payUrl: string | null) => ({
+  ...json,
+  pay_url: payUrl,
 });
 
 type LedgerNode = ListLedgerQuery['ledger']['nodes'][number];

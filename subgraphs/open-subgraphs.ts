@@ -181,6 +181,7 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
           clocks,
           publicUrl,
           customerSecret: secrets.customer,
+          pageSecret: secrets.page,
           payments: openPayments(paymentsOf(parts)),
         }),
       );

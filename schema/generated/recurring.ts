@@ -155,6 +155,8 @@ export type Token = {
   createdAt: Scalars['DateTime']['output'];
   /** The payment that binds it; null when there is none. */
   bindingPayment: Maybe<Payment>;
+  /** The hosted page where the buyer binds it; null unless it is pending. */
+  payUrl: Maybe<Scalars['String']['output']>;
   /** The shop that it belongs to. */
   shop: Shop;
 };
@@ -203,6 +205,8 @@ export type BillingSubscription = {
   createdAt: Scalars['DateTime']['output'];
   /** What is charged: pending until the buyer binds it. */
   token: Token;
+  /** The hosted page where the buyer binds its method; null unless it is pending. */
+  payUrl: Maybe<Scalars['String']['output']>;
   /** Oldest first. */
   charges: Array<SubscriptionCharge>;
   /** The next 12 dates while active or past_due, else none. */
@@ -1031,6 +1035,7 @@ export type TokenResolvers<ContextType = SubgraphContext, ParentType extends Res
   lastChargedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   bindingPayment?: Resolver<Maybe<ResolversTypes['Payment']>, ParentType, ContextType>;
+  payUrl?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   shop?: Resolver<ResolversTypes['Shop'], ParentType, ContextType>;
 };
 
@@ -1057,6 +1062,7 @@ export type BillingSubscriptionResolvers<ContextType = SubgraphContext, ParentTy
   cancelReason?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   token?: Resolver<ResolversTypes['Token'], ParentType, ContextType>;
+  payUrl?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   charges?: Resolver<Array<ResolversTypes['SubscriptionCharge']>, ParentType, ContextType>;
   upcoming?: Resolver<Array<ResolversTypes['DateTime']>, ParentType, ContextType>;
   shop?: Resolver<ResolversTypes['Shop'], ParentType, ContextType>;

@@ -24,7 +24,7 @@ import type { Policies, PolicyLists } from '../kernel/policies/policies.ts';
 import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
 import { checkOwnUrl, type TargetSwitch } from '../kernel/service/webhook-url.ts';
 import { createEarlyOrder, earlyMethod } from './bank-answers/create-early-order.ts';
-import { pageAddress, type PageParts } from './checkout/page-address.ts';
+import { pageAddress, type PageParts } from '../kernel/service/graph/page-address.ts';
 import type { Payment } from './entities.ts';
 import { insertPayment } from './insert-payment.ts';
 import {

@@ -15,7 +15,7 @@ import { expireLinks } from './links/end-links.ts';
 import { linkLives } from './links/store-link.ts';
 import { askDue, type OrderingParts } from './bank-answers/order-again.ts';
 import { endHolds, holdEnds } from './holds/release-hold.ts';
-import { pageAddress, type PageParts } from './checkout/page-address.ts';
+import { pageAddress, type PageParts } from '../kernel/service/graph/page-address.ts';
 
 export interface PaymentJobs extends PageParts {
   readonly database: Database;

@@ -7,7 +7,7 @@ import type { WakeRelay } from '../kernel/events/relay.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import type { TargetSwitch } from '../kernel/service/webhook-url.ts';
 import type { Refresh } from './bank-answers/refresh-payment.ts';
-import type { PageParts } from './checkout/page-address.ts';
+import type { PageParts } from '../kernel/service/graph/page-address.ts';
 import type { PageOpenings } from './checkout/note-opening.ts';
 import type { ShownPayments } from './checkout/shown-payments.ts';
 import type { RefundKey } from './refunds/send-refund.ts';

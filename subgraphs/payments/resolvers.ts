@@ -17,7 +17,7 @@ import { perCall } from '../kernel/service/graph/per-call.ts';
 import type { SubgraphParts } from '../kernel/service/graph/build-subgraph.ts';
 import { openRefresh } from './bank-answers/refresh-payment.ts';
 import { bankMutations } from './bank-answers/resolvers.ts';
-import { pageAddress } from './checkout/page-address.ts';
+import { pageAddress } from '../kernel/service/graph/page-address.ts';
 import { checkoutMutations, checkoutQueries } from './checkout/resolvers.ts';
 import { openShownPayments } from './checkout/shown-payments.ts';
 import { createPayment } from './create-payment.ts';

@@ -39,7 +39,7 @@ export const recurringSubgraph = (
   return {
     name: 'recurring',
     resolvers: {
-      Token: tokenFields,
+      Token: tokenFields(parts),
       BillingSubscription: subscriptionFields(parts),
       SubscriptionTerms: subscriptionTermsFields,
       SubscriptionCharge: subscriptionChargeFields,

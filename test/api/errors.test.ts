@@ -364,11 +364,11 @@ describe('a query that is wrong is 400 bad_request', () => {
     ['/payments?include_test=true', 'include_test: expected one of 0, 1, got "true"'],
     [
       '/payments?page=2',
-      'page: unknown query parameter, expected limit, cursor, status, from, to, include_test',
+      'page: unknown query parameter, expected limit, cursor, status, from, to, created_from, created_to, order_id, customer_id, include_test',
     ],
     [
       '/payments?__proto__=2',
-      '__proto__: unknown query parameter, expected limit, cursor, status, from, to, include_test',
+      '__proto__: unknown query parameter, expected limit, cursor, status, from, to, created_from, created_to, order_id, customer_id, include_test',
     ],
     [
       '/ledger?type=gift',

@@ -256,3 +256,58 @@ describe('a list is narrowed by exact references (D-120)', () => {
     assert.deepEqual(carls, ['carl', 'carl']);
   });
 });
+
+describe('the page of what waits for its buyer is read again (D-122)', () => {
+  const endpointsLog = (id: string) => good('GET', `/event-log?subject_id=${id}`);
+
+  test('of a payment while it is pending or processing, and in no list, event or webhook', async () => {
+    const body = { amount: 10_007, method: 'sbp' };
+    const key = { 'idempotency-key': 'page' };
+    const { body: made } = await merchant.call('POST', '/payments', body, key);
+    const { payment, payment_url } = made;
+    const read = () => good('GET', `/payments/${payment.id}`);
+    assert.equal(payment.payment_url, payment_url);
+    assert.equal((await read()).payment_url, payment_url);
+    await pay(payment_url);
+    const processing = await read();
+    assert.deepEqual([processing.status, processing.payment_url], ['processing', payment_url]);
+    await untilSucceeded(payment.id);
+    assert.equal((await read()).payment_url, null);
+    const { body: again } = await merchant.call('POST', '/payments', body, key);
+    assert.deepEqual([again.payment.payment_url, again.payment_url], [null, payment_url]);
+    const [item] = (await good('GET', '/payments?limit=1')).items;
+    assert.deepEqual([item.id, 'payment_url' in item], [payment.id, false]);
+    const { items } = await endpointsLog(payment.id);
+    assert.ok(items.length > 0);
+    for (const { data } of items) assert.ok(!('payment_url' in data));
+  });
+
+  test('of a cancelled payment never', async () => {
+    const { payment } = await good('POST', '/payments', { amount: 100 });
+    await good('POST', `/payments/${payment.id}/cancel`);
+    assert.equal((await good('GET', `/payments/${payment.id}`)).payment_url, null);
+  });
+
+  test('of a token and a subscription while they are pending, in no list', async () => {
+    const customer_ref = 'page';
+    const { card, pay_url } = await good('POST', '/tokens', { customer_ref });
+    assert.equal(card.pay_url, pay_url);
+    const begun = await good('POST', '/subscriptions', { amount: 100, customer_ref });
+    const { subscription, initial_payment } = begun;
+    assert.equal(subscription.pay_url, begun.pay_url);
+    assert.equal(initial_payment.payment_url, begun.pay_url);
+    const read = () => good('GET', `/subscriptions/${subscription.id}`);
+    assert.equal((await read()).pay_url, begun.pay_url);
+    for (const path of ['/tokens', '/subscriptions'])
+      for (const query of ['', '&limit=1'])
+        for (const item of (await good('GET', `${path}?customer_ref=page${query}`)).items)
+          assert.ok(!('pay_url' in item), path);
+    await payByCard(begun.pay_url);
+    await confirmAtBank(begun.pay_url);
+    const active = await eventually(async () => {
+      const found = await read();
+      return found.status === 'active' && found;
+    }, 'the bound subscription');
+    assert.equal(active.pay_url, null);
+  });
+});

@@ -37,7 +37,10 @@ const objectsIn = (schema: Schema, path: string): [string, Schema][] => {
   return schema.properties ? [[path, schema], ...below] : below;
 };
 
-/** Decision D-03a. A payout's recipient has the fields of its method alone. */
+/**
+ * Decision D-03a. A payout's recipient has the fields of its method alone; lists, events and webhooks
+ * have no addresses of pages (decision D-122).
+ */
 const mayBeAbsent = [
   'fee',
   'fee_rate_bps',
@@ -48,6 +51,8 @@ const mayBeAbsent = [
   'bik',
   'inn',
   'full_name',
+  'payment_url',
+  'pay_url',
 ];
 /** Lists that are answered whole, and in pages when that is asked for (decision D-120). */
 const wholeOrPage = ['ListSubscriptions 200', 'ListTokens 200'];

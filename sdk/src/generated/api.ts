@@ -1360,6 +1360,11 @@ export interface components {
              * @description When the bank session ends; null until one opens.
              */
             processing_until: string | null;
+            /**
+             * Format: uri
+             * @description The hosted page, while the payment is `pending` or `processing`. Not in lists, events and webhooks.
+             */
+            payment_url?: string | null;
             /** @description Your pairs and the reserved keys. */
             metadata: {
                 [key: string]: string;
@@ -1775,6 +1780,11 @@ export interface components {
             last_charge_at: string | null;
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: uri
+             * @description The hosted page where the buyer binds the method, while the status is `pending`. Not in lists, events and webhooks.
+             */
+            pay_url?: string | null;
         };
         SubscriptionSchedule: {
             /** Format: uuid */
@@ -1897,6 +1907,11 @@ export interface components {
             last_charged_at: string | null;
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: uri
+             * @description The hosted page where the buyer binds the method, while the status is `pending`. Not in lists, events and webhooks.
+             */
+            pay_url?: string | null;
         };
         Cancelled: {
             /** @enum {string} */

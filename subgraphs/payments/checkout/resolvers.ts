@@ -15,7 +15,7 @@ import { findPayment, findRefunds, type PaymentKey } from '../store-payment.ts';
 import { checkoutView } from './checkout-view.ts';
 import { confirmSimulator } from './confirm-simulator.ts';
 import { openSession } from './open-session.ts';
-import { pageAddress } from './page-address.ts';
+import { pageAddress } from '../../kernel/service/graph/page-address.ts';
 import { chooseMethod, planOutcome } from './prepare-checkout.ts';
 import { buyerMethod } from './rules.ts';
 

@@ -10,7 +10,7 @@ import { isRefused, refused } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { keyOf, merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
 import { mayReadOfShop } from '../../kernel/service/entities.ts';
-import { pageAddress } from '../checkout/page-address.ts';
+import { pageAddress } from '../../kernel/service/graph/page-address.ts';
 import type { PaymentsParts } from '../parts.ts';
 import type { PaymentLink } from './entities.ts';
 import { createLink } from './create-link.ts';

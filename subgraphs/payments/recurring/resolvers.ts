@@ -11,7 +11,7 @@ import { isUuid } from '../../kernel/rules/uuid.ts';
 import { isBinding } from '../../kernel/rules/recurring.ts';
 import { isRefused, refused } from '../../kernel/rules/refusal.ts';
 import { cancelPayment } from '../cancel-payment.ts';
-import { pageAddress } from '../checkout/page-address.ts';
+import { pageAddress } from '../../kernel/service/graph/page-address.ts';
 import type { Payment, RecurringPayment } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
 import { createRecurringPayment } from './create-payment.ts';

@@ -6,7 +6,7 @@ import { object, pipe, string, uuid } from 'valibot';
 import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
 import { done, type Job, jobWithPayload } from '../../kernel/queue/run-job.ts';
 import type { PaymentJobs } from '../jobs.ts';
-import type { PageParts } from '../checkout/page-address.ts';
+import type { PageParts } from '../../kernel/service/graph/page-address.ts';
 import { refundAsks, sendDueRefunds, sendRefund } from './send-refund.ts';
 
 const refundKey = object({

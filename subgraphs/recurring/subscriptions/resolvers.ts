@@ -19,7 +19,9 @@ import { perCall } from '../../kernel/service/graph/per-call.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { keyOf, merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
 import { objectsLeft } from '../../kernel/service/graph/measure-answers.ts';
+import type { PageParts } from '../../kernel/service/graph/page-address.ts';
 import type { TokenParts } from '../tokens/bind-token.ts';
+import { payUrlOf } from '../tokens/resolvers.ts';
 import { cancellingCaller, recordCancellation } from '../caller.ts';
 import { cancelSubscription } from './cancel-subscription.ts';
 import type { Token } from '../tokens/entities.ts';
@@ -35,15 +37,14 @@ import { pauseSubscription, resumeSubscription } from './pause-subscription.ts';
 import { startSubscription } from './start-subscription.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';
 
-export interface SubscriptionParts extends TokenParts {
+export interface SubscriptionParts extends TokenParts, PageParts {
   readonly policies: Policies;
   readonly clocks: TestClocks;
 }
 
 /** Fields of a subscription that are other rows. */
-export const subscriptionFields = ({
-  database: { pool },
-}: SubscriptionParts): BillingSubscriptionResolvers => {
+export const subscriptionFields = (parts: SubscriptionParts): BillingSubscriptionResolvers => {
+  const { pool } = parts.database;
   const tokenOf = perCall<Subscription, Token>(async (subscriptions) => {
     const tokens = await loadTokens(
       pool,
@@ -60,6 +61,10 @@ export const subscriptionFields = ({
   return {
     shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
     token: (subscription, _, context) => tokenOf(context).load(subscription),
+    payUrl: async (subscription, _, context) =>
+      subscription.status === 'pending'
+        ? payUrlOf(parts, await tokenOf(context).load(subscription))
+        : null,
     charges: (subscription, _, context) => chargesOf(context).load(subscription),
     retryAt: ({ status, dueAt }) => (status === 'past_due' ? dueAt : null),
     upcoming: (subscription) => [...upcomingDates(subscription)],

@@ -9,11 +9,13 @@ import { modes, type Mode } from '../../kernel/rules/mode.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { keyOf, merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
+import { pageAddress, type PageParts } from '../../kernel/service/graph/page-address.ts';
 import { objectsLeft } from '../../kernel/service/graph/measure-answers.ts';
 import { createToken, type TokenParts } from './bind-token.ts';
 import { cancelToken } from './cancel-token.ts';
 import { chargeToken } from './charge-token.ts';
 import { cancellingCaller, recordCancellation } from '../caller.ts';
+import type { Token } from './entities.ts';
 import type { TokenKey } from './store-token.ts';
 import {
   findTokens,
@@ -23,15 +25,25 @@ import {
   type TokensQuery,
 } from '../find-recurring.ts';
 
-/** Fields of a token that are other subgraphs' objects. */
-export const tokenFields: Pick<TokenResolvers, 'shop' | 'bindingPayment'> = {
+/** Fields of a token that are other subgraphs' objects, and its page. */
+export const tokenFields = (
+  parts: PageParts,
+): Pick<TokenResolvers, 'shop' | 'bindingPayment' | 'payUrl'> => ({
+  payUrl: (token) => payUrlOf(parts, token),
   shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
   // Tokens are the merchant's, payments the shop's (decision D-03c).
   bindingPayment: ({ merchantId, shopId, bindingPaymentId }, _, { principal }) =>
     bindingPaymentId && (principal.kind !== 'key' || principal.shopId === shopId)
       ? { merchantId, id: bindingPaymentId }
       : null,
-};
+});
+
+/** Where a buyer binds a token; null unless it is pending. */
+export const payUrlOf = (
+  parts: PageParts,
+  { merchantId, status, bindingPaymentId: paymentId }: Token,
+): string | null =>
+  status === 'pending' && paymentId ? pageAddress(parts, { merchantId, paymentId }) : null;
 
 /** The modes that a caller may read: a key its own, an operator both. */
 const modesOf = (principal: Principal): readonly Mode[] =>

@@ -1,7 +1,6 @@
 /** Where a payment's hosted page is. */
-import { signPageToken } from '../../kernel/service/graph/page-token.ts';
-import type { PaymentKey } from '../store-payment.ts';
-import type { Keys } from '../../kernel/service/access/keys.ts';
+import type { Keys } from '../access/keys.ts';
+import { signPageToken, type PageSubject } from './page-token.ts';
 
 /** What the address is made of. */
 export interface PageParts {
@@ -16,5 +15,5 @@ export interface PageParts {
  */
 export const pageAddress = (
   { publicUrl, pageSecret }: PageParts,
-  { merchantId, paymentId }: PaymentKey,
+  { merchantId, paymentId }: PageSubject,
 ): string => [publicUrl, 'pay', signPageToken(pageSecret, { merchantId, paymentId })].join('/');
