@@ -277,8 +277,10 @@ describe('the page of what waits for its buyer is read again (D-122)', () => {
     assert.deepEqual([again.payment.payment_url, again.payment_url], [null, payment_url]);
     const [item] = (await good('GET', '/payments?limit=1')).items;
     assert.deepEqual([item.id, 'payment_url' in item], [payment.id, false]);
-    const { items } = await endpointsLog(payment.id);
-    assert.ok(items.length > 0);
+    const items = await eventually(async () => {
+      const { items: logged } = await endpointsLog(payment.id);
+      return logged.length > 0 && logged;
+    }, 'the logged event');
     for (const { data } of items) assert.ok(!('payment_url' in data));
   });
 
