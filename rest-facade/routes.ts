@@ -137,6 +137,8 @@ const row = <Name extends OperationName, Body = Empty, Query = Empty>(
   ...of,
 });
 
+/** The merchant's own pairs. */
+type Metadata = Readonly<Record<string, string>>;
 type Empty = Readonly<Record<never, never>>;
 interface Page {
   readonly limit: number;
@@ -278,7 +280,10 @@ const payments = [
             replayed: result.idempotent,
           },
   }),
-  row<'CreateRefund', { amount?: number; reason?: string; receipt?: ReceiptInput }>({
+  row<
+    'CreateRefund',
+    { amount?: number; reason?: string; receipt?: ReceiptInput; metadata?: Metadata }
+  >({
     method: 'POST',
     path: '/v1/public/payments/{id}/refund',
     operation: 'CreateRefund',
@@ -289,6 +294,7 @@ const payments = [
       amount: body.amount ?? null,
       reason: body.reason ?? null,
       receipt: body.receipt ?? null,
+      metadata: body.metadata ?? null,
       idempotency,
     }),
     answer: ({ refundCreate: result }) =>
@@ -432,7 +438,11 @@ const payouts = [
       );
     },
   }),
-  row<'ListPayouts', Empty, StatusPage<PayoutStatus> & { method?: PayoutMethod[] } & Narrowed>({
+  row<
+    'ListPayouts',
+    Empty,
+    StatusPage<PayoutStatus> & { method?: PayoutMethod[] } & Narrowed<{ orderId: string }>
+  >({
     method: 'GET',
     path: '/v1/public/payouts',
     operation: 'ListPayouts',
@@ -441,7 +451,7 @@ const payouts = [
       ...pageVariables(query),
       status: query.status ?? null,
       method: query.method ?? null,
-      filter: narrowed(query, {}),
+      filter: narrowed(query, { orderId: query.orderId }),
     }),
     answer: ({ payouts: page }) => paged(page, payoutJson),
   }),
@@ -605,7 +615,13 @@ const tokens = [
   }),
   row<
     'ChargeToken',
-    { amount: number; orderId?: string; description?: string; receipt?: ReceiptInput }
+    {
+      amount: number;
+      orderId?: string;
+      description?: string;
+      receipt?: ReceiptInput;
+      metadata?: Metadata;
+    }
   >({
     method: 'POST',
     path: '/v1/public/tokens/{id}/charge',
@@ -618,6 +634,7 @@ const tokens = [
       orderId: body.orderId ?? null,
       description: body.description ?? null,
       receipt: body.receipt ?? null,
+      metadata: body.metadata ?? null,
       idempotency,
     }),
     answer: ({ tokenCharge: result }) =>

@@ -128,6 +128,8 @@ export type RecurringPaymentInput = {
   ttlMinutes?: number | null | undefined;
   /** Whose terms its receipt has; null: it has no receipt. */
   receiptTermsId?: string | number | null | undefined;
+  /** The pairs of the charge or of the subscription; the reserved keys overwrite them. */
+  metadata?: Record<string, string> | null | undefined;
 };
 
 /** Names one payment. Between the parts of the service alone. */

@@ -208,6 +208,10 @@ export type PayoutCreateInput = {
   bik?: string | null | undefined;
   /** Account: 10 or 12 digits. */
   inn?: string | null | undefined;
+  /** The merchant's own number of the order, 1 to 64 characters; several payouts may have one. */
+  orderId?: string | null | undefined;
+  /** Up to 20 pairs, values up to 500 characters. */
+  metadata?: Record<string, string> | null | undefined;
 };
 
 /** Narrows the list: all that is given must be true. As `PayoutFilter` (A-230). */
@@ -248,6 +252,8 @@ export type PayoutFilter = {
   shopId?: Array<string | number> | null | undefined;
   /** In one of these modes; a key never leaves its own. Absent: as without a filter. */
   mode?: Array<Mode> | null | undefined;
+  /** Of this order, by the merchant's own number: exactly so. */
+  orderId?: string | null | undefined;
   /** Failed with one of these codes. */
   failReason?: Array<string> | null | undefined;
   /** At least so much, minor units. */

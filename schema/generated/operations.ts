@@ -227,6 +227,10 @@ export type PayoutCreateInput = {
   bik?: string | null | undefined;
   /** Account: 10 or 12 digits. */
   inn?: string | null | undefined;
+  /** The merchant's own number of the order, 1 to 64 characters; several payouts may have one. */
+  orderId?: string | null | undefined;
+  /** Up to 20 pairs, values up to 500 characters. */
+  metadata?: Record<string, string> | null | undefined;
 };
 
 /**
@@ -238,6 +242,8 @@ export type PayoutFilter = {
   shopId?: Array<string | number> | null | undefined;
   /** In one of these modes; a key never leaves its own. Absent: as without a filter. */
   mode?: Array<Mode> | null | undefined;
+  /** Of this order, by the merchant's own number: exactly so. */
+  orderId?: string | null | undefined;
   /** Failed with one of these codes. */
   failReason?: Array<string> | null | undefined;
   /** At least so much, minor units. */
@@ -524,6 +530,10 @@ export type SubscriptionCreateInput = {
   intervalCount?: number | null | undefined;
   /** Days of 24 hours before the first charge, 0 to 3,650. */
   trialDays?: number | null | undefined;
+  /** Where the buyer returns who has bound the method. Must be https. */
+  returnUrl?: string | null | undefined;
+  /** Up to 20 pairs, values up to 500 characters; each charge carries them. */
+  metadata?: Record<string, string> | null | undefined;
   /** The receipt of each period; its items sum to `amount`. */
   receipt?: ReceiptInput | null | undefined;
 };
@@ -578,6 +588,8 @@ export type TokenCreateInput = {
   customerEmail?: string | null | undefined;
   /** Must be https. */
   returnUrl?: string | null | undefined;
+  /** Up to 20 pairs, values up to 500 characters. */
+  metadata?: Record<string, string> | null | undefined;
   /** Of the first charge by sbp or tpay, to whose `amount` its items sum. Refused for cards, whose verification takes no money. */
   receipt?: ReceiptInput | null | undefined;
 };
@@ -763,9 +775,9 @@ export type StreamEventsSubscription = { events:
     | { id: string, kind: LiveEventKind, at: string, payload: Record<string, unknown> }
    };
 
-export type PaymentFieldsFragment = { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> };
+export type PaymentFieldsFragment = { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> };
 
-export type RefundFieldsFragment = { id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null };
+export type RefundFieldsFragment = { id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null };
 
 export type CreatePaymentMutationVariables = Exact<{
   input: PaymentCreateInput;
@@ -774,7 +786,7 @@ export type CreatePaymentMutationVariables = Exact<{
 
 
 export type CreatePaymentMutation = { paymentCreate:
-    | { __typename: 'PaymentCreated', paymentUrl: string, mode: Mode, idempotent: boolean, simulator: SimulatorOutcome | null, bank: string | null, bankRef: string | null, failureCode: string | null, failureMessage: string | null, payment: { paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
+    | { __typename: 'PaymentCreated', paymentUrl: string, mode: Mode, idempotent: boolean, simulator: SimulatorOutcome | null, bank: string | null, bankRef: string | null, failureCode: string | null, failureMessage: string | null, payment: { paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
@@ -789,14 +801,14 @@ export type ListPaymentsQueryVariables = Exact<{
 }>;
 
 
-export type ListPaymentsQuery = { payments: { nodes: Array<{ id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListPaymentsQuery = { payments: { nodes: Array<{ id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type GetPaymentQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type GetPaymentQuery = { payment: { paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } | null };
+export type GetPaymentQuery = { payment: { paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } | null };
 
 export type CancelPaymentMutationVariables = Exact<{
   id: string | number;
@@ -817,7 +829,7 @@ export type CapturePaymentMutationVariables = Exact<{
 
 
 export type CapturePaymentMutation = { paymentCapture:
-    | { __typename: 'PaymentCaptured', idempotent: boolean, payment: { paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
+    | { __typename: 'PaymentCaptured', idempotent: boolean, payment: { paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
@@ -826,12 +838,13 @@ export type CreateRefundMutationVariables = Exact<{
   amount?: number | null | undefined;
   reason?: string | null | undefined;
   receipt?: ReceiptInput | null | undefined;
+  metadata?: Record<string, string> | null | undefined;
   idempotency?: Idempotency | null | undefined;
 }>;
 
 
 export type CreateRefundMutation = { refundCreate:
-    | { __typename: 'RefundCreated', idempotent: boolean, refund: { id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null } }
+    | { __typename: 'RefundCreated', idempotent: boolean, refund: { id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
@@ -845,7 +858,7 @@ export type ListRefundsQueryVariables = Exact<{
 }>;
 
 
-export type ListRefundsQuery = { refunds: { nodes: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListRefundsQuery = { refunds: { nodes: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type PaymentLinkFieldsFragment = { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, capture: CaptureMode, uses: number | null, usesLeft: number | null, returnUrl: string | null, metadata: Record<string, string>, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string, finalizedAt: string | null, receipt: { taxSystem: number | null, customer: { email: string | null, phone: string | null, fullName: string | null, inn: string | null }, items: Array<{ description: string, quantity: string, price: number, vatCode: number, paymentSubject: ReceiptPaymentSubject | null, paymentMode: ReceiptPaymentMode | null, measure: ReceiptMeasure | null, markCode: string | null }> } | null };
 
@@ -890,7 +903,7 @@ export type DeactivateLinkMutation = { linkDeactivate:
 
 export type RefusedFieldsFragment = { code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null };
 
-export type PayoutFieldsFragment = { id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, inn: string | null, fullName: string | null } };
+export type PayoutFieldsFragment = { id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, orderId: string | null, metadata: Record<string, string>, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, inn: string | null, fullName: string | null } };
 
 export type CreatePayoutMutationVariables = Exact<{
   input: PayoutCreateInput;
@@ -899,7 +912,7 @@ export type CreatePayoutMutationVariables = Exact<{
 
 
 export type CreatePayoutMutation = { payoutCreate:
-    | { __typename: 'PayoutCreated', mode: Mode, idempotent: boolean, simulator: SimulatorOutcome | null, bank: string | null, bankRef: string | null, failureReason: string | null, payout: { id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, inn: string | null, fullName: string | null } } }
+    | { __typename: 'PayoutCreated', mode: Mode, idempotent: boolean, simulator: SimulatorOutcome | null, bank: string | null, bankRef: string | null, failureReason: string | null, payout: { id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, orderId: string | null, metadata: Record<string, string>, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, inn: string | null, fullName: string | null } } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
@@ -926,14 +939,14 @@ export type ListPayoutsQueryVariables = Exact<{
 }>;
 
 
-export type ListPayoutsQuery = { payouts: { nodes: Array<{ id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, inn: string | null, fullName: string | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListPayoutsQuery = { payouts: { nodes: Array<{ id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, orderId: string | null, metadata: Record<string, string>, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, inn: string | null, fullName: string | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type GetPayoutQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type GetPayoutQuery = { payout: { id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, inn: string | null, fullName: string | null } } | null };
+export type GetPayoutQuery = { payout: { id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, orderId: string | null, metadata: Record<string, string>, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, inn: string | null, fullName: string | null } } | null };
 
 export type ListSbpBanksQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -973,9 +986,9 @@ export type CloseReceiptMutation = { receiptClose:
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
-export type TokenFieldsFragment = { id: string, merchantId: string, shopId: string, customerRef: string, method: RecurringMethod, status: TokenStatus, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, lastChargedAt: string | null, createdAt: string };
+export type TokenFieldsFragment = { id: string, merchantId: string, shopId: string, customerRef: string, metadata: Record<string, string>, method: RecurringMethod, status: TokenStatus, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, lastChargedAt: string | null, createdAt: string };
 
-export type SubscriptionFieldsFragment = { id: string, merchantId: string, shopId: string, customerRef: string, planName: string | null, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, createdAt: string };
+export type SubscriptionFieldsFragment = { id: string, merchantId: string, shopId: string, customerRef: string, planName: string | null, metadata: Record<string, string>, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, createdAt: string };
 
 export type CreateSubscriptionMutationVariables = Exact<{
   input: SubscriptionCreateInput;
@@ -984,7 +997,7 @@ export type CreateSubscriptionMutationVariables = Exact<{
 
 
 export type CreateSubscriptionMutation = { subscriptionCreate:
-    | { __typename: 'SubscriptionCreated', payUrl: string, idempotent: boolean, subscription: { payUrl: string | null, id: string, merchantId: string, shopId: string, customerRef: string, planName: string | null, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, createdAt: string }, initialPayment: { paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
+    | { __typename: 'SubscriptionCreated', payUrl: string, idempotent: boolean, subscription: { payUrl: string | null, id: string, merchantId: string, shopId: string, customerRef: string, planName: string | null, metadata: Record<string, string>, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, createdAt: string }, initialPayment: { paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
@@ -995,14 +1008,14 @@ export type ListSubscriptionsQueryVariables = Exact<{
 }>;
 
 
-export type ListSubscriptionsQuery = { billingSubscriptionsConnection: { nodes: Array<{ id: string, merchantId: string, shopId: string, customerRef: string, planName: string | null, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListSubscriptionsQuery = { billingSubscriptionsConnection: { nodes: Array<{ id: string, merchantId: string, shopId: string, customerRef: string, planName: string | null, metadata: Record<string, string>, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type GetSubscriptionQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type GetSubscriptionQuery = { billingSubscription: { payUrl: string | null, id: string, merchantId: string, shopId: string, customerRef: string, planName: string | null, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, createdAt: string } | null };
+export type GetSubscriptionQuery = { billingSubscription: { payUrl: string | null, id: string, merchantId: string, shopId: string, customerRef: string, planName: string | null, metadata: Record<string, string>, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, createdAt: string } | null };
 
 export type GetSubscriptionScheduleQueryVariables = Exact<{
   id: string | number;
@@ -1029,7 +1042,7 @@ export type CreateTokenMutationVariables = Exact<{
 
 
 export type CreateTokenMutation = { tokenCreate:
-    | { __typename: 'TokenCreated', payUrl: string, idempotent: boolean, token: { payUrl: string | null, id: string, merchantId: string, shopId: string, customerRef: string, method: RecurringMethod, status: TokenStatus, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, lastChargedAt: string | null, createdAt: string } }
+    | { __typename: 'TokenCreated', payUrl: string, idempotent: boolean, token: { payUrl: string | null, id: string, merchantId: string, shopId: string, customerRef: string, metadata: Record<string, string>, method: RecurringMethod, status: TokenStatus, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, lastChargedAt: string | null, createdAt: string } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 
@@ -1041,7 +1054,7 @@ export type ListTokensQueryVariables = Exact<{
 }>;
 
 
-export type ListTokensQuery = { tokensConnection: { nodes: Array<{ id: string, merchantId: string, shopId: string, customerRef: string, method: RecurringMethod, status: TokenStatus, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, lastChargedAt: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListTokensQuery = { tokensConnection: { nodes: Array<{ id: string, merchantId: string, shopId: string, customerRef: string, metadata: Record<string, string>, method: RecurringMethod, status: TokenStatus, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, lastChargedAt: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type ChargeTokenMutationVariables = Exact<{
   id: string | number;
@@ -1049,12 +1062,13 @@ export type ChargeTokenMutationVariables = Exact<{
   orderId?: string | null | undefined;
   description?: string | null | undefined;
   receipt?: ReceiptInput | null | undefined;
+  metadata?: Record<string, string> | null | undefined;
   idempotency?: Idempotency | null | undefined;
 }>;
 
 
 export type ChargeTokenMutation = { tokenCharge:
-    | { __typename: 'TokenCharged', idempotent: boolean, payment: { paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
+    | { __typename: 'TokenCharged', idempotent: boolean, payment: { paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, onDecline: OnDecline, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, metadata: Record<string, string>, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }>, firstRequest: { method: string, path: string, at: string, requestId: string | null } | null }
    };
 

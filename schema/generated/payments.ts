@@ -287,6 +287,8 @@ export type Refund = {
   amount: Scalars['MinorUnits']['output'];
   /** Null when the merchant gave none. */
   reason: Maybe<Scalars['String']['output']>;
+  /** The merchant's pairs; empty when it gave none. */
+  metadata: Scalars['StringMap']['output'];
   /** Its state now. */
   status: RefundStatus;
   /** Unified failure code; empty unless failed. */
@@ -662,6 +664,8 @@ export type RecurringPaymentInput = {
   ttlMinutes?: InputMaybe<Scalars['Int']['input']>;
   /** Whose terms its receipt has; null: it has no receipt. */
   receiptTermsId?: InputMaybe<Scalars['ID']['input']>;
+  /** The pairs of the charge or of the subscription; the reserved keys overwrite them. */
+  metadata?: InputMaybe<Scalars['StringMap']['input']>;
 };
 
 /** A payment of a saved method, as recurring billing sees it. Between the parts of the service alone. */
@@ -1399,6 +1403,7 @@ export type MutationrefundCreateArgs = {
   amount: InputMaybe<Scalars['MinorUnits']['input']>;
   reason: InputMaybe<Scalars['String']['input']>;
   receipt: InputMaybe<ReceiptInput>;
+  metadata: InputMaybe<Scalars['StringMap']['input']>;
   idempotency: InputMaybe<Idempotency>;
   merchantId: InputMaybe<Scalars['ID']['input']>;
 };
@@ -1876,6 +1881,7 @@ export type RefundResolvers<ContextType = SubgraphContext, ParentType extends Re
   merchantId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   amount?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
   reason?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  metadata?: Resolver<ResolversTypes['StringMap'], ParentType, ContextType>;
   status?: Resolver<ResolversTypes['RefundStatus'], ParentType, ContextType>;
   failReason?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;

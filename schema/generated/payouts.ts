@@ -20,6 +20,8 @@ export type Scalars = {
   MinorUnits: { input: bigint; output: bigint; }
   /** A moment: RFC 3339 in UTC with milliseconds. */
   DateTime: { input: Temporal.Instant; output: Temporal.Instant; }
+  /** A map of string to string. */
+  StringMap: { input: Record<string, string>; output: Record<string, string>; }
   _FieldSet: { input: unknown; output: unknown; }
 };
 
@@ -153,6 +155,10 @@ export type Payout = {
   recipientCardMask: Maybe<Scalars['String']['output']>;
   /** Reference at the provider; null until it answered. */
   bankRef: Maybe<Scalars['String']['output']>;
+  /** The merchant's own number of the order; null when it gave none. */
+  orderId: Maybe<Scalars['String']['output']>;
+  /** The merchant's pairs; empty when it gave none. */
+  metadata: Scalars['StringMap']['output'];
   /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
   /** The moment of the final status; null before. */
@@ -216,6 +222,10 @@ export type PayoutCreateInput = {
   bik?: InputMaybe<Scalars['String']['input']>;
   /** Account: 10 or 12 digits. */
   inn?: InputMaybe<Scalars['String']['input']>;
+  /** The merchant's own number of the order, 1 to 64 characters; several payouts may have one. */
+  orderId?: InputMaybe<Scalars['String']['input']>;
+  /** Up to 20 pairs, values up to 500 characters. */
+  metadata?: InputMaybe<Scalars['StringMap']['input']>;
 };
 
 /** Contract: payout create response. */
@@ -279,6 +289,8 @@ export type PayoutFilter = {
   shopId?: InputMaybe<Array<Scalars['ID']['input']>>;
   /** In one of these modes; a key never leaves its own. Absent: as without a filter. */
   mode?: InputMaybe<Array<Mode>>;
+  /** Of this order, by the merchant's own number: exactly so. */
+  orderId?: InputMaybe<Scalars['String']['input']>;
   /** Failed with one of these codes. */
   failReason?: InputMaybe<Array<Scalars['String']['input']>>;
   /** At least so much, minor units. */
@@ -729,6 +741,7 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
 export type ResolversTypes = {
   MinorUnits: ResolverTypeWrapper<Scalars['MinorUnits']['output']>;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
+  StringMap: ResolverTypeWrapper<Scalars['StringMap']['output']>;
   Mode: Mode;
   PayoutMethod: PayoutMethod;
   PayoutStatus: PayoutStatus;
@@ -781,6 +794,7 @@ export type ResolversTypes = {
 export type ResolversParentTypes = {
   MinorUnits: Scalars['MinorUnits']['output'];
   DateTime: Scalars['DateTime']['output'];
+  StringMap: Scalars['StringMap']['output'];
   FieldMistake: FieldMistake;
   String: Scalars['String']['output'];
   FirstRequest: FirstRequest;
@@ -828,6 +842,10 @@ export interface MinorUnitsScalarConfig extends GraphQLScalarTypeConfig<Resolver
 
 export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
   name: 'DateTime';
+}
+
+export interface StringMapScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['StringMap'], any> {
+  name: 'StringMap';
 }
 
 export type FieldMistakeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['FieldMistake'] = ResolversParentTypes['FieldMistake']> = {
@@ -881,6 +899,8 @@ export type PayoutResolvers<ContextType = SubgraphContext, ParentType extends Re
   recipient?: Resolver<ResolversTypes['PayoutRecipient'], ParentType, ContextType>;
   recipientCardMask?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   bankRef?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  orderId?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  metadata?: Resolver<ResolversTypes['StringMap'], ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   completedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   shop?: Resolver<ResolversTypes['Shop'], ParentType, ContextType>;
@@ -1060,6 +1080,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
 export type Resolvers<ContextType = SubgraphContext> = {
   MinorUnits?: GraphQLScalarType;
   DateTime?: GraphQLScalarType;
+  StringMap?: GraphQLScalarType;
   FieldMistake?: FieldMistakeResolvers<ContextType>;
   FirstRequest?: FirstRequestResolvers<ContextType>;
   Refused?: RefusedResolvers<ContextType>;

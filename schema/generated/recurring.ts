@@ -20,6 +20,8 @@ export type Scalars = {
   MinorUnits: { input: bigint; output: bigint; }
   /** A moment: RFC 3339 in UTC with milliseconds. */
   DateTime: { input: Temporal.Instant; output: Temporal.Instant; }
+  /** A map of string to string. */
+  StringMap: { input: Record<string, string>; output: Record<string, string>; }
   _FieldSet: { input: unknown; output: unknown; }
 };
 
@@ -139,6 +141,8 @@ export type Token = {
   mode: Mode;
   /** The merchant's reference of the buyer. */
   customerRef: Scalars['String']['output'];
+  /** The merchant's pairs; empty when it gave none. */
+  metadata: Scalars['StringMap']['output'];
   /** What was saved. */
   method: RecurringMethod;
   /** Its state now. */
@@ -175,6 +179,8 @@ export type BillingSubscription = {
   customerRef: Scalars['String']['output'];
   /** The merchant's name of the plan; null when it gave none. */
   planName: Maybe<Scalars['String']['output']>;
+  /** The merchant's pairs; empty when it gave none. */
+  metadata: Scalars['StringMap']['output'];
   /** What a period costs, minor units. */
   amount: Scalars['MinorUnits']['output'];
   /** ISO 4217. */
@@ -336,6 +342,10 @@ export type SubscriptionCreateInput = {
   intervalCount?: InputMaybe<Scalars['Int']['input']>;
   /** Days of 24 hours before the first charge, 0 to 3,650. */
   trialDays?: InputMaybe<Scalars['Int']['input']>;
+  /** Where the buyer returns who has bound the method. Must be https. */
+  returnUrl?: InputMaybe<Scalars['String']['input']>;
+  /** Up to 20 pairs, values up to 500 characters; each charge carries them. */
+  metadata?: InputMaybe<Scalars['StringMap']['input']>;
   /** The receipt of each period; its items sum to `amount`. */
   receipt?: InputMaybe<ReceiptInput>;
 };
@@ -352,6 +362,8 @@ export type TokenCreateInput = {
   customerEmail?: InputMaybe<Scalars['String']['input']>;
   /** Must be https. */
   returnUrl?: InputMaybe<Scalars['String']['input']>;
+  /** Up to 20 pairs, values up to 500 characters. */
+  metadata?: InputMaybe<Scalars['StringMap']['input']>;
   /** Of the first charge by sbp or tpay, to whose `amount` its items sum. Refused for cards, whose verification takes no money. */
   receipt?: InputMaybe<ReceiptInput>;
 };
@@ -726,6 +738,7 @@ export type MutationtokenChargeArgs = {
   orderId: InputMaybe<Scalars['String']['input']>;
   description: InputMaybe<Scalars['String']['input']>;
   receipt: InputMaybe<ReceiptInput>;
+  metadata: InputMaybe<Scalars['StringMap']['input']>;
   idempotency: InputMaybe<Idempotency>;
 };
 
@@ -875,6 +888,7 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
 export type ResolversTypes = {
   MinorUnits: ResolverTypeWrapper<Scalars['MinorUnits']['output']>;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
+  StringMap: ResolverTypeWrapper<Scalars['StringMap']['output']>;
   Mode: Mode;
   RecurringMethod: RecurringMethod;
   TokenStatus: TokenStatus;
@@ -936,6 +950,7 @@ export type ResolversTypes = {
 export type ResolversParentTypes = {
   MinorUnits: Scalars['MinorUnits']['output'];
   DateTime: Scalars['DateTime']['output'];
+  StringMap: Scalars['StringMap']['output'];
   FieldMistake: FieldMistake;
   String: Scalars['String']['output'];
   FirstRequest: FirstRequest;
@@ -990,6 +1005,10 @@ export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversT
   name: 'DateTime';
 }
 
+export interface StringMapScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['StringMap'], any> {
+  name: 'StringMap';
+}
+
 export type FieldMistakeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['FieldMistake'] = ResolversParentTypes['FieldMistake']> = {
   path?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   message?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
@@ -1027,6 +1046,7 @@ export type TokenResolvers<ContextType = SubgraphContext, ParentType extends Res
   shopId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   mode?: Resolver<ResolversTypes['Mode'], ParentType, ContextType>;
   customerRef?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  metadata?: Resolver<ResolversTypes['StringMap'], ParentType, ContextType>;
   method?: Resolver<ResolversTypes['RecurringMethod'], ParentType, ContextType>;
   status?: Resolver<ResolversTypes['TokenStatus'], ParentType, ContextType>;
   cardBrand?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
@@ -1047,6 +1067,7 @@ export type BillingSubscriptionResolvers<ContextType = SubgraphContext, ParentTy
   mode?: Resolver<ResolversTypes['Mode'], ParentType, ContextType>;
   customerRef?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   planName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  metadata?: Resolver<ResolversTypes['StringMap'], ParentType, ContextType>;
   amount?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
   currency?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   method?: Resolver<ResolversTypes['RecurringMethod'], ParentType, ContextType>;
@@ -1233,6 +1254,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
 export type Resolvers<ContextType = SubgraphContext> = {
   MinorUnits?: GraphQLScalarType;
   DateTime?: GraphQLScalarType;
+  StringMap?: GraphQLScalarType;
   FieldMistake?: FieldMistakeResolvers<ContextType>;
   FirstRequest?: FirstRequestResolvers<ContextType>;
   Refused?: RefusedResolvers<ContextType>;

@@ -21,6 +21,7 @@ const refundView = (refund: Refund): RefundFieldsFragment => ({
   merchantId: refund.merchantId,
   amount: Number(refund.amount),
   reason: refund.reason,
+  metadata: refund.metadata ?? {},
   status: refund.status,
   failReason: refund.failReason ?? '',
   createdAt: rfc3339(refund.createdAt),

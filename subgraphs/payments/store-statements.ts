@@ -39,7 +39,7 @@ const isRateOf = (rate: string, finalizedAt: string): string =>
 
 /** SQL: writes refunds, new or moved, from the JSON array in `parameter`. */
 const writeRefunds = (parameter: string, condition: string): string =>
-  `insert into refund select row.* from jsonb_populate_recordset(null::refund, ${parameter}::jsonb) as row where exists (${condition})
+  `insert into refund select row.* from json_populate_recordset(null::refund, ${parameter}::json) as row where exists (${condition})
       on conflict (merchant_id, id) do update set status = excluded.status, fail_reason = excluded.fail_reason, completed_at = excluded.completed_at,
         bank_ref = excluded.bank_ref, ask_at = excluded.ask_at`;
 

@@ -29,6 +29,10 @@ export const PayoutEntity = defineEntity({
     /** Last 4 digits: all that is kept of a card's number. */
     recipientCardMask: p.text().nullable(),
     bankRef: p.text().nullable(),
+    /** The merchant's own number of the order. */
+    orderId: p.text().nullable(),
+    /** The merchant's own pairs, in the order in which they came; null: none. */
+    metadata: p.json<Record<string, string>>().columnType('json').nullable(),
     createdAt: instant(),
     completedAt: instant().nullable(),
     /**
@@ -57,6 +61,11 @@ export const PayoutEntity = defineEntity({
     {
       name: 'payout_filter',
       properties: ['merchantId', 'shopId', 'mode', 'status', 'method', 'createdAt', 'id'],
+    },
+    {
+      name: 'payout_order',
+      properties: ['merchantId', 'orderId', 'createdAt', 'id'],
+      where: 'order_id is not null',
     },
     { name: 'payout_newest', properties: ['mode', 'createdAt', 'id'] },
     { name: 'payout_ask_due', properties: ['askAt'], where: 'ask_at is not null' },

@@ -71,7 +71,7 @@ const preconditions: Statement = {
 
 const store: Statement = {
   name: 'payout.open',
-  text: `with opened as (insert into payout select row.* from jsonb_populate_recordset(null::payout, $1::jsonb) as row returning 1),
+  text: `with opened as (insert into payout select row.* from json_populate_recordset(null::payout, $1::json) as row returning 1),
     booked as (${insertPostings('$2', 'select 1')}), balanced as (${insertDeltas('$3', 'select 1')}), published as (${insertEvents('$4', 'select 1')})
     select count(*) from opened`,
 };
@@ -148,7 +148,7 @@ const payoutOf = (
   now: Temporal.Instant,
 ): Payout => {
   const { merchantId, shopId, mode } = key;
-  const { method, amount, currency } = terms;
+  const { method, amount, currency, orderId, metadata } = terms;
   const base = {
     merchantId,
     id,
@@ -160,6 +160,8 @@ const payoutOf = (
     method,
     ...keptOf(terms),
     bankRef: null,
+    orderId,
+    metadata,
     createdAt: now,
     fee,
     connector,

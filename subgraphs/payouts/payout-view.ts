@@ -25,6 +25,7 @@ const publicPayout = (payout: Payout): ReturnType<typeof payoutJson> => {
     amount: Number(payout.amount),
     failReason: payout.failReason ?? '',
     recipient: recipientView(payout),
+    metadata: payout.metadata ?? {},
     createdAt: rfc3339(payout.createdAt),
     completedAt: payout.completedAt && rfc3339(payout.completedAt),
   };

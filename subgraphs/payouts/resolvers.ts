@@ -13,7 +13,7 @@ import { isRefused } from '../kernel/rules/refusal.ts';
 import { mayReadOfShop, ownOnly } from '../kernel/service/entities.ts';
 import { keyOf, merchantOf, orThrow } from '../kernel/service/access/reach.ts';
 import { foundTotalField, totalField } from '../kernel/database/filtered-list.ts';
-import { oneOf } from '../kernel/database/open-list.ts';
+import { exactly, oneOf } from '../kernel/database/open-list.ts';
 import { reachOf } from '../kernel/database/reach.ts';
 import type { SubgraphParts } from '../kernel/service/graph/build-subgraph.ts';
 import type { Payout } from './entities.ts';
@@ -88,7 +88,10 @@ const queries = (
     return payout;
   },
   payouts: async (_, { status, method, filter, ...asked }, { principal }) => {
-    const rows = [oneOf('payout.fail_reason', filter?.failReason)];
+    const rows = [
+      exactly('payout.order_id', filter?.orderId),
+      oneOf('payout.fail_reason', filter?.failReason),
+    ];
     const request = { ...asked, filter, columns: { status, method }, rows };
     return orThrow(await pageOfPayouts(pool, principal, request));
   },
@@ -156,6 +159,7 @@ export const payoutsSubgraph = (
   resolvers: {
     Payout: {
       failReason: ({ failReason }) => failReason ?? '',
+      metadata: ({ metadata }) => metadata ?? {},
       recipient: recipientView,
       shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
       merchant: ({ merchantId }) => ({ id: merchantId }),

@@ -41,6 +41,8 @@ interface Request {
   readonly customerRef: string;
   /** Whose terms its receipt has (`kernel/receipts`); null: it has no receipt. */
   readonly receiptTermsId: string | null;
+  /** The pairs that its payment carries; null: none. */
+  readonly metadata: Record<string, string> | null;
 }
 
 /** A payment that binds a method: the buyer completes it on the hosted page. */

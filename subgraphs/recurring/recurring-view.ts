@@ -14,6 +14,7 @@ const publicSubscription = (subscription: Subscription): ReturnType<typeof subsc
   subscriptionJson({
     ...subscription,
     amount: Number(subscription.amount),
+    metadata: subscription.metadata ?? {},
     nextChargeAt: text(subscription.nextChargeAt),
     lastChargeAt: text(subscription.lastChargeAt),
     createdAt: rfc3339(subscription.createdAt),
@@ -22,6 +23,7 @@ const publicSubscription = (subscription: Subscription): ReturnType<typeof subsc
 const publicToken = (token: Token): ReturnType<typeof tokenJson> =>
   tokenJson({
     ...token,
+    metadata: token.metadata ?? {},
     lastChargedAt: text(token.lastChargedAt),
     createdAt: rfc3339(token.createdAt),
   });

@@ -76,6 +76,7 @@ test('of two calls for one charge at the same moment one makes it, and the other
       orderId: null,
       description: null,
       receiptTermsId: null,
+      metadata: null,
     });
   const asked = await Promise.all(['a', 'b', 'a', 'c', 'd'].map((name) => ask(name)));
   const made = asked.map((answer) => (isRefused(answer) ? assert.fail(answer.code) : answer));

@@ -111,6 +111,21 @@ describe('a period is charged once', () => {
     });
   }
 
+  test('by payments that all carry its metadata (D-123)', async () => {
+    const key = await harness.merchant();
+    await alone(key);
+    const own = await activeSubscription(harness, key, { metadata: { plan: 'a', mode: 'mine' } });
+    harness.pass({ hours: 32 * 24 });
+    await chargeDue(chargingOf(harness), now);
+    await followAll(harness);
+    const { rows } = await harness.database.pool.query(
+      `select metadata->>'plan' as plan, metadata->>'mode' as mode from payment where subscription_id = $1`,
+      [own.id],
+    );
+    const carried = { plan: 'a', mode: 'test' };
+    assert.deepEqual(rows, [carried, carried]);
+  });
+
   test('when the answer is lost and the event comes first, nothing is left to ask', async () => {
     const key = await harness.merchant();
     const subscription = await alone(key);

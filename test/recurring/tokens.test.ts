@@ -77,6 +77,7 @@ describe('binding', () => {
       verification: true,
       returnUrl: null,
       description: null,
+      metadata: null,
       receiptTermsId: null,
     } as const;
     const { payment } = granted(
@@ -178,7 +179,15 @@ describe('binding', () => {
     const key = await harness.merchant();
     const { merchantId, shopId, mode } = key;
     const cutOff = pendingToken(
-      { merchantId, shopId, mode, customerRef: 'c', customerEmail: null, method: 'cards' },
+      {
+        merchantId,
+        shopId,
+        mode,
+        customerRef: 'c',
+        metadata: null,
+        customerEmail: null,
+        method: 'cards',
+      },
       harness.call().now,
     );
     await insertToken(harness.database.pool, cutOff);

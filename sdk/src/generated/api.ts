@@ -1222,6 +1222,10 @@ export interface components {
          * @enum {string}
          */
         TokenStatus: "pending" | "active" | "cancelled";
+        /** @description Your own pairs, returned unchanged. */
+        Metadata: {
+            [key: string]: string;
+        };
         PaymentCreate: {
             amount: components["schemas"]["PositiveMinorUnits"];
             /**
@@ -1417,6 +1421,7 @@ export interface components {
             amount?: number;
             /** @description Shown to the buyer on the receipt. */
             reason?: string;
+            metadata?: components["schemas"]["Metadata"];
             /** @description Required when a part is given back of a payment with a receipt, or by the shop setting `receiptsRequired`; its items sum to the refund. */
             receipt?: components["schemas"]["ReceiptInput"];
         };
@@ -1430,6 +1435,10 @@ export interface components {
             merchant_id: string;
             amount: components["schemas"]["PositiveMinorUnits"];
             reason: string | null;
+            /** @description Your pairs; empty without any. */
+            metadata: {
+                [key: string]: string;
+            };
             status: components["schemas"]["RefundStatus"];
             /** @description The unified failure code; empty unless failed. */
             fail_reason: string;
@@ -1465,6 +1474,9 @@ export interface components {
             phone: string;
             /** @description The member_id of the recipient's bank. */
             bank_id: string;
+            /** @description Your number of the order; several payouts may have one. */
+            order_id?: string;
+            metadata?: components["schemas"]["Metadata"];
             /** @description The recipient's name; the bank uses it for matching. */
             full_name?: string;
         };
@@ -1480,6 +1492,9 @@ export interface components {
             method: "payouts_card";
             /** @description The card's number. */
             card_pan: string;
+            /** @description Your number of the order; several payouts may have one. */
+            order_id?: string;
+            metadata?: components["schemas"]["Metadata"];
             /** @description The recipient's name. */
             full_name?: string;
         };
@@ -1499,6 +1514,9 @@ export interface components {
             bik: string;
             /** @description The recipient's tax number. */
             inn?: string;
+            /** @description Your number of the order; several payouts may have one. */
+            order_id?: string;
+            metadata?: components["schemas"]["Metadata"];
             /** @description The recipient's name; the bank uses it for matching. */
             full_name?: string;
         };
@@ -1540,6 +1558,12 @@ export interface components {
                 /** @description 12 digits. Required. */
                 bank_id?: string;
                 full_name?: string;
+                /** @description Your number of the order, 1 to 64 characters. */
+                order_id?: string;
+                /** @description Your own pairs, up to 20, values up to 500 characters. */
+                metadata?: {
+                    [key: string]: string;
+                };
             }[];
         };
         PayoutBatchCreateCard: {
@@ -1560,6 +1584,12 @@ export interface components {
                 /** @description 16 to 18 digits. Required. */
                 card_pan?: string;
                 full_name?: string;
+                /** @description Your number of the order, 1 to 64 characters. */
+                order_id?: string;
+                /** @description Your own pairs, up to 20, values up to 500 characters. */
+                metadata?: {
+                    [key: string]: string;
+                };
             }[];
         };
         PayoutBatchCreateAccount: {
@@ -1584,6 +1614,12 @@ export interface components {
                 /** @description 10 or 12 digits. */
                 inn?: string;
                 full_name?: string;
+                /** @description Your number of the order, 1 to 64 characters. */
+                order_id?: string;
+                /** @description Your own pairs, up to 20, values up to 500 characters. */
+                metadata?: {
+                    [key: string]: string;
+                };
             }[];
         };
         PayoutBatchCreated: {
@@ -1649,6 +1685,12 @@ export interface components {
             recipient_card_mask: string | null;
             /** @description Reference at the provider. */
             bank_ref: string | null;
+            /** @description Your number of the order. */
+            order_id: string | null;
+            /** @description Your pairs; empty without any. */
+            metadata: {
+                [key: string]: string;
+            };
             /** Format: date-time */
             created_at: string;
             /**
@@ -1739,6 +1781,13 @@ export interface components {
              * @description Days before the first full charge; `0` when left out. Not for tpay.
              */
             trial_days?: number;
+            /**
+             * Format: uri
+             * @description Where the buyer returns who has bound the method.
+             */
+            return_url?: string;
+            /** @description Your own pairs, returned unchanged; the payment of each charge carries them. */
+            metadata?: components["schemas"]["Metadata"];
             /** @description The receipt of each period; its items sum to `amount`. Required by the shop setting `receiptsRequired`. */
             receipt?: components["schemas"]["ReceiptInput"];
         };
@@ -1764,6 +1813,10 @@ export interface components {
             shop_id: string;
             customer_ref: string;
             plan_name: string | null;
+            /** @description Your pairs; empty without any. */
+            metadata: {
+                [key: string]: string;
+            };
             amount: components["schemas"]["PositiveMinorUnits"];
             /** @description ISO 4217. */
             currency: string;
@@ -1836,6 +1889,7 @@ export interface components {
              * @description Where the buyer returns.
              */
             return_url?: string;
+            metadata?: components["schemas"]["Metadata"];
             /** @description For sbp and tpay, of the first charge, to whose `amount` its items sum. Refused for cards, whose verification takes no money. */
             receipt?: components["schemas"]["ReceiptInput"];
         };
@@ -1884,6 +1938,8 @@ export interface components {
             order_id?: string;
             /** @description Not sent to the bank. */
             description?: string;
+            /** @description Your own pairs, kept with the payment. Reserved keys are overwritten. */
+            metadata?: components["schemas"]["Metadata"];
             /** @description Required by the shop setting `receiptsRequired`; its items sum to the amount. */
             receipt?: components["schemas"]["ReceiptInput"];
         };
@@ -1896,6 +1952,10 @@ export interface components {
             /** Format: uuid */
             shop_id: string;
             customer_ref: string;
+            /** @description Your pairs; empty without any. */
+            metadata: {
+                [key: string]: string;
+            };
             method: components["schemas"]["RecurringMethod"];
             status: components["schemas"]["TokenStatus"];
             /** @description Cards, after binding. */
@@ -3631,6 +3691,8 @@ export interface operations {
                  * @example 2026-05-06T11:00:00Z
                  */
                 created_to?: components["parameters"]["CreatedTo"];
+                /** @description Payouts of one order, by exactly this number. */
+                order_id?: string;
             };
             header?: {
                 /**

@@ -13,6 +13,7 @@ import {
   amount,
   idOf,
   listing,
+  metadata,
   moments,
   money,
   narrowing,
@@ -47,11 +48,7 @@ export const payments: readonly Command[] = [
       'return-url': { says: 'where the buyer goes afterwards', value: 'url' },
       stay: { says: 'the page stays after a decline and says why' },
       manual: { says: 'hold the money, to be captured later' },
-      metadata: {
-        says: 'a pair of your own; give it again for another',
-        value: 'name=value',
-        many: true,
-      },
+      metadata,
       ...creating,
     },
     run: async ({ given, client, output }) => {
@@ -126,13 +123,19 @@ export const payments: readonly Command[] = [
     name: 'payments refund',
     args: '<id>',
     says: 'give money back; what remains without an amount',
-    options: { amount, reason: { says: 'shown to the buyer', value: 'text' }, ...creating },
+    options: {
+      amount,
+      reason: { says: 'shown to the buyer', value: 'text' },
+      metadata,
+      ...creating,
+    },
     run: async (context) => {
       const { given, client, output } = context;
       const part = given.text('amount');
       const body = present({
         amount: part === undefined ? undefined : readAmount(part),
         reason: given.text('reason'),
+        metadata: readPairs(given.all('metadata')),
       });
       output.result(await client().payments.refund(idOf(context), body, callOptionsOf(given)));
     },

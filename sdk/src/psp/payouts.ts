@@ -1,11 +1,12 @@
 /** Commands on payouts. */
 import type { Schemas } from '../schemas.ts';
 import type { Command } from './command.ts';
-import { callOptionsOf, creating, present, readAmount } from './read-values.ts';
+import { callOptionsOf, creating, present, readAmount, readPairs } from './read-values.ts';
 import {
   amount,
   idOf,
   listing,
+  metadata,
   moments,
   money,
   narrowing,
@@ -32,6 +33,8 @@ export const payouts: readonly Command[] = [
       phone: { says: '+7 and 10 digits', value: 'phone' },
       'bank-id': { says: "12 digits, the member_id of the recipient's bank", value: 'id' },
       name: { says: "the recipient's name", value: 'text' },
+      'order-id': { says: 'your number of the order', value: 'text' },
+      metadata,
       ...creating,
     },
     run: async ({ given, client, output }) => {
@@ -40,6 +43,8 @@ export const payouts: readonly Command[] = [
         phone: given.text('phone') ?? '',
         bank_id: given.text('bank-id') ?? '',
         full_name: given.text('name'),
+        order_id: given.text('order-id'),
+        metadata: readPairs(given.all('metadata')),
       });
       const made = await client().payouts.create(body, callOptionsOf(given));
       output.result(made, row(...payoutLine(made.payout)));
@@ -57,14 +62,14 @@ export const payouts: readonly Command[] = [
     says: 'list payouts, newest first',
     options: {
       status: statusOption(payoutStatuses),
+      'order-id': { says: 'of this order', value: 'text' },
       ...listing,
       ...moments,
     },
-    run: (context) =>
-      printList(
-        context,
-        context.client().payouts.list(narrowing(context, payoutStatuses)),
-        payoutLine,
-      ),
+    run: (context) => {
+      const order_id = context.given.text('order-id');
+      const query = present({ ...narrowing(context, payoutStatuses), order_id });
+      return printList(context, context.client().payouts.list(query), payoutLine);
+    },
   },
 ];

@@ -7,6 +7,13 @@ import { row } from './output.ts';
 /** The option of an amount. */
 export const amount = { says: 'in minor units', value: 'minor' };
 
+/** The option of the pairs that an object is created with. */
+export const metadata: Option = {
+  says: 'a pair of your own; give it again for another',
+  value: 'name=value',
+  many: true,
+};
+
 export const limit = { says: 'how many at most; 20 when left out', value: 'count' };
 
 /** Options of lists. */

@@ -8,11 +8,13 @@ import {
   readAmount,
   readChoice,
   readCount,
+  readPairs,
 } from './read-values.ts';
 import {
   amount,
   idOf,
   limit,
+  metadata,
   money,
   narrowing,
   printList,
@@ -41,6 +43,8 @@ export const subscriptions: readonly Command[] = [
       period: { says: 'month when left out', value: 'period', choices: periods },
       'trial-days': { says: 'days before the first charge', value: 'days' },
       plan: { says: 'its name', value: 'text' },
+      'return-url': { says: 'where the buyer goes afterwards', value: 'url' },
+      metadata,
       ...creating,
     },
     run: async ({ given, client, output }) => {
@@ -51,6 +55,8 @@ export const subscriptions: readonly Command[] = [
         period: readChoice(given.text('period'), periods, '--period'),
         trial_days: trial === undefined ? undefined : readAmount(trial, '--trial-days'),
         plan_name: given.text('plan'),
+        return_url: given.text('return-url'),
+        metadata: readPairs(given.all('metadata')),
       });
       const made = await client().subscriptions.create(body, callOptionsOf(given));
       const { subscription, pay_url } = made;

@@ -16,6 +16,7 @@ import {
   type SavableMethod,
   type SavedMethod,
 } from '../../kernel/rules/recurring.ts';
+import type { Metadata } from '../../kernel/rules/metadata.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { asCame } from '../../kernel/rules/repeatable.ts';
 import { defaultOrderId, linkTtl_max_min, paymentDefaults } from '../rules/create.ts';
@@ -44,6 +45,8 @@ export interface RecurringInput {
   readonly ttlMinutes?: number | null | undefined;
   /** Whose terms its receipt has. */
   readonly receiptTermsId?: string | null | undefined;
+  /** The merchant's pairs; the reserved keys overwrite them. */
+  readonly metadata?: Metadata | null | undefined;
 }
 
 const key_max_chars = 200;
@@ -88,8 +91,8 @@ const byOf = ({ kind, method, savedReference }: RecurringInput): RecurringTerms[
  * Contract "States and transitions: Token": a card is bound with 3-D Secure, so that what would
  * succeed by itself is confirmed at the bank first.
  */
-const planOfRecurring = ({ amount, kind, method }: RecurringInput): Plan => {
-  const plan = planFor(amount, {});
+const planOfRecurring = ({ amount, kind, method, metadata }: RecurringInput): Plan => {
+  const plan = planFor(amount, metadata ?? {});
   return isBinding(kind) && method === 'cards' && plan.outcome === 'succeeded'
     ? { outcome: 'requires_action', failureCode: null }
     : plan;
@@ -120,6 +123,7 @@ export const recurringTerms = (
     plan,
     by,
     metadata: {
+      ...input.metadata,
       mode,
       customer_id: customerRef,
       token_id: tokenId,

@@ -19,6 +19,8 @@ export const RefundEntity = defineEntity({
     mode: p.text().$type<Mode>(),
     amount: p.bigint(),
     reason: p.text().nullable(),
+    /** The merchant's own pairs, in the order in which they came; null: none. */
+    metadata: p.json<Record<string, string>>().columnType('json').nullable(),
     status: p.text().$type<RefundStatus>(),
     failReason: p.text().$type<FailureCode>().nullable(),
     createdAt: instant(),

@@ -15,7 +15,7 @@ export const newRefund = (
     mode,
     ...receipted
   }: Pick<Payment, 'merchantId' | 'id' | 'shopId' | 'mode'> & Receipted,
-  asked: Pick<Refund, 'id' | 'amount' | 'reason' | 'askAt'>,
+  asked: Pick<Refund, 'id' | 'amount' | 'reason' | 'askAt'> & Partial<Pick<Refund, 'metadata'>>,
   now: Temporal.Instant,
 ): Refund => ({
   receiptTermsId: termsOf(receipted),
@@ -23,6 +23,7 @@ export const newRefund = (
   paymentId,
   shopId,
   mode,
+  metadata: null,
   ...asked,
   status: 'pending',
   failReason: null,

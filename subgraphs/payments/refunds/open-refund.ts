@@ -39,6 +39,7 @@ export interface RefundOpening extends Omit<CallClaim, 'caller'> {
   /** Null or 0: the whole remainder. */
   readonly amount: bigint | null;
   readonly reason: string | null;
+  readonly metadata: Record<string, string> | null;
   /** Null: what the payment's own receipt says. */
   readonly receipt: GivenReceipt | null;
   /** For the audit log. */
@@ -57,7 +58,17 @@ interface Opened {
 const decide = async (
   client: pg.PoolClient,
   locked: LockedPayment | null,
-  { caller, banks, amount, reason, receipt, requestId, resourceId: id, at }: RefundOpening,
+  {
+    caller,
+    banks,
+    amount,
+    reason,
+    metadata,
+    receipt,
+    requestId,
+    resourceId: id,
+    at,
+  }: RefundOpening,
 ): Promise<Opened | Refused> => {
   if (!locked || !isOfCaller(locked.payment, caller))
     return refused('not_found', 'there is no such payment');
@@ -77,7 +88,7 @@ const decide = async (
   const bank = banks.bankOf(payment);
   if (isRefused(bank)) return bank;
   const askAt = at.add({ seconds: lostRefund_s });
-  const asked = { id, amount: agreed.amount, reason, askAt };
+  const asked = { id, amount: agreed.amount, reason, metadata, askAt };
   const repeated = newRefund(payment, asked, at);
   const refund = receipt ? { ...repeated, receiptTermsId: id } : repeated;
   const whose = { ...payment, subjectId: id, paymentId: payment.id, createdAt: at };

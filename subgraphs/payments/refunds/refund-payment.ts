@@ -11,11 +11,12 @@ import {
   claimOf,
   type IdempotencyArgument,
 } from '../../kernel/database/idempotency.ts';
+import { metadataMistakes } from '../../kernel/rules/metadata.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { withinBound } from '../../kernel/ledger/bound.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefused, refused, refusedMistakes, type Refused } from '../../kernel/rules/refusal.ts';
 import type { PaymentCaller } from '../caller.ts';
 import type { Refund } from './entities.ts';
 import type { GivenReceipt } from '../../kernel/receipts/given-receipt.ts';
@@ -28,6 +29,8 @@ export interface RefundRequest {
   /** Null or 0: the whole remainder. */
   readonly amount: bigint | null;
   readonly reason: string | null;
+  /** The caller's own pairs; absent: none. */
+  readonly metadata?: Record<string, string>;
   /** What is given back by it; absent: what the payment's own receipt says. */
   readonly receipt?: GivenReceipt | null;
   /** For the audit log. */
@@ -65,13 +68,16 @@ export const refundPayment = async (
   const claim = claimOf(idempotency, 'refundCreate', named, true);
   if (claim && isRefused(claim)) return claim;
   if (!isUuid(request.paymentId)) return refused('not_found', 'there is no such payment');
-  const mistake = textMistake('reason', request.reason, 0, reason_max_chars);
-  if (mistake) return refused('bad_request', mistake);
+  const { paymentId, amount, reason, metadata = null, requestId = '' } = request;
+  const wrong = refusedMistakes([
+    textMistake('reason', reason, 0, reason_max_chars),
+    ...metadataMistakes(metadata),
+  ]);
+  if (wrong) return wrong;
   const { merchantId } = caller;
-  const { paymentId, amount, reason, requestId = '' } = request;
   const id = newRowId();
   const claimed = { caller, claim, resourceId: id };
-  const asked = { banks, paymentId, amount, reason, receipt, requestId, at: now };
+  const asked = { banks, paymentId, amount, reason, metadata, receipt, requestId, at: now };
   const making = openRefund(database.pool, { ...claimed, ...asked });
   const created = await withinBound(making, beyondBound);
   if (isRefused(created)) return created;

@@ -33,6 +33,7 @@ export const refundFields = ({ database }: PaymentsParts): RefundResolvers => {
   });
   return {
     failReason: ({ failReason }) => failReason ?? '',
+    metadata: ({ metadata }) => metadata ?? {},
     payment: (refund, _, context) => paymentOf(context).load(refund),
   };
 };
@@ -70,7 +71,7 @@ export const refundMutations = (
 ): Pick<MutationResolvers, 'refundCreate' | 'refundRetry'> => ({
   refundCreate: async (
     _,
-    { paymentId, amount, reason, receipt, idempotency, merchantId },
+    { paymentId, amount, reason, receipt, metadata, idempotency, merchantId },
     { principal, requestId, now },
   ) => {
     const { database, banks, customers } = parts;
@@ -79,7 +80,13 @@ export const refundMutations = (
     const { caller, now: at } = calling;
     const given = givenReceipt(customers, receipt, at);
     if (given && isRefused(given)) return given;
-    const asked = { paymentId, amount: amount ?? null, reason: reason ?? null, receipt: given };
+    const asked = {
+      paymentId,
+      amount: amount ?? null,
+      reason: reason ?? null,
+      receipt: given,
+      ...(metadata ? { metadata } : {}),
+    };
     await settleBefore(parts, caller, paymentId, at);
     const created = await refundPayment(
       database,

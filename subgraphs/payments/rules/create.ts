@@ -5,6 +5,7 @@
 import { plannedCallbacks } from '../../kernel/rules/buyer.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
 import { defaultCurrency, minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
+import { metadataMistakes } from '../../kernel/rules/metadata.ts';
 import { refusedMistakes, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
@@ -25,9 +26,6 @@ export const paymentDefaults = {
 } as const satisfies Partial<PaymentInput>;
 /** 7 days. */
 export const linkTtl_max_min = 10_080;
-const metadata_max_pairs = 20;
-const metadataName_max_chars = 128;
-const metadataValue_max_chars = 500;
 const orderId_max_chars = 255;
 const customerId_max_chars = 255;
 const description_max_chars = 4_000;
@@ -89,23 +87,6 @@ const textMistakesIn = ({
   textMistake('webhook_url', webhookUrl, 1, url_max_chars),
 ];
 
-/**
- * Names are repeated in messages when they are plain words: what looks like a number may be that of
- * a card (decision D-06).
- */
-const valueName = (name: string): string =>
-  /^[A-Za-z_.-]{1,64}$/.test(name) ? `metadata.${name}` : 'a value in metadata';
-
-const metadataMistakesIn = (metadata: PaymentInput['metadata']): (string | null)[] => {
-  const pairs = Object.entries(metadata ?? {});
-  if (pairs.length > metadata_max_pairs)
-    return [`metadata: expected up to ${metadata_max_pairs} pairs, got ${pairs.length}`];
-  return pairs.flatMap(([name, value]) => [
-    textMistake('a name in metadata', name, 1, metadataName_max_chars),
-    textMistake(valueName(name), value, 0, metadataValue_max_chars),
-  ]);
-};
-
 /** A word that the simulator does not know would plan nothing, and nobody would learn of it. */
 const callbacksMistake = (metadata: PaymentInput['metadata']): string | null => {
   const given = metadata?.['simulator_callbacks'];
@@ -134,7 +115,7 @@ const mistakesIn = (input: PaymentInput): (string | null)[] => {
       : null,
     ...textMistakesIn(input),
     returnUrlMistake(returnUrl),
-    ...metadataMistakesIn(metadata),
+    ...metadataMistakes(metadata),
   ];
 };
 

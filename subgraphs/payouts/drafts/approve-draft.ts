@@ -80,6 +80,8 @@ const termsOf = (draft: PayoutDraft, recipient: Recipient): PayoutTerms => ({
   amount: minorUnits(draft.amount),
   currency: draft.currency,
   recipient,
+  orderId: null,
+  metadata: null,
 });
 
 /** What an approval in a transaction came to. */

@@ -98,6 +98,9 @@ export const createDraft = async (
   if (claim && isRefused(claim)) return claim;
   const terms = payoutTerms(input.method ?? 'payouts_sbp', input);
   if (isRefused(terms)) return terms;
+  // A draft keeps neither: its payout would come without them.
+  if (terms.orderId !== null || terms.metadata !== null)
+    return refused('bad_request', 'input: a draft takes no orderId and no metadata');
   const mistake = textMistake('reason', reason, 1, draftReason_max_chars);
   if (mistake) return refused('bad_request', mistake);
   const disabled = await parts.banks.liveModeRefusal({ merchantId, mode });

@@ -12,6 +12,7 @@ import {
   type MinorUnits,
 } from '../../kernel/rules/money.ts';
 import type { Recipient } from '../../kernel/rules/recipient.ts';
+import { metadataMistakes } from '../../kernel/rules/metadata.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { refusedMistakes, type Refused } from '../../kernel/rules/refusal.ts';
 import { asCame } from '../../kernel/rules/repeatable.ts';
@@ -29,6 +30,8 @@ export interface PayoutInput {
   readonly accountNumber?: string | null | undefined;
   readonly bik?: string | null | undefined;
   readonly inn?: string | null | undefined;
+  readonly orderId?: string | null | undefined;
+  readonly metadata?: Record<string, string> | null | undefined;
 }
 
 /** What was asked for, checked. */
@@ -37,9 +40,13 @@ export interface PayoutTerms {
   readonly amount: MinorUnits;
   readonly currency: string;
   readonly recipient: Recipient;
+  readonly orderId: string | null;
+  /** Null: none. */
+  readonly metadata: Record<string, string> | null;
 }
 
 const name_max_chars = 255;
+const orderId_max_chars = 64;
 
 type FieldName = 'phone' | 'bankId' | 'cardPan' | 'accountNumber' | 'bik' | 'inn';
 
@@ -115,7 +122,7 @@ const fieldMistake = (
 };
 
 const mistakesIn = (method: PayoutMethod, input: PayoutInput): (string | null)[] => {
-  const { amount, currency, fullName } = input;
+  const { amount, currency, fullName, orderId, metadata } = input;
   const names: readonly FieldName[] = ['phone', 'bankId', 'cardPan', 'accountNumber', 'bik', 'inn'];
   return [
     amount < 1n || amount > largestAmount
@@ -125,7 +132,9 @@ const mistakesIn = (method: PayoutMethod, input: PayoutInput): (string | null)[]
       ? `currency: expected ${defaultCurrency}, got ${asCame(currency)}`
       : null,
     textMistake('full_name', fullName, 1, name_max_chars),
+    textMistake('order_id', orderId, 1, orderId_max_chars),
     ...names.map((name) => fieldMistake(method, fields[name], input[name] ?? null)),
+    ...metadataMistakes(metadata),
   ];
 };
 
@@ -159,6 +168,8 @@ export const payoutTerms = (method: PayoutMethod, input: PayoutInput): PayoutTer
     amount: minorUnits(input.amount),
     currency: defaultCurrency,
     recipient: recipientOf(method, input),
+    orderId: input.orderId ?? null,
+    metadata: input.metadata ?? null,
   };
 };
 

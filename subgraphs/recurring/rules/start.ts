@@ -4,10 +4,11 @@
  */
 import { savableMethods, type SavableMethod } from '../../kernel/rules/recurring.ts';
 import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
+import { metadataMistakes } from '../../kernel/rules/metadata.ts';
 import { refusedMistakes, type Refused } from '../../kernel/rules/refusal.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { schedulePeriods, type SchedulePeriod } from './schedule.ts';
-import { customerEmail_max_chars, customerRef_max_chars } from './token.ts';
+import { customerEmail_max_chars, customerRef_max_chars, returnUrlMistake } from './token.ts';
 
 const customerPhone_max_chars = 32;
 const planName_max_chars = 255;
@@ -26,6 +27,8 @@ export interface SubscriptionInput {
   readonly period?: SchedulePeriod | null | undefined;
   readonly intervalCount?: number | null | undefined;
   readonly trialDays?: number | null | undefined;
+  readonly returnUrl?: string | null | undefined;
+  readonly metadata?: Record<string, string> | null | undefined;
   /** Of each period. */
   readonly receipt?: ReceiptInput | null | undefined;
 }
@@ -41,6 +44,8 @@ export interface SubscriptionTerms {
   readonly period: SchedulePeriod;
   readonly intervalCount: number;
   readonly trialDays: number;
+  readonly returnUrl: string | null;
+  readonly metadata: Record<string, string> | null;
 }
 
 const countMistake = (field: string, count: number, min: number, max: number): string | null =>
@@ -57,6 +62,8 @@ const mistakesIn = ({
   method,
   intervalCount,
   trialDays,
+  returnUrl,
+  metadata,
 }: SubscriptionTerms): (string | null)[] => [
   amount < 1n ? `amount: expected an integer from 1 to 2^53-1, got ${amount}` : null,
   customerEmail !== null && !/^[^@\s]+@[^@\s]+$/.test(customerEmail)
@@ -71,6 +78,8 @@ const mistakesIn = ({
   textMistake('plan_name', planName, 1, planName_max_chars),
   countMistake('interval_count', intervalCount, 1, intervalCount_max),
   countMistake('trial_days', trialDays, 0, trial_max_days),
+  returnUrlMistake(returnUrl),
+  ...metadataMistakes(metadata),
 ];
 
 /**
@@ -88,6 +97,8 @@ export const subscriptionTerms = (input: SubscriptionInput): SubscriptionTerms |
     period: schedulePeriods.find((period) => period === input.period) ?? 'month',
     intervalCount: input.intervalCount ?? 1,
     trialDays: input.trialDays ?? 0,
+    returnUrl: input.returnUrl ?? null,
+    metadata: input.metadata ?? null,
   };
   return refusedMistakes(mistakesIn(terms)) ?? terms;
 };

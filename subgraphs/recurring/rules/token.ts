@@ -5,7 +5,8 @@
  */
 import { move, type Moves } from '../../kernel/rules/moves.ts';
 import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
-import { refused, refusedMistakes, type Refused } from '../../kernel/rules/refusal.ts';
+import { metadataMistakes } from '../../kernel/rules/metadata.ts';
+import { refusedMistakes, type Refused } from '../../kernel/rules/refusal.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import {
   savableMethods,
@@ -53,6 +54,7 @@ export interface TokenInput {
   readonly amount?: bigint | null | undefined;
   readonly customerEmail?: string | null | undefined;
   readonly returnUrl?: string | null | undefined;
+  readonly metadata?: Record<string, string> | null | undefined;
   /** Of the first charge that binds the token; a card's has none. */
   readonly receipt?: ReceiptInput | null | undefined;
 }
@@ -69,6 +71,7 @@ export interface TokenTerms {
   readonly verification: boolean;
   readonly customerEmail: string | null;
   readonly returnUrl: string | null;
+  readonly metadata: Record<string, string> | null;
 }
 
 const mistakesIn = ({
@@ -78,6 +81,7 @@ const mistakesIn = ({
   customerEmail,
   returnUrl,
   receipt,
+  metadata,
 }: TokenInput): (string | null)[] => [
   textMistake('customer_ref', customerRef, 1, customerRef_max_chars),
   textMistake('customer_email', customerEmail, 0, customerEmail_max_chars),
@@ -85,6 +89,7 @@ const mistakesIn = ({
     ? 'customer_email: expected an address such as buyer@example.com'
     : null,
   returnUrlMistake(returnUrl),
+  ...metadataMistakes(metadata),
   chargeMistakeIn({ method, amount, receipt }),
 ];
 
@@ -119,6 +124,7 @@ export const tokenTerms = (input: TokenInput): TokenTerms | Refused => {
     verification,
     customerEmail: input.customerEmail ?? null,
     returnUrl: input.returnUrl ?? null,
+    metadata: input.metadata ?? null,
   };
 };
 
@@ -127,15 +133,20 @@ export interface ChargeTerms {
   readonly amount: bigint;
   readonly orderId: string | null;
   readonly description: string | null;
+  /** Absent: none. */
+  readonly metadata?: Record<string, string>;
 }
 
-/** What is wrong with a charge; null when nothing is. */
-export const chargeMistake = ({ amount, orderId, description }: ChargeTerms): Refused | null => {
-  if (amount < 1n)
-    return refused('bad_request', `amount: expected an integer from 1 to 2^53-1, got ${amount}`);
-  const mistake =
-    textMistake('order_id', orderId, 1, orderId_max_chars) ??
-    textMistake('description', description, 0, description_max_chars);
-  if (mistake) return refused('bad_request', mistake);
-  return null;
-};
+/** Refuses the terms of a charge, with all that is wrong; null when nothing is. */
+export const chargeMistake = ({
+  amount,
+  orderId,
+  description,
+  metadata,
+}: ChargeTerms): Refused | null =>
+  refusedMistakes([
+    amount < 1n ? `amount: expected an integer from 1 to 2^53-1, got ${amount}` : null,
+    textMistake('order_id', orderId, 1, orderId_max_chars),
+    textMistake('description', description, 0, description_max_chars),
+    ...metadataMistakes(metadata),
+  ]);

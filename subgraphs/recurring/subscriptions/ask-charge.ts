@@ -42,7 +42,7 @@ export const bindSubscription = (
   token: Token,
   requestId?: string,
 ): Promise<AskedBinding | Refused> => {
-  const { id: subscriptionId, currency, trialDays } = subscription;
+  const { id: subscriptionId, currency, trialDays, returnUrl, metadata } = subscription;
   const binding = {
     kind: 'subscription_init',
     amount: firstAmount(subscription),
@@ -55,7 +55,7 @@ export const bindSubscription = (
   return startBinding(
     { payments },
     token,
-    { ...binding, returnUrl: null, description: null },
+    { ...binding, returnUrl, description: null, metadata },
     requestId,
   );
 };
@@ -85,6 +85,7 @@ export const askCharge = (
     orderId: null,
     description: null,
     receiptTermsId: subscription.receiptTermsId,
+    metadata: subscription.metadata,
   });
 };
 

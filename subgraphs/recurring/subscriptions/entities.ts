@@ -28,6 +28,10 @@ export const SubscriptionEntity = defineEntity({
     customerEmail: p.text().strictNullable(),
     customerPhone: p.text().strictNullable(),
     planName: p.text().strictNullable(),
+    /** Where the buyer returns who has bound its method. */
+    returnUrl: p.text().strictNullable(),
+    /** The merchant's own pairs, in the order in which they came; null: none. */
+    metadata: p.json<Record<string, string>>().columnType('json').strictNullable(),
     amount: p.bigint(),
     currency: p.text(),
     method: p.text().$type<'cards' | 'sbp' | 'tpay'>(),

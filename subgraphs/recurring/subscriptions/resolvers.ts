@@ -66,6 +66,7 @@ export const subscriptionFields = (parts: SubscriptionParts): BillingSubscriptio
         ? payUrlOf(parts, await tokenOf(context).load(subscription))
         : null,
     charges: (subscription, _, context) => chargesOf(context).load(subscription),
+    metadata: ({ metadata }) => metadata ?? {},
     retryAt: ({ status, dueAt }) => (status === 'past_due' ? dueAt : null),
     upcoming: (subscription) => [...upcomingDates(subscription)],
   };

@@ -67,7 +67,7 @@ export interface StartedSubscription {
 const insert: Statement = {
   name: 'subscription.start',
   text: `with charged as (insert into subscription_charge select * from jsonb_populate_recordset(null::subscription_charge, $2::jsonb))
-    insert into subscription select * from jsonb_populate_recordset(null::subscription, $1::jsonb)`,
+    insert into subscription select * from json_populate_recordset(null::subscription, $1::json)`,
 };
 
 const newSubscription = (
@@ -133,7 +133,8 @@ const insertNew = async (
 ): Promise<Subscription> => {
   const { merchantId, shopId, mode } = key;
   const { customerRef, customerEmail, method } = terms;
-  const token = pendingToken({ merchantId, shopId, mode, customerRef, customerEmail, method }, now);
+  const binds = { customerRef, customerEmail, method, metadata: null };
+  const token = pendingToken({ merchantId, shopId, mode, ...binds }, now);
   const subscription = newSubscription(key, { id, receiptTermsId: receipt && id }, terms, token);
   await insertToken(client, token);
   await run(client, insert, [

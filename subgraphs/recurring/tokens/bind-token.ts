@@ -54,6 +54,7 @@ export const pendingToken = (
     readonly customerRef: string;
     readonly customerEmail: string | null;
     readonly method: SavableMethod;
+    readonly metadata: Record<string, string> | null;
   },
   now: Temporal.Instant,
 ): Token => {
@@ -82,6 +83,7 @@ export type BindingOf = Pick<
   | 'subscriptionId'
   | 'returnUrl'
   | 'description'
+  | 'metadata'
   | 'receiptTermsId'
 >;
 
@@ -179,6 +181,7 @@ export const createToken = async (
     receiptTermsId: receipt && made.id,
     returnUrl,
     description: null,
+    metadata: null,
   } as const;
   const bound = await answerUnderKey(
     pool,

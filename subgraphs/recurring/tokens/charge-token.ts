@@ -94,7 +94,7 @@ const ask = async (
 ) => {
   const { merchantId, mode, customerRef, savedReference, id: tokenId } = token;
   if (savedReference === null) throw new Error(`token ${tokenId} is active without a saved method`);
-  const { amount, orderId, description } = terms;
+  const { amount, orderId, description, metadata = null } = terms;
   const receiptTermsId = receipt && chargeId;
   const whose = { merchantId, shopId, mode, customerRef, tokenId, subscriptionId: null };
   const what = {
@@ -104,6 +104,7 @@ const ask = async (
     savedReference,
     orderId,
     description,
+    metadata,
   } as const;
   const request = { ...whose, ...what, receiptTermsId, idempotencyKey: paymentKey(chargeId) };
   return payments.askCharge(request, requestId);

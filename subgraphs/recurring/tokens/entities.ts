@@ -31,6 +31,8 @@ export const TokenEntity = defineEntity({
     /** The saved method as payments name it; null until it is bound. Never leaves the service. */
     savedReference: p.text().strictNullable(),
     customerEmail: p.text().strictNullable(),
+    /** The merchant's own pairs, in the order in which they came; null: none. */
+    metadata: p.json<Record<string, string>>().columnType('json').strictNullable(),
     lastChargedAt: instant().strictNullable(),
     createdAt: instant(),
   },

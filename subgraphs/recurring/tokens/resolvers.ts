@@ -28,7 +28,8 @@ import {
 /** Fields of a token that are other subgraphs' objects, and its page. */
 export const tokenFields = (
   parts: PageParts,
-): Pick<TokenResolvers, 'shop' | 'bindingPayment' | 'payUrl'> => ({
+): Pick<TokenResolvers, 'shop' | 'bindingPayment' | 'payUrl' | 'metadata'> => ({
+  metadata: ({ metadata }) => metadata ?? {},
   payUrl: (token) => payUrlOf(parts, token),
   shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
   // Tokens are the merchant's, payments the shop's (decision D-03c).
@@ -99,7 +100,7 @@ export const tokenMutations = (
   },
   tokenCharge: async (
     _,
-    { id, amount, orderId, description, receipt, idempotency },
+    { id, amount, orderId, description, receipt, metadata, idempotency },
     { principal, now, requestId },
   ) => {
     const request = {
@@ -107,6 +108,7 @@ export const tokenMutations = (
       amount,
       orderId: orderId ?? null,
       description: description ?? null,
+      ...(metadata ? { metadata } : {}),
       receipt,
       idempotency,
     };

@@ -25,7 +25,7 @@ export interface TokenKey {
 
 const insert: Statement = {
   name: 'token.insert',
-  text: 'insert into token select * from jsonb_populate_recordset(null::token, $1::jsonb)',
+  text: 'insert into token select * from json_populate_recordset(null::token, $1::json)',
 };
 
 /** Writes a new token. */

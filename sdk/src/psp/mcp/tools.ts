@@ -47,6 +47,12 @@ const moments = {
   created_from: moment('made at this moment or later, RFC 3339; not together with from or to'),
   created_to: moment('made before this moment, RFC 3339; not together with from or to'),
 };
+const metadata = {
+  type: 'object',
+  maxProperties: 20,
+  additionalProperties: { type: 'string', maxLength: 500 },
+  description: 'pairs of your own, returned unchanged',
+};
 const customer_ref = text('of this customer, by exactly this reference');
 
 /** Raised to do the same once more: equal calls are one. */
@@ -130,6 +136,7 @@ export const readTools: readonly ReadTool[] = [
     says: 'Payouts of the shop, newest first.',
     takes: {
       status: oneOf(['pending', 'succeeded', 'failed'], 'of one status'),
+      order_id: text('of this order, by exactly this number'),
       ...period,
       ...moments,
       limit,
@@ -230,6 +237,7 @@ export const writeTools: readonly WriteTool[] = [
       description: text('for what'),
       return_url: { type: 'string', format: 'uri', description: 'where the buyer goes afterwards' },
       on_decline: oneOf(['return', 'stay'], 'stay: the page says why a payment failed'),
+      metadata,
       repeat,
     },
     needs: ['amount'],
@@ -261,7 +269,7 @@ export const writeTools: readonly WriteTool[] = [
   {
     name: 'payments_refund',
     says: 'Give money back to the buyer; what remains without an amount.',
-    takes: { id, amount, reason: text('shown to the buyer'), repeat },
+    takes: { id, amount, reason: text('shown to the buyer'), metadata, repeat },
     needs: ['id'],
     amount: async (client, args) => {
       const payment = await client.payments.get(idOf(args));
@@ -283,6 +291,8 @@ export const writeTools: readonly WriteTool[] = [
       },
       bank_id: { type: 'string', pattern: '^[0-9]{12}$', description: 'member_id of the bank' },
       full_name: text("the recipient's name"),
+      order_id: { ...text('number of the order'), maxLength: 64 },
+      metadata,
       repeat,
     },
     needs: ['amount', 'phone', 'bank_id'],
