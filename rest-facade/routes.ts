@@ -474,12 +474,12 @@ const payouts = [
 ];
 
 const money = [
-  row<'GetBalance'>({
+  row<'GetBalance', Empty, { currency: string }>({
     method: 'GET',
     path: '/v1/public/balance',
     operation: 'GetBalance',
     field: 'Query.balance',
-    variables: () => ({}),
+    variables: ({ query: { currency } }) => ({ currency }),
     answer: ({ balance }) => ok(balanceJson(balance)),
   }),
   row<'ListRates'>({

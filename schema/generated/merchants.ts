@@ -1911,7 +1911,7 @@ export type Query = {
   reconciliationRuns: ReconciliationRunConnection;
   /** Differences between registries and our operations, the last found first, narrowed by whatever is given. For the platform's operators. */
   reconciliationDifferences: ReconciliationDifferenceConnection;
-  /** The merchant's balance in the key's mode. An operator names the merchant. */
+  /** The merchant's balance in the key's mode and a currency, zeros where there is nothing in it. An operator names the merchant. */
   balance: Balance;
   /** Rates of the key's shop. */
   rates: Array<Rate>;
@@ -2128,6 +2128,7 @@ export type QueryreconciliationDifferencesArgs = {
 export type QuerybalanceArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
   mode: InputMaybe<Mode>;
+  currency?: Scalars['String']['input'];
 };
 
 
@@ -4623,7 +4624,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   personSessions?: Resolver<Array<ResolversTypes['PersonSession']>, ParentType, ContextType>;
   reconciliationRuns?: Resolver<ResolversTypes['ReconciliationRunConnection'], ParentType, ContextType, Partial<QueryreconciliationRunsArgs>>;
   reconciliationDifferences?: Resolver<ResolversTypes['ReconciliationDifferenceConnection'], ParentType, ContextType, Partial<QueryreconciliationDifferencesArgs>>;
-  balance?: Resolver<ResolversTypes['Balance'], ParentType, ContextType, Partial<QuerybalanceArgs>>;
+  balance?: Resolver<ResolversTypes['Balance'], ParentType, ContextType, RequireFields<QuerybalanceArgs, 'currency'>>;
   rates?: Resolver<Array<ResolversTypes['Rate']>, ParentType, ContextType>;
   balanceAt?: Resolver<ResolversTypes['Balance'], ParentType, ContextType, RequireFields<QuerybalanceAtArgs, 'mode' | 'currency' | 'at'>>;
   ledger?: Resolver<ResolversTypes['LedgerConnection'], ParentType, ContextType, Partial<QueryledgerArgs>>;

@@ -683,7 +683,9 @@ export type ConfirmCheckoutSimulatorMutation = { checkoutSimulatorConfirm:
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
-export type GetBalanceQueryVariables = Exact<{ [key: string]: never; }>;
+export type GetBalanceQueryVariables = Exact<{
+  currency: string;
+}>;
 
 
 export type GetBalanceQuery = { balance: { balance: number, available: number, currency: string, shops: Array<{ shopId: string, shopName: string, balance: number }> } };

@@ -1,6 +1,6 @@
 /** Every route of the API as a method, in groups. A new route is one line here. */
 import { ApiError } from './errors.ts';
-import { list, read, create, act, actWith, type QueryOf } from './routes.ts';
+import { list, read, readOf, create, act, actWith, type QueryOf } from './routes.ts';
 import { streamEvents, type StreamOptions } from './stream.ts';
 import { openTransport, type CallOptions, type ClientOptions, type Send } from './transport.ts';
 
@@ -68,7 +68,7 @@ const moneyRoutesOf = (send: Send) => ({
 const routesOf = (send: Send) => ({
   ...moneyRoutesOf(send),
   balance: {
-    get: read(send, '/v1/public/balance'),
+    get: readOf(send, '/v1/public/balance', 'currency'),
   },
   rates: {
     list: read(send, '/v1/public/rates'),

@@ -90,6 +90,14 @@ export const read =
     return send({ method: 'GET', path: call.path, options }, readJson<JsonOf<Get<P>>>);
   };
 
+/** The same where the query says of what: `name` stands among the options. */
+export const readOf =
+  <P extends ReadPath>(send: Send, path: P, name: keyof QueryOf<P> & string) =>
+  (options?: CallOptions & QueryOf<P>): Promise<JsonOf<Get<P>>> => {
+    const query = options?.[name] === undefined ? {} : { [name]: options[name] };
+    return send({ method: 'GET', path, query, options }, readJson<JsonOf<Get<P>>>);
+  };
+
 /** A route that reads a list: iterate over it, or take its first page. */
 export const list =
   <P extends ListPath>(send: Send, path: P) =>

@@ -23,7 +23,7 @@ type ShopInMode = Parameters<Banks['liveModeRefusal']>[0] & { readonly shopId: s
 
 /**
  * Why no method of the shop takes the currency of a payment whose buyer chooses the method, or pays
- * by card; null when one does, or none takes anything yet.
+ * by card; null when one does (decision D-125). Roubles may wait for a method that comes later.
  */
 const currencyRefusal = async (
   banks: Pick<Banks, 'offered'>,
@@ -32,12 +32,9 @@ const currencyRefusal = async (
 ): Promise<Refused | null> => {
   if (currency === defaultCurrency) return null;
   const holds = capture === 'manual';
-  const isTaken = async (of: string): Promise<boolean> => {
-    const offered = await banks.offered({ ...shop, currency: of, holds });
-    return method === 'any' ? offered.length > 0 : offered.includes('cards');
-  };
-  if ((await isTaken(currency)) || !(await isTaken(defaultCurrency))) return null;
-  return refused('method_unsupported', `no method of the shop takes ${currency}`);
+  const offered = await banks.offered({ ...shop, currency, holds });
+  const isTaken = method === 'any' ? offered.length > 0 : offered.includes('cards');
+  return isTaken ? null : refused('method_unsupported', `no method of the shop takes ${currency}`);
 };
 
 /**

@@ -247,7 +247,7 @@ describe('a payout’s body is checked as the method that it names', () => {
     ],
     [
       '{"amount":1,"method":"payouts_card","phone":"+79161234567","card_pan":"4111111111111111"}',
-      'phone: unknown field, expected amount, currency, method, card_pan, full_name',
+      'phone: unknown field, expected amount, currency, method, card_pan, order_id, metadata, full_name',
     ],
   ];
   for (const [body, message] of rows) {
@@ -280,7 +280,7 @@ describe('a payout’s body is checked as the method that it names', () => {
     ],
     [
       '{"method":"payouts_sbp","items":[{"amount":1,"card_pan":"1"}]}',
-      'items[0].card_pan: unknown field, expected method, amount, currency, phone, bank_id, full_name',
+      'items[0].card_pan: unknown field, expected method, amount, currency, phone, bank_id, full_name, order_id, metadata',
     ],
     [
       '{"method":"payouts_sbp","items":[{"method":"payouts_card"}]}',
@@ -379,7 +379,7 @@ describe('a query that is wrong is 400 bad_request', () => {
       '/payouts?method=sbp',
       'method[0]: expected one of payouts_sbp, payouts_card, payouts_account, got "sbp"',
     ],
-    ['/balance?x=1', 'x: unknown query parameter, expected none'],
+    ['/balance?x=1', 'x: unknown query parameter, expected currency'],
     ['/tokens?customer_ref=a%00b', 'customer_ref: not a valid text'],
   ];
   for (const [path, message] of rows) {

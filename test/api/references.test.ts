@@ -103,6 +103,39 @@ test('so has each item of a batch, and what is wrong with one fails that one alo
   assert.equal((await merchant.call('POST', '/payouts/batch', ill)).status, 400);
 });
 
+test('the balance in another currency is the same object, with zeros where there is nothing (D-125)', async () => {
+  const rubles = await good('GET', '/balance');
+  assert.ok(rubles.balance > 0 && rubles.currency === 'RUB');
+  const same = await good('GET', '/balance?currency=RUB');
+  assert.deepEqual([same.balance, same.shops.length], [rubles.balance, 1]);
+  const { shops, ...nothing } = await good('GET', '/balance?currency=JPY');
+  assert.deepEqual(nothing, { balance: 0, available: 0, currency: 'JPY' });
+  assert.deepEqual(shops, [{ ...rubles.shops[0], balance: 0 }]);
+  const made = { amount: 700, currency: 'JPY', method: 'cards' };
+  const { payment, payment_url } = await good('POST', '/payments', made);
+  await payByCard(payment_url);
+  await confirmAtBank(payment_url).catch(() => {});
+  await eventually(
+    async () => (await good('GET', `/payments/${payment.id}`)).status === 'succeeded',
+    'the payment in yen',
+  );
+  assert.equal((await good('GET', '/balance?currency=JPY')).balance, 700);
+  assert.equal((await good('GET', '/balance')).balance, rubles.balance);
+  for (const wrong of ['', 'usd', 'XXX', 'US', 'USD,EUR'])
+    assert.equal((await merchant.call('GET', `/balance?currency=${wrong}`)).status, 400, wrong);
+});
+
+test('what is created in a currency that no method of the shop takes is 422 (D-125)', async () => {
+  for (const path of ['/payments', '/links']) {
+    const { status, body } = await merchant.call('POST', path, {
+      amount: 700,
+      currency: 'USD',
+      method: 'sbp',
+    });
+    assert.deepEqual([status, body.error.code], [422, 'method_unsupported'], path);
+  }
+});
+
 test('a refund has metadata wherever it is', async () => {
   const path = `/payments/${merchant.paidIds[0]}`;
   const refund = await good('POST', `${path}/refund`, { amount: 100, metadata });

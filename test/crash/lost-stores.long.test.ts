@@ -56,7 +56,8 @@ const readSubject = async (
   const { status, body: answer } = await merchant.call('GET', `/${kind}s/${body.data.id}`);
   if (status === 503) return null;
   if (status !== 200) throw new Error(`GET of a ${kind} answered ${status}`);
-  return answer;
+  const { payment_url: _, ...shown } = answer;
+  return shown;
 };
 
 /**

@@ -270,7 +270,7 @@ export interface paths {
         };
         /**
          * Read the balance
-         * @description The merchant's balance in the key's mode, what of it can be paid out, and its parts by shop.
+         * @description The merchant's balance in the key's mode and one currency, what of it can be paid out, and its parts by shop.
          */
         get: operations["GetBalance"];
         put?: never;
@@ -3934,7 +3934,13 @@ export interface operations {
     };
     GetBalance: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description In which currency, ISO 4217; zeros where there is nothing in it.
+                 * @example USD
+                 */
+                currency?: string;
+            };
             header?: {
                 /**
                  * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands

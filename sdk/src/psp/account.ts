@@ -11,8 +11,10 @@ import { printEvent } from './print-event.ts';
 const balance: Command = {
   name: 'balance',
   says: 'what the merchant has, and what of it may be paid out',
-  run: async ({ client, output }) => {
-    const of = await client().balance.get();
+  options: { currency: { says: 'RUB when left out', value: 'code' } },
+  run: async ({ given, client, output }) => {
+    const currency = given.text('currency');
+    const of = await client().balance.get(currency === undefined ? {} : { currency });
     const money = (value: number): string => formatMoney(value, of.currency, 'en');
     const shops = of.shops.map((shop) => row(money(shop.balance).padStart(18), shop.shop_name));
     const total = `${money(of.balance).padStart(18)}  all shops, ${money(of.available)} available`;

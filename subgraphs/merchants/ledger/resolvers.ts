@@ -7,7 +7,6 @@ import type { Database } from '../../kernel/database/orm.ts';
 import { oneOf } from '../../kernel/database/open-list.ts';
 import { readBalancesAt } from '../../kernel/ledger/balance-at.ts';
 import { readBalances, type ShopBalanceRow } from '../../kernel/ledger/balance.ts';
-import { defaultCurrency } from '../../kernel/rules/money.ts';
 import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
 import { pageOfLedger } from './read-ledger.ts';
 
@@ -30,11 +29,11 @@ export const balanceQueries = ({
   readonly database: Pick<Database, 'pool'>;
 }) =>
   ({
-    balance: async (_, { merchantId, mode }, { principal }) => {
+    balance: async (_, { merchantId, mode, currency }, { principal }) => {
       const read = principal.kind === 'key' ? principal.mode : (mode ?? 'live');
       return balanceOf(
-        await readBalances(pool, merchantOf(principal, merchantId), read, defaultCurrency),
-        defaultCurrency,
+        await readBalances(pool, merchantOf(principal, merchantId), read, currency),
+        currency,
       );
     },
     balanceAt: async (_, { merchantId, mode, currency, at }, { principal }) =>

@@ -81,8 +81,11 @@ export const readTools: readonly ReadTool[] = [
   {
     name: 'balance_get',
     says: 'What the merchant has, and what of it may be paid out.',
-    takes: {},
-    call: (client) => client.balance.get(),
+    takes: {
+      currency: { type: 'string', pattern: '^[A-Z]{3}$', description: 'RUB when left out' },
+    },
+    call: (client, { currency }) =>
+      client.balance.get(typeof currency === 'string' ? { currency } : {}),
   },
   {
     name: 'rates_list',
