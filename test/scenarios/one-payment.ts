@@ -113,9 +113,9 @@ export const onePayment = (started: () => Service): void =>
       assert.equal(webhook.headers['x-psp-event-id'], webhook.body.id);
 
       const paid = await merchant.call('GET', `/payments/${payment.id}`);
-      const { payment_url: page, ...shown } = paid.body;
+      const { payment_url: address, ...shown } = paid.body;
       assert.deepEqual(
-        [webhook.body.data, page],
+        [webhook.body.data, address],
         [shown, null],
         'what GET answers, without its page',
       );
