@@ -231,6 +231,11 @@ describe('personal data', () => {
           merchantId,
           name === 'customer_ref' ? `buyer-8 ${trace}` : trace,
         ]);
+    for (const table of ['refund', 'payout', 'token', 'subscription'])
+      await query(
+        `update ${table} set metadata = json_build_object('cart', $2::text) where merchant_id = $1`,
+        [merchantId, trace],
+      );
     assert.deepEqual(
       await among(),
       columns.flat().map(([table, name]) => `${table}.${name}`),
