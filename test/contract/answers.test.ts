@@ -98,6 +98,7 @@ const bodies: Readonly<Record<string, object>> = {
   CreatePayoutBatch: { method: 'payouts_sbp', items: [{ amount: 1 }] },
   CreateSubscription: { amount: 1, customer_ref: 'c' },
   CreateToken: { customer_ref: 'c' },
+  CreateCustomerSession: { customer_ref: 'c' },
   ChargeToken: { amount: 1 },
   CreateLink: { amount: 1 },
   CloseReceipt: {

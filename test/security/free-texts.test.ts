@@ -78,6 +78,7 @@ const ours: Readonly<Record<string, readonly string[]>> = {
   SubscriptionCharge: ['currency', 'failureCode'],
   SubscriptionCreated: ['payUrl'],
   TokenCreated: ['payUrl'],
+  CustomerSessionCreated: ['url'],
   Shop: ['allowList'],
   ApiKey: ['prefix', 'scopes', 'requestedBy', 'approvedBy'],
   TimelineCreated: ['keyPrefix'],
