@@ -13,13 +13,19 @@ const post = async (url: string, init: RequestInit): Promise<Response> => {
   return response;
 };
 
-const postJson = (url: string, body: object, signal: Signal): Promise<Response> => {
+/** Sends what the page sends. */
+export const postJson = (url: string, body: object, signal: Signal): Promise<Response> => {
   const headers = { 'content-type': 'application/json' };
   return post(url, { headers, body: JSON.stringify(body), signal });
 };
 
 /** A card that the simulated bank takes. */
-const card = { number: '4111111111111111', expiry: '12/39', cvc: '123', holder: 'TEST BUYER' };
+export const testCard = {
+  number: '4111111111111111',
+  expiry: '12/39',
+  cvc: '123',
+  holder: 'TEST BUYER',
+};
 
 /** Pays on the page of a payment whose method is fixed. */
 export const pay = async (
@@ -27,7 +33,7 @@ export const pay = async (
   method: 'sbp' | 'cards',
   signal: Signal = null,
 ): Promise<void> =>
-  void (await postJson(`${paymentUrl}/pay`, method === 'cards' ? { card } : {}, signal));
+  void (await postJson(`${paymentUrl}/pay`, method === 'cards' ? { card: testCard } : {}, signal));
 
 /** Chooses SBP on the page of a payment that leaves the method open, and pays. */
 export const chooseAndPay = async (paymentUrl: string, signal: Signal = null): Promise<void> => {
@@ -41,4 +47,35 @@ export const useLink = async (linkUrl: string, signal: Signal = null): Promise<s
   const location = headers.get('location');
   if (location === null) throw new Failure('refused', `${linkUrl} led to no payment`);
   return new URL(location, linkUrl).href;
+};
+
+/** Sends a plain form of the page. */
+export const postForm = (
+  url: string,
+  fields: Record<string, string>,
+  signal: Signal,
+): Promise<Response> => post(url, { body: new URLSearchParams(fields), signal });
+
+/** What the page of a payment shows. */
+export interface PageState {
+  readonly paymentId: string;
+  readonly mode: 'test' | 'live';
+  readonly status: string;
+  readonly method: string;
+  /** What the buyer may choose from. */
+  readonly methods: readonly string[];
+  /** What the bank asks of the buyer; null while it has no order. */
+  readonly step: string | null;
+  readonly failureCode: string | null;
+  /** What the simulated bank is going to do; null for a live payment. */
+  readonly plannedOutcome: string | null;
+}
+
+/** Reads the state of a payment's page. */
+export const readPage = async (paymentUrl: string, signal: Signal): Promise<PageState> => {
+  const response = await fetch(`${paymentUrl}/state`, { signal });
+  if (!response.ok)
+    throw new Failure('refused', `there is no test payment at ${paymentUrl} (${response.status})`);
+  // The page's own script reads the same.
+  return (await response.json()) as PageState;
 };

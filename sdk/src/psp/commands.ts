@@ -7,6 +7,7 @@ import { links } from './links.ts';
 import { listen } from './listen.ts';
 import { logs } from './logs.ts';
 import { mcp } from './mcp/command.ts';
+import { payCommand } from './pay.ts';
 import { payments } from './payments.ts';
 import { payouts } from './payouts.ts';
 import { setup } from './setup.ts';
@@ -25,6 +26,7 @@ export const commands: readonly Command[] = [
   ...setup,
   listen,
   trigger,
+  payCommand,
   ...payments,
   ...payouts,
   ...subscriptions,

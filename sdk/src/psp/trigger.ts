@@ -28,7 +28,7 @@ const nobody = { ...to, phone: '+79000000001' };
 const patience_ms = 300_000;
 
 /** Looks until it finds something; says when a frozen clock is in the way, gives up after a while. */
-const until = async <Found>(
+export const until = async <Found>(
   { stopped, testClock, output }: Context,
   what: string,
   look: () => Promise<Found | null | undefined>,
