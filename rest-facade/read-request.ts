@@ -1,12 +1,15 @@
 /**
- * A request as the operation takes it, or what is wrong with it: id, query, body, idempotency key,
- * in this order.
+ * A request as the operation takes it, or what is wrong with it: version, id, query, body,
+ * idempotency key, in this order.
  */
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { is, object, string } from 'valibot';
 import type { Idempotency } from '../schema/generated/operations.ts';
 import type { KeyPrincipal, Scope } from '../subgraphs/kernel/service/access/principal.ts';
+import { headerValues } from '../gateway/callers/header-values.ts';
+import { asCame } from '../subgraphs/kernel/rules/repeatable.ts';
+import { apiVersion } from '../schema/api-version.ts';
 import { isCompressed, identityOnly } from '../gateway/graphql/raw-body.ts';
 import { timesSent } from './authenticate.ts';
 import { readBody } from './read-body.ts';
@@ -122,6 +125,17 @@ export const bodyScopeOf = ({ bodyScope }: Route, { body }: FastifyRequest): Sco
 export const lacksScope = (scope: Scope): Refusal =>
   refuse('scope_required', `the key lacks the scope ${scope}`);
 
+/** The dates of the API that a request may name: it has one so far. */
+const knownVersions: readonly string[] = [apiVersion];
+
+/** Refuses another date; null for a known one, and without any. */
+const unknownVersion = (named: readonly string[]): Refusal | null => {
+  const unknown = named.find((date) => !knownVersions.includes(date));
+  if (unknown === undefined) return null;
+  const known = knownVersions.join(', ');
+  return refuse('bad_request', `X-Api-Version: expected one of ${known}, got ${asCame(unknown)}`);
+};
+
 /**
  * Compiles a route's rules; the reader also checks the scope that a body decides, as soon as the
  * body can be read (decision D-09).
@@ -134,6 +148,8 @@ export const compileRequest = (
   const query = compileQuery(operation.parameters);
   const body = compileBody(operation.body?.schema ?? null);
   return (request, principal) => {
+    const unknown = unknownVersion(headerValues(request.raw, 'x-api-version'));
+    if (unknown) return unknown;
     const parsed = parsedBody(request, operation);
     if ('code' in parsed && 'message' in parsed) return parsed;
     const scope = route.bodyScope?.(parsed.value) ?? null;

@@ -124,7 +124,7 @@ export const registerEdge = async (
     const live = { liveSubscriptions, liveEvents };
     const openStream = openEventStream(app, { ...live, authenticator, bus, log });
     const bankCallbacks = { addressOf, routes: bankNotifications };
-    const parts = { supergraph, authenticator, limiter, openStream, bankCallbacks, log };
+    const parts = { supergraph, authenticator, limiter, openStream, bankCallbacks, publicUrl, log };
     await registerRestFacade(app, parts);
     const issuerLogin = readToken && openLogin(config, readToken);
     const ways = { issuerLogin, hasLinks: config.oidc === null };

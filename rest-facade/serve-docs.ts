@@ -89,9 +89,15 @@ const referencePaths = [
 ];
 
 /** Adds them. The reference is large and seldom looked at: it is loaded at the first look. */
-export const serveDocs = async (app: FastifyInstance, { document }: Contract): Promise<void> => {
+export const serveDocs = async (
+  app: FastifyInstance,
+  { document }: Contract,
+  publicUrl: string,
+): Promise<void> => {
   const json = { 'content-type': 'application/json; charset=utf-8', 'cache-control': cacheControl };
-  const description = await prepareAnswer(JSON.stringify(document), json);
+  // Tools that import the document call the address that serves it.
+  const servers = [{ url: publicUrl, description: 'This installation' }];
+  const description = await prepareAnswer(JSON.stringify({ ...document, servers }), json);
   // It stands among the routes whose every answer says what is left (decision D-08).
   app.get(documentPath, (request, reply) =>
     sendAnswer(request, reply.headers(app.ownAnswers.headersOf(request.raw)), description),

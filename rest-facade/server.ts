@@ -16,6 +16,8 @@ import { openLongAnswers } from './walk-pages.ts';
 
 export interface RestFacadeParts extends Omit<CallParts, 'longAnswers'> {
   readonly bankCallbacks: BankCallbackParts;
+  /** Where the API is, as its callers see it; without a slash at the end. */
+  readonly publicUrl: string;
   readonly authenticator: Pick<Authenticator, 'ofHeader' | 'isKnown' | 'checkRequest'>;
 }
 
@@ -57,7 +59,7 @@ export const registerRestFacade = async (
     const longAnswers = openLongAnswers();
     for (const route of routes) addRoute(scope, route, contract, { ...parts, longAnswers });
   });
-  await serveDocs(app, contract);
+  await serveDocs(app, contract, parts.publicUrl);
   await takeBankCallbacks(app, parts.bankCallbacks, parts);
 };
 

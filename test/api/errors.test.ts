@@ -69,7 +69,7 @@ const payments: readonly (readonly [string, string])[] = [
   ['{}', `amount: required, ${integer}, got nothing`],
   [
     '{"amount":1,"sum":1}',
-    'sum: unknown field, expected amount, currency, method, capture, order_id, customer_id, return_url, description, webhook_url, ttl_minutes, metadata, receipt',
+    'sum: unknown field, expected amount, currency, method, capture, order_id, customer_id, return_url, on_decline, description, webhook_url, ttl_minutes, metadata, receipt',
   ],
   ['{"amount":1,"currency":"RUR1"}', 'currency: expected an ISO 4217 currency code, got "RUR1"'],
   ['{"amount":1,"currency":"rub"}', 'currency: expected an ISO 4217 currency code, got "rub"'],
@@ -417,4 +417,28 @@ describe('a body where there is none', () => {
       (await send(`/payments/${id}/cancel`, '{"a":1}')).message,
       'a: unknown field, expected none',
     ));
+});
+
+test('a request may name the date of the API: an unknown one is 400 with the known ones', async () => {
+  const dated = (version: string) =>
+    send('/payments', '{"amount":100}', { 'x-api-version': version });
+  assert.equal((await dated('2026-05-06')).status, 201);
+  for (const version of ['2026-05-07', 'latest', '2026-05-06, 2026-05-06']) {
+    const { status, code, message } = await dated(version);
+    assert.deepEqual([status, code], [400, 'bad_request']);
+    assert.equal(
+      message,
+      `X-Api-Version: expected one of 2026-05-06, got ${JSON.stringify(version)}`,
+    );
+  }
+  const listed = await fetch(`${service.rest}/v1/public/payments`, {
+    headers: { authorization: `Bearer ${key}`, 'x-api-version': '1' },
+  });
+  assert.equal(listed.status, 400);
+});
+
+test('the document names the address that serves it', async () => {
+  const read = await fetch(`${service.rest}/v1/public/openapi.json`);
+  const { url } = JSON.parse(await read.text()).servers[0];
+  assert.equal((await fetch(`${url}/v1/public/openapi.json`)).status, 200);
 });

@@ -23,7 +23,12 @@ const serve = async (t: TestContext) => {
     overload: null,
   });
   const openStream = openEventStream(app, { ...parts, ping_ms: 10 });
-  await registerRestFacade(app, { ...parts, openStream, bankCallbacks: noBankCallbacks });
+  await registerRestFacade(app, {
+    ...parts,
+    openStream,
+    publicUrl: 'https://api.example',
+    bankCallbacks: noBankCallbacks,
+  });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   t.after(() => app.close());
   return { fixture: parts.fixture, stream: `${url}/v1/public/events` };

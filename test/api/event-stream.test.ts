@@ -32,7 +32,12 @@ const serve = async (t: TestContext, parts: Parts, ping_ms?: number) => {
     ...parts,
     ...(ping_ms === undefined ? {} : { ping_ms }),
   });
-  await registerRestFacade(app, { ...parts, openStream, bankCallbacks: noBankCallbacks });
+  await registerRestFacade(app, {
+    ...parts,
+    openStream,
+    publicUrl: 'https://api.example',
+    bankCallbacks: noBankCallbacks,
+  });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   t.after(() => app.close());
   return { ...parts, app, url };

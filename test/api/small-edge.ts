@@ -152,6 +152,7 @@ export const openSmallEdge = async (
     authenticator,
     limiter,
     openStream,
+    publicUrl: 'https://api.example',
     bankCallbacks: noBankCallbacks,
     log,
   });

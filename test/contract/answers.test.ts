@@ -57,6 +57,7 @@ await registerRestFacade(app, {
   authenticator,
   limiter,
   openStream: (_request, reply) => reply.send(''),
+  publicUrl: 'https://api.example',
   bankCallbacks: noBankCallbacks,
   log,
 });

@@ -9,7 +9,7 @@ import { readOperations, readSubgraphSdl, subgraphNames } from '../../schema/sou
 import { streamKinds, webhookEvents } from '../../subgraphs/kernel/rules/event.ts';
 import { refusalCodes } from '../../subgraphs/kernel/rules/refusal.ts';
 import { access } from '../../subgraphs/kernel/service/access/access.ts';
-import { apiVersion } from '../../subgraphs/kernel/service/http/http-errors.ts';
+import { apiVersion } from '../../schema/api-version.ts';
 import { documented } from './documented.ts';
 
 const contract = readContract();

@@ -21,7 +21,7 @@ import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import { seal, unseal } from '../../kernel/service/access/vault.ts';
 import { customerRef_max_chars, returnUrlMistake } from '../rules/token.ts';
 
-export const sessionTtl_default_min = 30;
+const sessionTtl_default_min = 30;
 const sessionTtl_max_min = 1_440;
 
 /** One customer of one shop and mode. */

@@ -4,14 +4,12 @@
  */
 import type { Duplex } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
+import { apiVersion } from '../../../../schema/api-version.ts';
 import { errorJson } from '../../../../schema/wire.ts';
 import { requestIdOf } from '../tracing/telemetry.ts';
 
 // An `import` of it would load Node's own fetch and WebSocket, which nothing here uses.
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
-
-/** Contract, "Versioning". */
-export const apiVersion = '2026-05-06';
 
 export interface Envelope {
   readonly status: number;

@@ -9,7 +9,8 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { errorJson } from '../../../../schema/wire.ts';
 import type { Config } from '../config/config.ts';
 import { cutUnfinished } from './cut-unfinished.ts';
-import { answerParserError, apiVersion, envelopeOf } from './http-errors.ts';
+import { apiVersion } from '../../../../schema/api-version.ts';
+import { answerParserError, envelopeOf } from './http-errors.ts';
 import { methodsByPath, type AllowedMethods } from './http-methods.ts';
 import { shedLoad, type OverloadParts } from './overload.ts';
 import { httpRequests, metrics, requestIdOf, type Logger } from '../tracing/telemetry.ts';
