@@ -101,7 +101,7 @@ export const rooms: readonly Room[] = [
   {
     row: [
       '`rest-facade/`',
-      'rest-facade, gateway, schema, `kernel/service/{access,bank-notifications,bus,config,graph,tracing}`, `kernel/rules/{event,failure-code,refusal,repeatable,uuid}`',
+      'rest-facade, gateway, schema, `kernel/service/{access,bank-notifications,bus,config,free-texts,graph,tracing}`, `kernel/rules/{card-in-text,event,failure-code,refusal,repeatable,uuid}`',
     ],
     holds: under('rest-facade/'),
     mayImport: ({ to }) =>
@@ -109,11 +109,19 @@ export const rooms: readonly Room[] = [
         'rest-facade/',
         'gateway/',
         'schema/',
-        ...inKernel('service', 'bank-notifications', 'bus'),
+        ...inKernel('service', 'bank-notifications', 'bus', 'free-texts'),
         ...['access', 'config', 'graph', 'tracing'].map(
           (folder) => `subgraphs/kernel/service/${folder}/`,
         ),
-        ...inKernel('rules', 'event', 'failure-code', 'refusal', 'repeatable', 'uuid'),
+        ...inKernel(
+          'rules',
+          'card-in-text',
+          'event',
+          'failure-code',
+          'refusal',
+          'repeatable',
+          'uuid',
+        ),
       )(to),
   },
   {

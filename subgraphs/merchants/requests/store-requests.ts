@@ -9,7 +9,7 @@ import { run, type Runner, type Statement } from '../../kernel/database/statemen
 import type { ApiRequestNote } from '../../../schema/generated/merchants.ts';
 
 /** So many requests of a merchant are kept: nobody fills the disk. The oldest go. */
-export const requestsOfMerchant_max = 20_000;
+const requestsOfMerchant_max = 20_000;
 /** After so many new ones of a merchant it is looked whether there are too many. */
 const looked_rows = 1_000;
 const merchants_max = 10_000;
