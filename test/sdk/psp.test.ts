@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { commands } from '../../sdk/src/psp/commands.ts';
 import { row } from '../../sdk/src/psp/output.ts';
 import { splitPage } from '../../sdk/src/psp/log-text.ts';
-import { askGraph, makeMerchant } from '../support/merchant.ts';
+import { askGraph, makeMerchant, openReceiver } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { operatorToken } from '../support/service.ts';
 import { openPsp } from './run-psp.ts';
@@ -286,6 +286,34 @@ describe('psp', () => {
     });
     assert.equal(bash.stdout.trim(), 'deactivate', bash.stderr);
     assert.match((await psp.run(['completion', 'zsh'])).out, /^#compdef psp/);
+  });
+
+  test('shows what became of calls, and names every wrong field', async () => {
+    const wrong = await psp.run(['post', '/payments', '{"amount": 0, "ttl_minutes": 0}']);
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.err, /amount: .*\n {2}ttl_minutes: /);
+    const id = /\(request ([^)]+)\)/.exec(wrong.err)?.[1] ?? '';
+    const call = await eventually(async () => {
+      const { code, out } = await psp.run(['logs', id, '--json']);
+      return code === 0 && JSON.parse(out);
+    }, 'the call in the log');
+    assert.deepEqual(JSON.parse(call.request_body), { amount: 0, ttl_minutes: 0 });
+    const listed = await psp.json('logs', '--status', '400', '--limit', '200');
+    assert.ok(listed.some((one) => one.id === id));
+  });
+
+  test('delivers an event once more', async (t) => {
+    const receiver = await openReceiver();
+    t.after(() => receiver.close());
+    await merchant.endpoint(receiver.url, ['payment_cancelled']);
+    const [{ id }] = await psp.json('trigger', 'payment.cancelled');
+    await receiver.until(({ body }) => body.id === id);
+    const [again] = await psp.json('events', 'resend', id);
+    assert.deepEqual([again.id, again.url], [id, receiver.url]);
+    await eventually(
+      () => receiver.received.filter(({ body }) => body.id === id).length > 1,
+      'the second delivery',
+    );
   });
 });
 

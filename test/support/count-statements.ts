@@ -9,7 +9,7 @@ interface Counted {
 
 /** What is written beside the work, a second or ten later, is no part of what something takes. */
 const isBeside = (text: string): boolean =>
-  /^insert into (?:bank_call|bank_health|page_opening) /.test(text);
+  /^insert into (?:api_request|bank_call|bank_health|page_opening) /.test(text);
 
 /** Counts the statements that the pool's connections send from now on, and their rows. */
 export const countStatements = (pool: pg.Pool): Counted => {

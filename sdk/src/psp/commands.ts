@@ -10,6 +10,7 @@ import { mcp } from './mcp/command.ts';
 import { payCommand } from './pay.ts';
 import { payments } from './payments.ts';
 import { payouts } from './payouts.ts';
+import { resend } from './resend.ts';
 import { setup } from './setup.ts';
 import { subscriptions } from './subscriptions.ts';
 import { trigger } from './trigger.ts';
@@ -33,6 +34,7 @@ export const commands: readonly Command[] = [
   ...links,
   ...account,
   logs,
+  resend,
   ...anyCall,
   mcp,
   completion,

@@ -1,6 +1,7 @@
 /** A shop's test clock, which operators set by GraphQL: days pass in seconds. */
 import { wait } from '../retry.ts';
 import { Failure } from './failure.ts';
+import { askGraph, type OperatorGraph } from './operator-graph.ts';
 
 /** A shop's test clock, as each answer in test mode has it. */
 export interface TestClock {
@@ -19,17 +20,10 @@ export const frozenSays = ({ at }: TestClock): string =>
   `the shop's test clock is frozen at ${at}: what waits for the simulated bank or for a moment goes on once the clock is advanced, resumed or removed`;
 
 /** Where the graph is, who asks, and which shop's clock it is. */
-export interface ClockOf {
-  readonly url: string;
-  readonly operatorToken: string;
+export interface ClockOf extends OperatorGraph {
   readonly merchantId: string;
   readonly shopId: string;
   readonly stopped: AbortSignal;
-}
-
-interface GraphAnswer {
-  readonly errors?: readonly { readonly message: string }[];
-  readonly data?: Readonly<Record<string, ClockState | null>>;
 }
 
 interface ClockState {
@@ -46,20 +40,14 @@ const ask = async (
   signal: Signal = clock.stopped,
 ): Promise<ClockState | null> => {
   const { merchantId, shopId } = clock;
-  const response = await fetch(`${clock.url}/graphql`, {
-    method: 'POST',
+  const variables = { m: merchantId, s: shopId };
+  const data = await askGraph<Readonly<Record<string, ClockState | null>>>(
+    clock,
+    'the test clock',
+    { query, variables },
     signal,
-    headers: {
-      'content-type': 'application/json',
-      authorization: `Bearer ${clock.operatorToken}`,
-    },
-    body: JSON.stringify({ query, variables: { m: merchantId, s: shopId } }),
-  });
-  // The query below selects no more than this.
-  const { errors, data } = (await response.json()) as GraphAnswer;
-  const [error] = errors ?? [];
-  if (error) throw new Failure('refused', `the test clock: ${error.message}`);
-  const state = data?.[field] ?? null;
+  );
+  const state = data[field] ?? null;
   if (state?.message !== undefined)
     throw new Failure('refused', `the test clock: ${state.message}`);
   return state;

@@ -9,6 +9,7 @@ import type { Schemas, WebhookEventName } from '../schemas.ts';
 import { chooseAndPay, pay, useLink } from './buyer.ts';
 import type { Command, Context } from './command.ts';
 import { Failure } from './failure.ts';
+import { operatorGraphOf } from './operator-graph.ts';
 import { readAmount } from './read-values.ts';
 import { frozenSays, liveUntil } from './test-clock.ts';
 
@@ -106,13 +107,8 @@ const receiptOf = async (
 };
 
 const pastDue: Trigger = async (context, client, amount) => {
-  const { url, env, stopped } = context;
-  const operatorToken = env['PSP_OPERATOR_TOKEN'];
-  if (!operatorToken)
-    throw new Failure(
-      'setup',
-      'a test clock is set with the operator token: put it into PSP_OPERATOR_TOKEN (npm start prints it)',
-    );
+  const { stopped } = context;
+  const graph = operatorGraphOf(context, 'a test clock is set');
   // The last two digits decide: 02 is insufficient_funds. The trial binds the method without them.
   const { subscription, pay_url } = await client.subscriptions.create({
     amount: Math.ceil(amount / 100) * 100 + 2,
@@ -127,7 +123,7 @@ const pastDue: Trigger = async (context, client, amount) => {
     return status === 'active' ? next_charge_at : null;
   });
   const moment = new Date(Date.parse(due) + 120_000);
-  await liveUntil({ url, operatorToken, merchantId, shopId, stopped }, moment);
+  await liveUntil({ ...graph, merchantId, shopId, stopped }, moment);
   await until(context, 'the declined charge', async () => {
     const { status } = await client.subscriptions.get(id);
     return status === 'past_due' ? status : null;
