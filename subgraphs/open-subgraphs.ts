@@ -141,17 +141,16 @@ const openCabinetWakes = ({
 });
 
 const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema => {
-  const { database, banks, policies, clocks, openings, now, secrets, publicUrl, log } = parts;
+  const { database, banks, policies, clocks, customers, openings, secrets, publicUrl, log } = parts;
+  const common = { database, policies, clocks };
   switch (name) {
     case 'payments':
       return buildSubgraph(
         paymentsSubgraph({
+          ...common,
           openings,
-          database,
           banks,
-          policies,
-          clocks,
-          customers: parts.customers,
+          customers,
           privateTargets: parts.privateTargets,
           publicUrl,
           pageSecret: secrets.page,
@@ -162,10 +161,8 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
     case 'payouts':
       return buildSubgraph(
         payoutsSubgraph({
-          database,
+          ...common,
           banks,
-          policies,
-          clocks,
           log,
           fingerprintKey: secrets.fingerprint,
           wakeRelay: openWake(parts),
@@ -175,10 +172,8 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
     case 'recurring':
       return buildSubgraph(
         recurringSubgraph({
-          database,
-          customers: parts.customers,
-          policies,
-          clocks,
+          ...common,
+          customers,
           publicUrl,
           customerSecret: secrets.customer,
           pageSecret: secrets.page,
@@ -188,14 +183,12 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
     case 'merchants':
       return buildSubgraph(
         merchantsSubgraph({
-          database,
+          ...common,
           bus: parts.bus,
-          policies,
           vaultKey: secrets.vault,
           fingerprintKey: secrets.fingerprint,
           privateTargets: parts.privateTargets,
-          clocks,
-          realNow: now,
+          realNow: parts.now,
           ...openCabinetWakes(parts),
         }),
       );

@@ -72,11 +72,6 @@ export const SubscriptionEntity = defineEntity({
       properties: ['merchantId', 'mode', 'status', 'createdAt', 'id'],
     },
     { name: 'subscription_newest', properties: ['mode', 'createdAt', 'id'] },
-    {
-      name: 'subscription_of_customer',
-      properties: ['merchantId', 'mode', 'customerRef'],
-      where: "status <> 'cancelled'",
-    },
     { name: 'subscription_due', properties: ['dueAt'], where: 'due_at is not null' },
     {
       name: 'subscription_due_of_merchant',

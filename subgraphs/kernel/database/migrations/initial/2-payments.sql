@@ -57,6 +57,7 @@ create table payment (
   capture text,
   amount_captured bigint,
   capture_before timestamptz(3),
+  on_decline text,
   hold_order text,
   hold_key uuid,
   receipt_terms_id uuid,
@@ -72,6 +73,7 @@ create table payment (
   ),
   constraint payment_of_token check ((kind is null) = (token_id is null)),
   constraint payment_capture check (capture = 'manual'),
+  constraint payment_on_decline check (on_decline = 'stay'),
   constraint payment_captured check (amount_captured >= 1 and amount_captured <= amount),
   constraint payment_hold check (
     ((hold_order is null) = (hold_key is null))
@@ -91,7 +93,8 @@ create index payment_session_due on payment (processing_until) where status = 'p
 create index payment_ask_due on payment (ask_at) where ask_at is not null;
 create index payment_public on payment (public_id);
 create index payment_order on payment (merchant_id, order_id);
-create index payment_customer on payment (merchant_id, customer_id) where customer_id is not null;
+create index payment_of_customer on payment (merchant_id, customer_id, created_at, id)
+  where customer_id is not null;
 create index payment_rrn on payment (merchant_id, rrn) where rrn is not null;
 create index payment_filter on payment (merchant_id, shop_id, mode, status, created_at, id);
 create index payment_hold_due on payment (capture_before)
@@ -173,6 +176,7 @@ create table refund (
   bank_ref text,
   ask_at timestamptz(3),
   receipt_terms_id uuid,
+  metadata json,
   primary key (merchant_id, id),
   constraint refund_amount check (amount >= 1 and amount <= 9007199254740991),
   constraint refund_final check ((status = 'pending') = (completed_at is null)),

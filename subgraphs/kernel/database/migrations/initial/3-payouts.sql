@@ -26,6 +26,8 @@ create table payout (
   recipient_inn text,
   sent_at timestamptz(3),
   ask_at timestamptz(3),
+  order_id text,
+  metadata json,
   primary key (merchant_id, id),
   constraint payout_amount check (amount >= 1 and amount <= 9007199254740991),
   constraint payout_fee check (fee >= 0 and fee <= 9007199254740991),
@@ -36,6 +38,8 @@ create table payout (
 );
 create index payout_registry on payout (merchant_id, shop_id, mode, created_at, id);
 create index payout_filter on payout (merchant_id, shop_id, mode, status, method, created_at, id);
+create index payout_order on payout (merchant_id, order_id, created_at, id)
+  where order_id is not null;
 create index payout_ask_due on payout (ask_at) where ask_at is not null;
 create index payout_pending on payout (created_at) where status = 'pending';
 create index payout_newest on payout (mode, created_at, id);

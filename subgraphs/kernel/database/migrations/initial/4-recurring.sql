@@ -17,6 +17,7 @@ create table token (
   binding_payment_id uuid,
   saved_reference text,
   customer_email text,
+  metadata json,
   primary key (merchant_id, id),
   constraint token_status check (status in ('pending', 'active', 'cancelled')),
   constraint token_active check (status <> 'active' or saved_reference is not null)
@@ -24,6 +25,7 @@ create table token (
 create index token_customer on token (merchant_id, mode, customer_ref, created_at);
 create index token_pending on token (created_at) where status = 'pending';
 create index token_list on token (merchant_id, mode, created_at, id);
+create index token_filter on token (merchant_id, mode, status, created_at, id);
 
 -- A subscription: an amount that is charged by a saved method in each period.
 create table subscription (
@@ -55,6 +57,8 @@ create table subscription (
   cancelled_at timestamptz(3),
   cancel_reason text,
   receipt_terms_id uuid,
+  metadata json,
+  return_url text,
   primary key (merchant_id, id),
   constraint subscription_amount check (amount >= 1 and amount <= 9007199254740991),
   constraint subscription_status check (
@@ -66,6 +70,8 @@ create table subscription (
   constraint subscription_counts check (periods >= 0 and failures >= 0 and failures <= 2)
 ) with (fillfactor = 80);
 create index subscription_list on subscription (merchant_id, mode, created_at, id);
+create index subscription_customer on subscription (merchant_id, mode, customer_ref, created_at, id);
+create index subscription_filter on subscription (merchant_id, mode, status, created_at, id);
 create index subscription_due on subscription (due_at) where due_at is not null;
 create index subscription_due_of_merchant on subscription (merchant_id, due_at)
   where due_at is not null;

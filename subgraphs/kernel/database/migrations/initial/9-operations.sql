@@ -226,3 +226,29 @@ create table kept_key (
   sealed text not null,
   primary key (purpose, generation)
 );
+
+-- A request of a key that was refused, that failed, or that created something; bodies are masked.
+-- The caller may name several requests with one id. Partitioned by the day, so that a day is dropped
+-- and not deleted row by row.
+create table api_request (
+  merchant_id uuid not null,
+  id uuid not null,
+  shop_id uuid not null,
+  mode text not null,
+  request_id text not null,
+  method text not null,
+  path text not null,
+  status int not null,
+  code text,
+  key_prefix text not null,
+  idempotency_key text,
+  duration_ms int not null,
+  request_body text,
+  response_body text,
+  created_at timestamptz(3) not null,
+  primary key (merchant_id, id, created_at)
+) partition by range (created_at);
+create index api_request_list on api_request (merchant_id, shop_id, mode, created_at, id);
+create index api_request_id on api_request (merchant_id, request_id, created_at);
+create table partitions.api_request_default partition of api_request default
+  with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
