@@ -153,7 +153,7 @@ const run = async (
   const running = await startRoles(config, roles, log, { progress, stopping, postgres });
   if (roles.migrate && !roles.all) return running.close();
   // From now on the old generation grows by 30 % over what is live before it is collected; by
-  // default V8 goes by the memory of the machine (decision A-161).
+  // default V8 goes by the memory of the machine.
   setFlagsFromString('--heap-growing-percent=30');
   print(`  Ready in ${((performance.now() - began) / 1_000).toFixed(1)} s.`);
   if (roles.all) print(banner(running, read.operatorToken === null));

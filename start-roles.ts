@@ -103,7 +103,7 @@ const listenForMetrics = async (
     .catch((error: unknown) => Promise.reject(explainListening(error, address)));
 };
 
-/** The network by which callers count before they are known (decision D-11). */
+/** The network by which callers count before they are known. */
 const openNetworkOf = async ({
   trustedProxies,
 }: ProcessConfig): Promise<OverloadParts['networkOf']> => {

@@ -1,7 +1,7 @@
 /**
  * A subgraph in another process, over HTTP with keep-alive connections. A request whose process
- * died under it is sent once more where that is safe (decision A-287): a query, or a call that may
- * be repeated. Any other may have taken effect.
+ * died under it is sent once more where that is safe: a query, or a call that may be repeated. Any
+ * other may have taken effect.
  */
 import {
   GraphQLError,
@@ -55,7 +55,7 @@ import { AnsweredOtherwise, isLost } from './lost-call.ts';
 import { shareRequests, type SharedOperation } from './share-requests.ts';
 
 const connectTimeout_ms = 2_000;
-/** Longer than a bank may take within a call (decision D-31: 10 s). */
+/** Longer than a bank may take within a call (10 s). */
 const defaultAnswerTimeout_ms = 20_000;
 const connections = 64;
 

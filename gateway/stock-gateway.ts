@@ -74,10 +74,7 @@ const unknownSubgraph = (name: string): never => {
   throw new Error(`the supergraph names a subgraph that is not ours: ${name}`);
 };
 
-/**
- * The stock executor validates variables itself. Their values are removed from its messages
- * (decision D-06).
- */
+/** The stock executor validates variables itself. Their values are removed from its messages. */
 const withoutValues =
   (executor: GatewayExecutor): GatewayExecutor =>
   async (context) => {

@@ -1,6 +1,6 @@
 /**
- * Who calls the REST API: decisions D-01 (one answer for every wrong key) and D-40a (one header,
- * and the key nowhere else).
+ * Who calls the REST API. Every wrong key has one answer; a key comes in one header and nowhere
+ * else.
  */
 import type { FastifyRequest } from 'fastify';
 import { authorizationOf, type Authenticator } from '../gateway/callers/authenticate.ts';

@@ -1,5 +1,5 @@
 /**
- * One call, checked in the order of decision D-09: route, key, allow-list, signature, live enabled,
+ * One call, checked in the order of the contract: route, key, allow-list, signature, live enabled,
  * rate limit, scope, body, and then the operation. The key and its address are checked before the
  * body is read (server.ts); everything else stands here, in that order.
  */
@@ -140,7 +140,7 @@ const refusalOf = (error: GraphQLError, operation: string, call: Call, log: Logg
 
 const internalError = 'something broke on our side; quote X-Request-Id to support';
 
-/** Sends what an operation came to. Decision D-24: a replay is marked in a header. */
+/** Sends what an operation came to. A replay is marked in a header. */
 const sendOutcome = (reply: FastifyReply, outcome: Outcome | Refusal): FastifyReply => {
   if (outcome === null) return sendRefusal(reply, refuse('not_found', 'there is no such object'));
   if ('code' in outcome) return sendRefusal(reply, outcome);

@@ -1,7 +1,4 @@
-/**
- * Compiles the contract's schemas, each once. Nothing is coerced; every mistake is reported
- * (decision D-127).
- */
+/** Compiles the contract's schemas, each once. Nothing is coerced; every mistake is reported. */
 import {
   Ajv2020,
   type ErrorObject,

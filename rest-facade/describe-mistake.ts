@@ -1,7 +1,4 @@
-/**
- * Decision D-06: a 400 names the field, what was expected and what came; never a card number or a
- * secret.
- */
+/** A 400 names the field, what was expected and what came; never a card number or a secret. */
 import type { ErrorObject } from 'ajv';
 import { nameOf } from '../gateway/graphql/field-names.ts';
 import type { FieldMistake } from '../subgraphs/kernel/rules/refusal.ts';

@@ -1,7 +1,7 @@
 /**
- * The live stream as server-sent events: GET /v1/public/events. Contract "Realtime stream (SSE)";
- * decisions D-75 (one stream per key, the newest wins), D-76 (resuming, slow readers) and D-77. It
- * is the operation `StreamEvents`, printed in the documented framing.
+ * The live stream as server-sent events: GET /v1/public/events. A key has one stream, and the
+ * newest wins; a stream resumes behind an id; a slow reader is cut off. It is the operation
+ * `StreamEvents`, printed in the documented framing.
  */
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -102,10 +102,7 @@ const openSubscribe = (liveSubscriptions: LiveSubscriptions) => {
   };
 };
 
-/**
- * What the stream has beside the headers of every answer. It closes its connection, as decision
- * D-75 says.
- */
+/** The stream's headers in addition to those of every answer. Its connection closes with it. */
 const streamHeaders = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store, no-transform',
@@ -138,7 +135,7 @@ const push = async (results: LiveResults, writer: EventWriter): Promise<void> =>
   await writer.end('closing');
 };
 
-/** Decision D-75, in this process at once and in the others over the bus. */
+/** Ends the key's older streams, in this process at once and in the others over the bus. */
 const newestOfKeys = (bus: Bus) => {
   const streams = new Map<
     string,

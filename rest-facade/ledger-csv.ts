@@ -1,8 +1,7 @@
 /**
- * The ledger as a file. Decision D-78: a header row, the JSON's fields in their order, RFC 4180;
- * all rows, unless `limit` is given. The database writes the lines
- * (subgraphs/merchants/ledger/export-ledger.ts); here the parts are joined, as fast as the client
- * reads and no faster: two of them are in memory.
+ * The ledger as a file. A header row, the JSON's fields in their order, RFC 4180; all rows, unless
+ * `limit` is given. The database writes the lines (subgraphs/merchants/ledger/export-ledger.ts);
+ * here the parts are joined, as fast as the client reads and no faster: two of them are in memory.
  */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';

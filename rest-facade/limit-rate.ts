@@ -1,6 +1,6 @@
 /**
  * The limits of the REST API: failed authentications by address, before the key; requests by
- * merchant. Every answer states what is left (decisions D-08 and D-09).
+ * merchant. Every answer states what is left.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { authorizationOf, type Authenticator } from '../gateway/callers/authenticate.ts';

@@ -1,7 +1,7 @@
 /**
  * Bytes to JSON, strictly: UTF-8, no field twice in one object, and numbers as they were written.
- * Decision D-05: an integer is written as one, so `1.0`, `1e2` and what is beyond 2^53-1 are not
- * integers, although JSON.parse alone would make integers of them.
+ * An integer is written as one, so `1.0`, `1e2` and what is beyond 2^53-1 are not integers,
+ * although JSON.parse alone would make integers of them.
  */
 import { isUtf8 } from 'node:buffer';
 import { keepWritten, mayBeInexact, withoutMark } from '../gateway/graphql/exact-numbers.ts';

@@ -30,7 +30,7 @@ export interface Schema {
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
-  /** Never repeated in a message (decision D-06). */
+  /** Never repeated in a message. */
   readonly writeOnly?: boolean;
   /** What is expected, in words, where the keywords alone would not say it well. */
   readonly 'x-expected'?: string;

@@ -31,9 +31,9 @@ const canonical = (value: unknown): string => {
 };
 
 /**
- * Decision D-20: SHA-256 over method, path and the body's meaning, since client libraries lay the
- * same body out anew when they retry. Hex digest of a request whose body has been validated, which
- * bounds its depth. No body means the same as an empty one.
+ * SHA-256 over method, path and the body's meaning, since client libraries lay the same body out
+ * anew when they retry. Hex digest of a request whose body has been validated, which bounds its
+ * depth. No body means the same as an empty one.
  */
 const fingerprint = (asked: string, body: unknown): string =>
   hash('sha256', `${asked}\n${canonical(body ?? {})}`);
@@ -96,7 +96,7 @@ const readIdempotency = (
     );
   }
   const asked = `${route.method} ${route.path.replace('{id}', id)}`;
-  // The id of the call is what a conflict names the first use by (decision D-127).
+  // The id of the call is what a conflict names the first use by.
   return { key, fingerprint: fingerprint(asked, body), request: `${asked} ${request.id}` };
 };
 
@@ -138,7 +138,7 @@ const unknownVersion = (named: readonly string[]): Refusal | null => {
 
 /**
  * Compiles a route's rules; the reader also checks the scope that a body decides, as soon as the
- * body can be read (decision D-09).
+ * body can be read.
  */
 export const compileRequest = (
   route: Route,

@@ -1,7 +1,4 @@
-/**
- * HTTP meets the domain: one row for every code that an answer can have. Contract "Errors";
- * decisions D-01 to D-04, D-21.
- */
+/** HTTP meets the domain: one row for every code that an answer can have. Contract "Errors". */
 import type { FastifyReply } from 'fastify';
 import { refusalJson, type FirstUse } from '../schema/wire.ts';
 import {
@@ -41,7 +38,7 @@ export const refusalHttp: Readonly<Record<ErrorCode, HttpAnswer>> = {
   method_not_allowed: { status: 405 },
   not_pending: { status: 409 },
   idempotent_conflict: { status: 409 },
-  // The first call has been waited for already (D-21): it will not be long now.
+  // The first call has been waited for already: it will not be long now.
   idempotent_in_progress: { status: 409, headers: { 'retry-after': '1' } },
   payment_not_authorized: { status: 409 },
   payment_not_succeeded: { status: 409 },

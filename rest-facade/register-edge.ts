@@ -74,7 +74,7 @@ const openLogin = (
 
 /**
  * Adds the public roles to the server of a process. It starts although Redis is named and cannot be
- * reached: what it counts is not limited until it can be (A-306).
+ * reached: what it counts is not limited until it can be.
  */
 export const registerEdge = async (
   app: FastifyInstance,

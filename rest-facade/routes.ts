@@ -59,7 +59,7 @@ export interface ValidRequest<Body, Query> {
   readonly id: string;
   readonly body: Body;
   readonly query: Query;
-  /** Null without the header. Decision D-20. */
+  /** Null without the header. */
   readonly idempotency: Idempotency | null;
 }
 
@@ -67,7 +67,7 @@ export interface ValidRequest<Body, Query> {
 export interface Answer {
   readonly status: 200 | 201;
   readonly body: object;
-  /** Decision D-24: a replay has the header Idempotent-Replayed. */
+  /** A replay has the header Idempotent-Replayed. */
   readonly replayed: boolean;
 }
 
@@ -91,9 +91,9 @@ export interface Route {
   readonly idForm?: RegExp;
   /** What else names the route's object, in lower case: the public number of a payment. */
   readonly otherId?: RegExp;
-  /** Decision D-24: whether the route accepts Idempotency-Key. */
+  /** Whether the route accepts Idempotency-Key. */
   readonly idempotent: boolean;
-  /** Decision D-03: 256 KiB, a batch 1 MiB. */
+  /** 256 KiB, a batch 1 MiB. */
   readonly bodyLimit_bytes: number;
   /**
    * json: one operation, one answer. list: one answer out of as many pages of the operation as
@@ -362,11 +362,11 @@ const payoutScope = (body: unknown): Scope | null => {
 type BatchItem = Omit<PayoutCreateInput, 'amount'> & { readonly amount?: number };
 
 /**
- * Decision D-52: an amount that is missing or below 1 is the failure of its item alone. The graph,
- * which knows no negative amounts, is asked for nothing.
+ * An amount that is missing or below 1 is the failure of its item alone. The graph, which knows no
+ * negative amounts, is asked for nothing.
  */
 const batchAmount = ({ amount = 0 }: BatchItem): number => Math.max(amount, 0);
-/** Why an item failed; decision D-06: of an amount that the graph was not asked for, what came. */
+/** Why an item failed. Of an amount that the graph was not asked for, what came. */
 const batchError = (
   item: BatchItem | undefined,
   { code, error }: { readonly code: string | null; readonly error: string | null },

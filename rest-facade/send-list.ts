@@ -21,7 +21,7 @@ interface Items {
   readonly next_cursor: string | null;
 }
 
-/** Whether a page is asked for, and not the whole list (decision D-120). */
+/** Whether a page is asked for, and not the whole list. */
 export const isOfPage = ({ query }: AnyRequest): boolean =>
   query['limit'] !== undefined || query['cursor'] !== undefined;
 

@@ -98,7 +98,7 @@ export const serveDocs = async (
   // Tools that import the document call the address that serves it.
   const servers = [{ url: publicUrl, description: 'This installation' }];
   const description = await prepareAnswer(JSON.stringify({ ...document, servers }), json);
-  // It stands among the routes whose every answer says what is left (decision D-08).
+  // It stands among the routes whose every answer says what is left.
   app.get(documentPath, (request, reply) =>
     sendAnswer(request, reply.headers(app.ownAnswers.headersOf(request.raw)), description),
   );

@@ -40,8 +40,7 @@ export const registerRestFacade = async (
   app.ownAnswers.headersOf = (request) => addressHeaders(parts.limiter, request);
   await app.register(async (scope) => {
     scope.decorateRequest('caller', null);
-    // The bytes as sent: the signature is over them, and what they mean is checked only after it
-    // (decision D-09).
+    // The bytes as sent: the signature is over them, and what they mean is checked only after it.
     scope.removeAllContentTypeParsers();
     // The one type that is read stands by its name, too: what is found by name need not be taken
     // apart.
@@ -64,8 +63,8 @@ export const registerRestFacade = async (
 };
 
 /**
- * Decision D-126: a call that was refused, that failed, or that created something. Looking for a
- * request that the log does not have yet is none: whoever waits for it would fill the log.
+ * A call that was refused, that failed, or that created something. Looking for a request that the
+ * log does not have yet is none: whoever waits for it would fill the log.
  */
 const isNoted = (
   { routeOptions: { url } }: FastifyRequest,

@@ -1,7 +1,7 @@
 /**
- * Bodies against the contract: decision D-04 (unknown fields), D-05 (integers), D-06 (messages). An
- * optional field that is null is one that was left out: typed clients send it so, and the answers
- * have null for what is absent. Where the contract gives null a meaning of its own, it stays.
+ * Bodies against the contract: unknown fields, types, values. An optional field that is null is one
+ * that was left out: typed clients send it so, and the answers have null for what is absent. Where
+ * the contract gives null a meaning of its own, it stays.
  */
 import { compileSchema, type Check } from './compile-schema.ts';
 import type { Schema } from './read-contract.ts';
@@ -14,7 +14,7 @@ export interface BodyRules {
    * contract does not name, stays as it is.
    */
   meant(body: unknown): unknown;
-  /** What is wrong with a body, as decision D-127 has it; nothing of one that fits. */
+  /** What is wrong with a body, as the contract has it; nothing of one that fits. */
   readonly check: Check;
   /** A body that fits, with GraphQL's field names and the contract's defaults. */
   shape(body: Fields): Record<string, unknown>;

@@ -1,6 +1,6 @@
 /**
- * Query strings against the contract: decision D-04 (unknown parameters), D-06 (messages), D-12
- * (`from` after `to`).
+ * Query strings against the contract: unknown parameters, values, and bounds that contradict each
+ * other.
  */
 import type { FieldMistake } from '../subgraphs/kernel/rules/refusal.ts';
 import { compileSchema } from './compile-schema.ts';

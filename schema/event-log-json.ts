@@ -1,7 +1,7 @@
 /** Events of the log as the public JSON has them (additions, section 4). */
 import type { GetLoggedEventQuery, LoggedEventFieldsFragment } from './generated/operations.ts';
 
-/** Additions, D-110: an event as its webhook has it. */
+/** An event as its webhook has it. */
 export const loggedEventJson = ({ id, event, createdAt, data }: LoggedEventFieldsFragment) => ({
   id,
   event: event.replace('_', '.'),
@@ -9,7 +9,7 @@ export const loggedEventJson = ({ id, event, createdAt, data }: LoggedEventField
   data,
 });
 
-/** Additions, D-112: an event with what became of its webhooks. */
+/** An event with what became of its webhooks. */
 export const deliveredEventJson = (event: NonNullable<GetLoggedEventQuery['loggedEvent']>) => ({
   ...loggedEventJson(event),
   deliveries: event.deliveries.map(({ url, status, attemptLog }) => ({

@@ -26,7 +26,7 @@ export const receiptTermsJson = ({
   })),
 });
 
-/** Additions, D-91: a receipt. */
+/** A receipt. */
 export const receiptJson = (receipt: ReceiptFieldsFragment) => ({
   id: receipt.id,
   payment_id: receipt.paymentId,

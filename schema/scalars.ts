@@ -1,6 +1,6 @@
 /**
- * The scalars of every subgraph. Money is a bigint inside and a JSON integer on the wire (decision
- * D-05); a moment is a Temporal.Instant inside and RFC 3339 in UTC with milliseconds on the wire.
+ * The scalars of every subgraph. Money is a bigint inside and a JSON integer on the wire; a moment
+ * is a Temporal.Instant inside and RFC 3339 in UTC with milliseconds on the wire.
  */
 import { GraphQLScalarType, GraphQLError, Kind } from 'graphql';
 import { GraphQLJSONObject } from 'graphql-scalars';

@@ -1,7 +1,6 @@
 /**
- * GraphQL object to public JSON: one map for REST answers and webhook bodies. Decision D-03a: every
- * field is always present, null without a value; only fee, fee_rate_bps and net are absent before
- * success.
+ * GraphQL object to public JSON: one map for REST answers and webhook bodies. Every field is always
+ * present, null without a value; only fee, fee_rate_bps and net are absent before success.
  */
 import { receiptTermsJson } from './receipt-json.ts';
 import type {
@@ -87,10 +86,7 @@ export const paymentJson = (payment: PaymentFieldsFragment) => ({
 /** A payment as answers about it alone have it: with the address of its page. */
 type WholePayment = PaymentFieldsFragment & { readonly paymentUrl: string };
 
-/**
- * The same with its page while somebody may pay there (decision D-122); lists, events and webhooks
- * leave it out.
- */
+/** The same with its page while somebody may pay there; lists, events and webhooks leave it out. */
 export const wholePaymentJson = (payment: WholePayment) => ({
   ...paymentJson(payment),
   payment_url:
@@ -102,7 +98,7 @@ export type LinkFields = Omit<PaymentLinkFieldsFragment, 'amountPaid'> & {
   readonly amountPaid: number | object;
 };
 
-/** Additions, D-100: a payment link. */
+/** A payment link. */
 export const linkJson = (link: LinkFields) => ({
   id: link.id,
   merchant_id: link.merchantId,
@@ -214,7 +210,7 @@ export const tokenJson = (token: TokenFieldsFragment) => ({
   created_at: token.createdAt,
 });
 
-/** A token or a subscription, with the page where its buyer binds it (decision D-122). */
+/** A token or a subscription, with the page where its buyer binds it. */
 export const withPage = <Json extends object>(json: Json, payUrl: string | null) => ({
   ...json,
   pay_url: payUrl,
@@ -223,7 +219,7 @@ export const withPage = <Json extends object>(json: Json, payUrl: string | null)
 type LedgerNode = ListLedgerQuery['ledger']['nodes'][number];
 type Schedule = NonNullable<GetSubscriptionScheduleQuery['billingSubscription']>;
 
-/** Contract: Ledger entry. Decision D-78: the order of the fields is that of the CSV's columns. */
+/** Contract: Ledger entry. The order of the fields is that of the CSV's columns. */
 export const ledgerEntryJson = (entry: LedgerNode) => ({
   id: entry.id,
   type: entry.type,
@@ -262,8 +258,8 @@ export const sbpBankJson = (bank: ListSbpBanksQuery['sbpBanks'][number]) => ({
 
 /**
  * A charge of the schedule; none when payments refused to make its payment. A payment of another
- * shop is not the key's to read (decision D-03c), nor is there one yet while it is being made: then
- * the charge itself says where it stands.
+ * shop is not the key's to read, nor is there one yet while it is being made: then the charge
+ * itself says where it stands.
  */
 const scheduledChargeJson = ({
   paymentId,
@@ -307,7 +303,7 @@ export const scheduleJson = (subscription: Schedule) => ({
   upcoming: subscription.upcoming,
 });
 
-/** Decision D-126: a request of the log. */
+/** A request of the log. */
 export const requestJson = (request: ApiRequestFieldsFragment) => ({
   id: request.id,
   at: request.at,
@@ -331,7 +327,7 @@ export interface FirstUse {
   readonly requestId: string | null;
 }
 
-/** Decision D-127: the same of a refusal, with the fields that have mistakes, or the first use. */
+/** The same of a refusal, with the fields that have mistakes, or the first use. */
 export const refusalJson = ({
   code,
   message,

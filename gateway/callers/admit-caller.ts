@@ -1,6 +1,6 @@
 /**
  * Admits a caller of the graph, over HTTP or a socket. The address's limit is checked before the
- * key (decision D-09), and failed authentications count against the address.
+ * key, and failed authentications count against the address.
  */
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';

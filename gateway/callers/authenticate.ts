@@ -1,7 +1,7 @@
 /**
- * Authenticates requests. Contract "Authentication" 1 to 6; decisions D-01, D-09 and D-40a. What a
- * key needs beside itself is checked in check-caller.ts. A bearer is read by the first reader that
- * knows its form: the operator's token, a merchant's key, a token of the OIDC issuer.
+ * Authenticates requests. Contract "Authentication" 1 to 6. What a key needs beside itself is
+ * checked in check-caller.ts. A bearer is read by the first reader that knows its form: the
+ * operator's token, a merchant's key, a token of the OIDC issuer.
  */
 import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -75,7 +75,7 @@ const verifiedTokens_max = 10_000;
 /** A bearer reader that also gets the bearer's digest. */
 type DigestReader = (bearer: string, digest: string) => ReturnType<BearerReader>;
 
-/** One message for every reason (decision D-01), so that nothing can be probed. */
+/** One message for every reason, so that nothing can be probed. */
 const unauthorized = refused('unauthorized', 'The API key is missing or not valid.');
 
 /**
@@ -155,10 +155,7 @@ export const openAuthenticator = (parts: AuthenticatorParts): Authenticator => {
   };
 };
 
-/**
- * The bearer of the header. Null when there is none, more than one (decision D-40a), or another
- * scheme.
- */
+/** The bearer of the header. Null when there is none, more than one, or another scheme. */
 const bearerOf = (authorization: Authorization): string | null => {
   const values = typeof authorization === 'string' ? [authorization] : (authorization ?? []);
   const [value] = values;

@@ -1,5 +1,5 @@
 /**
- * The address of a caller (decision D-11): the socket's, or the last untrusted hop of
+ * The address of a caller: the socket's, or the last untrusted hop of
  * `X-Forwarded-For` when the socket belongs to a configured trusted proxy. A sender that is not a
  * trusted proxy gains nothing by that header.
  */

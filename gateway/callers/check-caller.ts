@@ -1,7 +1,7 @@
 /**
- * What a request needs beside a merchant's key. Contract "Authentication" 2, 4 and 6, in the order
- * of decision D-09: an address of the allow-list, the signature over the raw bytes, live mode.
- * Decision D-02 covers a missing signature, D-03b one that was not required.
+ * What a request needs in addition to a merchant's key, in the order of the contract: an address of
+ * the allow-list, the signature over the raw bytes, live mode. A signature that is missing is
+ * refused, and one that is wrong although none is required.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';

@@ -45,7 +45,7 @@ export interface IssuerLimits {
 
 const tokenForm = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
-/** The same message as every other `unauthorized`; the reason is not revealed (decision D-01). */
+/** The same message as every other `unauthorized`; the reason is not revealed. */
 const unauthorized = refused('unauthorized', 'The API key is missing or not valid.');
 const withoutRole = refused(
   'scope_required',

@@ -1,7 +1,6 @@
 /**
- * Limits how often merchants may call (decision D-08), and how often an address may fail to
- * authenticate (D-09: before the key). The counts are in Redis for all processes, else in the
- * memory of the one.
+ * Limits how often merchants may call, and how often an address may fail to authenticate (before
+ * the key). The counts are in Redis for all processes, else in the memory of the one.
  */
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';

@@ -1,8 +1,7 @@
 /**
- * Verifies the signatures of requests. Contract "Authentication" 6: `sha256=<hex>` covers the raw
- * body alone, so the signature of one request without a body is that of all of them. Decision
- * D-02a: `t=<unix>,s2=<hex>` covers the time, the method, the path with its query, the idempotency
- * key and the raw body.
+ * Verifies the signatures of requests. `sha256=<hex>` covers the raw body alone, so the signature
+ * of one request without a body is that of all of them. `t=<unix>,s2=<hex>` covers the time, the
+ * method, the path with its query, the idempotency key and the raw body.
  */
 import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';

@@ -1,8 +1,8 @@
 /**
- * Token buckets: decision D-08. A bucket holds `burst` tokens and gains `perSecond` of them each
- * second; a request takes one or, when it costs more, several. All that is stored of a bucket is
- * the time at which it will be full again; the microseconds until then are its debt. The value of a
- * token is rounded to the microsecond.
+ * Token buckets. A bucket holds `burst` tokens and gains `perSecond` of them each second; a request
+ * takes one or, when it costs more, several. All that is stored of a bucket is the time at which it
+ * will be full again; the microseconds until then are its debt. The value of a token is rounded to
+ * the microsecond.
  */
 
 /**

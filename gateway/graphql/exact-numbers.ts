@@ -1,7 +1,7 @@
 /**
- * Numbers of a JSON text as they were written. Decision D-05: an integer is written as one, so `1.0`
- * and `1e2` are not integers, although JSON.parse alone would make integers of them. No input of the
- * graph or of REST takes any other number; a test reads the schema.
+ * Numbers of a JSON text as they were written. An integer is written as one, so `1.0` and `1e2` are
+ * not integers, although JSON.parse alone would make integers of them. No input of the graph or of
+ * REST takes any other number; a test reads the schema.
  */
 
 /** A text without the byte order mark before it (RFC 8259, 8.1: a parser may ignore it). */

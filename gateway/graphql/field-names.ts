@@ -1,4 +1,4 @@
-/** How a message names a field of a body: never with a card number or a secret (decision D-06). */
+/** How a message names a field of a body: never with a card number or a secret. */
 
 import { repeatable } from '../../subgraphs/kernel/rules/repeatable.ts';
 

@@ -46,8 +46,8 @@ const planner = new QueryPlanner(supergraph);
 
 /**
  * A validation rule against numbers that no input takes: those with a fraction or an exponent, of
- * which the planner would make integers (decision D-05), and those beyond every scalar, of which it
- * would make Infinity, which it cannot print.
+ * which the planner would make integers, and those beyond every scalar, of which it would make
+ * Infinity, which it cannot print.
  */
 const integersAlone: ValidationRule = (context) => {
   const report = (node: ValueNode, message: string): void =>

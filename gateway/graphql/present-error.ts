@@ -1,6 +1,6 @@
 /**
  * Errors as clients of the graph see them: a code from a closed list, and a message only when it
- * was meant for them (decision D-03).
+ * was meant for them.
  */
 import type { GraphQLFormattedError } from 'graphql';
 import { refusalCodes } from '../../subgraphs/kernel/rules/refusal.ts';

@@ -1,6 +1,6 @@
 /**
- * Request bodies as they were sent: a signature covers the bytes, and they are parsed only after it
- * (decision D-09).
+ * Request bodies as they were sent: a signature covers the bytes, and they are parsed only after
+ * it.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { emptyBody } from '../callers/check-caller.ts';

@@ -10,7 +10,7 @@ import { BodyMistake } from './parse-json.ts';
 import { presentError } from './present-error.ts';
 import { identityOnly, isCompressed } from './raw-body.ts';
 
-/** The request's id (decision D-07). The server around may have set it already. */
+/** The request's id. The server around may have set it already. */
 export const requestIdFor = (request: FastifyRequest, reply: FastifyReply): string => {
   const stamped = reply.getHeader('x-request-id');
   if (typeof stamped === 'string') return stamped;
@@ -85,7 +85,7 @@ export const sendNotAdmitted = (reply: FastifyReply, why: NotAdmitted): FastifyR
   return sendError(reply, notAdmittedStatus[why.code] ?? 403, why.code, why.message);
 };
 
-/** Statuses of refusals; decision D-02 for signatures. */
+/** Statuses of refusals. */
 const notAdmittedStatus: Readonly<Partial<Record<RefusalCode, number>>> = {
   unauthorized: 401,
   signature_required: 400,

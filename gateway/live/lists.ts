@@ -1,7 +1,7 @@
 /**
- * The subscription `listsChanged`: that lists of people have changed, by name alone. Decision
- * A-310. A message is a hint. However many changes there are, a subscriber gets one result a
- * second, so that one merchant's rush has no console read its lists more often.
+ * The subscription `listsChanged`: that lists of people have changed, by name alone. A message is a
+ * hint. However many changes there are, a subscriber gets one result a second, so that one
+ * merchant's rush has no console read its lists more often.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execute, type ExecutionResult } from 'graphql';

@@ -1,7 +1,7 @@
 /**
- * The scope for past events (decision D-79). The stream itself needs none, live or resumed (D-10).
- * Past events with the objects that they concern, however, are the registries in another form, and
- * need the registries' scope.
+ * The scope for past events. The stream itself needs none, live or resumed. Past events with the
+ * objects that they concern, however, are the registries in another form, and need the registries'
+ * scope.
  */
 import { GraphQLError, visit, type DocumentNode } from 'graphql';
 import { lacks } from '../../subgraphs/kernel/service/access/access.ts';

@@ -10,7 +10,7 @@ import type { Supergraph } from '../supergraph.ts';
 
 /**
  * Reads stored events behind `after` that the filter selects, oldest first, at most `first`; null
- * when `after` is not an event of the last 24 hours (decision D-76).
+ * when `after` is not an event of the last 24 hours.
  */
 export type ReadEventsAfter = (
   after: string,
@@ -44,10 +44,7 @@ type Stored = Omit<StreamedEvent, 'sequence' | 'kind' | 'subjectId'> & {
   readonly kind: LiveEventKind;
 };
 
-/**
- * Each kind's payload begins with the id of its subject (contract "Realtime stream", decision
- * D-77).
- */
+/** Each kind's payload begins with the id of its subject (contract "Realtime stream"). */
 const readEvent = ({ id, kind, payload, ...rest }: Stored): StreamedEvent => ({
   ...rest,
   sequence: id,

@@ -1,7 +1,6 @@
 /**
- * The hosted page: contract "States and transitions", "Buyer return"; decisions D-30, D-31, D-39.
- * Server-rendered HTML under a strict policy, one style, a few small modules; no framework and
- * nothing from another host.
+ * The hosted page: contract "States and transitions", "Buyer return". Server-rendered HTML under a
+ * strict policy, one style, a few small modules; no framework and nothing from another host.
  */
 import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

@@ -1,6 +1,6 @@
 /**
- * The page of a customer (additions, D-129). GET shows what the shop may charge; POST ends one of
- * these and shows the rest. Plain forms, which work without any script.
+ * The page of a customer. GET shows what the shop may charge; POST ends one of these and shows the
+ * rest. Plain forms, which work without any script.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';

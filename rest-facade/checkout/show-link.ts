@@ -1,6 +1,6 @@
 /**
  * The page of a payment link. GET shows what is paid for; POST makes a payment and leads to its own
- * page. A plain form, which works without any script. Additions, D-102.
+ * page. A plain form, which works without any script. Additions.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { digitsOf } from '../../schema/currencies.ts';

@@ -37,7 +37,7 @@ export interface ExportPlan {
   readonly columns: readonly ExportColumn[];
 }
 
-/** What a list is answered with: as a connection, or as the event log (D-110). */
+/** What a list is answered with: as a connection, or as the event log. */
 export type ListAnswer =
   | {
       readonly nodes: readonly unknown[];

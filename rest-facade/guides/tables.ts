@@ -42,7 +42,7 @@ const failures = (language: GuideLanguage): string => {
   ]);
 };
 
-/** Every webhook event; a star marks those that only endpoints get which name them (D-124). */
+/** Every webhook event; a star marks those that only endpoints get which name them. */
 const events = (language: GuideLanguage): string => {
   const { heads, events: entries } = texts[language];
   const named: ReadonlySet<WebhookEvent> = new Set(namedWebhookEvents);

@@ -1,7 +1,7 @@
 /**
- * The log of requests (decision D-126): what a key's call came to, when it was refused, failed or
- * created something. A call never waits for it: notes gather in this process and are handed over
- * about once a second; bodies are masked then. What a killed process had gathered is lost.
+ * The log of requests: what a key's call came to, when it was refused, failed or created something.
+ * A call never waits for it: notes gather in this process and are handed over about once a second;
+ * bodies are masked then. What a killed process had gathered is lost.
  */
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';

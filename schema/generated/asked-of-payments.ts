@@ -21,7 +21,7 @@ export type PaymentMethod =
 export type PaymentStatus =
   | 'pending'
   | 'processing'
-  /** The bank holds the money; it is taken by a capture, or given up (decision D-81). */
+  /** The bank holds the money; it is taken by a capture, or given up. */
   | 'authorized'
   | 'succeeded'
   | 'failed'
@@ -29,7 +29,7 @@ export type PaymentStatus =
   | 'cancelled'
   | 'refunded';
 
-/** The closed list of refusals. REST answers each with one HTTP status (decision D-03). */
+/** The closed list of refusals. REST answers each with one HTTP status. */
 export type RefusalCode =
   /** An argument is missing or wrong; the message names it. */
   | 'bad_request'
@@ -106,7 +106,7 @@ export type RecurringPaymentInput = {
   amount: number;
   /** ISO 4217. */
   currency: string;
-  /** cards, sbp or tpay for a binding; of a charge the method is always recurrent (decision D-63a). */
+  /** cards, sbp or tpay for a binding; of a charge the method is always recurrent. */
   method: PaymentMethod;
   /** The token that is bound or charged. */
   tokenId: string | number;
@@ -116,7 +116,7 @@ export type RecurringPaymentInput = {
   customerRef: string;
   /** Charges: the saved method, as the binding's `savedReference` gave it. */
   savedReference?: string | null | undefined;
-  /** Bindings: 1 RUB that proves the method. Cards: authorised and voided; others: charged and given back (decision D-66). */
+  /** Bindings: 1 RUB that proves the method. Cards: authorised and voided; others: charged and given back. */
   verification: boolean;
   /** `ord_<timestamp>` when absent. */
   orderId?: string | null | undefined;
@@ -184,7 +184,7 @@ export type ReceiptType =
   | 'payment'
   /** Money that was given back. */
   | 'refund'
-  /** Goods that were paid in advance and have been handed over (decision D-94). */
+  /** Goods that were paid in advance and have been handed over. */
   | 'closing';
 
 export type RecurringPaymentFieldsFragment = { merchantId: string, id: string, shopId: string, mode: Mode, kind: RecurringPaymentKind, tokenId: string, subscriptionId: string | null, amount: number, currency: string, status: PaymentStatus, failureCode: string | null, savedReference: string | null, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null };

@@ -56,7 +56,7 @@ export type BankOperation =
   | 'payout'
   | 'recurrent';
 
-/** What a block list can hold (decision D-40). */
+/** What a block list can hold. */
 export type BlockKind =
   | 'phone'
   | 'card'
@@ -70,7 +70,7 @@ export type BreakerState =
   | 'open'
   | 'half_open';
 
-/** When the money is taken: as the buyer pays, or by a capture (decision D-80). */
+/** When the money is taken: as the buyer pays, or by a capture. */
 export type CaptureMode =
   | 'automatic'
   | 'manual';
@@ -122,7 +122,7 @@ export type Mode =
 
 /**
  * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ * for, or none, and others behind it: `hasNextPage` says so.
  */
 export type PaymentFilter = {
   /** Of one of these shops. */
@@ -178,7 +178,7 @@ export type PaymentMethod =
 export type PaymentStatus =
   | 'pending'
   | 'processing'
-  /** The bank holds the money; it is taken by a capture, or given up (decision D-81). */
+  /** The bank holds the money; it is taken by a capture, or given up. */
   | 'authorized'
   | 'succeeded'
   | 'failed'
@@ -214,7 +214,7 @@ export type PayoutCreateInput = {
   metadata?: Record<string, string> | null | undefined;
 };
 
-/** Narrows the list: all that is given must be true. As `PayoutFilter` (A-230). */
+/** Narrows the list: all that is given must be true. As `PayoutFilter`. */
 export type PayoutDraftFilter = {
   /** Of one of these shops. */
   shopId?: Array<string | number> | null | undefined;
@@ -236,7 +236,7 @@ export type PayoutDraftFilter = {
   until?: string | null | undefined;
 };
 
-/** pending, then one of the others for ever: approved or rejected by a person, or expired 72 hours after it was made (A-245). */
+/** pending, then one of the others for ever: approved or rejected by a person, or expired 72 hours after it was made. */
 export type PayoutDraftStatus =
   | 'pending'
   | 'approved'
@@ -245,7 +245,7 @@ export type PayoutDraftStatus =
 
 /**
  * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ * for, or none, and others behind it: `hasNextPage` says so.
  */
 export type PayoutFilter = {
   /** Of one of these shops. */
@@ -390,7 +390,7 @@ export type ReceiptCustomerInput = {
 
 /**
  * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ * for, or none, and others behind it: `hasNextPage` says so.
  */
 export type ReceiptFilter = {
   /** Of one of these shops. */
@@ -409,7 +409,7 @@ export type ReceiptFilter = {
   until?: string | null | undefined;
 };
 
-/** What a receipt is made of. An item's total is price x quantity, rounded half up to a kopeck; the totals sum to the amount exactly (decision D-90). */
+/** What a receipt is made of. An item's total is price x quantity, rounded half up to a kopeck; the totals sum to the amount exactly. */
 export type ReceiptInput = {
   /** Who gets it. */
   customer: ReceiptCustomerInput;
@@ -525,7 +525,7 @@ export type ReceiptType =
   | 'payment'
   /** Money that was given back. */
   | 'refund'
-  /** Goods that were paid in advance and have been handed over (decision D-94). */
+  /** Goods that were paid in advance and have been handed over. */
   | 'closing';
 
 /** How an acquirer's registry and our records differ. */
@@ -554,7 +554,7 @@ export type RecurringMethod =
 
 /**
  * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ * for, or none, and others behind it: `hasNextPage` says so.
  */
 export type RefundFilter = {
   /** Of this payment. */
@@ -581,7 +581,7 @@ export type RefundStatus =
   | 'succeeded'
   | 'failed';
 
-/** The closed list of refusals. REST answers each with one HTTP status (decision D-03). */
+/** The closed list of refusals. REST answers each with one HTTP status. */
 export type RefusalCode =
   /** An argument is missing or wrong; the message names it. */
   | 'bad_request'
@@ -694,7 +694,7 @@ export type SubscriptionChargeStatus =
 
 /**
  * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ * for, or none, and others behind it: `hasNextPage` says so.
  */
 export type SubscriptionFilter = {
   /** Of one of these shops. */
@@ -793,7 +793,7 @@ export type WebhookEvent =
   /** A saved method was revoked, or was not confirmed. */
   | 'token_cancelled';
 
-/** How a webhook is signed (decision D-70). */
+/** How a webhook is signed. */
 export type WebhookSignature =
   /** `t=<unix>,v1=<HMAC of the body>,v2=<HMAC of t.body>`: recommended. */
   | 'v2'

@@ -116,7 +116,7 @@ export type DeliveryStatus =
   | 'delivered'
   | 'failed';
 
-/** How a webhook is signed (decision D-70). */
+/** How a webhook is signed. */
 export type WebhookSignature =
   /** `t=<unix>,v1=<HMAC of the body>,v2=<HMAC of t.body>`: recommended. */
   | 'v2'
@@ -195,7 +195,7 @@ export type Merchant = {
   shops: Array<Shop>;
 };
 
-/** A token bucket: a request takes one token (decision D-08). */
+/** A token bucket: a request takes one token. */
 export type RateLimit = {
   /** Requests a second in the long run. */
   perSecond: Scalars['Int']['output'];
@@ -231,7 +231,7 @@ export type Shop = {
   allowList: Array<Scalars['String']['output']>;
   /**
    * Whether the shop has a cash register: payments, links, token charges, subscriptions, and captures and refunds of a part are refused with bad_request then
-   * when they come without a `receipt` (decision D-95).
+   * when they come without a `receipt`.
    */
   receiptsRequired: Scalars['Boolean']['output'];
   /** Newest first, revoked ones too. For operators. */
@@ -422,7 +422,7 @@ export type LoggedEvent = {
   deliveries: Array<WebhookDelivery>;
 };
 
-/** A page of the event log, oldest first (D-110). */
+/** A page of the event log, oldest first. */
 export type EventLogPage = {
   /** In the order of the stream. */
   items: Array<LoggedEvent>;
@@ -435,11 +435,11 @@ export type EventLogPage = {
 export type Payment = {
   merchantId: Scalars['ID']['output'];
   id: Scalars['ID']['output'];
-  /** Oldest first. Keys need api:reports:read (decision D-79). */
+  /** Oldest first. Keys need api:reports:read. */
   webhookDeliveries: Array<WebhookDelivery>;
   /**
    * All that is known of the payment's life, oldest first: statuses, calls to banks, refunds, webhook attempts, movements and what people did; of each the last 100.
-   * For people, and for 10 payments in a call at most. Calls to banks appear within about a second (A-232).
+   * For people, and for 10 payments in a call at most. Calls to banks appear within about a second.
    */
   timeline: Array<TimelineEntry>;
 };
@@ -578,13 +578,13 @@ export type ShopBalance = {
   shopId: Scalars['ID']['output'];
   /** Its name. */
   shopName: Scalars['String']['output'];
-  /** May be negative after refunds (decision D-37). */
+  /** May be negative after refunds. */
   balance: Scalars['SignedMinorUnits']['output'];
 };
 
 /** Contract: Balance. */
 export type Balance = {
-  /** All that is the merchant's, over all its shops. May be negative after refunds (decision D-37). */
+  /** All that is the merchant's, over all its shops. May be negative after refunds. */
   balance: Scalars['SignedMinorUnits']['output'];
   /** balance minus what is reserved for pending payouts and refunds. */
   available: Scalars['SignedMinorUnits']['output'];
@@ -649,7 +649,7 @@ export type TotalCount = {
 
 /**
  * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ * for, or none, and others behind it: `hasNextPage` says so.
  */
 export type LedgerFilter = {
   /** Of one of these shops. */
@@ -677,7 +677,7 @@ export type LedgerConnection = {
   totalCount: TotalCount;
 };
 
-/** A part of the ledger as a file. Decision D-78. */
+/** A part of the ledger as a file. */
 export type LedgerFilePart = {
   /** Lines of RFC 4180, each with its end: the fields of a LedgerEntry in the contract's order. The header row is not among them. */
   text: Scalars['String']['output'];
@@ -725,7 +725,7 @@ export type ApiKeyHolder = {
   rateLimit: RateLimit;
 };
 
-/** A request of a key that was refused, that failed, or that created something (D-126). */
+/** A request of a key that was refused, that failed, or that created something. */
 export type ApiRequest = {
   /** Its X-Request-Id, which the caller may have given to several. */
   id: Scalars['String']['output'];
@@ -870,7 +870,7 @@ export type LiveEvent = {
   shopId: Scalars['ID']['output'];
   /** Test or live. */
   mode: Mode;
-  /** The documented payload of the kind (contract: Realtime stream; decision D-77). */
+  /** The documented payload of the kind (contract: Realtime stream). */
   payload: Scalars['JSONObject']['output'];
 };
 
@@ -1199,7 +1199,7 @@ export type BankRouteConnection = {
   pageInfo: PageInfo;
 };
 
-/** What a block list can hold (decision D-40). */
+/** What a block list can hold. */
 export type BlockKind =
   | 'phone'
   | 'card'
@@ -1245,7 +1245,7 @@ export type ForbiddenPurposeConnection = {
   pageInfo: PageInfo;
 };
 
-/** What one unit of a currency is worth (decision D-35). */
+/** What one unit of a currency is worth. */
 export type ExchangeRate = {
   /** Unique. */
   id: Scalars['ID']['output'];
@@ -1750,7 +1750,7 @@ export type TotalsRow = {
   succeeded: Scalars['Int']['output'];
   /** How many were refused. */
   failed: Scalars['Int']['output'];
-  /** The money of payments that was captured, of refunds given back, of payouts paid out; also of a success that came too late (D-33). Null by status or failure code: it is counted by neither. */
+  /** The money of payments that was captured, of refunds given back, of payouts paid out; also of a success that came too late. Null by status or failure code: it is counted by neither. */
   moved: Maybe<Scalars['SignedMinorUnits']['output']>;
   /** What was withheld for them. Null by status or failure code. */
   fee: Maybe<Scalars['SignedMinorUnits']['output']>;
@@ -1844,7 +1844,7 @@ export type BankHealth = {
 
 export type Query = {
   /**
-   * Counts and sums of what was made from `from` until before `to`, by the hour in which it was made, with its present status and money (A-250). They follow the ledger within
+   * Counts and sums of what was made from `from` until before `to`, by the hour in which it was made, with its present status and money. They follow the ledger within
    * seconds, and equal it to the kopeck. Keys read their shop in their mode; a person names a merchant, and a shop for one shop alone; an operator who names none reads all merchants.
    * `from` and `to` are whole hours in UTC. `interval` cuts the span at the beginnings of hours, days, weeks (Mondays) or months in `timeZone`, an IANA name or an offset such as `+03:00`
    * whose hours begin with those of UTC; absent: the span is one. At most 1,100 days, 800 intervals, and by shop 4,000 intervals times shops; more is `bad_request`.
@@ -1852,7 +1852,7 @@ export type Query = {
   totals: Totals;
   /**
    * Whatever a text names, newest first, at most 50 things: an id of anything, `evt_...`, a payment's public id, order id, customer or rrn, the `X-Request-Id` of an
-   * audited call, or the last 4 digits of a card or a phone among the newest 20,000 payments (A-231). Exact, but for spaces around it. For people; of all merchants
+   * audited call, or the last 4 digits of a card or a phone among the newest 20,000 payments. Exact, but for spaces around it. For people; of all merchants
    * for an operator who names none.
    */
   search: Array<SearchHit>;
@@ -1872,21 +1872,21 @@ export type Query = {
   /** One webhook delivery; null when the merchant has none of this id, or is not within the caller's reach. */
   webhookDelivery: Maybe<WebhookDelivery>;
   /**
-   * Webhook deliveries that failed since a moment, counted by shop and address; the oldest failure first (A-268). Of one merchant, or for an operator who names none
+   * Webhook deliveries that failed since a moment, counted by shop and address; the oldest failure first. Of one merchant, or for an operator who names none
    * of all. `since`: 7 days ago when absent, at most 31 days ago. Whatever one merchant has failing, the others stand beside it: of all merchants, 5 addresses of
    * each of 500 merchants are looked at, of one merchant 200 addresses, endpoints before payments' own ones; the 100 with the oldest failures are listed.
    */
   webhookFailures: WebhookFailures;
   /**
    * The webhook events of a shop in one mode as they were frozen, oldest first, in the order of the stream: who reads behind `lastId` sees each once and misses
-   * none (D-110, D-111). At most 200 at a time, 50 by default; `from` and `to` are UTC days, inclusive. Keys read their own shop, people the one that they name, in
-   * live mode unless they say otherwise. Refuses with bad_request an `after` that is not an event of this log or is no longer kept (D-113).
+   * none. At most 200 at a time, 50 by default; `from` and `to` are UTC days, inclusive. Keys read their own shop, people the one that they name, in
+   * live mode unless they say otherwise. Refuses with bad_request an `after` that is not an event of this log or is no longer kept.
    */
   eventLog: EventLogPage;
-  /** One event of the log by its `evt_...` id, with its deliveries (D-112); null when there is none. The reach is that of eventLog. */
+  /** One event of the log by its `evt_...` id, with its deliveries; null when there is none. The reach is that of eventLog. */
   loggedEvent: Maybe<LoggedEvent>;
   /**
-   * Requests of the shop's keys in the last 7 days that were refused, that failed, or that created something, newest first (D-126). Visible within 5 seconds; of each
+   * Requests of the shop's keys in the last 7 days that were refused, that failed, or that created something, newest first. Visible within 5 seconds; of each
    * merchant the newest 20,000 are kept. `from` and `to` are UTC days, inclusive. The reach is that of eventLog.
    */
   apiRequests: ApiRequestConnection;
@@ -1899,7 +1899,7 @@ export type Query = {
   /** Who may be an alert's assignee: the caller, and people of the platform who have logged in to the console within a month; at most 200. */
   alertAssignees: Array<Scalars['String']['output']>;
   /**
-   * How calls to banks went in the last `hours`, 1 to 48 (else `bad_request`), by bank and method, over all processes and merchants (A-251). Telemetry: what is shown is
+   * How calls to banks went in the last `hours`, 1 to 48 (else `bad_request`), by bank and method, over all processes and merchants. Telemetry: what is shown is
    * up to ten seconds old, and a process that is killed loses what it had not written. For the platform's operators.
    */
   bankHealth: BankHealth;
@@ -1928,11 +1928,11 @@ export type Query = {
   apiKeyHolder: Maybe<ApiKeyHolder>;
   /** The console's session whose cookie has this SHA-256 (hex); null when there is none or it is over. For the edge alone. */
   consoleSession: Maybe<ConsoleSession>;
-  /** One event of the stream, by its id; null when it is gone or not the caller's. Keys need api:reports:read (decision D-79). */
+  /** One event of the stream, by its id; null when it is gone or not the caller's. Keys need api:reports:read. */
   liveEvent: Maybe<LiveEvent>;
   /**
-   * Events behind `after`, oldest first, at most `first`, narrowed by whatever is given. Null when `after` is not an event of the last 24 hours
-   * (decision D-76). The gateway alone may ask.
+   * Events behind `after`, oldest first, at most `first`, narrowed by whatever is given. Null when `after` is not an event of the last 24 hours.
+   * The gateway alone may ask.
    */
   liveEventsAfter: Maybe<Array<LiveEvent>>;
   /** Rates as they were set, latest beginning first: the platform's when no merchant is named, a merchant's own and its shops', or one shop's. */
@@ -2252,7 +2252,7 @@ export type Mutation = {
   merchantCreate: Merchant;
   /**
    * A new merchant with a shop, a test key and, when `webhookUrl` is given, a webhook endpoint. Refuses with bad_request, and has made nothing then; each thing that it
-   * makes is in the audit log (A-233).
+   * makes is in the audit log.
    */
   merchantOnboard: MerchantOnboardResult;
   /** How fast the merchant's keys may call. Without both numbers the default of the service holds again. In force at once. */
@@ -2879,7 +2879,7 @@ export type Subscription = {
   listsChanged: ListsChanged;
   /**
    * `after` resumes behind that event's id. Keys see their shop; operators see all or one merchant. A key that resumes and selects more than the event's own
-   * fields needs api:reports:read (decision D-79).
+   * fields needs api:reports:read.
    */
   paymentCreated: PaymentCreatedEvent;
   /** Intermediate changes included. `after` and the reach are those of paymentCreated. */

@@ -14,7 +14,7 @@ export type BankStep =
   /** Prove to be the card's holder. */
   | 'three_d_secure';
 
-/** When the money is taken: as the buyer pays, or by a capture (decision D-80). */
+/** When the money is taken: as the buyer pays, or by a capture. */
 export type CaptureMode =
   | 'automatic'
   | 'manual';
@@ -47,7 +47,7 @@ export type DeliveryStatus =
   | 'delivered'
   | 'failed';
 
-/** A retry-safe creation: the key is unique per merchant and mode (decisions D-20 to D-25). */
+/** A retry-safe creation: the key is unique per merchant and mode. */
 export type Idempotency = {
   /** 1 to 64 characters. */
   key: string;
@@ -81,7 +81,7 @@ export type Mode =
   | 'test'
   | 'live';
 
-/** What the page does once the bank has declined: it leads the buyer back by itself, or waits for the buyer (decision D-128). */
+/** What the page does once the bank has declined: it leads the buyer back by itself, or waits for the buyer. */
 export type OnDecline =
   | 'return'
   | 'stay';
@@ -94,7 +94,7 @@ export type PaymentCreateInput = {
   currency?: string | null | undefined;
   /** `any` lets the buyer choose on the hosted page. */
   method?: PaymentMethod | null | undefined;
-  /** `manual`: the bank holds the money until `paymentCapture` takes it (decision D-80). */
+  /** `manual`: the bank holds the money until `paymentCapture` takes it. */
   capture?: CaptureMode | null | undefined;
   /** `ord_<timestamp>` when absent. */
   orderId?: string | null | undefined;
@@ -102,7 +102,7 @@ export type PaymentCreateInput = {
   customerId?: string | null | undefined;
   /** Must be https. */
   returnUrl?: string | null | undefined;
-  /** `stay`: the page does not leave by itself after `failed`; it shows the reason and the way back (decision D-128). */
+  /** `stay`: the page does not leave by itself after `failed`; it shows the reason and the way back. */
   onDecline?: OnDecline | null | undefined;
   /** Shown to the buyer, never sent to the bank. Up to 4,000 characters. */
   description?: string | null | undefined;
@@ -118,7 +118,7 @@ export type PaymentCreateInput = {
 
 /**
  * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ * for, or none, and others behind it: `hasNextPage` says so.
  */
 export type PaymentFilter = {
   /** Of one of these shops. */
@@ -197,7 +197,7 @@ export type PaymentMethod =
 export type PaymentStatus =
   | 'pending'
   | 'processing'
-  /** The bank holds the money; it is taken by a capture, or given up (decision D-81). */
+  /** The bank holds the money; it is taken by a capture, or given up. */
   | 'authorized'
   | 'succeeded'
   | 'failed'
@@ -235,7 +235,7 @@ export type PayoutCreateInput = {
 
 /**
  * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ * for, or none, and others behind it: `hasNextPage` says so.
  */
 export type PayoutFilter = {
   /** Of one of these shops. */
@@ -256,7 +256,7 @@ export type PayoutFilter = {
   until?: string | null | undefined;
 };
 
-/** What became of one item of a batch. `duplicate` was created by an earlier call with the same key (decision D-25). */
+/** What became of one item of a batch. `duplicate` was created by an earlier call with the same key. */
 export type PayoutItemStatus =
   | 'created'
   | 'failed'
@@ -286,7 +286,7 @@ export type ReceiptCustomerInput = {
   inn?: string | null | undefined;
 };
 
-/** What a receipt is made of. An item's total is price x quantity, rounded half up to a kopeck; the totals sum to the amount exactly (decision D-90). */
+/** What a receipt is made of. An item's total is price x quantity, rounded half up to a kopeck; the totals sum to the amount exactly. */
 export type ReceiptInput = {
   /** Who gets it. */
   customer: ReceiptCustomerInput;
@@ -402,7 +402,7 @@ export type ReceiptType =
   | 'payment'
   /** Money that was given back. */
   | 'refund'
-  /** Goods that were paid in advance and have been handed over (decision D-94). */
+  /** Goods that were paid in advance and have been handed over. */
   | 'closing';
 
 /** Methods that can be saved and charged again. */
@@ -413,7 +413,7 @@ export type RecurringMethod =
 
 /**
  * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ * for, or none, and others behind it: `hasNextPage` says so.
  */
 export type RefundFilter = {
   /** Of this payment. */
@@ -440,7 +440,7 @@ export type RefundStatus =
   | 'succeeded'
   | 'failed';
 
-/** The closed list of refusals. REST answers each with one HTTP status (decision D-03). */
+/** The closed list of refusals. REST answers each with one HTTP status. */
 export type RefusalCode =
   /** An argument is missing or wrong; the message names it. */
   | 'bad_request'
@@ -491,7 +491,7 @@ export type RefusalCode =
   /** The bank's router does not know the recipient's bank. */
   | 'router_error';
 
-/** What the simulator is planned to answer (decision D-30). */
+/** What the simulator is planned to answer. */
 export type SimulatorOutcome =
   | 'succeeded'
   | 'failed'
@@ -540,7 +540,7 @@ export type SubscriptionCreateInput = {
 
 /**
  * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ * for, or none, and others behind it: `hasNextPage` says so.
  */
 export type SubscriptionFilter = {
   /** Of one of these shops. */

@@ -47,7 +47,7 @@ export type PaymentMethod =
 export type PaymentStatus =
   | 'pending'
   | 'processing'
-  /** The bank holds the money; it is taken by a capture, or given up (decision D-81). */
+  /** The bank holds the money; it is taken by a capture, or given up. */
   | 'authorized'
   | 'succeeded'
   | 'failed'
@@ -55,12 +55,12 @@ export type PaymentStatus =
   | 'cancelled'
   | 'refunded';
 
-/** When the money is taken: as the buyer pays, or by a capture (decision D-80). */
+/** When the money is taken: as the buyer pays, or by a capture. */
 export type CaptureMode =
   | 'automatic'
   | 'manual';
 
-/** What the page does once the bank has declined: it leads the buyer back by itself, or waits for the buyer (decision D-128). */
+/** What the page does once the bank has declined: it leads the buyer back by itself, or waits for the buyer. */
 export type OnDecline =
   | 'return'
   | 'stay';
@@ -71,14 +71,14 @@ export type RefundStatus =
   | 'succeeded'
   | 'failed';
 
-/** What the simulator is planned to answer (decision D-30). */
+/** What the simulator is planned to answer. */
 export type SimulatorOutcome =
   | 'succeeded'
   | 'failed'
   | 'requires_action'
   | 'pending';
 
-/** The closed list of refusals. REST answers each with one HTTP status (decision D-03). */
+/** The closed list of refusals. REST answers each with one HTTP status. */
 export type RefusalCode =
   /** An argument is missing or wrong; the message names it. */
   | 'bad_request'
@@ -161,7 +161,7 @@ export type Refused = {
   firstRequest: Maybe<FirstRequest>;
 };
 
-/** A retry-safe creation: the key is unique per merchant and mode (decisions D-20 to D-25). */
+/** A retry-safe creation: the key is unique per merchant and mode. */
 export type Idempotency = {
   /** 1 to 64 characters. */
   key: Scalars['String']['input'];
@@ -209,13 +209,13 @@ export type Payment = {
   capture: CaptureMode;
   /** What may still be captured: 0 unless the payment is authorized, and 0 while the bank decides on a capture or a cancellation. */
   amountCapturable: Scalars['MinorUnits']['output'];
-  /** What was taken of the buyer: 0 until the money came. `amount`, or less when a part was captured (decision D-83). */
+  /** What was taken of the buyer: 0 until the money came. `amount`, or less when a part was captured. */
   amountCaptured: Scalars['MinorUnits']['output'];
-  /** Until when the money may be captured; null unless the payment is authorized (decision D-86). */
+  /** Until when the money may be captured; null unless the payment is authorized. */
   captureBefore: Maybe<Scalars['DateTime']['output']>;
   /** Sum of successful refunds. */
   amountRefunded: Scalars['MinorUnits']['output'];
-  /** The amount in USDT at the rate of the moment of creation; null without a rate (decision D-35). */
+  /** The amount in USDT at the rate of the moment of creation; null without a rate. */
   amountUsdt: Maybe<Scalars['Float']['output']>;
   /** ISO 4217. */
   currency: Scalars['String']['output'];
@@ -255,13 +255,13 @@ export type Payment = {
   customerPhoneMask: Maybe<Scalars['String']['output']>;
   /** The buyer's bank; null when the bank gave none. */
   customerPayerBank: Maybe<Scalars['String']['output']>;
-  /** Platform commission; null until the payment has succeeded (decision D-36). */
+  /** Platform commission; null until the payment has succeeded. */
   fee: Maybe<Scalars['MinorUnits']['output']>;
   /** Effective rate in basis points (200 = 2.00 %); null until the payment has succeeded. */
   feeRateBps: Maybe<Scalars['Int']['output']>;
   /** amountCaptured minus fee; null until the payment has succeeded. */
   net: Maybe<Scalars['MinorUnits']['output']>;
-  /** Whether the bank reported success after the payment had ended unpaid, so that its money goes back (decision D-33). `metadata.late_success` may be the merchant's own; this is not. */
+  /** Whether the bank reported success after the payment had ended unpaid, so that its money goes back. `metadata.late_success` may be the merchant's own; this is not. */
   lateSuccess: Scalars['Boolean']['output'];
   /** All refunds, oldest first. */
   refunds: Array<Refund>;
@@ -310,7 +310,7 @@ export type Merchant = {
   id: Scalars['ID']['output'];
 };
 
-/** How many rows a list has, as far as that is cheap to say (A-230). */
+/** How many rows a list has, as far as that is cheap to say. */
 export type TotalCount = {
   /** So many; 10,000 when there are more. */
   count: Scalars['Int']['output'];
@@ -340,7 +340,7 @@ export type PaymentCreateInput = {
   currency?: InputMaybe<Scalars['String']['input']>;
   /** `any` lets the buyer choose on the hosted page. */
   method?: InputMaybe<PaymentMethod>;
-  /** `manual`: the bank holds the money until `paymentCapture` takes it (decision D-80). */
+  /** `manual`: the bank holds the money until `paymentCapture` takes it. */
   capture?: InputMaybe<CaptureMode>;
   /** `ord_<timestamp>` when absent. */
   orderId?: InputMaybe<Scalars['String']['input']>;
@@ -348,7 +348,7 @@ export type PaymentCreateInput = {
   customerId?: InputMaybe<Scalars['String']['input']>;
   /** Must be https. */
   returnUrl?: InputMaybe<Scalars['String']['input']>;
-  /** `stay`: the page does not leave by itself after `failed`; it shows the reason and the way back (decision D-128). */
+  /** `stay`: the page does not leave by itself after `failed`; it shows the reason and the way back. */
   onDecline?: InputMaybe<OnDecline>;
   /** Shown to the buyer, never sent to the bank. Up to 4,000 characters. */
   description?: InputMaybe<Scalars['String']['input']>;
@@ -467,7 +467,7 @@ export type Checkout = {
   stepUrl: Maybe<Scalars['String']['output']>;
   /** Unified failure code of a failed or expired payment. */
   failureCode: Maybe<Scalars['String']['output']>;
-  /** The merchant's return address with payment_id and status added; null before a final status (decision D-39). */
+  /** The merchant's return address with payment_id and status added; null before a final status. */
   returnTo: Maybe<Scalars['String']['output']>;
   /** Whether the page follows `returnTo` by itself after a failure. */
   onDecline: OnDecline;
@@ -493,7 +493,7 @@ export type Checkout = {
   cardBrand: Maybe<Scalars['String']['output']>;
   /** Its last 4 digits behind a mask; null where `cardBrand` is, or where the bank does not give it. */
   cardMask: Maybe<Scalars['String']['output']>;
-  /** Whether the money came after the payment had ended unpaid: then all of it is given back by itself (decision D-33). */
+  /** Whether the money came after the payment had ended unpaid: then all of it is given back by itself. */
   paidLate: Scalars['Boolean']['output'];
   /** The shop's site: scheme and host of the merchant's return address. Null when it gave none. */
   shopSite: Maybe<Scalars['String']['output']>;
@@ -540,7 +540,7 @@ export type CheckoutResult = Checkout | Refused;
 
 /**
  * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ * for, or none, and others behind it: `hasNextPage` says so.
  */
 export type PaymentFilter = {
   /** Of one of these shops. */
@@ -571,7 +571,7 @@ export type PaymentFilter = {
 
 /**
  * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ * for, or none, and others behind it: `hasNextPage` says so.
  */
 export type RefundFilter = {
   /** Of this payment. */
@@ -642,7 +642,7 @@ export type RecurringPaymentInput = {
   amount: Scalars['MinorUnits']['input'];
   /** ISO 4217. */
   currency: Scalars['String']['input'];
-  /** cards, sbp or tpay for a binding; of a charge the method is always recurrent (decision D-63a). */
+  /** cards, sbp or tpay for a binding; of a charge the method is always recurrent. */
   method: PaymentMethod;
   /** The token that is bound or charged. */
   tokenId: Scalars['ID']['input'];
@@ -652,7 +652,7 @@ export type RecurringPaymentInput = {
   customerRef: Scalars['String']['input'];
   /** Charges: the saved method, as the binding's `savedReference` gave it. */
   savedReference?: InputMaybe<Scalars['String']['input']>;
-  /** Bindings: 1 RUB that proves the method. Cards: authorised and voided; others: charged and given back (decision D-66). */
+  /** Bindings: 1 RUB that proves the method. Cards: authorised and voided; others: charged and given back. */
   verification: Scalars['Boolean']['input'];
   /** `ord_<timestamp>` when absent. */
   orderId?: InputMaybe<Scalars['String']['input']>;
@@ -925,7 +925,7 @@ export type ReceiptType =
   | 'payment'
   /** Money that was given back. */
   | 'refund'
-  /** Goods that were paid in advance and have been handed over (decision D-94). */
+  /** Goods that were paid in advance and have been handed over. */
   | 'closing';
 
 /** pending, then registered or failed; a failed one can be sent again, and is pending then. */
@@ -1008,7 +1008,7 @@ export type ReceiptMeasure =
   | 'terabyte'
   | 'another';
 
-/** Who gets the receipt, masked: `i***@example.com`, `+7 *** ***-45-67` (decision D-98). */
+/** Who gets the receipt, masked: `i***@example.com`, `+7 *** ***-45-67`. */
 export type ReceiptCustomer = {
   /** Null when there is none, or its data were erased. */
   email: Maybe<Scalars['String']['output']>;
@@ -1103,7 +1103,7 @@ export type ReceiptConnection = {
 
 /**
  * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ * for, or none, and others behind it: `hasNextPage` says so.
  */
 export type ReceiptFilter = {
   /** Of one of these shops. */
@@ -1154,7 +1154,7 @@ export type ReceiptItemInput = {
   markCode?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** What a receipt is made of. An item's total is price x quantity, rounded half up to a kopeck; the totals sum to the amount exactly (decision D-90). */
+/** What a receipt is made of. An item's total is price x quantity, rounded half up to a kopeck; the totals sum to the amount exactly. */
 export type ReceiptInput = {
   /** Who gets it. */
   customer: ReceiptCustomerInput;
@@ -1169,7 +1169,7 @@ export type Query = {
   recurringPayments: Array<Maybe<RecurringPayment>>;
   /** One payment of the caller's shop, by its id or its public id (`P-100063`). Null when there is none. An operator names the merchant. */
   payment: Maybe<Payment>;
-  /** The payments registry, newest first (decisions D-12, D-13, D-38). */
+  /** The payments registry, newest first. */
   payments: PaymentConnection;
   /**
    * Searches payments, newest first, of both modes for operators. An id, public id, order id, customer or rrn is found at once; a search by nothing but card,
@@ -1185,7 +1185,7 @@ export type Query = {
   paymentLinks: PaymentLinkConnection;
   /** Null when there is none. Keys see their own; operators name the merchant. */
   receipt: Maybe<Receipt>;
-  /** The receipts registry, newest first (decision D-93); operators who name no merchant read those of all. */
+  /** The receipts registry, newest first; operators who name no merchant read those of all. */
   receipts: ReceiptConnection;
   /** The link at an address of the hosted page; null when there is none. For the edge alone. */
   linkPage: Maybe<LinkPage>;
@@ -1305,7 +1305,7 @@ export type Mutation = {
   /** Cancels a pending payment, or gives up the hold of an authorized one; else refuses with not_pending. People name the merchant. */
   paymentCancel: PaymentCancelResult;
   /**
-   * Takes the held money of an authorized payment, once: the amount, or everything when it is absent or 0. What is less gives up the rest (decision D-82).
+   * Takes the held money of an authorized payment, once: the amount, or everything when it is absent or 0. What is less gives up the rest.
    * Refuses with payment_not_authorized, amount_exceeds_remainder or capture_declined. People name the merchant.
    */
   paymentCapture: PaymentCaptureResult;
@@ -1316,11 +1316,11 @@ export type Mutation = {
    */
   refundCreate: RefundCreateResult;
   /**
-   * Makes the closing receipt of a payment that was a prepayment, once: its items sum to what was captured less what was refunded (decision D-94). Refuses
+   * Makes the closing receipt of a payment that was a prepayment, once: its items sum to what was captured less what was refunded. Refuses
    * with payment_not_succeeded, receipt_not_expected or bad_request. People name the merchant.
    */
   receiptClose: ReceiptCloseResult;
-  /** Sends a receipt again that the cash register refused; refuses any other with receipt_not_expected. People name the merchant; the act is in the audit log (decision D-96). */
+  /** Sends a receipt again that the cash register refused; refuses any other with receipt_not_expected. People name the merchant; the act is in the audit log. */
   receiptResend: ReceiptResendResult;
   /**
    * Orders the automatic refund of a late success again that the bank refused, as a new refund of the whole amount; an alert `late_success` names the refused
@@ -1328,17 +1328,17 @@ export type Mutation = {
    * insufficient_balance.
    */
   refundRetry: RefundRetryResult;
-  /** Makes a payment link. Refuses with bad_request, or as its payments would be. REST: POST /v1/public/links (D-101). */
+  /** Makes a payment link. Refuses with bad_request, or as its payments would be. REST: POST /v1/public/links. */
   linkCreate: PaymentLinkCreateResult;
   /**
    * Ends a link; one that has ended stays what it is. What buyers have begun through it may still be paid. Refuses with not_found. Operators name the
-   * merchant; the act is in the audit log (D-101).
+   * merchant; the act is in the audit log.
    */
   linkDeactivate: PaymentLinkDeactivateResult;
   /**
    * A buyer goes on from a link's page: makes a payment, of `amount` minor units where the link's is open; the same page and amount again give the same
    * payment, unless it has ended unpaid. Refuses with not_found, not_pending when the link has ended, bad_request for the amount, and as a payment is
-   * refused. For the edge alone (D-102).
+   * refused. For the edge alone.
    */
   linkPay: LinkPayResult;
   /** The buyer picks a method on the hosted page; possible while the payment is pending with method any. */

@@ -41,7 +41,7 @@ export type PayoutStatus =
   | 'succeeded'
   | 'failed';
 
-/** What became of one item of a batch. `duplicate` was created by an earlier call with the same key (decision D-25). */
+/** What became of one item of a batch. `duplicate` was created by an earlier call with the same key. */
 export type PayoutItemStatus =
   | 'created'
   | 'failed'
@@ -264,7 +264,7 @@ export type PayoutBatchItem = {
   error: Maybe<Scalars['String']['output']>;
 };
 
-/** Contract: the batch's response. Failed items do not fail the batch (decision D-52a). */
+/** Contract: the batch's response. Failed items do not fail the batch. */
 export type PayoutBatchCreated = {
   /** Test or live, by the key. */
   mode: Mode;
@@ -282,7 +282,7 @@ export type PayoutBatchCreated = {
 
 /**
  * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ * for, or none, and others behind it: `hasNextPage` says so.
  */
 export type PayoutFilter = {
   /** Of one of these shops. */
@@ -333,7 +333,7 @@ export type SbpBanksRefreshed = {
   changed: Scalars['Int']['output'];
 };
 
-/** pending, then one of the others for ever: approved or rejected by a person, or expired 72 hours after it was made (A-245). */
+/** pending, then one of the others for ever: approved or rejected by a person, or expired 72 hours after it was made. */
 export type PayoutDraftStatus =
   | 'pending'
   | 'approved'
@@ -368,7 +368,7 @@ export type PayoutDraftRefusal = {
   at: Scalars['DateTime']['output'];
 };
 
-/** A payout that one person has proposed, and that another makes by approving it. Decision A-245. */
+/** A payout that one person has proposed, and that another makes by approving it. */
 export type PayoutDraft = {
   /** Unique within the merchant; the payout that is made of it has the same. */
   id: Scalars['ID']['output'];
@@ -421,7 +421,7 @@ export type PayoutDraftConnection = {
   totalCount: TotalCount;
 };
 
-/** Narrows the list: all that is given must be true. As `PayoutFilter` (A-230). */
+/** Narrows the list: all that is given must be true. As `PayoutFilter`. */
 export type PayoutDraftFilter = {
   /** Of one of these shops. */
   shopId?: InputMaybe<Array<Scalars['ID']['input']>>;
@@ -551,7 +551,7 @@ export type Mutation = {
   bankPayoutAsk: Scalars['Boolean']['output'];
   /** Creates a payout out of the available balance. Contract: POST /v1/public/payouts. */
   payoutCreate: PayoutCreateResult;
-  /** Creates 1 to 1,000 payouts of one method, each standing alone (decision D-52). */
+  /** Creates 1 to 1,000 payouts of one method, each standing alone. */
   payoutBatchCreate: PayoutBatchCreateResult;
   /**
    * Proposes a payout, which another person makes by approving it. Refuses with bad_request (also when 1,000 drafts of the merchant wait in the mode), not_found or

@@ -293,7 +293,7 @@ export type TotalCount = {
 
 /**
  * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so (A-230).
+ * for, or none, and others behind it: `hasNextPage` says so.
  */
 export type SubscriptionFilter = {
   /** Of one of these shops. */
@@ -578,7 +578,7 @@ export type ReceiptItemInput = {
   markCode?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** What a receipt is made of. An item's total is price x quantity, rounded half up to a kopeck; the totals sum to the amount exactly (decision D-90). */
+/** What a receipt is made of. An item's total is price x quantity, rounded half up to a kopeck; the totals sum to the amount exactly. */
 export type ReceiptInput = {
   /** Who gets it. */
   customer: ReceiptCustomerInput;
@@ -672,7 +672,7 @@ export type Mutation = {
   subscriptionCancel: SubscriptionCancelResult;
   /** Pauses an active or past due subscription: nothing is charged, a retry that was coming does not come. `reason` is for the audit log. Pausing twice is no mistake. */
   subscriptionPause: SubscriptionPauseResult;
-  /** Ends a pause: dates that passed in it are not charged afterwards, the next one is (decision D-63). Resuming twice is no mistake. */
+  /** Ends a pause: dates that passed in it are not charged afterwards, the next one is. Resuming twice is no mistake. */
   subscriptionResume: SubscriptionResumeResult;
   /** Makes a token, which stays pending until its buyer binds a method. Refuses with aml_blocked, route_not_configured or method_unsupported. Contract: POST /v1/public/tokens. */
   tokenCreate: TokenCreateResult;

@@ -91,7 +91,7 @@ export const switchLive = async (
 };
 
 /**
- * Sets how fast a merchant may call (decision D-08); nulls are the default. Its keys are forgotten
+ * Sets how fast a merchant may call; nulls are the default. Its keys are forgotten
  * everywhere, so that the new limit holds at once. Refuses with `not_found`, or wrong limits with
  * `bad_request`.
  */

@@ -20,7 +20,7 @@ export const MerchantEntity = defineEntity({
     id: p.uuid().primary(),
     name: p.text().groups('audit'),
     liveEnabled: p.boolean().groups('audit'),
-    /** Null, like the burst: the default (decision D-08). */
+    /** Null, like the burst: the default. */
     ratePerSecond: p
       .integer()
       .strictNullable()
@@ -90,8 +90,8 @@ export const WebhookEndpointEntity = defineEntity({
     /** The `whs_` secret, encrypted. */
     secretSealed: p.text().hidden(),
     /**
-     * The secret before the last rotation, and until when it signs beside the new one (decision
-     * D-73); null without an overlap.
+     * The secret before the last rotation, and until when it signs beside the new one; null without
+     * an overlap.
      */
     previousSecretSealed: p.text().strictNullable().hidden(),
     previousUntil: instant().strictNullable().groups('rotation'),

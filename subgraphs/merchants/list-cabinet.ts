@@ -71,7 +71,7 @@ export interface DeliveriesQuery extends PageQuery {
   readonly event?: WebhookEvent | null | undefined;
   /** What its event is about. */
   readonly subjectId?: string | null | undefined;
-  /** UTC days of the events, inclusive (decision D-12). */
+  /** UTC days of the events, inclusive. */
   readonly from?: string | null | undefined;
   readonly to?: string | null | undefined;
   readonly since?: Temporal.Instant | null | undefined;

@@ -54,7 +54,7 @@ const behind: Statement = {
     order by sequence limit $2`,
 };
 
-/** How far back a stream can be resumed (decision D-76). */
+/** How far back a stream can be resumed. */
 const resumable_h = 24;
 
 export interface EventFilter {

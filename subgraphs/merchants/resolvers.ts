@@ -155,8 +155,7 @@ export const merchantsSubgraph = (
 const isPerson = ({ kind }: Principal): boolean => kind === 'operator' || kind === 'service';
 
 /**
- * A live key reads test payments in the registry with `includeTest` (decision D-38), so also what
- * hangs on them.
+ * A live key reads test payments in the registry with `includeTest`, so also what hangs on them.
  */
 const mayReadDeliveries = (principal: Principal, payment: PaymentPlace): boolean =>
   mayReadOfShop(

@@ -1,4 +1,4 @@
-/** Who operates on a payment: the key of its shop, or a person for its merchant (decision D-89). */
+/** Who operates on a payment: the key of its shop, or a person for its merchant. */
 import type { ClaimingCaller } from '../kernel/database/idempotency.ts';
 import { refused, type Refused } from '../kernel/rules/refusal.ts';
 import { isUuid } from '../kernel/rules/uuid.ts';

@@ -2,7 +2,7 @@
  * Cancels a payment. Contract POST /v1/public/payments/{id}/cancel: only a pending payment can be
  * cancelled so, else 409 not_pending; the hold of an authorized one is released
  * (`holds/release-hold`). An order that was registered with its bank is cancelled there afterwards,
- * where the bank can, and else left to lapse (decision D-33).
+ * where the bank can, and else left to lapse.
  */
 import type { Database } from '../kernel/database/orm.ts';
 import { refused, type Refused } from '../kernel/rules/refusal.ts';

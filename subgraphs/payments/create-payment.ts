@@ -1,8 +1,7 @@
 /**
- * Creates a payment. Contract POST /v1/public/payments; decisions D-20 to D-24, D-31 and D-40. The
- * acquirer that will serve a live payment of a fixed method is chosen first, so that nothing is
- * created that nobody serves, and is given the order at once where it takes orders before the buyer
- * comes.
+ * Creates a payment. Contract POST /v1/public/payments. The acquirer that will serve a live payment
+ * of a fixed method is chosen first, so that nothing is created that nobody serves, and is given
+ * the order at once where it takes orders before the buyer comes.
  */
 import { newRowId } from '../kernel/database/new-id.ts';
 import type { Banks } from '../kernel/banks/route.ts';
@@ -70,10 +69,7 @@ interface Prepared {
   readonly ordersEarly?: boolean;
 }
 
-/**
- * Decision D-40: whom and what the operator's lists refuse; null when nothing stands against the
- * terms.
- */
+/** Whom and what the operator's lists refuse; null when nothing stands against the terms. */
 export const policyRefusal = (
   policies: PolicyLists,
   { merchantId }: Pick<KeyPrincipal, 'merchantId'>,
@@ -163,7 +159,6 @@ export interface CreatingParts extends PageParts, TargetSwitch {
   readonly policies: Policies;
 }
 
-/** Decision D-74. */
 const unreachableTarget = (
   { privateTargets }: TargetSwitch,
   { mode }: PayingShop,

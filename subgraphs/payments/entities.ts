@@ -102,9 +102,7 @@ export const PaymentEntity = defineEntity({
      * binding came to.
      */
     savedReference: p.text().nullable(),
-    /**
-     * A payment of 1 RUB that only proves the method: it is voided, or given back (decision D-66).
-     */
+    /** A payment of 1 RUB that only proves the method: it is voided, or given back. */
     verification: p.boolean().default(false),
   },
   indexes: [

@@ -3,8 +3,7 @@
  * "States and transitions". Thousands may end in the same minute: a round takes them under their
  * locks, passing over those that somebody else is writing, and writes all of them in one statement.
  * A session is asked about once more before it expires, so that a success that is not known here
- * yet is not lost; a bank that does not answer delays nobody, and is asked again afterwards
- * (decisions D-32 and D-33).
+ * yet is not lost; a bank that does not answer delays nobody, and is asked again afterwards.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';

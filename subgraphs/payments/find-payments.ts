@@ -21,7 +21,7 @@ const byPublicId: Statement = {
   text: `select ${columns(paymentNames)} from payment where merchant_id = $1 and public_id = $2`,
 };
 
-/** A merchant's payment, by its id or its public number (decision D-121). */
+/** A merchant's payment, by its id or its public number. */
 export const findNamed = async (runner: Runner, { merchantId, id }: RowKey) => {
   if (!publicIdInAnyCase.test(id)) return (await loadPayments(runner, [{ merchantId, id }]))[0];
   if (!isUuid(merchantId)) return null;

@@ -1,6 +1,6 @@
 /**
  * Writes new payments where the tables are spread: by a function that runs on the machine of their
- * merchant (decision A-313). It writes what the statements of `insert-statements` do.
+ * merchant. It writes what the statements of `insert-statements` do.
  */
 import type pg from 'pg';
 import { newRowId } from '../kernel/database/new-id.ts';

@@ -1,6 +1,6 @@
 /**
- * A payment and a refund as GraphQL and the public JSON see them. Decision D-72: the frozen webhook
- * body is made of the same view.
+ * A payment and a refund as GraphQL and the public JSON see them. The frozen webhook body is made
+ * of the same view.
  */
 import { rfc3339 } from '../../schema/rfc3339.ts';
 import {
@@ -32,7 +32,7 @@ const refundView = (refund: Refund): RefundFieldsFragment => ({
 export const publicRefund = (refund: Refund): ReturnType<typeof refundJson> =>
   refundJson(refundView(refund));
 
-/** What was captured less the fee; null until the payment has succeeded (decision D-83). */
+/** What was captured less the fee; null until the payment has succeeded. */
 export const netOf = (payment: Capturing & Pick<Payment, 'fee'>): bigint | null =>
   payment.fee === null ? null : capturedOf(payment) - payment.fee;
 

@@ -1,8 +1,8 @@
 /**
  * Searching payments, for operators and cabinet users. What names a payment nearly alone (id,
  * public id, order id, customer, rrn) has an index; a search by nothing but card, amount, status
- * and days is a narrowed list over at most 31 days, which looks at as many rows as one (decision
- * A-230). Newest first, by keyset (decision D-13).
+ * and days is a narrowed list over at most 31 days, which looks at as many rows as one. Newest
+ * first, by keyset.
  */
 import {
   pageOf,

@@ -1,8 +1,8 @@
 /**
- * Which acquirer will serve a live payment of a fixed method, as it is created. Decision D-31: a
- * method that nobody serves is refused then, not on the page. The order itself is opened when the
- * buyer goes on: an acquirer such as YooKassa gives its buyer an hour, which must not run while the
- * link waits.
+ * Which acquirer will serve a live payment of a fixed method, as it is created. A method that
+ * nobody serves is refused then, not on the page. The order itself is opened when the buyer goes
+ * on: an acquirer such as YooKassa gives its buyer an hour, which must not run while the link
+ * waits.
  */
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
@@ -23,7 +23,7 @@ type ShopInMode = Parameters<Banks['liveModeRefusal']>[0] & { readonly shopId: s
 
 /**
  * Why no method of the shop takes the currency of a payment whose buyer chooses the method, or pays
- * by card; null when one does (decision D-125). Roubles may wait for a method that comes later.
+ * by card; null when one does. Roubles may wait for a method that comes later.
  */
 const currencyRefusal = async (
   banks: Pick<Banks, 'offered'>,
@@ -40,7 +40,7 @@ const currencyRefusal = async (
 /**
  * The bank, or `route_not_configured` or `method_unsupported`, also where it does not take the
  * currency; null in test mode and where the buyer chooses the method. A bank of a manual capture
- * must hold the money (decision D-84).
+ * must hold the money.
  */
 export const servingBank = async (
   banks: Pick<Banks, 'route' | 'offered'>,

@@ -1,8 +1,7 @@
 /**
  * How payments are read and written. One statement moves a payment, books its postings and
  * publishes its events, or does nothing when somebody else wrote the payment in between (its
- * version has grown). Only the erasure (A-032) and `bankAskAgain` (A-081) write an existing payment
- * elsewhere.
+ * version has grown). Only the erasure and `bankAskAgain` write an existing payment elsewhere.
  */
 import { isSpread, runTwins, twinsByKey } from '../kernel/database/spread.ts';
 import pg from 'pg';

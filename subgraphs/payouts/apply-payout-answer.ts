@@ -1,8 +1,7 @@
 /**
  * Applies a bank's answer to a payout, whatever brought it: status, postings and events in one
- * statement, which does nothing when the payout was written by somebody else since it was read.
- * Decision D-32: an unknown answer changes no state. This is the only code that ends a payout the
- * bank was given.
+ * statement, which does nothing when the payout was written by somebody else since it was read. An
+ * unknown answer changes no state. This is the only code that ends a payout the bank was given.
  */
 import type pg from 'pg';
 import { noteAnswerToFinal } from './answer-to-final.ts';

@@ -1,6 +1,6 @@
 /**
  * The items of a batch of payouts as they are read: each is checked by itself, and has an
- * idempotency key and fingerprints of its own (decision D-25).
+ * idempotency key and fingerprints of its own.
  */
 import { newRowId } from '../kernel/database/new-id.ts';
 import type { Bank } from '../kernel/banks/bank.ts';
@@ -23,7 +23,7 @@ export interface Failure {
 export interface Item {
   readonly index: number;
   readonly amount: bigint;
-  /** Its own key (decision D-25); '' without a key. */
+  /** Its own key; '' without a key. */
   readonly key: string;
   readonly fingerprint: string;
   readonly earlierFingerprints: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * Calls to a bank about payouts, within their deadline. Decision D-32: whatever goes wrong with a
- * call is an unknown answer, never a failure.
+ * Calls to a bank about payouts, within their deadline. Whatever goes wrong with a call is an
+ * unknown answer, never a failure.
  */
 import type { PayoutOrderAnswer, RecipientVerdict } from '../kernel/banks/payout-bank.ts';
 import type { Logger } from '../kernel/service/tracing/telemetry.ts';

@@ -1,7 +1,6 @@
 /**
- * What stands before a new payout is made: its terms (contract, decision D-06), the operator's
- * lists (D-40), the route, and the bank's answer about the recipient (D-53). Nothing is written
- * here, and nothing moves.
+ * What stands before a new payout is made: its terms (contract), the operator's lists, the route,
+ * and the bank's answer about the recipient. Nothing is written here, and nothing moves.
  */
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { RecipientVerdict } from '../kernel/banks/payout-bank.ts';
@@ -16,7 +15,7 @@ import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import { callForRecipient } from './call-bank.ts';
 import { wayOf, type PayoutMethod } from './rules/payout.ts';
 
-/** Decision D-40: whom the operator's lists refuse; null when the recipient is on none. */
+/** Whom the operator's lists refuse; null when the recipient is on none. */
 const recipientRefusal = (
   policies: PolicyLists,
   merchantId: string,

@@ -1,8 +1,8 @@
 /**
- * Creates a batch of payouts. Contract POST /v1/public/payouts/batch; decisions D-25, D-52 and
- * D-52a: each item stands alone, under an idempotency key of its own. The batch is worked off in
- * pages, each of them one transaction of a few statements, however many items it has; what a page
- * has made stays when a later one fails, and the batch is completed by sending it again.
+ * Creates a batch of payouts. Contract POST /v1/public/payouts/batch. Each item stands alone, under
+ * an idempotency key of its own. The batch is worked off in pages, each of them one transaction of
+ * a few statements, however many items it has; what a page has made stays when a later one fails,
+ * and the batch is completed by sending it again.
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
@@ -25,7 +25,6 @@ import { beyondBound, openPayouts, type Opened } from './open-payouts.ts';
 import type { PayoutInput } from './rules/create.ts';
 import type { PayoutMethod } from './rules/payout.ts';
 
-/** Decision D-52. */
 const batch_max_items = 1_000;
 /** Items of one transaction. The merchant's row is locked for that long. */
 const page_items = 100;
@@ -131,10 +130,7 @@ const openPage = async (
 const isPayout = (made: Made | undefined): made is { readonly payout: Payout } =>
   made !== undefined && 'payout' in made;
 
-/**
- * A page in which nothing was made leaves nothing behind, the batch's own key included (decision
- * D-22).
- */
+/** A page in which nothing was made leaves nothing behind, the batch's own key included. */
 const isKept = (page: Page | Refused): boolean => !isRefused(page) && page.made.some(isPayout);
 
 const makePage = async (batch: Batch, items: readonly Item[]): Promise<Page | Refused> => {

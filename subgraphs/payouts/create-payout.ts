@@ -1,9 +1,9 @@
 /**
- * Creates a payout. Contract POST /v1/public/payouts; decisions D-20 to D-24, D-50 to D-53. The
- * payout is written, and its money reserved, before the bank is given anything: workers give SBP
- * and account payouts to the bank after the commit. A card's number may not wait anywhere, so that
- * this call gives a card payout to the bank itself, once; what becomes of one whose call did not
- * end is in `rules/payout` (`lostCard_s`).
+ * Creates a payout. Contract POST /v1/public/payouts. The payout is written, and its money
+ * reserved, before the bank is given anything: workers give SBP and account payouts to the bank
+ * after the commit. A card's number may not wait anywhere, so that this call gives a card payout to
+ * the bank itself, once; what becomes of one whose call did not end is in `rules/payout`
+ * (`lostCard_s`).
  */
 import { createHmac } from 'node:crypto';
 import { newRowId } from '../kernel/database/new-id.ts';
@@ -103,7 +103,7 @@ export const payCard = async (
   return applyPayoutAnswer(parts.database, ordered.payout, ordered.answer, now());
 };
 
-/** Decision D-53: the payout stands, failed, and is read by its id or a replay of its key. */
+/** The payout stands, failed, and is read by its id or a replay of its key. */
 const routerError = ({ id }: Payout): Refused =>
   refused(
     'router_error',

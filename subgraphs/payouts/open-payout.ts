@@ -1,7 +1,7 @@
 /**
  * Makes a payout once for its idempotency key. Payouts of one merchant that are asked for at the
  * same moment share a transaction: the merchant's row is locked once, and what is available is
- * given to each in turn (decision D-50).
+ * given to each in turn.
  */
 import type pg from 'pg';
 import { releaseKeys, tryClaims, type CallClaim } from '../kernel/database/claim-page.ts';
@@ -79,7 +79,7 @@ const openTogether = (
     const answers = new Map<string, Answer>();
     for (const group of Map.groupBy(mine, groupOf).values())
       for (const [id, answer] of await openGroup(client, group)) answers.set(id, answer);
-    // Decision D-22: what was not made leaves its key free.
+    // What was not made leaves its key free.
     for (const mode of modes) {
       const unused = mine.filter(({ caller, resourceId }) => {
         const answer = answers.get(resourceId);

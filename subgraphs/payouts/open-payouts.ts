@@ -1,8 +1,7 @@
 /**
- * Makes payouts: one, or a page of a batch, in the caller's transaction. Decision D-50: the
- * merchant's row is locked first, and what is available is read after that by a statement of its
- * own, which sees all that was committed before the lock was given; so no payout takes what another
- * has reserved.
+ * Makes payouts: one, or a page of a batch, in the caller's transaction. The merchant's row is
+ * locked first, and what is available is read after that by a statement of its own, which sees all
+ * that was committed before the lock was given; so no payout takes what another has reserved.
  */
 import type pg from 'pg';
 import { eventRow, insertEvents, type OutboxEvent } from '../kernel/events/outbox.ts';
@@ -35,8 +34,8 @@ export interface Draft {
   /** The bank that it goes to. */
   readonly connector: string;
   /**
-   * The bank has refused the recipient already: the payout is made as a failed one (decision
-   * D-52b), and reserves nothing.
+   * The bank has refused the recipient already: the payout is made as a failed one, and reserves
+   * nothing.
    */
   readonly refusedAs: FailureCode | null;
 }
@@ -104,7 +103,7 @@ const nothingKept: RecipientColumns = {
   recipientInn: null,
 };
 
-/** What is kept of a recipient; of a card its last 4 digits alone (decision D-51). */
+/** What is kept of a recipient; of a card its last 4 digits alone. */
 export const keptOf = ({ recipient }: PayoutTerms): RecipientColumns => {
   const recipientName = recipient.fullName;
   switch (recipient.way) {

@@ -2,7 +2,7 @@
  * Gives an order to a payout's bank, and to the next bank of the shop's routes only when that one
  * surely did not accept it. Which bank may have a payout is on its row before the bank is called,
  * so that a crash asks the same one; only whoever gives the first order of all may pass it on,
- * because a later one can be refused a connection while an earlier one has arrived (decision D-32).
+ * because a later one can be refused a connection while an earlier one has arrived.
  */
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { PayoutAnswer, PayoutOrderAnswer } from '../kernel/banks/payout-bank.ts';

@@ -1,6 +1,6 @@
 /**
- * A payout as the public JSON has it. Decision D-72: the frozen webhook body is made of the same
- * view as GET /v1/public/payouts/{id}.
+ * A payout as the public JSON has it. The frozen webhook body is made of the same view as GET
+ * /v1/public/payouts/{id}.
  */
 import { rfc3339 } from '../../schema/rfc3339.ts';
 import { payoutJson, type PayoutFieldsFragment } from '../../schema/wire.ts';
@@ -39,10 +39,7 @@ const subjectOf = ({ merchantId, shopId, mode, id: subjectId }: Payout) => ({
   subjectId,
 });
 
-/**
- * A new payout, on the stream and to webhooks (decisions D-77 and D-124): pending, also when it was
- * refused at once.
- */
+/** A new payout, on the stream and to webhooks: pending, also when it was refused at once. */
 export const createdEvent = (payout: Payout): OutboxEvent => ({
   ...subjectOf(payout),
   stream: {

@@ -82,7 +82,7 @@ const queries = (
       { merchantId: merchantOf(principal, merchantId), id },
     ]);
     if (!payout || !mayReadOfShop(principal, payout)) return null;
-    // Whoever reads gets what is known; the bank is asked meanwhile (decision D-32).
+    // Whoever reads gets what is known; the bank is asked meanwhile.
     if (isWorthAsking(payout) && (await hurryPayout({ pool }, payout.merchantId, payout.id, now())))
       wakeSenders();
     return payout;
@@ -99,7 +99,7 @@ const queries = (
     const everywhere =
       principal.kind === 'operator' && principal.merchantId === null && !merchantId;
     const named = everywhere ? null : await reachOf(pool, principal, merchantId, true);
-    // A key searches its own mode alone, as its registry does (decision D-38).
+    // A key searches its own mode alone, as its registry does.
     const reach = named && principal.kind === 'key' ? { ...named, modes: [principal.mode] } : named;
     return orThrow(await searchPayouts(pool, reach, search, page));
   },

@@ -1,7 +1,7 @@
 /**
  * Searching payouts, for operators and cabinet users. An id is found at once, over all merchants,
- * too; everything else is a narrowed list over at most 31 days, which looks at as many rows as one
- * (decision A-230). Newest first, by keyset (decision D-13).
+ * too; everything else is a narrowed list over at most 31 days, which looks at as many rows as one.
+ * Newest first, by keyset.
  */
 import { isUuid } from '../kernel/rules/uuid.ts';
 import { readList } from '../kernel/database/filtered-list.ts';
@@ -25,7 +25,7 @@ export interface PayoutSearch {
   readonly cardMask?: string | null | undefined;
   readonly amount?: bigint | null | undefined;
   readonly status?: readonly PayoutStatus[] | null | undefined;
-  /** UTC days, inclusive (decision D-12). */
+  /** UTC days, inclusive. */
   readonly from?: string | null | undefined;
   readonly to?: string | null | undefined;
 }

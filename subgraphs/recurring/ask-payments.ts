@@ -49,10 +49,7 @@ interface Request {
 export interface BindingRequest extends Request {
   readonly kind: 'token_bind' | 'subscription_init';
   readonly method: SavableMethod;
-  /**
-   * 1 RUB (`verificationAmount`) that only proves the method and is voided or given back (decision
-   * D-66).
-   */
+  /** 1 RUB (`verificationAmount`) that only proves the method and is voided or given back. */
   readonly verification: boolean;
   readonly returnUrl: string | null;
   readonly description: string | null;

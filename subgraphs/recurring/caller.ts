@@ -1,4 +1,4 @@
-/** Who cancels: a key of the merchant, or a person for it, with a reason (decision A-246). */
+/** Who cancels: a key of the merchant, or a person for it, with a reason. */
 import type pg from 'pg';
 import { writeEntries, type Acting, type AuditedAction } from '../kernel/database/audit.ts';
 import type { Mode } from '../kernel/rules/mode.ts';

@@ -1,7 +1,4 @@
-/**
- * Reading tokens. Decision D-03c: they are the merchant's, whatever the shop of the key; D-38: of
- * the key's mode.
- */
+/** Reading tokens. They are the merchant's, whatever the shop of the key. Of the key's mode. */
 import { loadByKey } from '../kernel/database/load-by-key.ts';
 import { openList } from '../kernel/database/open-list.ts';
 import { readPage, type Page, type PageQuery } from '../kernel/database/page.ts';

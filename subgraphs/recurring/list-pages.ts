@@ -1,6 +1,6 @@
 /**
- * The merchant's lists of tokens and subscriptions, in pages by keyset (decision D-13), or as a
- * whole while they are short.
+ * The merchant's lists of tokens and subscriptions, in pages by keyset, or as a whole while they
+ * are short.
  */
 import { pagedList, type Page, type PagedList, type PageQuery } from '../kernel/database/page.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';

@@ -1,6 +1,6 @@
 /**
- * Subscriptions and tokens as the public JSON has them. Decision D-72: the frozen webhook body is
- * made of the same view as the answers of REST.
+ * Subscriptions and tokens as the public JSON has them. The frozen webhook body is made of the same
+ * view as the answers of REST.
  */
 import { rfc3339 } from '../../schema/rfc3339.ts';
 import { subscriptionJson, tokenJson } from '../../schema/wire.ts';
@@ -31,7 +31,7 @@ const publicToken = (token: Token): ReturnType<typeof tokenJson> =>
 type SubscriptionEvent =
   `subscription.${'activated' | 'past_due' | 'paused' | 'resumed' | 'cancelled'}`;
 
-/** Decision D-124: the webhook of a move; none of a subscription that is still pending. */
+/** The webhook of a move; none of a subscription that is still pending. */
 const subscriptionEventOf = (
   from: Subscription['status'],
   to: Subscription['status'],
@@ -70,7 +70,7 @@ export const subscriptionEvents = (
   ];
 };
 
-/** What a new status of a token publishes: to webhooks alone (decision D-124). */
+/** What a new status of a token publishes: to webhooks alone. */
 export const tokenEvents = (
   from: Token['status'],
   token: Token,

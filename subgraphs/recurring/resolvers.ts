@@ -19,10 +19,7 @@ import {
 } from './subscriptions/resolvers.ts';
 import { tokenFields, tokenMutations, tokenQueries } from './tokens/resolvers.ts';
 
-/**
- * By key a token or subscription needs the scope that its list needs, whatever named it (decision
- * D-10).
- */
+/** By key a token or subscription needs the scope that its list needs, whatever named it. */
 const mayRead = (principal: Principal, row: OfMode): boolean =>
   mayReadOfMode(principal, row) &&
   (principal.kind !== 'key' || lacks('Query.tokens', principal) === null);

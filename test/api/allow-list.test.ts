@@ -78,7 +78,7 @@ describe('a shop’s keys work from the addresses of its allow-list alone', () =
   }
 });
 
-describe('X-Forwarded-For (decision D-11)', async () => {
+describe('X-Forwarded-For', async () => {
   const { call } = await openShop(['203.0.113.7']);
   const from = (address: string, forwarded: string | readonly string[]) =>
     call(address, { headers: { 'x-forwarded-for': forwarded } });

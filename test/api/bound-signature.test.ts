@@ -47,7 +47,7 @@ const pastedExample = (): string => {
   return example ?? assert.fail('the notes have no example');
 };
 
-describe('a signature of the whole request (decision D-02a)', async () => {
+describe('a signature of the whole request', async () => {
   const { merchant, secret, call, pay } = await openShop();
   await requireSignature(service, merchant, true, true);
   const target = '/v1/public/payments';

@@ -1,6 +1,6 @@
 /**
  * Two-step payments as a merchant sees them over HTTP: creation, page, capture, cancellation,
- * webhooks, stream (decisions D-80 to D-88).
+ * webhooks, stream.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

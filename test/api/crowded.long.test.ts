@@ -1,6 +1,6 @@
 /**
  * Merchants who ask for as much as they may, on many connections: what they compose runs one
- * statement at a time, and nobody else is refused (decision A-340).
+ * statement at a time, and nobody else is refused.
  */
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';

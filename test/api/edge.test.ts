@@ -36,7 +36,7 @@ describe('a request id', () => {
   });
 });
 
-describe('a key that is not good is 401 unauthorized, in the same words whatever is wrong with it (decisions D-01 and D-40a)', () => {
+describe('a key that is not good is 401 unauthorized, in the same words whatever is wrong with it', () => {
   const wrong: Record<string, Record<string, string>> = {
     missing: {},
     empty: { authorization: '' },

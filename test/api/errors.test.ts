@@ -50,7 +50,7 @@ const https = 'expected an address that starts with https://';
 
 /** Body of POST /payments, and the whole message. */
 const payments: readonly (readonly [string, string])[] = [
-  // D-05: what an integer is.
+  // What an integer is.
   ['{"amount":"100"}', `amount: ${integer}, got "100"`],
   ['{"amount":100.0}', `amount: ${integer}, got 100.0`],
   ['{"amount":1e2}', `amount: ${integer}, got 1e2`],
@@ -65,7 +65,6 @@ const payments: readonly (readonly [string, string])[] = [
   ['{"amount":[1]}', `amount: ${integer}, got an array of 1`],
   ['{"amount":{}}', `amount: ${integer}, got an object of 0`],
   ['{"amount":1,"ttl_minutes":60.0}', 'ttl_minutes: expected an integer from 1 to 10080, got 60.0'],
-  // D-04 and D-06.
   ['{}', `amount: required, ${integer}, got nothing`],
   [
     '{"amount":1,"sum":1}',

@@ -1,4 +1,4 @@
-/** The event log over HTTP. Additions, D-110 to D-113. */
+/** The event log over HTTP. Additions. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

@@ -42,7 +42,7 @@ const ask = (query = '', method = 'GET'): Promise<Response> => {
   });
 };
 
-describe('the ledger as a file (decision D-78)', () => {
+describe('the ledger as a file', () => {
   test('has a header row and the lines of every part', async () => {
     next = ({ after: cursor }) =>
       cursor === 'two' ? part('second\r\n', null) : part('first\r\n', 'two');

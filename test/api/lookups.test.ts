@@ -1,4 +1,4 @@
-/** What a merchant's developer finds again by references of its own (additions, D-120 to D-125). */
+/** What a merchant's developer finds again by references of its own. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { confirmAtBank, pay, payByCard } from '../support/buyer.ts';
@@ -63,7 +63,7 @@ const messageOf = ({ status, body }: Answer): string => {
   return body.error.message;
 };
 
-describe('a list is narrowed by exact references (D-120)', () => {
+describe('a list is narrowed by exact references', () => {
   let payments: any[];
   before(async () => {
     payments = [];
@@ -185,7 +185,7 @@ describe('a list is narrowed by exact references (D-120)', () => {
     assert.deepEqual((await sibling('GET', `/refunds?payment_id=${id}`)).body.items, []);
   });
 
-  test('one payment by its public number, of the shop of the key alone (D-121)', async () => {
+  test('one payment by its public number, of the shop of the key alone', async () => {
     const [{ id, public_id: number }] = payments;
     const read = await good('GET', `/payments/${number}`);
     assert.deepEqual(read, await good('GET', `/payments/${id}`));
@@ -257,7 +257,7 @@ describe('a list is narrowed by exact references (D-120)', () => {
   });
 });
 
-describe('the page of what waits for its buyer is read again (D-122)', () => {
+describe('the page of what waits for its buyer is read again', () => {
   const endpointsLog = (id: string) => good('GET', `/event-log?subject_id=${id}`);
 
   test('of a payment while it is pending or processing, and in no list, event or webhook', async () => {

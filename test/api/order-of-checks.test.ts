@@ -1,6 +1,6 @@
 /**
- * Decision D-09: route, key, allow-list, signature, live enabled, the merchant's rate limit, scope,
- * body, and then the operation.
+ * Route, key, allow-list, signature, live enabled, the merchant's rate limit, scope, body, and then
+ * the operation.
  */
 import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-/** References of a merchant's own at payouts, refunds, charges, tokens and subscriptions (D-123). */
+/** References of a merchant's own at payouts, refunds, charges, tokens and subscriptions. */
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { confirmAtBank, payByCard } from '../support/buyer.ts';
@@ -103,7 +103,7 @@ test('so has each item of a batch, and what is wrong with one fails that one alo
   assert.equal((await merchant.call('POST', '/payouts/batch', ill)).status, 400);
 });
 
-test('the balance in another currency is the same object, with zeros where there is nothing (D-125)', async () => {
+test('the balance in another currency is the same object, with zeros where there is nothing', async () => {
   const rubles = await good('GET', '/balance');
   assert.ok(rubles.balance > 0 && rubles.currency === 'RUB');
   const same = await good('GET', '/balance?currency=RUB');
@@ -125,7 +125,7 @@ test('the balance in another currency is the same object, with zeros where there
     assert.equal((await merchant.call('GET', `/balance?currency=${wrong}`)).status, 400, wrong);
 });
 
-test('what is created in a currency that no method of the shop takes is 422 (D-125)', async () => {
+test('what is created in a currency that no method of the shop takes is 422', async () => {
   for (const path of ['/payments', '/links']) {
     const { status, body } = await merchant.call('POST', path, {
       amount: 700,

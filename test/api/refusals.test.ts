@@ -5,7 +5,7 @@ import { refusalCodes, refused, type RefusalCode } from '../../subgraphs/kernel/
 import { payoutScopes } from '../../subgraphs/kernel/service/access/access.ts';
 import { openSmallEdge, payment } from './small-edge.ts';
 
-/** Contract "Errors" and decision D-03, by hand. */
+/** Contract "Errors", by hand. */
 const statuses: Record<RefusalCode, number> = {
   bad_request: 400,
   signature_required: 400,
@@ -148,7 +148,7 @@ describe('a refusal becomes its status and the documented envelope', () => {
 });
 
 describe('a creation', () => {
-  test('is 201, and 200 with idempotent and Idempotent-Replayed when it is replayed (decision D-24)', async () => {
+  test('is 201, and 200 with idempotent and Idempotent-Replayed when it is replayed', async () => {
     next = () => created(false);
     const first = await call('POST', '/payments', { amount: 1 }, { 'idempotency-key': 'k' });
     assert.deepEqual(
@@ -202,7 +202,7 @@ describe('a creation', () => {
     return print;
   };
 
-  test('has a fingerprint of what the body means, not of how it is laid out (decision D-20)', async () => {
+  test('has a fingerprint of what the body means, not of how it is laid out', async () => {
     const one = await fingerprintOf('{"amount":1,"metadata":{"a":"1","b":"2"}}');
     assert.equal(
       await fingerprintOf(' { "metadata": {"b":"\\u0032", "a":"1"},\n "amount": 1 }'),
@@ -243,7 +243,7 @@ describe('a creation', () => {
   });
 });
 
-describe('checks come in the order of decision D-09', () => {
+describe('checks come in the order of the contract', () => {
   const bearer = (name: string) => ({ authorization: `Bearer ${name}` });
   test('the key before the body', async () =>
     assert.equal((await call('POST', '/payments', { amount: 'x' }, bearer('nobody'))).status, 401));

@@ -1,4 +1,4 @@
-/** The log of requests over HTTP (decision D-126). */
+/** The log of requests over HTTP. */
 import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Decision D-127: every mistake at once, and the first use of an idempotency key. */
+/** Every mistake at once, and the first use of an idempotency key. */
 import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { makeMerchant } from '../support/merchant.ts';
@@ -18,7 +18,7 @@ const send = async (path: string, body: string | null, headers: Record<string, s
   return { status: response.status, error: JSON.parse(await response.text()).error };
 };
 
-describe('a 400 names every field with a mistake at once (decision D-127)', () => {
+describe('a 400 names every field with a mistake at once', () => {
   const item = '{"description":"Tea","quantity":"1","price":-1,"vat_code":99}';
   const rows: readonly (readonly [path: string, body: string | null, fields: readonly string[]])[] =
     [
@@ -87,7 +87,7 @@ describe('a 400 names every field with a mistake at once (decision D-127)', () =
   });
 });
 
-test('an idempotency conflict names the first use of the key (decision D-127)', async () => {
+test('an idempotency conflict names the first use of the key', async () => {
   const before = Date.now();
   const first = { 'idempotency-key': 'first use', 'x-request-id': 'req-first' };
   assert.equal((await send('/payments', '{"amount":1}', first)).status, 201);

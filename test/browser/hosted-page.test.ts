@@ -1,6 +1,6 @@
 /**
  * The buyer's way through the hosted page, in a real browser on the real service. Contract "States
- * and transitions", "Buyer return"; D-30, D-39.
+ * and transitions", "Buyer return".
  */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-/** The page of a payment link with an open amount, which is checked as a card is (D-102). */
+/** The page of a payment link with an open amount, which is checked as a card is. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';

@@ -1,6 +1,6 @@
 /**
- * The page of a payment that is over is the buyer's receipt (D-39): who is sent back to the shop,
- * who stays, and what they read.
+ * The page of a payment that is over is the buyer's receipt: who is sent back to the shop, who
+ * stays, and what they read.
  */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
@@ -97,7 +97,7 @@ describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
     assert.equal(await page.locator('[data-print]').count(), 0);
   });
 
-  test('money that is held is shown as held, the buyer goes back with status=authorized, and reads later what was taken (D-85a)', async () => {
+  test('money that is held is shown as held, the buyer goes back with status=authorized, and reads later what was taken', async () => {
     const payment = await harness.create({
       method: 'sberpay',
       capture: 'manual',

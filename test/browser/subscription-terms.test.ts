@@ -1,6 +1,6 @@
 /**
  * Who binds a subscription reads its terms first: plan, price, trial, first charge, how to cancel;
- * and the same on the receipt. Contract "Subscription"; decision D-66.
+ * and the same on the receipt. Contract "Subscription".
  */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
@@ -27,7 +27,7 @@ describe('the terms of a subscription', { skip: noChromium, concurrency: 2 }, ()
   });
   after(() => harness?.close());
 
-  /** A binding by card is confirmed at the bank (decision D-30). */
+  /** A binding by card is confirmed at the bank. */
   const bind = async (page: Page, { url }: { readonly url: string }): Promise<void> => {
     await payByCard(url);
     await confirmAtBank(url);

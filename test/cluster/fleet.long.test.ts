@@ -1,9 +1,9 @@
 /**
  * The service as a fleet (test/cluster/fleet.ts) under load: rolling restarts, kill -9 of
  * everything, the loss of Redis, and PostgreSQL's failover to its standby. Nothing may be lost and
- * nothing doubled, and how long it takes to be back is printed, and what merchants felt of it
- * (decision A-288). Every role has a process of its own, and each is lost. `npm test` has the same
- * roles in test/scenarios, and loses them, Redis and PostgreSQL in test/crash.
+ * nothing doubled, and how long it takes to be back is printed, and what merchants felt of it.
+ * Every role has a process of its own, and each is lost. `npm test` has the same roles in
+ * test/scenarios, and loses them, Redis and PostgreSQL in test/crash.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -38,8 +38,8 @@ const objectsIn = (schema: Schema, path: string): [string, Schema][] => {
 };
 
 /**
- * Decision D-03a. A payout's recipient has the fields of its method alone; lists, events and webhooks
- * have no addresses of pages (decision D-122).
+ * A payout's recipient has the fields of its method alone; lists, events and webhooks have no
+ * addresses of pages.
  */
 const mayBeAbsent = [
   'fee',
@@ -54,10 +54,10 @@ const mayBeAbsent = [
   'payment_url',
   'pay_url',
 ];
-/** Lists that are answered whole, and in pages when that is asked for (decision D-120). */
+/** Lists that are answered whole, and in pages when that is asked for. */
 const wholeOrPage = ['ListSubscriptions 200', 'ListTokens 200'];
 
-test('every field of an answer is always present, but for those of a payment that has not succeeded (decision D-03a)', () => {
+test('every field of an answer is always present, but for those of a payment that has not succeeded', () => {
   let seen = 0;
   for (const { operationId, responses } of readContract().operations.values()) {
     for (const [status, schema] of Object.entries(responses)) {
@@ -135,7 +135,7 @@ interface Referred {
   readonly headers?: object;
 }
 
-test('every answer names the headers of the rate limit (decision D-08)', () => {
+test('every answer names the headers of the rate limit', () => {
   // The file that is committed beside this test; the first test of this file holds it to the
   // OpenAPI schema.
   const { paths, components } = readContract().document as unknown as Described;

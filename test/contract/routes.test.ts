@@ -115,7 +115,7 @@ describe('a row and the operations behind it agree', () => {
     });
   }
 
-  test('the idempotent routes are those of decision D-24', () => {
+  test('the idempotent routes are those of the contract', () => {
     const accepting = routes
       .filter(({ idempotent }) => idempotent)
       .map(({ operation }) => operation);

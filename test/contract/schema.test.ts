@@ -207,8 +207,8 @@ describe('the named operations', () => {
 });
 
 /**
- * Decision D-41, in the order of its table, with what card payouts (ARCHITECTURE.md) and two-step
- * payments (D-81) need beside it: code to class.
+ * The contract's failure codes in the order of its table, with what card payouts and two-step
+ * payments add: code to class.
  */
 const decided = `
   soft       do_not_honor generic_decline insufficient_funds limit_exceeded call_issuer
@@ -230,7 +230,7 @@ const decided = `
   soft       refund_rejected
   hard       refund_window_closed`;
 
-test('the failure codes and their classes are those of decision D-41', () => {
+test('the failure codes and their classes are those of the contract', () => {
   const rows = decided
     .trim()
     .split('\n')

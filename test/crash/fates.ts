@@ -4,8 +4,7 @@
 
 /**
  * What happens to the payment of an index: some are refunded, at once, late or never by the bank;
- * some succeed after they had failed (decision D-33); some are held first, and captured or released
- * (decisions D-81 to D-85).
+ * some succeed after they had failed; some are held first, and captured or released.
  */
 export type Fate =
   | 'kept'
@@ -31,16 +30,14 @@ const fates: readonly Fate[] = [
 ];
 export const fateOf = (index: number): Fate => fates[index % fates.length] ?? 'kept';
 
-/**
- * How much is refunded: the last two digits say when the simulated bank does it (decision D-30).
- */
+/** How much is refunded: the last two digits say when the simulated bank does it. */
 export const refundOf: Readonly<Partial<Record<Fate, number>>> = {
   refunded: 600,
   'refunded late': 307,
   'refund pending': 106,
 };
 
-/** How much of a hold is captured; the last two digits say when (decision D-88). */
+/** How much of a hold is captured; the last two digits say when. */
 export const captureOf: Readonly<Partial<Record<Fate, number>>> = {
   captured: 900,
   'captured late': 807,

@@ -100,7 +100,7 @@ test('fifty equal calls of an operation of several statements make one thing and
   assert.equal(await count('fifty'), 1);
 });
 
-test('a refused call leaves neither the thing nor the claim behind, and its key is free (D-22)', async () => {
+test('a refused call leaves neither the thing nor the claim behind, and its key is free', async () => {
   assert.equal(codeOf(await create('refused', 'first', true)), 'insufficient_balance');
   assert.equal(await count('first'), 0);
   const second = await create('refused', 'second');
@@ -134,7 +134,7 @@ test('without a key every call makes its own', async () => {
   assert.equal(await count('keyless'), 2);
 });
 
-test('while the first call runs an equal one waits five seconds and is then refused, in both forms (D-21)', async () => {
+test('while the first call runs an equal one waits five seconds and is then refused, in both forms', async () => {
   const holder = await holdKey('held');
   const began = performance.now();
   const pay = () =>
@@ -207,7 +207,7 @@ const askLater = async (
   return isRefused(made) ? made : { made: { ...made, id: resourceId }, replayed: false };
 };
 
-test('while the first call asks its bank, an equal one waits for the answer, and is refused after five seconds (D-21)', async () => {
+test('while the first call asks its bank, an equal one waits for the answer, and is refused after five seconds', async () => {
   const gate = openGate();
   const call = () =>
     askLater('asks', async () => {
@@ -266,7 +266,7 @@ test('the patience of a claim ends with its transaction: the connection is as it
   assert.deepEqual(new Set(settings.map(({ rows }) => rows[0]?.lock_timeout)), new Set(['0']));
 });
 
-test('keys are forgotten after thirty days, oldest first and in batches, and not a millisecond before (D-23)', async () => {
+test('keys are forgotten after thirty days, oldest first and in batches, and not a millisecond before', async () => {
   const { pool } = migrated.database;
   const other = await migrated.merchant();
   const at = (days: number) => now.add({ hours: days * 24 });

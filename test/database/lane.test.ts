@@ -1,4 +1,4 @@
-/** Whose statements wait for whom (decision A-340). */
+/** Whose statements wait for whom. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, mock, test } from 'node:test';

@@ -220,8 +220,7 @@ const startFuzzed = async () => {
   const service = await startService('one', {
     DATABASE_URL: database.url,
     SECRET_KEY: randomBytes(32).toString('base64'),
-    // So that a call can come from an address of its own: whoever fails too often is barred
-    // (decision D-11).
+    // So that a call can come from an address of its own: whoever fails too often is barred.
     TRUSTED_PROXIES: '127.0.0.1',
   });
   closeAtEnd(async () => {

@@ -1,7 +1,4 @@
-/**
- * A subgraph whose process dies under a request: what may be asked of another one is, once
- * (decision A-287).
- */
+/** A subgraph whose process dies under a request: what may be asked of another one is, once. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

@@ -1,4 +1,4 @@
-/** What a key may read of the past by its scopes (decision D-79), over HTTP and over a socket. */
+/** What a key may read of the past by its scopes, over HTTP and over a socket. */
 import { describe, test, type TestContext } from 'node:test';
 import assert from 'node:assert/strict';
 import { eventually } from '../support/eventually.ts';

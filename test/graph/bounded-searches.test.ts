@@ -1,4 +1,4 @@
-/** A search that finds nothing looks at no more rows than a narrowed list (decision A-230). */
+/** A search that finds nothing looks at no more rows than a narrowed list. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';

@@ -189,7 +189,7 @@ describe('an alias that is called like a key’s field', () => {
   });
 });
 
-describe('without the scope that the same data need by REST (decision D-79) a key', () => {
+describe('without the scope that the same data need by REST a key', () => {
   const codesOf = async (text: string, principal: Principal): Promise<readonly unknown[]> => {
     const { errors } = await onEachPath(
       parse(text.replaceAll('OWN', own.id('payment'))),

@@ -1,6 +1,6 @@
 /**
  * Lists that people narrow: of one merchant, or of all for the platform's operators. What no index
- * helps with is looked for in bounded steps (decision A-230).
+ * helps with is looked for in bounded steps.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

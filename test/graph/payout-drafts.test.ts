@@ -1,4 +1,4 @@
-/** Who may propose, approve, reject and see payouts of people, over the whole graph. */
+/** Who may propose, approve, reject and see payouts of people, over the whole graph. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * What people cancel, and what limits people alone (A-246): the role decides, a reason is asked
- * for, and the audit log says who it was.
+ * What people cancel, and what limits people alone: the role decides, a reason is asked for, and
+ * the audit log says who it was.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

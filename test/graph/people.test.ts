@@ -1,6 +1,6 @@
 /**
- * Who a person is and what they may do; captures, cancellations and refunds by people (decision
- * D-89): the role decides, the merchant is theirs, and the audit log says who it was.
+ * Who a person is and what they may do; captures, cancellations and refunds by people: the role
+ * decides, the merchant is theirs, and the audit log says who it was.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -65,8 +65,8 @@ const buyerOf = (plot: Planted): Principal => ({
 });
 
 /**
- * What belongs to the merchant and not to one shop: decision D-03c for tokens and subscriptions; a
- * balance is the merchant's by contract.
+ * What belongs to the merchant and not to one shop, by contract: tokens, subscriptions, the
+ * balance.
  */
 const ofTheMerchant: ReadonlySet<string> = new Set([
   'merchant',

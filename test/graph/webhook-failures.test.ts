@@ -1,6 +1,6 @@
 /**
- * Where webhooks fail, counted by shop and address (decision A-268). Whatever one merchant has
- * failing, the others stand beside it.
+ * Where webhooks fail, counted by shop and address. Whatever one merchant has failing, the others
+ * stand beside it.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Facts about live payments whose money is held, and captured later (decisions D-81 to D-86). */
+/** Facts about live payments whose money is held, and captured later. */
 import assert from 'node:assert/strict';
 import { harness, type Facts } from './shared-harness.ts';
 import { shopAccount } from '../acquirer/start-acquirer.ts';

@@ -1,6 +1,5 @@
 /**
- * An order about a hold whose bank's word is not known is money without an end, from its order on
- * (decision A-308).
+ * An order about a hold whose bank's word is not known is money without an end, from its order on.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -37,7 +36,7 @@ test('a capture that its bank has not answered counts since its order, with what
   const held = await holdPayment(migrated, key, 10_000n, made);
   assert.deepEqual(await holds(), [], 'what is held and not ordered waits for its merchant');
   const banks = openBanks(openSimulator(database), database.pool);
-  // The simulator gives no answer to an amount that ends with 06 (decision D-88).
+  // The simulator gives no answer to an amount that ends with 06.
   const request = { paymentId: held.id, amount: 9_006n };
   const now = made.add({ hours: 1 });
   const { payment } = granted(await capturePayment(database, banks, key, request, now));

@@ -130,7 +130,7 @@ test('equal keys of one moment are one effect: replays for the same request, a c
   assert.deepEqual(await writtenOf(key), [2, 2, 1]);
 });
 
-test('a key that another operation holds is waited for alone: the calls beside it are not held up (D-21)', async () => {
+test('a key that another operation holds is waited for alone: the calls beside it are not held up', async () => {
   const key = await migrated.merchant();
   const others = await Promise.all([migrated.merchant(), migrated.merchant()]);
   const held = Promise.withResolvers<void>();

@@ -13,7 +13,7 @@ const life = (name: string, table: string): void =>
   });
 
 life(
-  'authorising books nothing; a capture books what it takes, once, and refunds give that back (D-83)',
+  'authorising books nothing; a capture books what it takes, once, and refunds give that back',
   `create   P1 10_000 cards manual -> pending
    session  P1                     -> processing
    hold     P1                     -> capturable 0 captured 0
@@ -37,7 +37,7 @@ life(
 );
 
 life(
-  'a hold that is cancelled is released, and what is not captured in its time expires (D-81, D-86)',
+  'a hold that is cancelled is released, and what is not captured in its time expires',
   `create   P1 10_000 tpay manual  -> pending
    create   P2 10_000 cards manual -> pending
    create   P3 10_000 cards manual -> pending
@@ -60,7 +60,7 @@ life(
 );
 
 life(
-  'a refused capture leaves the payment authorized, and another one may take it (D-88)',
+  'a refused capture leaves the payment authorized, and another one may take it',
   `create   P1 10_000 cards manual -> pending
    session  P1                     -> processing
    after    2 s
@@ -72,7 +72,7 @@ life(
 );
 
 life(
-  'while the bank has not answered a capture nothing else happens to the hold, its end included (D-85)',
+  'while the bank has not answered a capture nothing else happens to the hold, its end included',
   `create   P1 10_007 cards manual -> pending
    create   P2 10_000 cards manual -> pending
    session  P1                     -> processing
@@ -125,7 +125,7 @@ life(
 );
 
 life(
-  'a buyer who chooses may choose what can hold the money (D-84)',
+  'a buyer who chooses may choose what can hold the money',
   `create   P1 10_000 any manual -> pending
    choose   P1 sbp             -> refused method_unsupported
    choose   P1 cards           -> pending

@@ -1,6 +1,6 @@
 /**
  * Captures, cancellations and the end of a hold at the same moment: one takes effect, and the bank
- * agrees (decision D-85); captures under a key (D-82).
+ * agrees; captures under a key.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -42,7 +42,7 @@ const traits = {
 };
 const approved: BankAnswer = { kind: 'approved', reference: 'r', rrn: '1', traits };
 
-test('a late success that is reported twenty times at once, and sent back by several workers, is booked and given back once (D-33)', async () => {
+test('a late success that is reported twenty times at once, and sent back by several workers, is booked and given back once', async () => {
   const { database } = migrated;
   const banks = openBanks(openSimulator(database), database.pool);
   const key = await migrated.merchant();
@@ -104,7 +104,7 @@ test('a late success that is reported twenty times at once, and sent back by sev
   assert.deepEqual(rows, [{ operations: 1, alerts: 1, entries: 1 }]);
 });
 
-test('a live payment that its bank had not seen until it expired is asked about again when the bank reports it, however late, and goes back (D-33)', async () => {
+test('a live payment that its bank had not seen until it expired is asked about again when the bank reports it, however late, and goes back', async () => {
   const { database } = migrated;
   const real = openBanks(openSimulator(database), database.pool);
   let says: BankAnswer = { kind: 'unseen' };
@@ -204,7 +204,7 @@ test('a live payment that its bank had not seen until it expired is asked about 
   });
 });
 
-test('an automatic refund that the bank refused is ordered again by an operator, however often it is refused, and once at a time (D-33)', async () => {
+test('an automatic refund that the bank refused is ordered again by an operator, however often it is refused, and once at a time', async () => {
   const { database } = migrated;
   const real = openBanks(openSimulator(database), database.pool);
   let isRefusing = true;

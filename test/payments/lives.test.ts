@@ -31,7 +31,7 @@ life(
 );
 
 life(
-  'a declined payment fails once; an approval that contradicts it moves nothing, and its money goes back (D-33)',
+  'a declined payment fails once; an approval that contradicts it moves nothing, and its money goes back',
   `create   P1 10_000 cards        -> pending
    session  P1                     -> processing
    bank     P1 decline expired_card -> failed expired_card
@@ -47,7 +47,7 @@ life(
 );
 
 life(
-  'a success after the session expired moves nothing: the money is booked in, set aside and returned, once (D-33)',
+  'a success after the session expired moves nothing: the money is booked in, set aside and returned, once',
   `create   P1 10_000 sbp  -> pending
    session  P1             -> processing
    bank     P1 silent      -> processing

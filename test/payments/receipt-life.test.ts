@@ -1,7 +1,4 @@
-/**
- * Closing receipts, receipts that are sent again, and what the page shows of them (decisions D-94
- * and D-96), over HTTP.
- */
+/** Closing receipts, receipts that are sent again, and what the page shows of them, over HTTP. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
  * Receipts in the database: one for each movement, however many calls come at once; the sweep gives
- * each merchant its share, and sets aside what it fails at (decisions D-92, D-94 and D-96).
+ * each merchant its share, and sets aside what it fails at.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -1,6 +1,6 @@
 /**
  * Receipts that are given before there is a payment: of links, of charges of a saved method and of
- * the periods of a subscription. Additions, section 2; decisions D-95 and D-98.
+ * the periods of a subscription. Additions, section 2.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

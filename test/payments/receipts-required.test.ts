@@ -1,4 +1,4 @@
-/** A shop with a cash register, over HTTP: decision D-95. */
+/** A shop with a cash register, over HTTP. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';

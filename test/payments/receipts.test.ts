@@ -1,4 +1,4 @@
-/** Receipts of 54-FZ over HTTP. Additions, section 2; decisions D-90 to D-98. */
+/** Receipts of 54-FZ over HTTP. Additions, section 2. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
@@ -304,7 +304,7 @@ describe('receipts', { concurrency: true }, () => {
       assert.equal((await call(path, part, key)).status, 201);
       assert.equal((await call(path, part, key)).status, 200);
       assert.equal((await call(path, { ...part, receipt: null }, key)).status, 409);
-      // What is left after an earlier refund is a part (decision D-92).
+      // What is left after an earlier refund is a part.
       assert.equal((await call(path, {})).status, 400);
       assert.equal((await call(path, { receipt: receiptOf(600) })).status, 201);
       const receipts = await ended(id, 3);

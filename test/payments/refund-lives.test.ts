@@ -47,7 +47,7 @@ life(
 );
 
 life(
-  'a pending refund counts against the remainder and is reserved from what is available; it is no row of the ledger (D-37)',
+  'a pending refund counts against the remainder and is reserved from what is available; it is no row of the ledger',
   `create   P1 10_000 sbp  -> pending
      session  P1             -> processing
      after    5 s
@@ -66,7 +66,7 @@ life(
 );
 
 life(
-  'of the pending ones only 07 succeeds later, and by itself (D-30)',
+  'of the pending ones only 07 succeeds later, and by itself',
   `create   P1 10_000 sbp  -> pending
      session  P1             -> processing
      after    5 s

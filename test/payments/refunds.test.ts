@@ -301,7 +301,7 @@ test('a crash between our row and the bank’s call: the order is repeated under
   assert.deepEqual(await books(key), { merchant: 3_000n, reserved: 0n, clearing: -3_000n });
 });
 
-test('refunds may take the balance below zero (D-37)', async () => {
+test('refunds may take the balance below zero', async () => {
   const key = await migrated.merchant();
   const payment = await paid(key, 5_000n);
   // The merchant was settled in the meantime.

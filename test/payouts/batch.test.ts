@@ -99,7 +99,7 @@ test('each item stands alone: what is wrong with one is its own code and error, 
   });
 });
 
-test('sent again, what was made comes back as a duplicate with its id, and what failed is attempted (D-25)', async () => {
+test('sent again, what was made comes back as a duplicate with its id, and what failed is attempted', async () => {
   const key = await harness.funded(250n);
   const first = granted(await send(key, some(4), { key: 'b' }));
   assert.deepEqual(

@@ -145,7 +145,7 @@ describe('a process killed with SIGKILL while it gives payouts to the bank', () 
 });
 
 describe('a bank that does not answer', () => {
-  test('leaves an SBP payout pending with its money set aside; the same order is given again, and paid once (D-32)', async () => {
+  test('leaves an SBP payout pending with its money set aside; the same order is given again, and paid once', async () => {
     const key = await harness.funded(1_000n);
     const { id } = await harness.made(key, { amount: 100n, ...sbp, phone: '+79000000003' });
     await harness.send(at(1));

@@ -117,7 +117,7 @@ test('200 payouts at once from two processes, while payments and refunds land: n
     one.made > 0 && two.made > 0 && one.uncovered + two.uncovered >= 70,
     JSON.stringify([one, two]),
   );
-  // Refunds alone may take what is available below zero (decision D-37), and by no more than they
+  // Refunds alone may take what is available below zero, and by no more than they
   // are.
   assert.ok(least >= -given, `${least} was available`);
   assert.ok(made * 200n <= funds);

@@ -239,7 +239,7 @@ describe('what the bank answers', () => {
   ];
   for (const recipient of [sbp, card, account]) {
     const method = 'method' in recipient ? recipient.method : 'payouts_sbp';
-    test(`${method}: the amount’s last two digits decide (D-30), and the books follow`, async () => {
+    test(`${method}: the amount’s last two digits decide, and the books follow`, async () => {
       for (const [amount, status, failReason] of outcomes) {
         const key = await harness.funded(1_000n);
         const { id } = await harness.made(key, { amount, ...recipient });
@@ -294,7 +294,7 @@ describe('what the bank answers', () => {
     { ...card, cardPan: '2200000000000079' },
     { ...account, bik: '000000000' },
   ]) {
-    test(`a router error to ${Object.keys(recipient).join(', ')} is 502 and leaves a failed payout, which a replay answers (D-53)`, async () => {
+    test(`a router error to ${Object.keys(recipient).join(', ')} is 502 and leaves a failed payout, which a replay answers`, async () => {
       const key = await harness.funded(1_000n);
       assert.equal(
         codeOf(await harness.create(key, { amount: 100n, ...recipient }, { key: 'r' })),

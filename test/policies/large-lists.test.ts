@@ -1,4 +1,4 @@
-/** A merchant's block list, however long, costs that merchant alone (decision A-332). */
+/** A merchant's block list, however long, costs that merchant alone. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * The tiny model of a two-step payment's life: what D-81 to D-86 and the contract's tables say, in
- * numbers and without any of the service's code. `payment-model` is that of a payment in one step.
+ * The tiny model of a two-step payment's life: what the contract's tables say, in numbers and
+ * without any of the service's code. `payment-model` is that of a payment in one step.
  */
 
 /** What a bank says of an order to capture or to release: done, refused, or nothing yet. */

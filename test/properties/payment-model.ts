@@ -1,7 +1,6 @@
 /**
- * The tiny model of a payment's life: what the contract's tables and decisions D-33, D-36 and D-37
- * say, in numbers and without any of the service's code. The tests live random histories on the
- * real thing and hold it against this.
+ * The tiny model of a payment's life: what the contract's tables say, in numbers and without any of
+ * the service's code. The tests live random histories on the real thing and hold it against this.
  */
 
 /** What a bank may say of a payment, or of a refund. */

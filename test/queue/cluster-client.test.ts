@@ -1,6 +1,6 @@
 /**
- * A client of a Redis Cluster whose node is lost ends when it is to end, and its `connect` settles
- * (decision A-305): BullMQ's workers wait for both.
+ * A client of a Redis Cluster whose node is lost ends when it is to end, and its `connect` settles:
+ * BullMQ's workers wait for both.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-/** The page on which a customer sees and ends what a shop may charge (additions, D-129). */
+/** The page on which a customer sees and ends what a shop may charge. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { askGraph, callRest, makeMerchant, type Merchant } from '../support/merchant.ts';

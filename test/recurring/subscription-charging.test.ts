@@ -111,7 +111,7 @@ describe('a period is charged once', () => {
     });
   }
 
-  test('by payments that all carry its metadata (D-123)', async () => {
+  test('by payments that all carry its metadata', async () => {
     const key = await harness.merchant();
     await alone(key);
     const own = await activeSubscription(harness, key, { metadata: { plan: 'a', mode: 'mine' } });

@@ -3,17 +3,12 @@
  * verbs are the real ones, and so are payments, the simulated bank and the consumer; time is what
  * the table says it is.
  *
- *   start sbp month 10_000 [every 2] [trial 14]  -> pending
- *   pay                     -> active next 2026-12-21
- *   decline                 -> cancelled binding_failed
- *   expire                  -> cancelled binding_expired
- *   on 2026-12-21           -> what is due by 10:00 of that day is charged
- *   priced 10_002           -> from now on the bank declines (decision D-30)
- *   pause, resume, cancel [reason] -> paused
- *   charges                 -> 1.1 succeeded, 2.1 failed insufficient_funds
- *   reported                -> active past_due: what live consoles have received of it
- *   upcoming                -> 2027-01-21 2027-02-21 ...
- *   taken                   -> 30_000: what has arrived in the merchant's balance
+ * start sbp month 10_000 [every 2] [trial 14] -> pending pay -> active next 2026-12-21 decline ->
+ * cancelled binding_failed expire -> cancelled binding_expired on 2026-12-21 -> what is due by
+ * 10:00 of that day is charged priced 10_002 -> from now on the bank declines pause, resume, cancel
+ * [reason] -> paused charges -> 1.1 succeeded, 2.1 failed insufficient_funds reported -> active
+ * past_due: what live consoles have received of it upcoming -> 2027-01-21 2027-02-21 ... taken ->
+ * 30_000: what has arrived in the merchant's balance
  */
 import assert from 'node:assert/strict';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';

@@ -206,7 +206,7 @@ describe('binding', () => {
     assert.equal(await endUnboundTokens(parts), 0);
   });
 
-  test('a binding that is refused leaves no token and frees its key (D-22, D-40)', async () => {
+  test('a binding that is refused leaves no token and frees its key', async () => {
     const key = await harness.merchant();
     blocked.add('c-blocked');
     assert.equal(
@@ -259,7 +259,7 @@ describe('charging', () => {
     );
   });
 
-  test('outcomes follow the amount (D-30): what is pending is asked about, and what never answers expires', async () => {
+  test('outcomes follow the amount: what is pending is asked about, and what never answers expires', async () => {
     const key = await harness.merchant();
     const token = await harness.active(key);
     const outcomes = [];
@@ -291,7 +291,7 @@ describe('charging', () => {
     assert.deepEqual((await harness.read(token)).lastChargedAt, ended[5]?.capturedAt);
   });
 
-  test('charges under one key that arrive while the bank is asked have the answer of the first (D-21)', async () => {
+  test('charges under one key that arrive while the bank is asked have the answer of the first', async () => {
     const key = await harness.merchant('live');
     await addRoute(key, 'cards');
     const token = await harness.active(key);
@@ -311,7 +311,7 @@ describe('charging', () => {
     assert.equal((await harness.books(key)).ledger.length, 2, 'one payment and its fee');
   });
 
-  test('a charge that was cut off before or after the bank took it is ordered again under its own id, and made once (D-32)', async () => {
+  test('a charge that was cut off before or after the bank took it is ordered again under its own id, and made once', async () => {
     const key = await harness.merchant('live');
     await addRoute(key, 'cards');
     const token = await harness.active(key);
@@ -350,7 +350,7 @@ describe('charging', () => {
     );
   });
 
-  test('a token is the merchant’s in its mode: another shop may charge it, another mode or merchant finds nothing (D-03c, D-38)', async () => {
+  test('a token is the merchant’s in its mode: another shop may charge it, another mode or merchant finds nothing', async () => {
     const key = await harness.merchant();
     const token = await harness.active(key);
     const shopId = crypto.randomUUID();

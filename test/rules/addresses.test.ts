@@ -80,7 +80,7 @@ describe('an address list', () => {
   });
 });
 
-describe('the caller’s address (decision D-11)', () => {
+describe('the caller’s address', () => {
   /** A request over a socket from `from`, with the header sent as often as it is given. */
   const requestFrom = (from: string, forwarded: readonly string[]): IncomingMessage => {
     const socket = new Socket();

@@ -157,7 +157,7 @@ test('a reserved key that the service sets overwrites the merchant’s own; one 
   assert.deepEqual(termsOf({ metadata: own }, 'live').metadata, { ...own, mode: 'live' });
 });
 
-test('the plan follows the hint, and the amount’s last two digits without a valid one (D-30)', () => {
+test('the plan follows the hint, and the amount’s last two digits without a valid one', () => {
   const planOf = (amount: bigint, metadata: Record<string, string> = {}): string => {
     const { plan } = termsOf({ amount, metadata });
     return `${plan?.outcome} ${plan?.failureCode}`;

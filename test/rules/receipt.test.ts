@@ -1,4 +1,4 @@
-/** Decisions D-90 and D-98: sums to the kopeck, and what is shown of a customer. */
+/** Sums to the kopeck, and what is shown of a customer. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';

@@ -1,7 +1,4 @@
-/**
- * Every scenario of merchants on an older PostgreSQL than the embedded one, from 15 on (decision
- * A-286).
- */
+/** Every scenario of merchants on an older PostgreSQL than the embedded one, from 15 on. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';

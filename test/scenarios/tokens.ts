@@ -169,7 +169,7 @@ export const tokens = (started: () => Service): void =>
       await receiver.close();
     });
 
-    test('what the bank has not decided is pending in the answer, and decided later; a decline is a payment (D-30); SBP is bound by its first charge', async () => {
+    test('what the bank has not decided is pending in the answer, and decided later; a decline is a payment; SBP is bound by its first charge', async () => {
       const without = await merchant.call('POST', '/tokens', {
         customer_ref: 'c-2',
         method: 'sbp',

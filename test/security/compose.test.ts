@@ -246,7 +246,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('has whoever the front calls trust its network, on which nobody else is (decision D-11)', () => {
+  test('has whoever the front calls trust its network, on which nobody else is', () => {
     const called = [...front.matchAll(/dynamic a ([a-z-]+) /g)].map(([, name]) => String(name));
     const onFront = Object.entries(compose.services).flatMap(([name, { networks = [] }]) =>
       networks.includes('front') ? [name] : [],

@@ -9,7 +9,7 @@ export const granted = <Result extends object>(result: Result | Refused): Result
 
 /**
  * Repeats a call under an idempotency key while an earlier one with its key is at work, as a caller
- * does: on a busy machine that may take longer than a call waits (decision D-21).
+ * does: on a busy machine that may take longer than a call waits.
  */
 export const answered = async <Result extends object>(
   call: () => Promise<Result | Refused>,

@@ -1,4 +1,4 @@
-/** Decision D-124: events for every state, in the log always, at endpoints that name them. */
+/** Events for every state, in the log always, at endpoints that name them. */
 import { after, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { chooseAndPay, pay } from '../../sdk/src/psp/buyer.ts';
@@ -83,7 +83,7 @@ test('payout.created and refund.failed go to endpoints that name them, and to no
   const { payment, payment_url } = await made(merchant, '/payments', body);
   await chooseAndPay(payment_url);
   await eventsOf(merchant, payment.id, 'payment.succeeded');
-  // The last two digits decide (D-30): 01 is declined.
+  // The last two digits decide: 01 is declined.
   const refund = await made(merchant, `/payments/${payment.id}/refund`, { amount: 1_001 });
   const [failed] = await eventsOf(merchant, refund.id, 'refund.failed');
   const { items } = (await merchant.call('GET', '/refunds')).body;

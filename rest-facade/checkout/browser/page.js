@@ -26,7 +26,7 @@ import {
 } from './regions.js';
 import { rememberPaying, returnWhenOver, watchReturn } from './return.js';
 
-/** The bank may take 10 s to answer (decision D-31), and the network is slow. */
+/** The bank may take 10 s to answer, and the network is slow. */
 const answer_ms = 40_000;
 /** How often one action is sent at most, and the longest that it waits in between. */
 const sendTries_max = 6;

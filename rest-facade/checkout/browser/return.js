@@ -1,5 +1,5 @@
 /**
- * The way back to the shop (decision D-39). Only the browser session that paid is sent back, and
+ * The way back to the shop. Only the browser session that paid is sent back, and
  * once: to everybody else, and afterwards, the page is the receipt. A payment that ended before
  * anybody paid has nothing to show, so it sends everybody back.
  */

@@ -1,4 +1,4 @@
-/** The page of a customer: what the shop may charge, and the end of it (D-129). */
+/** The page of a customer: what the shop may charge, and the end of it. */
 import type { CustomerPage, CustomerThing } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';
 import { formatDay, formatTime } from '../format-time.ts';

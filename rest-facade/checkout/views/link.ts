@@ -1,4 +1,4 @@
-/** The page of a payment link: what is paid for, and the way on to its payment (D-102). */
+/** The page of a payment link: what is paid for, and the way on to its payment. */
 import { randomBytes } from 'node:crypto';
 import { digitsOf } from '../../../schema/currencies.ts';
 import { signsOf } from '../../../schema/money-format.ts';

@@ -1,6 +1,6 @@
 /**
  * A payment with which the buyer is done: how it ended, or that the money is held, why, and the way
- * back to the shop (decisions D-39 and D-85a).
+ * back to the shop.
  */
 import type { Checkout } from '../call-checkout.ts';
 import { html, linkable, type Html, type Piece } from '../html.ts';

@@ -1,6 +1,4 @@
-/**
- * Test mode, stated plainly: no money moves, and what the simulator will answer (decision D-30).
- */
+/** Test mode, stated plainly: no money moves, and what the simulator will answer. */
 import type { Checkout } from '../call-checkout.ts';
 import { html, type Html } from '../html.ts';
 import { failureWords, type Words } from '../words/words.ts';

@@ -1,6 +1,6 @@
 /**
  * A payment that binds the buyer's method: what the shop saves, and what becomes of the money.
- * Contract "Token"; decision D-66.
+ * Contract "Token".
  */
 import type { Checkout } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';

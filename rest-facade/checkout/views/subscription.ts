@@ -1,6 +1,6 @@
 /**
  * The terms of a subscription that a payment begins: before the buyer agrees, and on the receipt.
- * The first charge is counted from the binding (decision D-66).
+ * The first charge is counted from the binding.
  */
 import type { Checkout } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';

@@ -16,7 +16,7 @@ type OtherCode =
   | 'recipient_data_lost'
   | 'refund_rejected'
   | 'refund_window_closed';
-/** Failure codes of payments (decision D-41). */
+/** Failure codes of payments. */
 export type PaymentFailureCode = Exclude<FailureCode, OtherCode>;
 
 /** Why a payment did not pass, and what the buyer can do about it. */
@@ -218,7 +218,7 @@ export interface Words extends RefusalWords {
   readonly threeDSecureGo: string;
 
   readonly succeeded: Message;
-  /** The bank holds the money; the shop has yet to take it (decision D-85a). */
+  /** The bank holds the money; the shop has yet to take it. */
   readonly held: Message;
   /** What was taken, where it is less than the amount. */
   readonly captured: string;
@@ -229,10 +229,7 @@ export interface Words extends RefusalWords {
   readonly refunded: Message;
   /** The states of one refund. */
   readonly refunds: Readonly<Record<'pending' | 'succeeded', string>>;
-  /**
-   * The money came after the payment had ended (decision D-33): why it was too late, and that it is
-   * returned.
-   */
+  /** The money came after the payment had ended: why it was too late, and that it is returned. */
   readonly late: Message & {
     readonly because: Readonly<Record<'expired' | 'cancelled' | 'failed', string>>;
   };

@@ -30,7 +30,7 @@ export interface Accepted {
 
 export type BankAnswer =
   | (Accepted & { readonly kind: 'approved' })
-  /** The bank holds the money until then (decision D-86). */
+  /** The bank holds the money until then. */
   | (Accepted & { readonly kind: 'authorized'; readonly captureBefore: Temporal.Instant })
   /** The bank held the money and gave it up, by itself or by somebody else's order. */
   | { readonly kind: 'released' }

@@ -1,6 +1,6 @@
 /**
- * The port to an acquirer. The simulator and every real connector implement it. Decision D-32: a
- * call that may have reached the bank and has no answer is `unknown`, never a failure.
+ * The port to an acquirer. The simulator and every real connector implement it. A call that may
+ * have reached the bank and has no answer is `unknown`, never a failure.
  */
 import type { AccountPurpose } from './bank-accounts.ts';
 import type { BankAnswer, PayerTraits } from './bank-answer.ts';
@@ -50,7 +50,7 @@ export interface SessionOrder {
   readonly callbacks: PlannedCallbacks | null;
   /** The hosted page, to which the bank sends the buyer back. */
   readonly pageUrl: string;
-  /** When the session ends (decision D-34): what succeeds later is given back (D-33). */
+  /** When the session ends: what succeeds later is given back. */
   readonly sessionUntil: Temporal.Instant;
   /**
    * Present: the order is created early; its buyer may come until then, and nobody is given the
@@ -185,15 +185,12 @@ export interface Bank extends PayoutBank, TokenBank, HoldBank, ReceiptBank {
    */
   readonly asksHolder?: boolean;
   /**
-   * Methods whose order is given as soon as the payment is created (decision D-31), without a card:
-   * the same order, given again when the buyer goes on, is then answered with the same session
-   * while it is young enough. Absent: none.
+   * Methods whose order is given as soon as the payment is created, without a card: the same order,
+   * given again when the buyer goes on, is then answered with the same session while it is young
+   * enough. Absent: none.
    */
   readonly createsOrderEarly?: readonly BuyerMethod[];
-  /**
-   * How long a session may live there at the most, from its order on: ours ends no later (decision
-   * D-34).
-   */
+  /** How long a session may live there at the most, from its order on: ours ends no later. */
   readonly sessionTtl_min: number;
   /**
    * Whether an account there takes a merchant's new orders: its own, or the platform's. Absent: one
@@ -205,7 +202,7 @@ export interface Bank extends PayoutBank, TokenBank, HoldBank, ReceiptBank {
   /**
    * Ends an order of a payment that has ended here, and answers what became of it: declined when
    * nobody can pay it any more, approved when somebody had. Absent where a bank cannot: there the
-   * order is left to lapse, and what is paid until then is given back (decision D-33).
+   * order is left to lapse, and what is paid until then is given back.
    */
   cancelOrder?(question: PaymentQuestion): Promise<BankAnswer>;
   /**

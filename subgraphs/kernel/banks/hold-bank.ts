@@ -1,6 +1,6 @@
 /**
  * The part of the port that holds a buyer's money, and later takes it or gives it up. Money is held
- * by a session whose order has `holds`. Decisions D-81 to D-86.
+ * by a session whose order has `holds`.
  */
 import type { BuyerMethod } from '../rules/buyer.ts';
 import type { FailureCode } from '../rules/failure-code.ts';

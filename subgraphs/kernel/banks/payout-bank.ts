@@ -1,7 +1,6 @@
 /**
- * The port's part for money that goes out. Contract "Payouts"; decisions D-32 (unknown is not
- * failed), D-51 (card numbers), D-53 (router errors). The operation's id is the bank's idempotency
- * key: the same order twice is one payout.
+ * The port's part for money that goes out. An unknown outcome is not a failure. The operation's id
+ * is the bank's idempotency key: the same order twice is one payout.
  */
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { MinorUnits } from '../rules/money.ts';
@@ -64,10 +63,7 @@ export type PayoutAnswer =
       readonly reference: string | null;
       readonly askAt: Temporal.Instant | null;
     }
-  /**
-   * Decision D-53: the member id is unknown, or the bank's router failed before anything was
-   * accepted.
-   */
+  /** The member id is unknown, or the bank's router failed before anything was accepted. */
   | { readonly kind: 'misrouted' }
   /** Only to a question: the bank surely never saw the order. */
   | { readonly kind: 'unseen' }

@@ -1,6 +1,6 @@
 /**
  * The part of the port that registers receipts. A receipt of a payment or of a refund is ordered
- * with the movement: its order has `receipt`. Additions, section 2; decisions D-90 to D-97.
+ * with the movement: its order has `receipt`. Additions, section 2.
  */
 import type { MinorUnits } from '../rules/money.ts';
 import type { ReceiptTerms, ReceiptType } from '../rules/receipt.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads what receipts are made of, for the orders of banks: the customer is sealed at rest
- * (decision D-98), and unsealed for as long as an order is under way.
+ * Reads what receipts are made of, for the orders of banks: the customer is sealed at rest, and
+ * unsealed for as long as an order is under way.
  */
 import type { CustomerVault } from '../database/kept-keys.ts';
 import { runTwins, twinsByKey } from '../database/spread.ts';

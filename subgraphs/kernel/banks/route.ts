@@ -40,7 +40,7 @@ export interface RoutingRequest extends ShopInMode {
   readonly method: RouteMethod;
   /** What the money is in. */
   readonly currency: string;
-  /** Present: the bank must hold the money, and take it later (decision D-84). */
+  /** Present: the bank must hold the money, and take it later. */
   readonly holds?: boolean;
 }
 

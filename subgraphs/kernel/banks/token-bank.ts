@@ -1,7 +1,7 @@
 /**
  * The part of the port that saves a buyer's method and charges it again without the buyer. A method
  * is saved by a session whose order has `save`; the approved answer then brings the bank's
- * reference of it. Contract "Token"; decisions D-32, D-63a, D-66.
+ * reference of it. Contract "Token".
  */
 import type { MinorUnits } from '../rules/money.ts';
 import type { ReceiptTerms } from '../rules/receipt.ts';

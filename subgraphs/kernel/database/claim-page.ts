@@ -1,8 +1,7 @@
 /**
- * Idempotency for a page of creations in one transaction. Decision D-25: each item of a batch is
- * its own operation under a key of its own, so that a batch that was cut off half way is completed
- * by repeating it. The rows are those of `idempotency.ts`, and so is everything that is true of
- * them.
+ * Idempotency for a page of creations in one transaction. Each item of a batch is its own operation
+ * under a key of its own, so that a batch that was cut off half way is completed by repeating it.
+ * The rows are those of `idempotency.ts`, and so is everything that is true of them.
  */
 import type { Refused } from '../rules/refusal.ts';
 import {
@@ -143,10 +142,7 @@ export const claimPage = async (
   );
 };
 
-/**
- * Gives claimed keys back for which nothing was made (decision D-22), in the transaction that
- * claimed them.
- */
+/** Gives claimed keys back for which nothing was made, in the transaction that claimed them. */
 export const releaseKeys = async (
   client: Runner,
   { merchantId, mode }: ClaimingCaller,

@@ -96,7 +96,7 @@ const SetAside = defineEntity({
   indexes: [{ name: 'set_aside_age', properties: ['dueAt'] }],
 });
 
-/** One idempotency key of a merchant in a mode (decisions D-20 to D-24). */
+/** One idempotency key of a merchant in a mode. */
 const IdempotencyKey = defineEntity({
   name: 'IdempotencyKey',
   tableName: 'idempotency_key',
@@ -142,11 +142,11 @@ export const ShopEntity = defineEntity({
     name: p.text().groups('audit'),
     terminalId: p.uuid(),
     terminalName: p.text().groups('audit'),
-    /** The shop-level `whs_` secret, encrypted (decision D-71). */
+    /** The shop-level `whs_` secret, encrypted. */
     webhookSecretSealed: p.text().hidden(),
     /**
-     * The one before the last rotation, and until when it signs beside the new one (decision D-73);
-     * null without an overlap.
+     * The one before the last rotation, and until when it signs beside the new one; null without an
+     * overlap.
      */
     previousWebhookSecretSealed: p.text().strictNullable().hidden(),
     previousWebhookUntil: p
@@ -170,7 +170,7 @@ export const ShopEntity = defineEntity({
       .serializer((sealed: string | null) => (sealed === null ? null : '[secret]')),
     /** Addresses and CIDR blocks from which its keys may be used; empty: from everywhere. */
     allowList: p.array().columnType('text[]').defaultRaw("'{}'").groups('protection'),
-    /** Whether nothing is sold without a receipt (decision D-95). */
+    /** Whether nothing is sold without a receipt. */
     receiptsRequired: p.boolean().default(false).groups('receipts'),
     createdAt: p.type(InstantType).$type<Temporal.Instant>(),
   },

@@ -1,8 +1,8 @@
 /**
  * Lists that people narrow as they like, of one merchant or, for the platform's operators, of all:
  * newest first, by keyset. What an index has in its order is a range of it, as in a registry; the
- * rest is looked for row by row, and a page looks at so many rows at most (decision A-230): then it
- * is shorter than asked for, and its cursor goes on where it stopped.
+ * rest is looked for row by row, and a page looks at so many rows at most: then it is shorter than
+ * asked for, and its cursor goes on where it stopped.
  */
 import { isRefused, type Refused } from '../rules/refusal.ts';
 import {

@@ -1,7 +1,6 @@
 /**
- * Pages of entities, newest first, by the ORM's cursors (decision D-13): for lists that grow and
- * are not a shop's registry. The cursors of the wire are those of `keyset.ts`, whatever reads the
- * page.
+ * Pages of entities, newest first, by the ORM's cursors: for lists that grow and are not a shop's
+ * registry. The cursors of the wire are those of `keyset.ts`, whatever reads the page.
  */
 import type { EntityName, FilterQuery, QueryOrderMap } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';

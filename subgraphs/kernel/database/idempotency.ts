@@ -1,5 +1,5 @@
 /**
- * Idempotency, one way for everything that creates. Decisions D-20 to D-24: a key is unique per
+ * Idempotency, one way for everything that creates. A key is unique per
  * merchant and mode, its row is written in the statement or the transaction of the effect, a replay
  * answers with the object as it is now, and a call refused before anything was created leaves the
  * key free.
@@ -65,7 +65,7 @@ export interface Created<Made> {
 const idempotencyKey_max_chars = 64;
 /** A method and a path of ours. Nothing else is kept, for it is text of the caller's. */
 const requestForm = /^(POST) (\/v1\/public\/[a-z0-9/-]{1,80})(?: ([A-Za-z0-9._:-]{1,128}))?$/;
-/** Decision D-21: how long a call waits for an earlier one with the same key. */
+/** How long a call waits for an earlier one with the same key. */
 export const claimPatience_ms = 5_000;
 /** How long it waits for a lock at least, after it has waited for the earlier one. */
 const rowPatience_ms = 1_000;
@@ -259,7 +259,7 @@ export interface Creation<Made extends object> {
  * makes the thing in one transaction, and answers null when it made nothing. Null: nothing was
  * made, and nothing had been. Refuses as `make` does, with `idempotent_conflict` when the key was
  * used for something else, and with `idempotent_in_progress` when the earlier call still runs, or
- * asks for its answer, after five seconds (decision D-21).
+ * asks for its answer, after five seconds.
  */
 export const madeOnce = async <Made extends object>(
   runner: Runner,
@@ -326,7 +326,7 @@ export const createOnce = async <Made extends object>(
       await rememberTrace(client, { merchantId: caller.merchantId, subjectId: resourceId });
     return made;
   };
-  // What was refused leaves nothing behind, its claim included (decision D-22).
+  // What was refused leaves nothing behind, its claim included.
   const isMade = (made: Made | Refused | null): boolean => made !== null && !isRefused(made);
   const until_ms = performance.now() + claimPatience_ms;
   for (;;) {
@@ -373,7 +373,7 @@ export const claimAnswer = (runner: Runner, made: MadeClaim): Promise<void> =>
 /**
  * Gets the answer of a call whose claim and whose effect here are committed: from a bank, or from
  * another subgraph. Repeated calls wait for it. Where it is a refusal, nothing came of the call,
- * and its key is free again (decision D-22).
+ * and its key is free again.
  */
 export const answerUnderKey = async <Answer extends object>(
   runner: Runner,

@@ -23,7 +23,7 @@ import { keyIdOf, seal, sealedWith, unseal } from '../service/access/vault.ts';
 import { KeptKeyEntity } from './entities.ts';
 import type { Database } from './orm.ts';
 
-/** Personal data of buyers, sealed at rest (decision D-98). */
+/** Personal data of buyers, sealed at rest. */
 export interface CustomerVault {
   /** Seals a text with this generation's key. */
   seal(text: string): string;

@@ -1,7 +1,7 @@
 /**
- * Keyset pages. Decision D-13: a cursor is opaque, bound to the query's filters; a foreign or
- * damaged one is refused; pages never repeat or skip a row that existed when the first page was
- * read. Decision D-12: `from` and `to` are UTC days, both inclusive.
+ * Keyset pages. A cursor is opaque, bound to the query's filters; a foreign or damaged one is
+ * refused; pages never repeat or skip a row that existed when the first page was read. `from` and
+ * `to` are UTC days, both inclusive.
  */
 import { createHash } from 'node:crypto';
 import { isRefused, refused, type Refused } from '../rules/refusal.ts';

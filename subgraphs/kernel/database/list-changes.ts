@@ -1,7 +1,7 @@
 /**
  * What lists of people have changed, noted where rows are written and passed on when they are
- * committed. Decision A-310. A hint: a process that ends between the commit and the passing on
- * passes nothing on, and who reads the lists looks by itself now and then.
+ * committed. A hint: a process that ends between the commit and the passing on passes nothing on,
+ * and who reads the lists looks by itself now and then.
  */
 import pg from 'pg';
 import type { Bus, ChangedList, ListChange } from '../service/bus.ts';

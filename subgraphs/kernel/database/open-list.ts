@@ -1,6 +1,6 @@
 /**
  * A list as its callers ask for it: without a filter it is the registry of a merchant that REST
- * reads, too; with one, or of all merchants, it is a filtered list. Decisions D-12, D-13, D-38.
+ * reads, too; with one, or of all merchants, it is a filtered list.
  */
 import { modes as allModes, type Mode } from '../rules/mode.ts';
 import { isRefused, refused, type Refused } from '../rules/refusal.ts';
@@ -40,7 +40,7 @@ export interface ListRequest extends PageQuery {
   readonly merchantId?: Given<string>;
   /** The modes that people read who name none; absent: live. */
   readonly modes?: readonly Mode[];
-  /** Adds test rows to a live key's (decision D-38), and to those of people who name no modes. */
+  /** Adds test rows to a live key's, and to those of people who name no modes. */
   readonly includeTest?: boolean;
   readonly from?: Given<string>;
   readonly to?: Given<string>;

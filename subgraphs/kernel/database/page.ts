@@ -1,6 +1,6 @@
 /**
- * Pages of whatever grows, newest first, by keyset (decision D-13): for lists that are not a shop's
- * registry. One statement per list and direction.
+ * Pages of whatever grows, newest first, by keyset: for lists that are not a shop's registry. One
+ * statement per list and direction.
  */
 import { isRefused, type Refused } from '../rules/refusal.ts';
 import { pageOf, pageRange, type Page, type PageQuery, type Position } from './keyset.ts';

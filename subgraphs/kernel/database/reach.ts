@@ -1,6 +1,6 @@
 /**
- * The rows of registries that a caller reaches. Decisions D-03c and D-38: a key reaches its shop
- * and its mode; an operator a merchant's.
+ * The rows of registries that a caller reaches. A key reaches its shop and its mode; an operator a
+ * merchant's.
  */
 import type { Mode } from '../rules/mode.ts';
 import type { Principal } from '../service/access/principal.ts';
@@ -26,8 +26,7 @@ export const shopIdsOf = async (runner: Runner, merchantId: string): Promise<str
 };
 
 /**
- * The rows of a registry that the caller may read. `includeTest` adds test rows to a live key's
- * (decision D-38).
+ * The rows of a registry that the caller may read. `includeTest` adds test rows to a live key's.
  */
 export const reachOf = async (
   runner: Runner,

@@ -1,4 +1,4 @@
-/** Which versions of PostgreSQL the service runs on: 15 and later (decision A-286). */
+/** Which versions of PostgreSQL the service runs on: 15 and later. */
 import pg from 'pg';
 
 /** The oldest version on which the tests have passed. */

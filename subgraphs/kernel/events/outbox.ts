@@ -1,7 +1,7 @@
 /**
- * The outbox: events as rows, written by the statement that caused them. Decision D-72: a webhook's
- * body is frozen here, with the event. The relay (`kernel/events/relay`) gives them their sequence
- * and sends them on.
+ * The outbox: events as rows, written by the statement that caused them. A webhook's body is frozen
+ * here, with the event. The relay (`kernel/events/relay`) gives them their sequence and sends them
+ * on.
  */
 import { newRowId } from '../database/new-id.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
@@ -32,7 +32,7 @@ export interface OutboxEvent {
 
 /**
  * A row of `event` for `insertEvents`. Contract "Webhooks": the body is `id`, `event`,
- * `created_at`, `data`; the id is the same at every endpoint (decision D-71a).
+ * `created_at`, `data`; the id is the same at every endpoint.
  */
 export const eventRow = (event: OutboxEvent): object => {
   const id = newRowId();

@@ -28,8 +28,8 @@ export const lockMerchant = async (runner: Runner, merchantId: string): Promise<
   (await run(runner, lock, [merchantId])).length > 0;
 
 /**
- * What may be paid out to a merchant, over all its shops (decision D-50). Only under the merchant's
- * lock does it stay true.
+ * What may be paid out to a merchant, over all its shops. Only under the merchant's lock does it
+ * stay true.
  */
 export const availableOf = async (
   runner: Runner,

@@ -92,14 +92,14 @@ const Balance = defineEntity({
     mode: p.text().$type<Mode>().primary(),
     currency: p.text().primary(),
     account: p.text().$type<Account>().primary(),
-    /** Signed: refunds may take it below zero (decision D-37). */
+    /** Signed: refunds may take it below zero. */
     amount: p.bigint(),
   },
 });
 
 /**
  * A rate at platform level (no merchant), merchant level (no shop) or shop level; the most specific
- * wins (decision D-36).
+ * wins.
  */
 export const RateEntity = defineEntity({
   name: 'Rate',

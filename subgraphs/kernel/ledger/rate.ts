@@ -1,6 +1,6 @@
 /**
- * Commission rates. Decision D-36: platform, merchant, shop; the most specific wins, per method;
- * dated, never retroactive.
+ * Commission rates. Platform, merchant, shop; the most specific wins, per method; dated, never
+ * retroactive.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 

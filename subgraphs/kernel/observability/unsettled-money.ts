@@ -1,6 +1,6 @@
 /**
- * Money whose end is not known yet, by how long that has been so. Decision D-32: unknown is not
- * failed, so that somebody must watch what stays unknown.
+ * Money whose end is not known yet, by how long that has been so. Unknown is not failed, so that
+ * somebody must watch what stays unknown.
  */
 import { Gauge } from 'prom-client';
 import { run, type Runner, type Statement } from '../database/statement.ts';
@@ -23,7 +23,7 @@ interface Unsettled {
 }
 
 // A payment's time runs from the session's end: until then its buyer may take as long as it lasts.
-// A hold's time runs from its order to capture or to give up, which its key begins with,
+// A hold's time runs from its order to capture or to give up, which its key begins with,
 // where that lies between the payment's creation and now, as under a test clock it may not. Each part reads a partial index of what is not final.
 const unsettled: Statement = {
   name: 'money.unsettled',

@@ -1,6 +1,6 @@
 /**
- * The block lists in memory, each merchant's apart (decision A-332): a change of one is read and
- * built anew by itself, whatever others have on theirs.
+ * The block lists in memory, each merchant's apart: a change of one is read and built anew by
+ * itself, whatever others have on theirs.
  */
 import { blockValue, type BlockKind } from '../rules/block.ts';
 import { allKeys, type Keys } from '../service/access/keys.ts';

@@ -23,7 +23,7 @@ const PolicyVersionEntity = defineEntity({
   },
 });
 
-/** Something that is refused, for all merchants or for one (decision D-40). */
+/** Something that is refused, for all merchants or for one. */
 export const BlockEntryEntity = defineEntity({
   name: 'BlockEntry',
   tableName: 'block_entry',
@@ -42,7 +42,7 @@ export const BlockEntryEntity = defineEntity({
 });
 export type BlockEntry = Row<InferEntity<typeof BlockEntryEntity>>;
 
-/** A word that no description may hold (decision D-40). */
+/** A word that no description may hold. */
 export const ForbiddenWordEntity = defineEntity({
   name: 'ForbiddenWord',
   tableName: 'forbidden_word',
@@ -68,7 +68,7 @@ class RateType extends Type<string, string> {
   }
 }
 
-/** What one unit of a currency is worth in USDT from a moment on (decision D-35). */
+/** What one unit of a currency is worth in USDT from a moment on. */
 export const ExchangeRateEntity = defineEntity({
   name: 'ExchangeRate',
   tableName: 'exchange_rate',

@@ -2,8 +2,7 @@
  * The operator's policies in memory, so that creating a payment asks the database nothing about
  * them. A process reads what changed when the bus announces a change; since messages are hints
  * (invariant 1), it also asks for their version when it last did so half a second ago. Callers go
- * on with the lists as they were, and wait for a reading only when those are a second old (decision
- * A-332).
+ * on with the lists as they were, and wait for a reading only when those are a second old.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { run, type Runner, type Statement } from '../database/statement.ts';
@@ -24,9 +23,7 @@ export interface PolicyLists {
   isBlocked(merchantId: string, kind: BlockKind, text: string): boolean;
   /** The part of a description that is forbidden; null when nothing is. */
   forbiddenIn(description: string): string | null;
-  /**
-   * What an amount (minor units) is worth in USDT at a moment; null without a rate (decision D-35).
-   */
+  /** What an amount (minor units) is worth in USDT at a moment; null without a rate. */
   inUsdt(amount: bigint, currency: string, at: Temporal.Instant): number | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A receipt that a call gives: checked, and made a row of terms with its customer sealed and masked
- * (decisions D-90 and D-98).
+ * A receipt that a call gives: checked, and made a row of terms with its customer sealed and
+ * masked.
  */
 import { sealedCustomer } from '../banks/receipt-terms.ts';
 import type { CustomerVault } from '../database/kept-keys.ts';

@@ -1,7 +1,7 @@
 /**
- * The days of the log of requests (decision D-126): each has a partition, made before it begins and
- * dropped when its last row has reached its age. Nothing depends on this being in time: a row
- * without a partition is in the default one, which is emptied of what is old.
+ * The days of the log of requests: each has a partition, made before it begins and dropped when its
+ * last row has reached its age. Nothing depends on this being in time: a row without a partition is
+ * in the default one, which is emptied of what is old.
  */
 import type pg from 'pg';
 import { exists, withLockTimeout } from '../database/partitions.ts';

@@ -4,9 +4,9 @@
  * a state that is found again after it was resolved is raised again.
  */
 export const alertKinds = {
-  /** The bank confirmed a payment that we had closed without success (decision D-33). */
+  /** The bank confirmed a payment that we had closed without success. */
   late_success: 'fact',
-  /** A payment through a link found no use left: its money goes back (D-103). */
+  /** A payment through a link found no use left: its money goes back. */
   link_exhausted: 'fact',
   /** A check of the books found a difference. */
   books_differ: 'state',
@@ -24,7 +24,7 @@ export const alertKinds = {
    * A task of the background fails at something of one merchant and leaves it alone for a while.
    */
   work_set_aside: 'state',
-  /** A cash register refused a receipt (decision D-96): it may fail again when it is sent again. */
+  /** A cash register refused a receipt: it may fail again when it is sent again. */
   receipt_failed: 'state',
 } as const satisfies Record<string, 'fact' | 'state'>;
 

@@ -1,4 +1,4 @@
-/** How calls to banks are counted over time (decision A-251). */
+/** How calls to banks are counted over time. */
 
 /** Calls are counted by so many minutes. */
 export const healthBucket_min = 5;

@@ -1,7 +1,7 @@
 /**
- * Block lists. Decision D-40: blocked phones, card fingerprints, customer ids, account numbers and
- * countries. A card's or an account's number is never kept: the lists hold a keyed fingerprint of
- * it, and people see its last 4 characters.
+ * Block lists. Blocked phones, card fingerprints, customer ids, account numbers and countries. A
+ * card's or an account's number is never kept: the lists hold a keyed fingerprint of it, and people
+ * see its last 4 characters.
  */
 import { createHmac } from 'node:crypto';
 import { isCardNumber } from './card.ts';

@@ -1,6 +1,6 @@
 /**
  * How a buyer pays: the methods of the hosted page, what the bank may ask for, and in test mode
- * what was planned (decision D-30).
+ * what was planned.
  */
 import { defaultCurrency } from './money.ts';
 

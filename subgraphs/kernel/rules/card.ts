@@ -1,6 +1,6 @@
 /**
  * Card numbers and what stands beside them. Nothing here repeats what was typed: a message may be
- * logged, a card may not (decisions D-06, D-51).
+ * logged, a card may not.
  */
 
 const zero = '0'.charCodeAt(0);

@@ -2,7 +2,7 @@
  * Events. Contract "Events": webhook events are final facts, stream kinds include intermediate
  * changes; two different lists. The graph's subscriptions know one kind more than the contract's
  * stream does: consoles follow subscriptions, too. Payloads of the kinds: contract "Realtime
- * stream" and decision D-77.
+ * stream".
  */
 import type { Mode } from './mode.ts';
 
@@ -92,8 +92,8 @@ export const webhookEvents = [
 export type WebhookEvent = (typeof webhookEvents)[number];
 
 /**
- * Decision D-124: the log has these always, and an endpoint gets them when its filter names them.
- * An empty filter means all others, as it did before there were any of these.
+ * The log has these always, and an endpoint gets them when its filter names them. An empty filter
+ * means all others, as it did before there were any of these.
  */
 export const namedWebhookEvents = [
   'refund.failed',

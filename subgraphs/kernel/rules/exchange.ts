@@ -1,6 +1,6 @@
 /**
- * Amounts in USDT. Decision D-35: at the operator-set rate of the currency when the payment was
- * created; null without a rate.
+ * Amounts in USDT. At the operator-set rate of the currency when the payment was created; null
+ * without a rate.
  */
 import { digitsOf } from '../../../schema/currencies.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Unified failure codes (decision D-41): `failure_code` on payments, `fail_reason` on payouts and
- * refunds. soft: a scheduled charge may be retried; hard: never retry this method; buyer: the buyer
- * must act; technical: try the same again.
+ * Unified failure codes: `failure_code` on payments, `fail_reason` on payouts and refunds. soft: a
+ * scheduled charge may be retried; hard: never retry this method; buyer: the buyer must act;
+ * technical: try the same again.
  */
 export const failureCodes = {
   do_not_honor: 'soft',

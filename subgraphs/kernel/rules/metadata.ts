@@ -9,7 +9,7 @@ const value_max_chars = 500;
 
 /**
  * Names are repeated in messages when they are plain words: what looks like a number may be that of
- * a card (decision D-06).
+ * a card.
  */
 const valueName = (name: string): string =>
   /^[A-Za-z_.-]{1,64}$/.test(name) ? `metadata.${name}` : 'a value in metadata';

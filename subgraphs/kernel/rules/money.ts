@@ -1,6 +1,6 @@
 /**
- * Money. Contract: amounts are integers in minor currency units; decision D-05: 1 to 2^53-1 on
- * input, bigint inside. An amount is never negative: direction belongs to the posting.
+ * Money. Contract: amounts are integers in minor currency units. 1 to 2^53-1 on input, bigint
+ * inside. An amount is never negative: direction belongs to the posting.
  */
 declare const unit: unique symbol;
 
@@ -26,6 +26,6 @@ export const minorUnits = (amount: bigint | number | string): MinorUnits => {
 /** The sum; throws when it leaves the range. */
 export const plus = (a: MinorUnits, b: MinorUnits): MinorUnits => minorUnits(a + b);
 
-/** `amount` x `rate_bps` (hundredths of a percent), rounded half up. Decision D-36. */
+/** `amount` x `rate_bps` (hundredths of a percent), rounded half up. */
 export const shareOf = (amount: MinorUnits, rate_bps: number): MinorUnits =>
   minorUnits((amount * BigInt(rate_bps) + 5_000n) / 10_000n);

@@ -1,6 +1,6 @@
 /**
- * What the simulator will answer to an operation of some amount. Decision D-30: the amount's last
- * two digits; payments, refunds, payouts and token charges alike.
+ * What the simulator will answer to an operation of some amount. The amount's last two digits;
+ * payments, refunds, payouts and token charges alike.
  */
 import type { PlannedOutcome } from './buyer.ts';
 import type { FailureCode } from './failure-code.ts';
@@ -48,7 +48,7 @@ export const timedPlan = (plan: Plan, amount: bigint): TimedPlan => ({
 export const timedPlanOfAmount = (amount: bigint): TimedPlan =>
   timedPlan(planOfAmount(amount), amount);
 
-/** How long what is planned to be late waits (decision D-30, amounts that end in 07). */
+/** How long what is planned to be late waits (amounts that end in 07). */
 export const lateAnswer_ms = 5_000;
 
 /**

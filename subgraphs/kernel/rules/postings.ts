@@ -1,7 +1,7 @@
 /**
- * Accounting policy: the list of postings per business fact, in the words of an accountant.
- * Contract "Ledger entry" names the types; decision D-36 the fee. Every posting moves one amount
- * from one account to another, so the books balance by construction.
+ * Accounting policy: the list of postings per business fact, in the words of an accountant. The
+ * contract names the types of ledger entries, and the fee. Every posting moves one amount from one
+ * account to another, so the books balance by construction.
  */
 import type { MinorUnits } from './money.ts';
 
@@ -65,8 +65,8 @@ export const paymentSucceeded = (payment: {
   ]);
 
 /**
- * Decision D-37: a refund that the bank has not decided is set aside. The merchant still owns it,
- * and cannot pay it out; the account may go below zero.
+ * A refund that the bank has not decided is set aside. The merchant still owns it, and cannot pay
+ * it out; the account may go below zero.
  */
 export const refundOpened = (refund: { amount: MinorUnits }): readonly Posting[] => [
   { type: 'reserve', from: 'merchant', to: 'merchant_reserved', amount: refund.amount },
@@ -74,7 +74,7 @@ export const refundOpened = (refund: { amount: MinorUnits }): readonly Posting[]
 
 /**
  * The bank gave the buyer the money: the acquirer owes us that much less, and we the merchant. The
- * payment's fee stays withheld (decision D-36).
+ * payment's fee stays withheld.
  */
 export const refundSucceeded = (refund: { amount: MinorUnits }): readonly Posting[] => [
   { type: 'refund', from: 'merchant_reserved', to: 'acquirer_clearing', amount: refund.amount },
@@ -86,9 +86,9 @@ export const refundFailed = (refund: { amount: MinorUnits }): readonly Posting[]
 ];
 
 /**
- * The bank refused to give back what came too late (decision D-33). It is not the merchant's, who
- * may have sold the goods to somebody else: it leaves what the merchant owns and stands in suspense
- * until an operator has found whose it is.
+ * The bank refused to give back what came too late. It is not the merchant's, who may have sold the
+ * goods to somebody else: it leaves what the merchant owns and stands in suspense until an operator
+ * has found whose it is.
  */
 export const lateRefundFailed = (refund: { amount: MinorUnits }): readonly Posting[] => [
   { type: 'adjustment', from: 'merchant_reserved', to: 'suspense', amount: refund.amount },

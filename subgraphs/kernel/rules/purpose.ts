@@ -1,7 +1,7 @@
 /**
- * Forbidden purposes. Decision D-40: words that a `description` may not hold. A word is found as a
- * whole word, whatever its case, in any script; a `*` at its end stands for any ending, since
- * Russian words change theirs.
+ * Forbidden purposes. Words that a `description` may not hold. A word is found as a whole word,
+ * whatever its case, in any script; a `*` at its end stands for any ending, since Russian words
+ * change theirs.
  */
 import { isPlainText } from './block.ts';
 import { charactersOf } from './text-mistake.ts';

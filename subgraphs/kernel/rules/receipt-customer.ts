@@ -1,4 +1,4 @@
-/** What of a receipt's customer is shown (decision D-98). */
+/** What of a receipt's customer is shown. */
 import { keptItem, type KeptItem, type ReceiptCustomer, type ReceiptTerms } from './receipt.ts';
 
 /** `ivanov@example.com` as `i***@example.com`. */
@@ -24,7 +24,7 @@ const maskedInn = (inn: string): string => `${'*'.repeat(inn.length - 4)}${inn.s
 const masked = (text: string | null, mask: (text: string) => string): string | null =>
   text === null ? null : mask(text);
 
-/** The customer as answers, events and webhooks show it (decision D-98). */
+/** The customer as answers, events and webhooks show it. */
 export const shownCustomer = (customer: ReceiptCustomer): ReceiptCustomer => ({
   email: masked(customer.email, maskedEmail),
   phone: masked(customer.phone, maskedPhone),

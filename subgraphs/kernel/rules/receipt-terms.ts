@@ -1,7 +1,7 @@
 /**
- * What a caller gives as `receipt`, checked. Additions, section 2: the shape; decision D-90: the
- * items' totals sum to the amount exactly. What is wrong is put in words that name the field, what
- * was expected and what came (decision D-06); never with personal data in them.
+ * What a caller gives as `receipt`, checked. Additions, section 2: the shape. The items' totals sum
+ * to the amount exactly. What is wrong is put in words that name the field, what was expected and
+ * what came; never with personal data in them.
  */
 import { defaultCurrency, largestAmount, minorUnits } from './money.ts';
 import {
@@ -48,7 +48,7 @@ const email_max_chars = 254;
 const fullName_max_chars = 256;
 const taxSystem_max = 6;
 
-/** Nine digits before the point are more than any register takes; three behind it are D-90's. */
+/** Nine digits before the point are more than any register takes; receipts have three behind it. */
 const isQuantity = (text: string): boolean =>
   /^(0|[1-9]\d{0,8})(\.\d{1,3})?$/.test(text) && /[1-9]/.test(text);
 
@@ -159,7 +159,7 @@ export const receiptTerms = (
   };
 };
 
-/** Decision D-90: why the receipt is not one of `amount`, naming both sums; null when it is. */
+/** Why the receipt is not one of `amount`, naming both sums; null when it is. */
 export const sumMistake = (
   { items }: Pick<ReceiptTerms, 'items'>,
   amount: bigint,
@@ -180,8 +180,8 @@ export const receiptCurrencyMistake = (currency: string): Refused | null =>
       );
 
 /**
- * Decision D-95: why what a caller sells needs a receipt, where its shop demands them; null when it
- * has one, or none is demanded.
+ * Why what a caller sells needs a receipt, where its shop demands them; null when it has one, or
+ * none is demanded.
  */
 export const receiptMistake = (
   { receiptsRequired }: { readonly receiptsRequired?: true },

@@ -1,7 +1,7 @@
 /**
  * Receipts of 54-FZ: what a shop sold, as it states it, which a cash register makes a fiscal
- * document of. Additions, section 2; decisions D-90 to D-98. Codes and names are those of
- * YooKassa's reference of receipt parameters.
+ * document of. Additions, section 2. Codes and names are those of YooKassa's reference of receipt
+ * parameters.
  */
 import type { MinorUnits } from './money.ts';
 
@@ -13,7 +13,7 @@ export type ReceiptStatus = (typeof receiptStatuses)[number];
 
 /**
  * How long after it was made a bank is asked about a receipt first: cash registers take about as
- * long, and the simulated one exactly so (decision D-97).
+ * long, and the simulated one exactly so.
  */
 export const receiptDelay_ms = 2_000;
 
@@ -86,7 +86,7 @@ export const paymentSubjects = [
 export type PaymentSubject = (typeof paymentSubjects)[number];
 
 /**
- * How it is paid (tag 1214). `prepayment` (decision D-94) is what YooKassa calls
+ * How it is paid (tag 1214). `prepayment` is what YooKassa calls
  * `partial_prepayment`; both names are taken and kept as they came.
  */
 export const paymentModes = [
@@ -144,7 +144,7 @@ export interface ReceiptItem {
   readonly markCode: string | null;
 }
 
-/** Who gets the receipt: an e-mail address or a phone at least. Personal data (decision D-98). */
+/** Who gets the receipt: an e-mail address or a phone at least. Personal data. */
 export interface ReceiptCustomer {
   readonly email: string | null;
   /** +7 and 10 digits. */
@@ -167,7 +167,7 @@ export interface ReceiptTerms {
   readonly items: readonly ReceiptItem[];
 }
 
-/** Price x quantity in minor units, rounded half up to a kopeck (decision D-90). */
+/** Price x quantity in minor units, rounded half up to a kopeck. */
 export const itemTotal = ({ price, quantity }: Pick<ReceiptItem, 'price' | 'quantity'>): bigint => {
   const [whole = '', places = ''] = quantity.split('.');
   return (price * BigInt(`${whole}${places.padEnd(3, '0')}`) + 500n) / 1_000n;

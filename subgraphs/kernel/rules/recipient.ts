@@ -12,10 +12,7 @@ export interface SbpRecipient {
   readonly fullName: string | null;
 }
 
-/**
- * To a card. The number goes to the bank and is never stored, logged, queued or traced (decision
- * D-51).
- */
+/** To a card. The number goes to the bank and is never stored, logged, queued or traced. */
 export interface CardRecipient {
   readonly way: 'card';
   readonly cardNumber: string;

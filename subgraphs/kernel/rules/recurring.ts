@@ -1,6 +1,6 @@
 /**
  * The words that payments and recurring billing share: what a payment of a saved method is for, and
- * when a method can be saved. Contract "Token" and "Subscription"; decisions D-63a and D-66.
+ * when a method can be saved. Contract "Token" and "Subscription".
  */
 import { createHash } from 'node:crypto';
 import type { Mode } from './mode.ts';
@@ -29,7 +29,7 @@ export const isBinding = (kind: RecurringKind | null): boolean =>
 export const isCharge = (kind: RecurringKind | null): boolean =>
   kind === 'token_charge' || kind === 'subscription_charge';
 
-/** What a verification is made of: 1 RUB (contract "Token", decision D-66). */
+/** What a verification is made of: 1 RUB (contract "Token"). */
 export const verificationAmount = 100n;
 
 /**

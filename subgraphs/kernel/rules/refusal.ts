@@ -1,6 +1,5 @@
 /**
- * Refusals: the closed list of contract "Errors" and decisions D-01 to D-06. A refusal is a value;
- * a broken invariant throws.
+ * Refusals: the closed list of contract "Errors". A refusal is a value; a broken invariant throws.
  */
 export const refusalCodes = [
   'bad_request',
@@ -55,27 +54,24 @@ export interface Refused {
   readonly __typename: 'Refused';
   readonly code: RefusalCode;
   readonly message: string;
-  /** Decision D-127: of `bad_request`, the fields with mistakes. */
+  /** Of `bad_request`, the fields with mistakes. */
   readonly fields: FieldMistake[];
   /** Of `idempotent_conflict`; null when it is not known. */
   readonly firstRequest: FirstRequest | null;
 }
 
-/** Decision D-127: how many mistakes one refusal names. */
+/** How many mistakes one refusal names. */
 export const fieldMistakes_max = 20;
 
 const inField = /^(?:a (?:name|value) in )?([a-z]\w*(?:\.[\w-]+|\[\d+\])*): (.+)$/s;
 
-/** The field that a message begins with, by the form of decision D-06; none where it names none. */
+/** The field that a message begins with, by the form of the contract; none where it names none. */
 export const fieldsOf = (code: string, message: string): FieldMistake[] => {
   const [, path, words] = (code === 'bad_request' && inField.exec(message)) || [];
   return path !== undefined && words !== undefined ? [{ path, message: words }] : [];
 };
 
-/**
- * A refusal with a message that the caller can act on; never a card number or a secret (decision
- * D-06).
- */
+/** A refusal with a message that the caller can act on; never a card number or a secret. */
 export const refused = (
   code: RefusalCode,
   message: string,

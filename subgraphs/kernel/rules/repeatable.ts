@@ -1,6 +1,6 @@
 /**
  * What a message may repeat of a caller's text: it says what came, and never a card number or a
- * secret (decision D-06).
+ * secret.
  */
 
 /**

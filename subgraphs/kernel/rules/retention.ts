@@ -1,7 +1,7 @@
 /**
  * What is kept how long: every table is in this list (a test compares it with the schema, and
- * OPERATIONS.md with it). Decision D-23 settles idempotency keys, D-76 needs a day of events, and
- * the retries of webhooks four; the rest is decided here. Money is never removed.
+ * OPERATIONS.md with it). The contract settles idempotency keys; resuming needs a day of events,
+ * and the retries of webhooks four days; the rest is decided here. Money is never removed.
  */
 
 /**
@@ -15,7 +15,6 @@ export type Retention =
 /** Unless the installation sets another (RETENTION_EVENTS_DAYS). */
 export const eventsKeptDefault_days = 90;
 export const eventsKept_min_days = 7;
-/** Decision D-23. */
 export const keysKept_days = 30;
 /** Longer than a webhook is tried. */
 export const tracesKept_days = 8;
@@ -30,7 +29,6 @@ export const testOperationsKept_days = 400;
 export const setAsideKept_days = 2;
 /** The hours that operators may look back over. */
 export const bankHealthKept_days = 2;
-/** Decision D-126. */
 export const requestsKept_days = 7;
 
 const forEver = (why: string): Retention => ({ kept: 'for ever', why });

@@ -1,4 +1,4 @@
-/** Texts that callers give, against their limits. Decision D-06: words that name the field. */
+/** Texts that callers give, against their limits. Words that name the field. */
 type Absent = null | undefined;
 
 /**

@@ -1,4 +1,4 @@
-/** Ids of objects. Decision D-03: a text that is no UUID names no object. */
+/** Ids of objects. A text that is no UUID names no object. */
 
 /** The form of a UUID as the service prints it, as part of a regular expression. */
 export const uuidForm = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';

@@ -67,10 +67,7 @@ export interface BusMessages {
   policies: null;
   /** A test clock was made or removed. */
   clocks: null;
-  /**
-   * A key has opened an event stream: its older ones end, in whatever process they are (decision
-   * D-75).
-   */
+  /** A key has opened an event stream: its older ones end, in whatever process they are. */
   streams: { readonly keyId: string; readonly streamId: string };
   /** A session of the console has ended: forget it, and end its sockets. */
   sessions: { readonly sessionId: string };

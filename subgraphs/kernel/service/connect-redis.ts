@@ -44,8 +44,8 @@ interface ClusterInternals {
 }
 
 /**
- * Has a cluster's client end when it is to end, and its `connect` settle (A-305). When a node is
- * lost meanwhile, ioredis may do neither, ever: a redirection adds a node after the last one was
+ * Has a cluster's client end when it is to end, and its `connect` settle. When a node is lost
+ * meanwhile, ioredis may do neither, ever: a redirection adds a node after the last one was
  * dropped, a reconnection under way undoes the order to end, and a `connect` that finds the cluster
  * down is forgotten for the next one. BullMQ waits for both, and its worker takes no jobs until
  * then. One that ended while it was asking for the slots would go on asking, and look as if it had

@@ -68,8 +68,7 @@ export interface OfShop extends OfMode {
 }
 
 /**
- * Whether the caller may read what a merchant has in one mode: a key in its own mode, a buyer not
- * (decisions D-03c, D-38).
+ * Whether the caller may read what a merchant has in one mode: a key in its own mode, a buyer not.
  */
 export const mayReadOfMode = (principal: Principal, row: OfMode): boolean => {
   if (principal.kind === 'buyer' || !mayReadMerchant(principal, row.merchantId)) return false;
@@ -78,7 +77,7 @@ export const mayReadOfMode = (principal: Principal, row: OfMode): boolean => {
 
 /**
  * Whether the caller may read what a shop has in one mode: a key of this shop in this mode, a buyer
- * not (decisions D-03c, D-38).
+ * not.
  */
 export const mayReadOfShop = (principal: Principal, row: OfShop): boolean =>
   mayReadOfMode(principal, row) && (principal.kind !== 'key' || principal.shopId === row.shopId);

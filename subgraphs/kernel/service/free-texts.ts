@@ -1,8 +1,7 @@
 /**
  * Free texts in the graph. Whoever wrote one gets it back as it was sent: a key its own merchant's,
  * a buyer what the shop wrote to them. To people at a console, operators and cabinet users, a card
- * number in it is shown by its last 4 digits. The message of a refusal is masked for everybody
- * (D-06).
+ * number in it is shown by its last 4 digits. The message of a refusal is masked for everybody.
  */
 import { defaultFieldResolver, isObjectType, type GraphQLSchema } from 'graphql';
 import { maskedDeeply } from '../rules/card-in-text.ts';

@@ -3,7 +3,7 @@
  * theirs waits here for its turn, so that nobody slows down anybody else: one at a time for each
  * caller, one for two cores of PostgreSQL for all of them. What they compute goes on in slices, one
  * for each turn of the event loop. The caller who has used least goes first. Creates, changes,
- * reads by id, webhooks, schedules and notifications of banks never wait. Decision A-340.
+ * reads by id, webhooks, schedules and notifications of banks never wait.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { availableParallelism } from 'node:os';

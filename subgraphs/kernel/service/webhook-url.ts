@@ -1,7 +1,7 @@
 /**
  * Which addresses a webhook may be given, at an endpoint or with a payment, and which addresses may
- * be connected to. Decision D-74: https only for live; never loopback, private, link-local,
- * multicast or metadata addresses. The development switch allows http, and loopback.
+ * be connected to. Https only for live; never loopback, private, link-local, multicast or metadata
+ * addresses. The development switch allows http, and loopback.
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';

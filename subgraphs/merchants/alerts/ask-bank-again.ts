@@ -2,7 +2,7 @@
  * Has a bank asked again about what it is not asked about any more by itself: a live payment,
  * refund or payout whose answer differed from what was ordered, or a payment that it had not seen.
  * Nothing is believed or moved here: the sweeps ask within a second, and the bank's answer is
- * applied as every other one. Decision D-32.
+ * applied as every other one.
  */
 import type { BankSubject } from '../../../schema/generated/merchants.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -24,9 +24,9 @@ interface Asked {
 }
 
 /**
- * A payment that ended unpaid, or that the bank had not seen, may have been paid after all
- * (decision D-33), and what a hold was ordered to become is not known yet (D-85); one whose buyer
- * has not gone on is not at the bank yet.
+ * A payment that ended unpaid, or that the bank had not seen, may have been paid after all, and
+ * what a hold was ordered to become is not known yet; one whose buyer has not gone on is not at the
+ * bank yet.
  */
 const openPayment = `status = 'processing' or hold_order is not null or captured_at is null and
   (status in ('expired', 'cancelled') and bank_ref is not null or status = 'expired' and processing_until is not null

@@ -1,4 +1,4 @@
-/** What the counts of calls to banks come to (decision A-251). */
+/** What the counts of calls to banks come to. */
 import { healthBounds_ms, healthBucket_min } from '../../kernel/rules/bank-health.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 

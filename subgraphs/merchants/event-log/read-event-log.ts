@@ -27,7 +27,7 @@ export interface EventLogQuery {
   /** `evt_...` of an event of this log: those behind it are read. */
   readonly after?: string | null | undefined;
   readonly events?: readonly WebhookEvent[] | null | undefined;
-  /** UTC days, inclusive (decision D-12). */
+  /** UTC days, inclusive. */
   readonly from?: string | null | undefined;
   readonly to?: string | null | undefined;
   readonly subjectId?: string | null | undefined;
@@ -133,7 +133,7 @@ const findNumbered = async (
   return row ?? null;
 };
 
-/** One event of a shop's log by its `evt_...` id (D-112); null when there is none. */
+/** One event of a shop's log by its `evt_...` id; null when there is none. */
 export const findLoggedEvent = (
   runner: Runner,
   shop: OfShop,
@@ -141,8 +141,8 @@ export const findLoggedEvent = (
 ): Promise<LoggedEvent | null> => findNumbered(runner, shop, publicId);
 
 /**
- * A page of a shop's log, oldest first (D-110, D-111), or newest first. `bad_request` for a wrong
- * size, day or subject, and for an `after` that is not an event of this log or is gone (D-113).
+ * A page of a shop's log, oldest first, or newest first. `bad_request` for a wrong size, day or
+ * subject, and for an `after` that is not an event of this log or is gone.
  */
 export const readEventLog = async (
   runner: Runner,

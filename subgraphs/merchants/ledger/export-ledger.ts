@@ -1,8 +1,8 @@
 /**
- * The ledger as a file, part by part. Decision D-78: the JSON's fields in their order, RFC 4180.
- * The database writes the text, some thousand rows at a time: over half as fast as its COPY, where
- * a program that makes an object of each row reaches a tenth. A part is a page by keyset: nothing
- * is held between two.
+ * The ledger as a file, part by part. The JSON's fields in their order, RFC 4180. The database
+ * writes the text, some thousand rows at a time: over half as fast as its COPY, where a program
+ * that makes an object of each row reaches a tenth. A part is a page by keyset: nothing is held
+ * between two.
  */
 import { cursorOf, type Page } from '../../kernel/database/keyset.ts';
 import { registryRange, withinRange } from '../../kernel/database/registry.ts';

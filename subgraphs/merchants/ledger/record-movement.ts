@@ -81,7 +81,7 @@ const overdrawn = async (
   client: pg.PoolClient,
   { kind, merchantId, mode, currency, amount }: Movement,
 ): Promise<Refused | null> => {
-  // An adjustment may take a balance below zero, as a refund may (decision D-37).
+  // An adjustment may take a balance below zero, as a refund may.
   if (kind === 'adjustment') return null;
   const available = await availableOf(client, merchantId, mode, currency);
   return available + amount >= 0n

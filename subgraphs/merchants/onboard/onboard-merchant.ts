@@ -1,7 +1,7 @@
 /**
  * A new merchant that can be tried at once: with a shop, a test key and, when there is an address,
  * a webhook endpoint. Each is made by its own change, with its audit entry; what could refuse one
- * of them is checked before the first (decision A-233).
+ * of them is checked before the first.
  */
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Shop } from '../../kernel/database/entities.ts';

@@ -1,6 +1,6 @@
 /**
- * Block lists as operators and cabinet users keep them (decision D-40). A card's or an account's
- * number goes no further than its fingerprint.
+ * Block lists as operators and cabinet users keep them. A card's or an account's number goes no
+ * further than its fingerprint.
  */
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';

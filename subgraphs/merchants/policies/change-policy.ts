@@ -85,7 +85,7 @@ export const missing = async (
 
 /**
  * The moment from which something holds: now when none is given; `bad_request` when it is past.
- * Nothing is set retroactively (decision D-36).
+ * Nothing is set retroactively.
  */
 export const beginning = (
   since: Temporal.Instant | null | undefined,

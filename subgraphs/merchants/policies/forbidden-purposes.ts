@@ -1,6 +1,4 @@
-/**
- * Forbidden purposes as operators keep them: words that no description may hold (decision D-40).
- */
+/** Forbidden purposes as operators keep them: words that no description may hold. */
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage } from '../../kernel/database/find-page.ts';

@@ -1,6 +1,6 @@
 /**
- * Exchange rates as operators set them. Decision D-35: what a currency is worth in USDT, from a
- * moment on, never retroactive.
+ * Exchange rates as operators set them. What a currency is worth in USDT, from a moment on, never
+ * retroactive.
  */
 import { randomUUID } from 'node:crypto';
 import { isCurrency } from '../../../schema/currencies.ts';

@@ -1,6 +1,6 @@
 /**
- * Commission rates as operators set them. Decision D-36: platform, merchant, shop; per method;
- * dated, never retroactive.
+ * Commission rates as operators set them. Platform, merchant, shop; per method; dated, never
+ * retroactive.
  */
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';

@@ -2,7 +2,7 @@
  * Matching a settlement report with our operations: in steps, each a short transaction that keeps
  * how far it came, so that a crash repeats one step, and no step is longer for a longer report or
  * for more operations. First whose operations the lines are is found, then each merchant's are
- * compared, then what is in no report is looked for (decision A-291).
+ * compared, then what is in no report is looked for.
  */
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';

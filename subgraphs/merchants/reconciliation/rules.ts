@@ -1,7 +1,6 @@
 /**
- * What is wrong with a line of a settlement report (decision A-006). A line is ours by our
- * operation's id, or by the bank's reference when it has no id. The first thing that differs is
- * what is reported.
+ * What is wrong with a line of a settlement report. A line is ours by our operation's id, or by the
+ * bank's reference when it has no id. The first thing that differs is what is reported.
  */
 
 /** A line, and how often the report had its operation before it. */

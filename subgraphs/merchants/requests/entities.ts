@@ -1,4 +1,4 @@
-/** The table of the log of requests (decision D-126). */
+/** The table of the log of requests. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../../kernel/database/instant.ts';
 import type { Row } from '../../kernel/database/statement.ts';

@@ -1,4 +1,4 @@
-/** Reads the log of requests of a shop in one mode (decision D-126): the last seven days of it. */
+/** Reads the log of requests of a shop in one mode: the last seven days of it. */
 import {
   pageOf,
   pageRange,
@@ -20,7 +20,7 @@ import { ApiRequestEntity, type ApiRequest } from './entities.ts';
 
 export interface RequestsQuery extends Pick<PageQuery, 'first' | 'after'> {
   readonly status?: readonly number[] | null | undefined;
-  /** UTC days, inclusive (decision D-12). */
+  /** UTC days, inclusive. */
   readonly from?: string | null | undefined;
   readonly to?: string | null | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Writes the log of requests (decision D-126). The edge gathers them and hands them over about once
- * a second, so that no call waits for its row; a process that is killed loses its last second.
+ * Writes the log of requests. The edge gathers them and hands them over about once a second, so
+ * that no call waits for its row; a process that is killed loses its last second.
  */
 import { LRUCache } from 'lru-cache';
 import { newRowId } from '../../kernel/database/new-id.ts';

@@ -1,6 +1,6 @@
 /**
- * What may be set in the cabinet. Contract "Webhook endpoint" and "Webhooks"; decision D-73: an
- * overlap of at most 24 hours.
+ * What may be set in the cabinet. Contract "Webhook endpoint" and "Webhooks". An overlap of at most
+ * 24 hours.
  */
 import { charactersOf } from '../../kernel/rules/text-mistake.ts';
 import type { SignatureFormat } from '../webhooks/rules.ts';

@@ -1,6 +1,6 @@
 /**
- * How fast a merchant may call. Decision D-08: 50 requests a second with bursts of 100, unless an
- * operator says otherwise.
+ * How fast a merchant may call. 50 requests a second with bursts of 100, unless an operator says
+ * otherwise.
  */
 
 /** `burst` requests at once, `perSecond` in the long run. */

@@ -1,7 +1,7 @@
 /**
  * Finds whatever a text names, within the caller's reach, by indexes: keys begin with the merchant,
  * so that an id is looked up under each. The last digits of a card or of a phone, which have no
- * index, are looked for among the newest payments alone (decision A-231).
+ * index, are looked for among the newest payments alone.
  */
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import { searchWays, spellings, type SearchWay } from './rules.ts';

@@ -38,7 +38,7 @@ export const lockShop = async (
   isUuid(shopId) ? em.findOne(ShopEntity, { merchantId, id: shopId }, forUpdate) : null;
 
 /**
- * Creates a shop with its terminal and its own webhook secret (decision D-71). Refuses with
+ * Creates a shop with its terminal and its own webhook secret. Refuses with
  * `not_found` without the merchant, and a wrong name or one shop too many with `bad_request`.
  */
 export const createShop = async (
@@ -115,7 +115,7 @@ export const renameShop = async (
 };
 
 /**
- * Makes a new shop-level webhook secret (decision D-73). The old one stops at once, or signs beside
+ * Makes a new shop-level webhook secret. The old one stops at once, or signs beside
  * the new one for `overlapHours` (at most 24). Refuses with `not_found`, or a wrong overlap with
  * `bad_request`.
  */

@@ -1,6 +1,6 @@
 /**
- * The setting of a shop with a cash register (decision D-95). It travels with the shop's keys: a
- * change holds in every process at once, bus topic `keys`.
+ * The setting of a shop with a cash register. It travels with the shop's keys: a change holds in
+ * every process at once, bus topic `keys`.
  */
 import type { Shop } from '../../kernel/database/entities.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';

@@ -1,7 +1,7 @@
 /**
  * Reads the totals by the hour: by the key of their table alone, some rows for each hour of the
- * span, whatever it counts (decision A-250). The hours of a shop, of a merchant and of all
- * merchants are rows of their own.
+ * span, whatever it counts. The hours of a shop, of a merchant and of all merchants are rows of
+ * their own.
  */
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Which span totals are asked of, and how it is cut into intervals (decision A-250). Hours are
- * counted in UTC: a zone whose hours begin elsewhere cannot be cut from them.
+ * Which span totals are asked of, and how it is cut into intervals. Hours are counted in UTC: a
+ * zone whose hours begin elsewhere cannot be cut from them.
  */
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 

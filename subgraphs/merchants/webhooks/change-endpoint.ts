@@ -1,8 +1,8 @@
 /**
  * Webhook endpoints as the cabinet makes and changes them. Contract "Webhook endpoint" and
- * "Webhooks"; decisions D-70, D-73, D-74. Each change leaves its audit entry; secrets are shown
- * once and kept encrypted. What is already on its way follows the endpoint: a new address,
- * signature or secret holds for the next attempt.
+ * "Webhooks". Each change leaves its audit entry; secrets are shown once and kept encrypted. What
+ * is already on its way follows the endpoint: a new address, signature or secret holds for the next
+ * attempt.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -200,7 +200,7 @@ export const removeEndpoint = (
   );
 
 /**
- * Makes a new secret of an endpoint (decision D-73). The old one stops at once, or signs beside the
+ * Makes a new secret of an endpoint. The old one stops at once, or signs beside the
  * new one for `overlapHours` (at most 24); the one before that stops in any case. Refuses with
  * `not_found`, or a wrong overlap with `bad_request`.
  */

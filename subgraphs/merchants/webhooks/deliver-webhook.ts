@@ -1,7 +1,6 @@
 /**
  * Delivering webhooks: send what has been claimed (`claim-deliveries.ts`), store what came of it. A
- * lane is what is isolated from what: see `lane-name.ts`.
- * Contract "Webhooks"; decisions D-70 to D-72.
+ * lane is what is isolated from what: see `lane-name.ts`. Contract "Webhooks".
  */
 import type { Dispatcher } from 'undici';
 import { isPassing } from '../../kernel/alerts/set-aside.ts';

@@ -1,7 +1,7 @@
 /**
- * Where webhooks fail: failed deliveries by shop and address. Decision A-268: the index of failed
- * deliveries is walked from one address to the next, so that what one of them has failing costs the
- * others neither their place nor their time.
+ * Where webhooks fail: failed deliveries by shop and address. The index of failed deliveries is
+ * walked from one address to the next, so that what one of them has failing costs the others
+ * neither their place nor their time.
  */
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';

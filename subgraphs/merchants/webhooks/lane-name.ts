@@ -1,6 +1,6 @@
 /**
  * The names of lanes. A lane is an endpoint, by its id, or the origin of payments' own addresses of
- * one merchant in one mode: who shares an origin with others waits for none of them (decision A-326).
+ * one merchant in one mode: who shares an origin with others waits for none of them.
  */
 
 /** SQL: the lane of an event's own address. An origin has no `#`. */

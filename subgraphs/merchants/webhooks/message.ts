@@ -5,7 +5,7 @@ import type { SignatureFormat } from './rules.ts';
 export interface Message {
   readonly body: string;
   readonly secretSealed: string;
-  /** The secret before a rotation, while the two overlap (decision D-73). */
+  /** The secret before a rotation, while the two overlap. */
   readonly previousSealed: string | null;
   readonly signature: SignatureFormat;
 }
@@ -37,7 +37,7 @@ export const withMessage = <Row extends object>({
  * SQL: joins `endpoint` and `signing` to the deliveries called `delivery`. An endpoint's address,
  * secret and format are those of now, so that a correction and a rotation reach what is still on
  * its way. A payment's own address is signed as the shop's oldest active endpoint is, or else with
- * the shop's own secret (decision D-71).
+ * the shop's own secret.
  */
 export const joinSigning = (delivery: string, merchant = `${delivery}.merchant_id`): string => `
     left join shop on shop.merchant_id = ${merchant} and shop.id = ${delivery}.shop_id

@@ -1,7 +1,7 @@
 /**
  * Resending webhooks from the cabinet. Contract "Webhooks": after the last retry an event can be
- * resent by hand. Decision D-72: the same bytes and id, a fresh `t` and signature. A resend begins
- * the schedule of retries anew; the numbers of the attempts go on.
+ * resent by hand. The same bytes and id, a fresh `t` and signature. A resend begins the schedule of
+ * retries anew; the numbers of the attempts go on.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isUuid } from '../../kernel/rules/uuid.ts';

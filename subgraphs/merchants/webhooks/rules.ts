@@ -1,8 +1,6 @@
 /**
- * Webhooks: signatures, deadlines and the schedule of retries. Contract "Webhooks"; decisions D-70
- * (which signature), D-72 (the body's bytes are frozen: each attempt has a fresh `t` and
- * signature), D-73 (while a rotation overlaps, both secrets sign); additions, "Webhooks by the
- * common standard".
+ * Webhooks: signatures, deadlines and the schedule of retries. The body's bytes are frozen; each
+ * attempt has a fresh `t` and signature. While a rotation overlaps, both secrets sign.
  */
 import { createHmac } from 'node:crypto';
 

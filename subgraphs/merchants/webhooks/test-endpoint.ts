@@ -1,6 +1,6 @@
 /**
  * A sample event to an endpoint, for whoever sets up a receiver: signed as real events are, and
- * marked, of an event of its own, so that no receiver takes it for money (decision A-262).
+ * marked, of an event of its own, so that no receiver takes it for money.
  */
 import { newRowId } from '../../kernel/database/new-id.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';

@@ -1,7 +1,7 @@
 /**
- * Connections to receivers. Decision D-74: never to loopback, private, link-local, multicast or
- * metadata addresses, checked on the address that is actually connected to. Redirects are not
- * followed, so each connection is the only hop. The development switch allows http, and loopback.
+ * Connections to receivers. Never to loopback, private, link-local, multicast or metadata
+ * addresses, checked on the address that is actually connected to. Redirects are not followed, so
+ * each connection is the only hop. The development switch allows http, and loopback.
  */
 import { lookup as systemLookup, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';

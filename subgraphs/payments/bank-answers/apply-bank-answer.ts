@@ -1,10 +1,9 @@
 /**
  * Applies a bank's answer to a payment, whatever brought it: the call itself, a callback, a poll,
- * an operator. Contract "States and transitions: Payment"; decision D-32: an unknown answer changes
- * no state; decision D-33: a success that comes too late is returned; decision D-36: the fee is
- * taken on success. A captured hold succeeds by `holds/apply-hold-answer`; an order that is
- * declined while its payment is made fails by `create-early-order`, which uses `decline` of this
- * file.
+ * an operator. Contract "States and transitions: Payment". An unknown answer changes no state. A
+ * success that comes too late is returned. The fee is taken on success. A captured hold succeeds by
+ * `holds/apply-hold-answer`; an order that is declined while its payment is made fails by
+ * `create-early-order`, which uses `decline` of this file.
  */
 import type { Database } from '../../kernel/database/orm.ts';
 import type { BankAnswer, FoundSession } from '../../kernel/banks/bank-answer.ts';
@@ -154,7 +153,7 @@ const decide = (
   answer: BankAnswer,
   now: Temporal.Instant,
 ): Decision => {
-  // Until the bank's word on its hold is known, nothing else moves it (decision D-85).
+  // Until the bank's word on its hold is known, nothing else moves it.
   if (inHand.payment.holdOrder !== null) return 'unchanged';
   if (answer.kind === 'approved') return approve(inHand, answer, now);
   if (answer.kind === 'authorized') return authorize(inHand.payment, connector, answer, now);
@@ -237,7 +236,7 @@ const apply = async (
 
 /**
  * Applies the answer; the payment as it is afterwards. A final answer for a payment that is final
- * already changes nothing, except that the money of a success after another end is returned (D-33).
+ * already changes nothing, except that the money of a success after another end is returned.
  */
 export const applyBankAnswer = (
   database: Database,

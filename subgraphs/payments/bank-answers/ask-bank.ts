@@ -1,6 +1,6 @@
 /**
- * Asks the bank what became of a payment, and applies the answer. Decision D-32: asked again until
- * the answer is final, for a while also after its session expired.
+ * Asks the bank what became of a payment, and applies the answer. Asked again until the answer is
+ * final, for a while also after its session expired.
  */
 import type { Bank, PaymentQuestion } from '../../kernel/banks/bank.ts';
 import type { BankAnswer } from '../../kernel/banks/bank-answer.ts';
@@ -57,8 +57,8 @@ const isOpenQuestion = (
 };
 
 /**
- * A live payment without a bank: if an order of it was given, its answer was lost (decision D-31).
- * Only the notification of the bank that has it says which one that is.
+ * A live payment without a bank: if an order of it was given, its answer was lost. Only the
+ * notification of the bank that has it says which one that is.
  */
 const isWithoutBank = ({ mode, connector, capturedAt }: Payment): boolean =>
   mode === 'live' && connector === null && capturedAt === null;

@@ -1,4 +1,4 @@
-/** What a bank's word that it holds the money means for a payment. Decisions D-81 and D-33. */
+/** What a bank's word that it holds the money means for a payment. */
 import type { BankAnswer } from '../../kernel/banks/bank-answer.ts';
 import { statusEvents, type Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
@@ -24,8 +24,8 @@ export const begun = ({ status, bankRef }: Payment): PaymentStatus =>
     : status;
 
 /**
- * The bank holds the money (decision D-81): nothing is booked. Of a payment that has ended here the
- * hold is given up.
+ * The bank holds the money: nothing is booked. Of a payment that has ended here the hold is given
+ * up.
  */
 export const authorize = (
   payment: Payment,
@@ -57,8 +57,8 @@ export const authorize = (
 };
 
 /**
- * The bank held the money and gave it up (decision D-81): an authorized payment has expired. Null
- * for one that is not authorized here.
+ * The bank held the money and gave it up: an authorized payment has expired. Null for one that is
+ * not authorized here.
  */
 export const letGo = (payment: Payment, now: Temporal.Instant): Decision | null =>
   payment.status === 'authorized' ? elapsed(payment, now) : null;

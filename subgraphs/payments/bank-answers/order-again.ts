@@ -1,9 +1,9 @@
 /**
  * Gives an order again that its bank surely has not seen, or whose answer was lost: the process
- * died between the move to `processing` and the bank's answer. Decision D-32: the same operation
- * under the same key, so that the bank has one, whichever of the orders arrives. The buyer's next
- * press gives it, with the card if one is needed; the sweep gives what needs nothing of the buyer.
- * It stays with the bank that has the payment: an earlier order may still arrive there.
+ * died between the move to `processing` and the bank's answer. The same operation under the same
+ * key, so that the bank has one, whichever of the orders arrives. The buyer's next press gives it,
+ * with the card if one is needed; the sweep gives what needs nothing of the buyer. It stays with
+ * the bank that has the payment: an earlier order may still arrive there.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Bank, Card, SessionAnswer } from '../../kernel/banks/bank.ts';

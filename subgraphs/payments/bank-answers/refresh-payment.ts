@@ -1,8 +1,7 @@
 /**
  * Asks the bank when a live payment is read or operated on while its end, or that of one of its
- * refunds, is not known (decision D-32). A reader waits for a moment only; an answer that comes
- * later is applied when it comes. Somebody who reads without pause does not make us ask without
- * pause.
+ * refunds, is not known. A reader waits for a moment only; an answer that comes later is applied
+ * when it comes. Somebody who reads without pause does not make us ask without pause.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';

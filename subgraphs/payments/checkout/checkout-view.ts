@@ -68,7 +68,7 @@ const refundsShown = ({ verification }: Payment, refunds: readonly Refund[]) =>
           : [{ amount: minorUnits(amount), reason, status, at: completedAt ?? createdAt }],
       );
 
-/** What was taken, where it is less than the amount (decision D-83). */
+/** What was taken, where it is less than the amount. */
 const partCaptured = (payment: Payment): bigint | null => {
   const captured = capturedOf(payment);
   return captured > 0n && captured < payment.amount ? captured : null;

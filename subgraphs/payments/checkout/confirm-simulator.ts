@@ -1,7 +1,4 @@
-/**
- * What a buyer does at the simulated bank, on the hosted page's own bank step: test mode only
- * (decision D-30).
- */
+/** What a buyer does at the simulated bank, on the hosted page's own bank step: test mode only. */
 import type { Banks } from '../../kernel/banks/route.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { inTraceOf } from '../../kernel/database/subject-trace.ts';

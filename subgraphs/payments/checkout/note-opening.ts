@@ -1,6 +1,6 @@
 /**
- * Notes that a buyer has opened a payment's page, beside the page and in no statement of its own
- * (decision A-274). A preview that a messenger makes of the address counts as an opening.
+ * Notes that a buyer has opened a payment's page, beside the page and in no statement of its own. A
+ * preview that a messenger makes of the address counts as an opening.
  */
 import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';

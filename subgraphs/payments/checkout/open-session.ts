@@ -1,8 +1,8 @@
 /**
- * The buyer goes on to the bank: opens the bank session, pending to processing. Contract "States
- * and transitions", decisions D-31 and D-34. The move is written before the bank is called, so that
- * a crash in between leaves a payment that is asked about, never one that the bank may be paid for
- * behind our back. The card goes straight to the bank and is kept nowhere.
+ * The buyer goes on to the bank: opens the bank session, pending to processing. The move is written
+ * before the bank is called, so that a crash in between leaves a payment that is asked about, never
+ * one that the bank may be paid for behind our back. The card goes straight to the bank and is kept
+ * nowhere.
  */
 import type { Bank, Card, SessionOrder } from '../../kernel/banks/bank.ts';
 import type { Banks, Candidates } from '../../kernel/banks/route.ts';
@@ -168,8 +168,8 @@ const isPayable = (shown: PaymentInHand | undefined): shown is PaymentInHand =>
 
 /**
  * Opens the session; refuses with `not_pending`, `bad_request`, `aml_blocked` (a card on a block
- * list, decision D-40), `method_unsupported` or `route_not_configured`. A bank without an answer
- * leaves it processing (D-32).
+ * list), `method_unsupported` or `route_not_configured`. A bank without an answer leaves it
+ * processing.
  */
 export const openSession = async (
   database: Database,

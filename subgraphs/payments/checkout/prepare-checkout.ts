@@ -15,8 +15,7 @@ import type { PaymentKey } from '../store-payment.ts';
 /**
  * Fixes the method of a payment created with `any`. No webhook, no event (contract). Choosing the
  * same again is fine. Refuses with `method_unsupported` a method that does not take the payment's
- * currency, or by which the money of a payment that is captured later cannot be held (decision
- * D-84).
+ * currency, or by which the money of a payment that is captured later cannot be held.
  */
 export const chooseMethod = async (
   database: Database,
@@ -56,7 +55,7 @@ const fixMethod = (
     return { patch: { method }, postings: [], events: () => [] };
   });
 
-/** Test mode: plans what the simulator will answer (decision D-30). */
+/** Test mode: plans what the simulator will answer. */
 export const planOutcome = (
   database: Database,
   key: PaymentKey,

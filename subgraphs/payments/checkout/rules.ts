@@ -1,6 +1,6 @@
 /**
  * What the hosted page offers. Contract "States and transitions": while the method is `any` the
- * buyer chooses; decision D-30: a tester may re-plan.
+ * buyer chooses. A tester may re-plan.
  */
 import { buyerMethods, type BuyerMethod } from '../../kernel/rules/buyer.ts';
 import type { RecurringKind } from '../../kernel/rules/recurring.ts';

@@ -1,7 +1,7 @@
 /**
- * Applies what a bank says of a hold, whatever brought it. Decisions D-81 to D-85: a capture books
- * what was captured and takes the fee of it; a release books nothing. This is the only code that
- * moves an authorized payment on, but for a capture that somebody else made at the bank
+ * Applies what a bank says of a hold, whatever brought it. A capture books what was captured and
+ * takes the fee of it; a release books nothing. This is the only code that moves an authorized
+ * payment on, but for a capture that somebody else made at the bank
  * (`bank-answers/apply-bank-answer`).
  */
 import type { HoldAnswer } from '../../kernel/banks/hold-bank.ts';
@@ -24,7 +24,7 @@ import { elapsed, unheld } from './elapsed.ts';
 /** How long we wait before asking again a bank that gave no answer. */
 const askAgain_s = 10;
 
-/** The bank took the money: what was captured is booked, with the fee of it (decision D-83). */
+/** The bank took the money: what was captured is booked, with the fee of it. */
 const captured = (
   { payment, rateBps }: PaymentInHand,
   amount: MinorUnits,
@@ -80,7 +80,7 @@ const decide = (
   });
   switch (answer.kind) {
     case 'captured':
-      // It had ended here: the question about it finds the money, which goes back (decision D-33).
+      // It had ended here: the question about it finds the money, which goes back.
       if (payment.status !== 'authorized')
         return { patch: { ...unheld, askAt: now }, postings: [], events: () => [] };
       return captured(inHand, answer.amount, now);

@@ -1,7 +1,7 @@
 /**
- * Captures a payment. POST /v1/public/payments/{id}/capture; decisions D-82 to D-85, D-88. The
- * order is written into the payment's row before the bank is called: a crash in between leaves an
- * order that is given again under the same key, so that the bank takes the money once.
+ * Captures a payment. POST /v1/public/payments/{id}/capture. The order is written into the
+ * payment's row before the bank is called: a crash in between leaves an order that is given again
+ * under the same key, so that the bank takes the money once.
  */
 import type pg from 'pg';
 import type { Banks } from '../../kernel/banks/route.ts';
@@ -111,7 +111,7 @@ const refusalOf = ({ payment, answer }: SentHoldOrder): Refused | null => {
 
 /**
  * Whether the capture that an earlier call ordered came to nothing after that call was answered:
- * the bank refused it when it was asked again. The same call orders it anew then (decision D-22).
+ * the bank refused it when it was asked again. The same call orders it anew then.
  */
 const isTurnedDown = ({ status, holdOrder }: Payment): boolean =>
   status === 'authorized' && holdOrder === null;

@@ -1,4 +1,4 @@
-/** The end of a hold that nobody captured in its time. Decisions D-81 and D-86. */
+/** The end of a hold that nobody captured in its time. */
 import { statusEvents } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentChange } from '../payment-change.ts';

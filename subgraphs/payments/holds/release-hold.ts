@@ -1,6 +1,6 @@
 /**
- * Gives holds up: for a merchant who cancels, and at the end of their time. Decisions D-81, D-85
- * and D-86. Like a capture, the order is written before the bank is called.
+ * Gives holds up: for a merchant who cancels, and at the end of their time. Like a capture, the
+ * order is written before the bank is called.
  */
 import { eachAlone } from '../../kernel/alerts/set-aside.ts';
 import { writeEntries } from '../../kernel/database/audit.ts';

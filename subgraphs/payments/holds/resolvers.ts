@@ -9,7 +9,7 @@ import { givenReceipt } from '../../kernel/receipts/given-receipt.ts';
 import { capturePayment } from './capture-payment.ts';
 import { cancelOrRelease } from './release-hold.ts';
 
-/** The mutations by which keys and people capture and cancel payments (decision D-89). */
+/** The mutations by which keys and people capture and cancel payments. */
 export const holdMutations = (
   parts: ReadingParts,
 ): Pick<MutationResolvers, 'paymentCapture' | 'paymentCancel'> => {

@@ -1,7 +1,4 @@
-/**
- * Two-step payments: what the bank holds, what of it may be captured, and what was. Decisions D-80
- * to D-86.
- */
+/** Two-step payments: what the bank holds, what of it may be captured, and what was. */
 import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { PaymentStatus } from '../rules/payment.ts';
@@ -24,7 +21,7 @@ export interface Capturing {
   readonly capturedAt: Temporal.Instant | null;
 }
 
-/** What was taken of the buyer: 0 until the money came (decision D-83). */
+/** What was taken of the buyer: 0 until the money came. */
 export const capturedOf = ({ amount, amountCaptured, capturedAt }: Capturing): bigint =>
   capturedAt === null ? 0n : (amountCaptured ?? amount);
 
@@ -38,7 +35,7 @@ export interface Holding {
 
 /**
  * What may still be captured: 0 unless the payment is authorized, and 0 while the bank's word on an
- * order is not known (decision D-85).
+ * order is not known.
  */
 export const capturableOf = ({
   status,
@@ -63,7 +60,7 @@ export const holdObstacle = (
 
 /**
  * The amount of a capture: what was asked for, or everything when that is null or 0. Refuses with
- * `payment_not_authorized` and `amount_exceeds_remainder` (decision D-82).
+ * `payment_not_authorized` and `amount_exceeds_remainder`.
  */
 export const captureAmount = (
   payment: Holding,

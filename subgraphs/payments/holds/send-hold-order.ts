@@ -1,7 +1,7 @@
 /**
  * Gives the bank what a payment's row orders it to do with the hold, or asks what became of it, and
- * applies the answer. Decision D-85: repeated under the same key until the bank's word is
- * known; an unknown result changes nothing.
+ * applies the answer. Repeated under the same key until the bank's word is known; an unknown result
+ * changes nothing.
  */
 import type { HoldAnswer, HoldOrder } from '../../kernel/banks/hold-bank.ts';
 import type { Banks } from '../../kernel/banks/route.ts';

@@ -1,4 +1,4 @@
-/** Creates a payment link. Additions: POST /v1/public/links (D-101). */
+/** Creates a payment link. Additions: POST /v1/public/links. */
 import { randomUUID } from 'node:crypto';
 import type { Banks } from '../../kernel/banks/route.ts';
 import { claimOf, createOnce, type Created } from '../../kernel/database/idempotency.ts';

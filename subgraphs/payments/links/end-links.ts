@@ -1,4 +1,4 @@
-/** How links end: by their merchant, or by time. Additions, D-100 and D-101. */
+/** How links end: by their merchant, or by time. Additions. */
 import { writeEntries, type Acting } from '../../kernel/database/audit.ts';
 import type { Timeline } from '../../kernel/clock/due.ts';
 import { workBatch } from '../../kernel/alerts/set-aside.ts';

@@ -40,7 +40,7 @@ export const PaymentLinkEntity = defineEntity({
     receipt: p.json<ShownTerms>().columnType('json').nullable(),
     /** Of payments that succeeded and were not given back for want of a use. */
     paymentsCount: p.integer(),
-    /** Their sum, of any size: an exact number as text (decision A-322). */
+    /** Their sum, of any size: an exact number as text. */
     amountPaid: p.decimal().columnType('numeric'),
     expiresAt: instant(),
     createdAt: instant(),

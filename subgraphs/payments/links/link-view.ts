@@ -1,4 +1,4 @@
-/** A payment link as the public JSON and the webhook `link.paid` have it (D-100, D-104). */
+/** A payment link as the public JSON and the webhook `link.paid` have it. */
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { scalars } from '../../../schema/scalars.ts';
 import { linkJson, type LinkFields } from '../../../schema/wire.ts';

@@ -1,4 +1,4 @@
-/** The page of a link: what it shows, and the payment that a buyer begins there (D-102). */
+/** The page of a link: what it shows, and the payment that a buyer begins there. */
 import { newRowId } from '../../kernel/database/new-id.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { createPayment, type CreatingParts, type PaymentRequest } from '../create-payment.ts';

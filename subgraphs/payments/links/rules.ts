@@ -1,4 +1,4 @@
-/** What a payment link is. Additions, section 3; D-100 to D-104. */
+/** What a payment link is. Additions, section 3. */
 import { isCurrency } from '../../../schema/currencies.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { receiptMistake, type ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
@@ -17,7 +17,7 @@ const uses_max = 1_000_000;
 const lifetime_days = 30;
 const lifetime_max_days = 365;
 
-/** The metadata key under which a payment names its link (D-102). */
+/** The metadata key under which a payment names its link. */
 export const linkIdKey = 'link_id';
 
 export interface LinkInput {
@@ -123,8 +123,8 @@ export const linkTerms = (
 };
 
 /**
- * Decision D-95: why a link needs a receipt, or a fixed amount for one, where its shop demands
- * them; null when it has one, or none is demanded.
+ * Why a link needs a receipt, or a fixed amount for one, where its shop demands them; null when it
+ * has one, or none is demanded.
  */
 export const linkReceiptMistake = (
   shop: { readonly receiptsRequired?: true },

@@ -1,6 +1,6 @@
 /**
- * Applies what a bank says of a receipt, whether it was asked or has notified (decisions D-92 and
- * D-96): the row, the webhook, and the alert of one that failed.
+ * Applies what a bank says of a receipt, whether it was asked or has notified: the row, the
+ * webhook, and the alert of one that failed.
  */
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';

@@ -1,7 +1,7 @@
 /**
  * Asks banks what became of receipts, orders those that are orders of their own, and applies the
- * answers. Decisions D-92 and D-96. Every merchant has an equal share of a round, and a receipt at
- * which the task fails is set aside.
+ * answers. Every merchant has an equal share of a round, and a receipt at which the task fails is
+ * set aside.
  */
 import type pg from 'pg';
 import { eachAlone, workBatch } from '../../kernel/alerts/set-aside.ts';

@@ -1,6 +1,6 @@
 /**
- * The closing receipt of a payment that was a prepayment: the goods have been handed over. Decision
- * D-94: one for a payment, of what was captured less what was refunded.
+ * The closing receipt of a payment that was a prepayment: the goods have been handed over. One for
+ * a payment, of what was captured less what was refunded.
  */
 import { newRowId } from '../../kernel/database/new-id.ts';
 import type pg from 'pg';

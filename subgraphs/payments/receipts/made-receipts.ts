@@ -1,9 +1,8 @@
 /**
  * The receipts that a change of a payment makes: with the money that came, and with each refund
- * that succeeded. Decision D-92. They are written by the statement of the change
- * (`store-statements`), so that there is one for each movement, whatever crashes. Money that came
- * too late, and money that a link had no use for, was taken and goes back: both movements have
- * their receipts.
+ * that succeeded. They are written by the statement of the change (`store-statements`), so that
+ * there is one for each movement, whatever crashes. Money that came too late, and money that a link
+ * had no use for, was taken and goes back: both movements have their receipts.
  */
 import { newRowId } from '../../kernel/database/new-id.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';

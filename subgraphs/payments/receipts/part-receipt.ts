@@ -1,4 +1,4 @@
-/** Whether a movement of a part of a payment needs a receipt. Decisions D-92 and D-95. */
+/** Whether a movement of a part of a payment needs a receipt. */
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import { receiptMistake } from '../../kernel/rules/receipt-terms.ts';
 import type { Refused } from '../../kernel/rules/refusal.ts';

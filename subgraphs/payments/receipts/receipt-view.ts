@@ -1,6 +1,6 @@
 /**
- * A receipt as GraphQL, the public JSON and its webhooks see it (decisions D-91, D-96 and D-98):
- * the customer is masked, so that frozen bodies hold no personal data.
+ * A receipt as GraphQL, the public JSON and its webhooks see it: the customer is masked, so that
+ * frozen bodies hold no personal data.
  */
 import { receiptJson } from '../../../schema/receipt-json.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';

@@ -1,7 +1,7 @@
 /**
  * Records what a bank has notified of a receipt, where no call asks about it. The same notification
  * again changes nothing; one that comes before its movement is known here is early, and the bank is
- * to notify again. Decision D-96.
+ * to notify again.
  */
 import type { ReceiptAnswer } from '../../kernel/banks/receipt-bank.ts';
 import type { Database } from '../../kernel/database/orm.ts';

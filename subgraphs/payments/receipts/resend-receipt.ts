@@ -1,6 +1,6 @@
 /**
  * Sends a receipt again that the cash register refused: it is pending again, and ordered as an
- * attempt of its own (decision D-96). Audited.
+ * attempt of its own. Audited.
  */
 import { writeEntries, type Acting } from '../../kernel/database/audit.ts';
 import type { Database } from '../../kernel/database/orm.ts';

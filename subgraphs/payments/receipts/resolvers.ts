@@ -51,7 +51,7 @@ export const receiptFields = ({ database }: Pick<PaymentsParts, 'database'>): Re
   };
 };
 
-/** One receipt, and the registry of receipts (decision D-93). */
+/** One receipt, and the registry of receipts. */
 export const receiptQueries = (
   parts: PaymentsParts,
 ): Pick<QueryResolvers, 'receipt' | 'receipts'> => ({

@@ -1,6 +1,4 @@
-/**
- * Which receipts a payment has, and what of them may be shown. Decisions D-91 to D-98.
- */
+/** Which receipts a payment has, and what of them may be shown. */
 import type { PaymentMode } from '../../kernel/rules/receipt.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 
@@ -16,7 +14,7 @@ export interface Receipted {
 export const termsOf = ({ receiptTermsId, captureTermsId }: Receipted): string | null =>
   captureTermsId ?? receiptTermsId;
 
-/** The modes in which goods are paid before they are handed over (decision D-94). */
+/** The modes in which goods are paid before they are handed over. */
 const prepaymentModes: readonly (PaymentMode | null)[] = [
   'full_prepayment',
   'prepayment',
@@ -29,8 +27,8 @@ export const isPrepaid = (
 ): boolean => items.some(({ paymentMode }) => prepaymentModes.includes(paymentMode));
 
 /**
- * Why a movement of a part needs a receipt of its own (decision D-92): null when it has one, or its
- * payment has none.
+ * Why a movement of a part needs a receipt of its own: null when it has one, or its payment has
+ * none.
  */
 export const partMistake = (
   payment: Receipted,
@@ -47,7 +45,7 @@ export const partMistake = (
 /** The metadata key of the hint. */
 const hintKey = 'simulator_receipt';
 
-/** What the simulated cash register is planned to do (decision D-97); null: it registers. */
+/** What the simulated cash register is planned to do; null: it registers. */
 export const plannedReceipt = ({
   mode,
   metadata,

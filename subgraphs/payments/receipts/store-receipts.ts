@@ -28,7 +28,7 @@ const table: RegistryTable = { name: 'receipt', filters: { status: receiptStatus
 
 export type ReceiptPage = ListedPage<Receipt>;
 
-/** The registry of receipts, narrowed, or of all merchants (decision D-93). */
+/** The registry of receipts, narrowed, or of all merchants. */
 const listReceipts = openList<Receipt>(
   { table, columns: receiptColumns, isByColumnsOfAll: true },
   registry<Receipt>(table, receiptColumns),

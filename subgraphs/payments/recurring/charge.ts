@@ -1,6 +1,6 @@
 /**
  * Orders a charge of a saved method, or asks what became of it: the order under the payment's id is
- * also the question (decision D-32).
+ * also the question.
  */
 import type { Bank } from '../../kernel/banks/bank.ts';
 import type { ChargeAnswer } from '../../kernel/banks/token-bank.ts';

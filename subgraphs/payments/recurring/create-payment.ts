@@ -2,7 +2,7 @@
  * Makes payments of saved methods: bindings, which the buyer completes on the hosted page, and
  * charges, which the bank is asked for at once. The payment's id follows from the key, so that the
  * statement makes it once whoever asks and however often; a charge is written before the bank is
- * called, and is asked about by its own order until the bank has decided (decision D-32).
+ * called, and is asked about by its own order until the bank has decided.
  */
 import type { Bank } from '../../kernel/banks/bank.ts';
 import type { Banks } from '../../kernel/banks/route.ts';

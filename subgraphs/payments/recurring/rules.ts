@@ -1,7 +1,6 @@
 /**
- * Payments of saved methods: what is asked for, checked and with its defaults. Contract "Token",
- * "Subscription"; decisions D-30 (outcomes by amount), D-63a (a charge's method is `recurrent`),
- * D-66 (verifications).
+ * Payments of saved methods: what is asked for, checked and with its defaults. In test mode the
+ * amount decides the outcome; the method of a charge is `recurrent`.
  */
 import { isCurrency } from '../../../schema/currencies.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';

@@ -1,9 +1,9 @@
 /**
- * A payment that only proved the method. Decision D-66: a card is authorised and voided at the
- * bank, any other method is charged and given back. The buyer has no less money and the merchant no
- * more, and everything says so: the payment succeeds without a fee and is given back in the same
- * statement. A voided authorisation moved no money, so that nothing is booked; what was charged is
- * booked both ways, like any payment and its refund.
+ * A payment that only proved the method. A card is authorised and voided at the bank, any other
+ * method is charged and given back. The buyer has no less money and the merchant no more, and
+ * everything says so: the payment succeeds without a fee and is given back in the same statement. A
+ * voided authorisation moved no money, so that nothing is booked; what was charged is booked both
+ * ways, like any payment and its refund.
  */
 import { newRowId } from '../../kernel/database/new-id.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';

@@ -2,8 +2,9 @@
  * Applies a bank's answer to a refund, whatever brought it. Contract "States and transitions": a
  * successful refund is published as payment.refunded, with the payment as it is at that moment;
  * when the successful sum reaches the amount the payment is refunded; a failed refund leaves the
- * payment as it is, and is published as refund.failed (decision D-124). Decision D-32: an unknown answer changes no state; decision D-33: the refund of
- * what came too late leaves the payment's status alone. This is the only code that ends a refund.
+ * payment as it is, and is published as refund.failed. An unknown answer changes no state. The
+ * refund of what came too late leaves the payment's status alone. This is the only code that ends a
+ * refund.
  */
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
@@ -41,7 +42,7 @@ interface RefundChange {
 
 /**
  * What a payment is once `amount` more of it was given back. One whose money came too late stays
- * what it was (decision D-33).
+ * what it was.
  */
 const statusAfter = (payment: Payment, amount: bigint): PaymentStatus => {
   if (endedUnpaid(payment.status) || !isLastOf(payment, amount)) return payment.status;
@@ -115,10 +116,7 @@ const decide = (
   }
 };
 
-/**
- * The bank keeps what came too late: nobody owns it until a person has found out more (decision
- * D-33).
- */
+/** The bank keeps what came too late: nobody owns it until a person has found out more. */
 const alertOfStuckMoney = (
   client: pg.PoolClient,
   { shopId, mode, publicId }: Payment,

@@ -1,6 +1,6 @@
 /**
- * The events of refunds. Decision D-77 and contract "Webhooks": one payment.refunded for each
- * refund that succeeded, with the payment as it is at that moment.
+ * The events of refunds: one payment.refunded for each refund that succeeded, with the payment as
+ * it is at that moment.
  */
 import type { OutboxEvent } from '../../kernel/events/outbox.ts';
 import { statusEvents } from '../change-payment.ts';
@@ -8,7 +8,7 @@ import type { Payment } from '../entities.ts';
 import type { Refund } from './entities.ts';
 import { publicPayment, publicRefund } from '../payment-view.ts';
 
-/** A refund was made: published on the stream alone (decision D-77). */
+/** A refund was made: published on the stream alone. */
 export const refundCreated = (
   { merchantId, shopId, mode, id, paymentId, amount, status }: Refund,
   at: Temporal.Instant,
@@ -26,8 +26,8 @@ export const refundCreated = (
 });
 
 /**
- * A refund failed: published to webhooks alone (decision D-124). It is no event of its payment,
- * whose own address does not get it.
+ * A refund failed: published to webhooks alone. It is no event of its payment, whose own address
+ * does not get it.
  */
 export const refundFailedEvent = (refund: Refund, at: Temporal.Instant): OutboxEvent => {
   const { merchantId, shopId, mode, id } = refund;

@@ -126,7 +126,7 @@ const openAlone = (pool: pg.Pool, opening: RefundOpening): Promise<Created<Refun
   });
 };
 
-/** Decision D-22: what was not made leaves its key free. */
+/** What was not made leaves its key free. */
 const releaseUnused = async (
   client: pg.PoolClient,
   unused: readonly RefundOpening[],

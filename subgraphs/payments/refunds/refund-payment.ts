@@ -1,8 +1,7 @@
 /**
- * Refunds a payment. Contract POST /v1/public/payments/{id}/refund; decisions D-20 to D-24, D-37,
- * D-77. The refund is written, and its money reserved, before the bank is called: a crash in
- * between leaves a pending refund, whose order is repeated under the same id, so that the bank
- * makes one refund of it.
+ * Refunds a payment. Contract POST /v1/public/payments/{id}/refund. The refund is written, and its
+ * money reserved, before the bank is called: a crash in between leaves a pending refund, whose
+ * order is repeated under the same id, so that the bank makes one refund of it.
  */
 import { newRowId } from '../../kernel/database/new-id.ts';
 import type { Banks } from '../../kernel/banks/route.ts';

@@ -63,8 +63,8 @@ const changed = (
 };
 
 /**
- * The mutations by which keys and people give money back (decision D-89), and by which operators
- * order again what a bank refused to.
+ * The mutations by which keys and people give money back, and by which operators order again what a
+ * bank refused to.
  */
 export const refundMutations = (
   parts: ReadingParts,

@@ -1,7 +1,7 @@
 /**
- * Orders an automatic refund again that the bank refused (decision D-33): as a new refund, since a
- * bank answers a repeated one as before. Its money stands in suspense, and comes back from there in
- * the statement that sets it aside for the new one.
+ * Orders an automatic refund again that the bank refused: as a new refund, since a bank answers a
+ * repeated one as before. Its money stands in suspense, and comes back from there in the statement
+ * that sets it aside for the new one.
  */
 import type pg from 'pg';
 import type { Banks } from '../../kernel/banks/route.ts';

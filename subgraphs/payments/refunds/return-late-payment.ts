@@ -1,9 +1,9 @@
 /**
- * Returns the money of a payment that succeeded at the bank after it had ended here. Decision D-33:
- * the state table has no such move, so the payment keeps its status; what came in and what goes
- * back are both booked, and an automatic refund is ordered. The same holds for a bank that
- * contradicts its refusal. The refund is written with the answer and sent by the jobs of refunds
- * under its own id, so that a crash anywhere leaves one refund at the bank.
+ * Returns the money of a payment that succeeded at the bank after it had ended here. The state
+ * table has no such move, so the payment keeps its status; what came in and what goes back are both
+ * booked, and an automatic refund is ordered. The same holds for a bank that contradicts its
+ * refusal. The refund is written with the answer and sent by the jobs of refunds under its own id,
+ * so that a crash anywhere leaves one refund at the bank.
  */
 import { newRowId } from '../../kernel/database/new-id.ts';
 import type pg from 'pg';

@@ -1,7 +1,7 @@
 /**
  * Refunds. Contract "States and transitions: Refund" and POST /v1/public/payments/{id}/refund: only
- * a succeeded payment, never more than what was captured of it (decision D-83). Decision D-37: a
- * pending refund counts against the remainder; the merchant's balance does not matter.
+ * a succeeded payment, never more than what was captured of it. A pending refund counts against the
+ * remainder; the merchant's balance does not matter.
  */
 import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import { move } from '../../kernel/rules/moves.ts';
@@ -32,9 +32,9 @@ const reasonAbove_minor = 1_000_000n;
 const financeRefund_max_minor = 100_000_000n;
 
 /**
- * What keeps a person from a refund with which people have given back so much of the payment
- * (decision A-246): `scope_required` to those of finance above their limit, `bad_request` without a
- * reason where one is needed; null when nothing does.
+ * What keeps a person from a refund with which people have given back so much of the payment:
+ * `scope_required` to those of finance above their limit, `bad_request` without a reason where one
+ * is needed; null when nothing does.
  */
 export const personLimit = (
   role: 'viewer' | 'support' | 'finance' | 'admin',
@@ -64,7 +64,7 @@ interface Refundable {
 
 /**
  * Whether a payment may have refunds, pending ones included: money that never came is not given
- * back, and what came too late is (decision D-33).
+ * back, and what came too late is.
  */
 export const mayHaveRefunds = ({
   capturedAt,
@@ -119,8 +119,8 @@ export const refundAmount = (
 };
 
 /**
- * Why a refund is not ordered again; null when it is. Only what came too late (decision D-33) is
- * given back so: the money of other refunds that failed is the merchant's again, who orders another.
+ * Why a refund is not ordered again; null when it is. Only what came too late is given back so: the
+ * money of other refunds that failed is the merchant's again, who orders another.
  */
 export const retryObstacle = (
   payment: Refundable,

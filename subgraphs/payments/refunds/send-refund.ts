@@ -1,7 +1,6 @@
 /**
- * Orders a pending refund at the bank, or asks what became of it, and applies the answer. Decision
- * D-32: repeated under the refund's id, which is the bank's idempotency key, until the answer is
- * final.
+ * Orders a pending refund at the bank, or asks what became of it, and applies the answer. Repeated
+ * under the refund's id, which is the bank's idempotency key, until the answer is final.
  */
 import type { RefundAnswer } from '../../kernel/banks/bank.ts';
 import type { Banks } from '../../kernel/banks/route.ts';

@@ -1,6 +1,6 @@
 /**
- * What a new payment is. Contract "Create-payment input" and "Reserved metadata keys"; decision
- * D-30 for the plan.
+ * What a new payment is: its input, the metadata keys that are reserved, and what the simulator is
+ * planned to answer.
  */
 import { plannedCallbacks } from '../../kernel/rules/buyer.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
@@ -129,7 +129,7 @@ export const defaultOrderId = (id: string, now: Temporal.Instant): string =>
 
 /**
  * The terms of a new payment `id`, or `bad_request` naming the field, what was expected and what
- * came (decision D-06). Where its webhooks go is checked beside, by the switch of the moment.
+ * came. Where its webhooks go is checked beside, by the switch of the moment.
  */
 export const paymentTerms = (
   input: PaymentInput,

@@ -1,6 +1,6 @@
 /**
- * The platform's commission. Decision D-36: amount x effective rate, rounded half up, when the
- * payment succeeds; 0 for test payments.
+ * The platform's commission. Amount x effective rate, rounded half up, when the payment succeeds; 0
+ * for test payments.
  */
 import { minorUnits, shareOf, type MinorUnits } from '../../kernel/rules/money.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';

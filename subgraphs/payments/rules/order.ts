@@ -1,8 +1,8 @@
 /**
  * Where a payment's order stands at its bank while the payment is processing. Contract "States and
- * transitions"; decisions D-31 and D-32. The move to `processing` is written before the bank is
- * called, so a process that dies in between leaves an order that nobody knows of. What the bank
- * surely has not seen is given again under the same key; the payment is not failed for it.
+ * transitions". The move to `processing` is written before the bank is called, so a process that
+ * dies in between leaves an order that nobody knows of. What the bank surely has not seen is given
+ * again under the same key; the payment is not failed for it.
  */
 import type { BankStep } from '../../kernel/rules/buyer.ts';
 import { isCharge, type RecurringKind } from '../../kernel/rules/recurring.ts';

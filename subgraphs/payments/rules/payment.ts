@@ -1,8 +1,6 @@
 /**
- * A payment's life. Contract "States and transitions: Payment"; decisions D-31 (when the bank
- * session opens; an acquirer may refuse the order as the payment is created), D-33 (a success that
- * comes too late moves nothing), D-34 (session TTL), D-81 (what the bank holds). The table decides
- * every status; nothing else does.
+ * A payment's life. An acquirer may refuse the order as the payment is created. A success that
+ * comes too late moves nothing. The table decides every status; nothing else does.
  */
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { move } from '../../kernel/rules/moves.ts';
@@ -72,22 +70,20 @@ export const paymentMove = (
     trigger,
   );
 
-/**
- * Whether the buyer has nothing left to do: what their return waits for (decisions D-39 and D-85a).
- */
+/** Whether the buyer has nothing left to do: what their return waits for. */
 export const isDoneByBuyer = (status: PaymentStatus): boolean =>
   status !== 'pending' && status !== 'processing';
 
 /**
  * Whether the payment ended without money: a success that the bank reports afterwards comes too
- * late, and its money goes back (decision D-33).
+ * late, and its money goes back.
  */
 export const endedUnpaid = (status: PaymentStatus): boolean =>
   status === 'failed' || status === 'expired' || status === 'cancelled';
 
 /**
- * Whether a success came too late and its money goes back (decision D-33). Derived from the
- * payment's own history: the metadata key `late_success` may be the merchant's.
+ * Whether a success came too late and its money goes back. Derived from the payment's own history:
+ * the metadata key `late_success` may be the merchant's.
  */
 export const isLateSuccess = ({
   status,
@@ -117,10 +113,7 @@ export const consoleMetadata = ({
 export const isAccepted = (status: PaymentStatus): boolean =>
   status === 'authorized' || status === 'succeeded' || status === 'refunded';
 
-/**
- * How long after a payment's end the bank is asked again whether it succeeded after all (decisions
- * D-32 and D-33).
- */
+/** How long after a payment's end the bank is asked again whether it succeeded after all. */
 const questionsAfterEnd_min = [1, 10, 60, 360, 1_440];
 
 /**
@@ -145,8 +138,7 @@ export const earlyOrderAskAt = (
 ): Temporal.Instant | null => (mode === 'live' && bankRef !== null ? now : null);
 
 /**
- * The webhook of a status that was just reached; null for intermediate ones (contract "Webhooks",
- * decision D-87).
+ * The webhook of a status that was just reached; null for intermediate ones (contract "Webhooks").
  */
 export const webhookOf = (status: PaymentStatus): WebhookEvent | null => {
   switch (status) {
@@ -168,15 +160,14 @@ export const webhookOf = (status: PaymentStatus): WebhookEvent | null => {
   }
 };
 
-/** How long a bank session lasts, whatever the method (decision D-34). */
+/** How long a bank session lasts, whatever the method. */
 export const sessionTtl_min = 20;
 
 /** How long a session lasts at a bank where it may live `most_min` at the most. */
 export const sessionLength_min = (most_min: number): number => Math.min(sessionTtl_min, most_min);
 
 /**
- * When a session opened now at such a bank ends: never past the link's own end plus one session
- * (decision D-34).
+ * When a session opened now at such a bank ends: never past the link's own end plus one session.
  */
 export const sessionEnd = (
   now: Temporal.Instant,
@@ -190,7 +181,7 @@ export const sessionEnd = (
 
 /**
  * The merchant's address with payment_id and status added, whatever was there kept, a fragment last
- * (contract "Buyer return", decision D-39).
+ * (contract "Buyer return").
  */
 export const returnTo = (returnUrl: string, paymentId: string, status: PaymentStatus): string => {
   const [address = '', ...fragment] = returnUrl.split('#');

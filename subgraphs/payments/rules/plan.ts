@@ -1,6 +1,6 @@
 /**
- * What the simulator will answer to a payment. Decision D-30: a valid metadata hint, else the
- * amount's last two digits.
+ * What the simulator will answer to a payment. A valid metadata hint, else the amount's last two
+ * digits.
  */
 import {
   plannedCallbacks,

@@ -16,7 +16,7 @@ export interface PaymentSearch {
   readonly cardMask?: string | null | undefined;
   readonly amount?: bigint | null | undefined;
   readonly status?: readonly PaymentStatus[] | null | undefined;
-  /** UTC days, inclusive (decision D-12). */
+  /** UTC days, inclusive. */
   readonly from?: string | null | undefined;
   readonly to?: string | null | undefined;
 }

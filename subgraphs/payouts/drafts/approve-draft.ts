@@ -1,8 +1,7 @@
 /**
- * Approves a draft: makes its payout. Decision A-245. The payout has the draft's id and is made in
- * the transaction that decides the draft, under its row's lock, so that however many people approve
- * at once there is one payout. What stands against the payout is kept with the draft, which goes on
- * waiting.
+ * Approves a draft: makes its payout. The payout has the draft's id and is made in the transaction
+ * that decides the draft, under its row's lock, so that however many people approve at once there
+ * is one payout. What stands against the payout is kept with the draft, which goes on waiting.
  */
 import type pg from 'pg';
 import { isSameRequest, type ClaimingCaller } from '../../kernel/database/idempotency.ts';

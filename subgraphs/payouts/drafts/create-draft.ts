@@ -1,6 +1,6 @@
 /**
- * Proposes a payout. Decision A-245. Its terms are checked as those of a payout that a key asks
- * for; balance, lists and route are looked at when it is approved. Nothing moves.
+ * Proposes a payout. Its terms are checked as those of a payout that a key asks for; balance, lists
+ * and route are looked at when it is approved. Nothing moves.
  */
 import { randomUUID } from 'node:crypto';
 import type { TestClocks } from '../../kernel/clock/test-clocks.ts';

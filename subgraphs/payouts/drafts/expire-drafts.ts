@@ -1,4 +1,4 @@
-/** Expires drafts that nobody has decided. Decision A-245. */
+/** Expires drafts that nobody has decided. */
 import { workBatch } from '../../kernel/alerts/set-aside.ts';
 import type { Timeline } from '../../kernel/clock/due.ts';
 import type { Acting } from '../../kernel/database/audit.ts';

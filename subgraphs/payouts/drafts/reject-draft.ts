@@ -1,4 +1,4 @@
-/** Rejects a draft: no payout is made of it. Decision A-245. Whoever made it may withdraw it so. */
+/** Rejects a draft: no payout is made of it. Whoever made it may withdraw it so. */
 import { inTransaction } from '../../kernel/database/statement.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';

@@ -79,7 +79,7 @@ export const draftQueries = ({
 
 type Mutations = 'payoutDraftCreate' | 'payoutDraftApprove' | 'payoutDraftReject';
 
-/** The mutations by which people make payouts, two of them each (decision A-245). */
+/** The mutations by which people make payouts, two of them each. */
 export const draftMutations = (parts: DraftsParts): Pick<MutationResolvers, Mutations> => ({
   payoutDraftCreate: async (
     _,

@@ -1,6 +1,6 @@
 /**
- * A payout that people make: one proposes it, another approves it. Decision A-245: nobody approves
- * what they proposed themselves; a draft waits so long, and is approved once.
+ * A payout that people make: one proposes it, another approves it. Nobody approves what they
+ * proposed themselves; a draft waits so long, and is approved once.
  */
 import { move } from '../../kernel/rules/moves.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';

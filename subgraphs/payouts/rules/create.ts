@@ -1,7 +1,7 @@
 /**
  * What a new payout is. Contract POST /v1/public/payouts: three variants, each with its own fields.
- * Decision D-06: a refusal names the field, what was expected and what came; of what may be a card
- * or an account it says the length alone. D-51: a card's number passes the Luhn check.
+ * A refusal names the field, what was expected and what came; of what may be a card or an account
+ * it says the length alone. A card's number passes the Luhn check.
  */
 import { isCardNumber } from '../../kernel/rules/card.ts';
 import {
@@ -186,9 +186,9 @@ export interface Covered {
 }
 
 /**
- * Decision D-50: what is reserved for each of several payouts out of what is available, in their
- * order; null for one that what is left does not cover. The fee, at a rate in basis points, is
- * withheld on top of the amount.
+ * What is reserved for each of several payouts out of what is available, in their order; null for
+ * one that what is left does not cover. The fee, at a rate in basis points, is withheld on top of
+ * the amount.
  */
 export const reserveEach = (
   available: bigint,

@@ -1,7 +1,7 @@
 /**
  * A payout's life. Contract "States and transitions: Payout": created as pending; the bank's final
- * answer moves it to succeeded or failed, each with a webhook. Decision D-32: a bank that did not
- * answer changes nothing. D-53: a payout that could not be routed is failed with `bank_unknown`.
+ * answer moves it to succeeded or failed, each with a webhook. A bank that did not answer changes
+ * nothing. A payout that could not be routed is failed with `bank_unknown`.
  */
 import type { WebhookEvent } from '../../kernel/rules/event.ts';
 import { move } from '../../kernel/rules/moves.ts';

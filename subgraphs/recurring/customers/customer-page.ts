@@ -1,6 +1,6 @@
 /**
- * The page on which a customer of a shop sees what may be charged, and ends it (additions, D-129).
- * It ends by the same verbs as the merchant, of the session's customer, shop and mode alone.
+ * The page on which a customer of a shop sees what may be charged, and ends it. It ends by the same
+ * verbs as the merchant, of the session's customer, shop and mode alone.
  */
 import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
 import { columns, propertyNames, run, type Statement } from '../../kernel/database/statement.ts';

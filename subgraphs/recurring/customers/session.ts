@@ -1,7 +1,6 @@
 /**
  * The address of a customer's page: whose it is and until when, sealed, so that it can be neither
- * guessed nor read and needs no table (additions, D-129). It is as good as the session: whoever has
- * it sees the page.
+ * guessed nor read and needs no table. It is as good as the session: whoever has it sees the page.
  */
 import {
   nullable,
@@ -42,7 +41,7 @@ export interface SessionInput {
   readonly ttlMinutes?: number | null | undefined;
 }
 
-/** A session of the key's shop, from `now` on; `bad_request` that names the field (decision D-06). */
+/** A session of the key's shop, from `now` on; `bad_request` that names the field. */
 export const newSession = (
   { merchantId, shopId, mode }: KeyPrincipal,
   { customerRef, returnUrl, ttlMinutes }: SessionInput,

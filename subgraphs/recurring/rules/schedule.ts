@@ -1,8 +1,8 @@
 /**
- * When a subscription is charged. Contract "Subscription": every `interval_count` of a `period`;
- * decision D-61: the n-th date is counted from the first, `anchor + n x interval`, clamped to the
- * month's last day, never from the date before it: 31 January, 28 February, 31 March. Calendar days
- * are those of UTC.
+ * When a subscription is charged. Contract "Subscription": every `interval_count` of a `period`.
+ * The n-th date is counted from the first, `anchor + n x interval`, clamped to the month's last
+ * day, never from the date before it: 31 January, 28 February, 31 March. Calendar days are those of
+ * UTC.
  */
 export const schedulePeriods = ['day', 'week', 'month', 'year'] as const;
 export type SchedulePeriod = (typeof schedulePeriods)[number];

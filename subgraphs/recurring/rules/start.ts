@@ -1,6 +1,6 @@
 /**
- * What a merchant may ask of a new subscription. Contract POST /v1/public/subscriptions; decision
- * D-60: tpay has no trial, since its first payment is a charge.
+ * What a merchant may ask of a new subscription. Contract POST /v1/public/subscriptions. Tpay has
+ * no trial, since its first payment is a charge.
  */
 import { savableMethods, type SavableMethod } from '../../kernel/rules/recurring.ts';
 import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
@@ -84,7 +84,7 @@ const mistakesIn = ({
 
 /**
  * The terms of a new subscription, or `bad_request` naming the field, what was expected and what
- * came (decision D-06).
+ * came.
  */
 export const subscriptionTerms = (input: SubscriptionInput): SubscriptionTerms | Refused => {
   const terms: SubscriptionTerms = {

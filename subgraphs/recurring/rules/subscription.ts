@@ -1,7 +1,5 @@
 /**
- * A subscription's life. Contract "States and transitions: Subscription"; decisions D-62 (retries),
- * D-63 (pause), D-64 (cancelling), D-65 (one charge a period), D-66 (what the first payment is),
- * D-67 (a binding that never comes). The table decides every status; nothing else does.
+ * A subscription's life. The table decides every status; nothing else does.
  *
  * Periods are numbered from 1; period 0 is the trial, whose charge is the verification. A
  * subscription is charged for one period at a time: the next one waits until the charge of the one
@@ -112,7 +110,7 @@ export interface StandingPatch {
   readonly cancelReason?: string | null;
 }
 
-/** Decision D-62: how long after the first, and after the second failure in a row. */
+/** How long after the first, and after the second failure in a row. */
 const retryAfter_days = [1, 3] as const;
 const day_h = 24;
 
@@ -129,7 +127,7 @@ const moved = (status: SubscriptionStatus, trigger: SubscriptionTrigger): Subscr
 };
 
 /**
- * The method was bound by a payment that succeeded at `at`. Decision D-66: without a trial that was
+ * The method was bound by a payment that succeeded at `at`. Without a trial that was
  * the charge of the first period; with one the first charge comes when the trial is over,
  * `trial_days` of 24 hours after the binding.
  */
@@ -189,7 +187,7 @@ export const ended = (
 
 /**
  * A soft failure: another attempt after one day, then after three; the third in a row ends the
- * subscription (decision D-62).
+ * subscription.
  */
 const failedOnce = (standing: Standing, at: Temporal.Instant): StandingPatch => {
   const delay_days = retryAfter_days[standing.failures];
@@ -233,8 +231,8 @@ export const settled = (
 };
 
 /**
- * A pause: nothing is scheduled, and a retry that was coming does not come (decision D-63). Null
- * when the status allows no pause.
+ * A pause: nothing is scheduled, and a retry that was coming does not come. Null when the status
+ * allows no pause.
  */
 export const paused = ({ status }: Standing, at: Temporal.Instant): StandingPatch | null => {
   const to = subscriptionMove(status, 'paused');
@@ -242,9 +240,9 @@ export const paused = ({ status }: Standing, at: Temporal.Instant): StandingPatc
 };
 
 /**
- * The end of a pause: dates that passed meanwhile are not charged afterwards (decision D-63), the
- * next one is the first that is still to come. `isCharging`: a charge from before the pause is
- * still without an answer; the next one waits for it (decision D-65). Null when nothing was paused.
+ * The end of a pause: dates that passed meanwhile are not charged afterwards, the next one is the
+ * first that is still to come. `isCharging`: a charge from before the pause is still without an
+ * answer; the next one waits for it. Null when nothing was paused.
  */
 export const resumed = (
   standing: Standing,
@@ -267,9 +265,9 @@ export const resumed = (
 };
 
 /**
- * What the end of the binding payment changes. Decisions D-64 and D-67: without a bound method
- * there is nothing to charge, and the subscription is cancelled with its binding, whether that
- * expired, failed or was cancelled.
+ * What the end of the binding payment changes. Without a bound method there is nothing to charge,
+ * and the subscription is cancelled with its binding, whether that expired, failed or was
+ * cancelled.
  */
 export const bindingSettled = (
   standing: Standing,

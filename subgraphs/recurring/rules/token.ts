@@ -1,7 +1,6 @@
 /**
- * A token's life. Contract "States and transitions: Token"; decisions D-63b (cancelling twice),
- * D-64 (cancelling while pending). A binding that ends without a saved method ends the token too:
- * nobody could confirm it any more.
+ * A token's life. A binding that ends without a saved method ends the token: it can no longer be
+ * confirmed.
  */
 import { move, type Moves } from '../../kernel/rules/moves.ts';
 import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
@@ -108,10 +107,7 @@ const chargeMistakeIn = ({
   return amount < 1n ? `amount: expected an integer from 1 to 2^53-1, got ${amount}` : null;
 };
 
-/**
- * The terms of a new token, or `bad_request` naming the field, what was expected and what came
- * (decision D-06).
- */
+/** The terms of a new token, or `bad_request` naming the field, what was expected and what came. */
 export const tokenTerms = (input: TokenInput): TokenTerms | Refused => {
   const refusal = refusedMistakes(mistakesIn(input));
   if (refusal) return refusal;

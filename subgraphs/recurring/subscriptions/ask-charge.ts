@@ -24,7 +24,7 @@ export const paymentOf = (charge: ChargeKey): string =>
 
 /**
  * What the first payment is of: with a trial 1 RUB that only proves the method, without one the
- * first period (decision D-66).
+ * first period.
  */
 export const firstAmount = ({
   trialDays,

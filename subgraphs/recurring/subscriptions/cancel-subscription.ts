@@ -1,7 +1,6 @@
 /**
- * Cancels a subscription in any state. Contract POST /v1/public/subscriptions/{id}/cancel: future
- * charges stop, payments already made stay; decisions D-63b (cancelling twice is no mistake) and
- * D-64 (a pending one takes its binding payment with it).
+ * Cancels a subscription in any state: future charges stop, payments already made stay. Cancelling
+ * twice is no mistake. A pending subscription takes its binding payment with it.
  */
 import type pg from 'pg';
 import { inTransaction } from '../../kernel/database/statement.ts';

@@ -1,7 +1,7 @@
 /**
  * Charges what is due. A charge is written before payments is asked to make its payment, under a
  * key that follows from the charge, so that whatever crashes or runs twice, a period is charged
- * once (decision D-65). The jobs only wake this: it finds by itself what is due.
+ * once. The jobs only wake this: it finds by itself what is due.
  */
 import type pg from 'pg';
 import type { Timeline } from '../../kernel/clock/due.ts';
@@ -102,7 +102,7 @@ const settleAll = async (pool: pg.Pool, news: readonly ChargeNews[]): Promise<vo
 
 /**
  * Whether a charge that was begun may still be asked for: not once its subscription was cancelled
- * or paused, or its saved method revoked (decision D-63).
+ * or paused, or its saved method revoked.
  */
 const mayBeMade = ({ charge: { kind }, subscription: { status }, token }: Asking): boolean =>
   kind === 'subscription_init' ||

@@ -130,7 +130,7 @@ export const SubscriptionChargeEntity = defineEntity({
     settledAt: instant().strictNullable(),
   },
   uniques: [
-    // Decision D-65, kept by PostgreSQL itself.
+    // One charge a period: PostgreSQL itself keeps it.
     {
       name: 'subscription_charge_once',
       properties: ['merchantId', 'subscriptionId', 'period'],

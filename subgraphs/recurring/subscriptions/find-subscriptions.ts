@@ -1,6 +1,6 @@
 /**
- * Reading subscriptions and their charges. Decision D-03c: they are the merchant's, whatever the
- * shop of the key; D-38: of the key's mode.
+ * Reading subscriptions and their charges. They are the merchant's, whatever the shop of the key.
+ * Of the key's mode.
  */
 import { runTwins, twinsByKey } from '../../kernel/database/spread.ts';
 import type { ListedPage } from '../../kernel/database/filtered-list.ts';

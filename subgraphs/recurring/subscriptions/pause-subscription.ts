@@ -1,6 +1,6 @@
 /**
- * Pausing and resuming by a person, in the operators' or the cabinet's graph (decision D-63). Both
- * leave an entry in the audit log.
+ * Pausing and resuming by a person, in the operators' or the cabinet's graph. Both leave an entry
+ * in the audit log.
  */
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { clientOf } from '../../kernel/database/orm-connections.ts';

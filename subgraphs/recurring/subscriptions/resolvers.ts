@@ -79,7 +79,7 @@ export const subscriptionTermsFields: SubscriptionTermsResolvers = {
 
 /**
  * Whether a caller that may read a subscription may also read its payments: a key only those of its
- * own shop (decision D-03c).
+ * own shop.
  */
 const isOwn = (principal: Principal, shopId: string): boolean =>
   principal.kind !== 'key' || principal.shopId === shopId;

@@ -100,7 +100,7 @@ const newSubscription = (
 
 /**
  * The first charge: of the first period, or the verification that begins a trial, which is no
- * period (decision D-66).
+ * period.
  */
 const firstCharge = (subscription: Subscription, token: Token): SubscriptionCharge => {
   const { merchantId, id, shopId, mode, trialDays, createdAt } = subscription;
@@ -154,9 +154,7 @@ const forget: Statement = {
     delete from token where merchant_id = $1 and id in (select token_id from gone)`,
 };
 
-/**
- * Decision D-40: whom the operator's lists refuse; null when nothing stands against the customer.
- */
+/** Whom the operator's lists refuse; null when nothing stands against the customer. */
 const policyRefusal = (
   policies: PolicyLists,
   { merchantId }: KeyPrincipal,
@@ -214,7 +212,7 @@ export const startSubscription = async (
   const claimed = { caller: key, claim, resourceId: subscription.id };
   const asked = await answerUnderKey(pool, claimed, async () => {
     const answer = await bindSubscription(payments, subscription, token, requestId);
-    // What payments refuse was never started: nothing of it stays (decision D-22).
+    // What payments refuse was never started: nothing of it stays.
     if (isRefused(answer)) await run(pool, forget, [key.merchantId, subscription.id]);
     return answer;
   });

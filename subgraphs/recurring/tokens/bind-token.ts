@@ -1,8 +1,8 @@
 /**
- * Binds a payment method. Contract POST /v1/public/tokens; decisions D-20 to D-24, D-40 (payments
- * checks), D-66. The token is written first, then payments is asked for the payment that binds it,
- * whose id follows from the token's: a crash in between leaves a pending token, whose creation is
- * completed when it is repeated under its key, and ended by a sweep when it is not (jobs.ts).
+ * Binds a payment method. The token is written first, then payments is asked for the payment that
+ * binds it, whose id follows from the token's: a crash in between leaves a pending token, whose
+ * creation is completed when it is repeated under its key, and ended by a sweep when it is not
+ * (jobs.ts).
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
@@ -142,8 +142,8 @@ const insertPending = async (
 
 /**
  * Creates a token and its binding, or finds those that an earlier call with the same key created.
- * Refuses as `startBinding`, with `bad_request`, or about the key. Decision D-95 does not name
- * bindings: no shop is refused one for want of a receipt.
+ * Refuses as `startBinding`, with `bad_request`, or about the key. A binding needs no receipt,
+ * whatever its shop demands.
  */
 export const createToken = async (
   parts: TokenParts,

@@ -1,9 +1,8 @@
 /**
- * Revokes a token. Contract POST /v1/public/tokens/{id}/cancel; decisions D-63b (again is fine) and
- * D-64 (a pending token's binding payment is cancelled with it). The payment is cancelled first: a
- * crash in between leaves a cancelled payment, whose event ends the token. A buyer who is at the
- * bank already may still pay; the token is never charged then, and what was paid stays the
- * merchant's, as all payments already made do.
+ * Revokes a token; twice is no mistake. A pending token's binding payment is cancelled with it. The
+ * payment is cancelled first: a crash in between leaves a cancelled payment, whose event ends the
+ * token. A buyer who is at the bank already may still pay; the token is never charged then, and
+ * what was paid stays the merchant's, as all payments already made do.
  */
 import type pg from 'pg';
 import { isUuid } from '../../kernel/rules/uuid.ts';

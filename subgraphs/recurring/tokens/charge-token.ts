@@ -1,7 +1,7 @@
 /**
- * Charges a saved method without the buyer. Contract POST /v1/public/tokens/{id}/charge; decisions
- * D-20 to D-24, D-63a. The key is claimed for the charge's own id before payments is asked, and the
- * payment follows from that id: fifty equal calls at once, or one after a crash, are one charge.
+ * Charges a saved method without the buyer. Contract POST /v1/public/tokens/{id}/charge. The key is
+ * claimed for the charge's own id before payments is asked, and the payment follows from that id:
+ * fifty equal calls at once, or one after a crash, are one charge.
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
@@ -82,8 +82,8 @@ const agree = async (
 };
 
 /**
- * The token is the merchant's, and the payment that of the shop whose key charges (decision D-03c):
- * its registry shows it, and its endpoints receive it.
+ * The token is the merchant's, and the payment that of the shop whose key charges: its registry
+ * shows it, and its endpoints receive it.
  */
 const ask = async (
   { payments }: TokenParts,

@@ -32,7 +32,7 @@ export const tokenFields = (
   metadata: ({ metadata }) => metadata ?? {},
   payUrl: (token) => payUrlOf(parts, token),
   shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
-  // Tokens are the merchant's, payments the shop's (decision D-03c).
+  // Tokens are the merchant's, payments the shop's.
   bindingPayment: ({ merchantId, shopId, bindingPaymentId }, _, { principal }) =>
     bindingPaymentId && (principal.kind !== 'key' || principal.shopId === shopId)
       ? { merchantId, id: bindingPaymentId }

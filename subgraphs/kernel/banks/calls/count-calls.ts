@@ -1,8 +1,8 @@
 /**
  * Counts this process's calls to banks by five minutes and writes the counts down every ten
- * seconds, beside the payments and in no transaction of theirs (decision A-251). It is telemetry: a
- * killed process loses what it counted since it last wrote. A row belongs to one process and is
- * written whole, so that one which is written twice counts nothing twice.
+ * seconds, beside the payments and in no transaction of theirs. It is telemetry: a killed process
+ * loses what it counted since it last wrote. A row belongs to one process and is written whole, so
+ * that one which is written twice counts nothing twice.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';

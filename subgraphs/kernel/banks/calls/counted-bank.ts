@@ -1,6 +1,6 @@
 /**
- * A bank whose calls are counted by operation and method (decision A-251). Only how they ended is
- * looked at: nothing of an order or an answer is kept.
+ * A bank whose calls are counted by operation and method. Only how they ended is looked at: nothing
+ * of an order or an answer is kept.
  */
 import type { Mode } from '../../rules/mode.ts';
 import { methodsOf, type BankOperation, type RouteMethod } from '../../rules/route.ts';

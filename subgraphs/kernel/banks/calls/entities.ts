@@ -37,8 +37,8 @@ export const BankCallEntity = defineEntity({
 export type BankCall = Row<InferEntity<typeof BankCallEntity>>;
 
 /**
- * How one process's calls to a bank went in five minutes (decision A-251). The platform's own: no
- * merchant, no operation. Counts are of answers within a bound, those within the lower ones, too.
+ * How one process's calls to a bank went in five minutes. The platform's own: no merchant, no
+ * operation. Counts are of answers within a bound, those within the lower ones, too.
  */
 const BankHealthEntity = defineEntity({
   name: 'BankHealth',

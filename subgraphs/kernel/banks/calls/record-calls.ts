@@ -1,7 +1,7 @@
 /**
  * Writes calls to banks down, beside the payment and not in its way: they gather in this process
- * and go out in batches, so that no call waits for its row (decision A-232). What a killed process
- * had gathered is lost: it is a record for people, and no money follows from it.
+ * and go out in batches, so that no call waits for its row. What a killed process had gathered is
+ * lost: it is a record for people, and no money follows from it.
  */
 import { newRowId } from '../../database/new-id.ts';
 import { Counter } from 'prom-client';

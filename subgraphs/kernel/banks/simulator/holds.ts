@@ -1,6 +1,6 @@
 /**
- * The simulated bank's holds. Decision D-88: the last two digits of the captured amount decide the
- * capture. An index sees to it that of all orders with one hold a single one takes effect.
+ * The simulated bank's holds. The last two digits of the captured amount decide the capture. An
+ * index sees to it that of all orders with one hold a single one takes effect.
  */
 import type pg from 'pg';
 import { run, type Runner, type Statement } from '../../database/statement.ts';
@@ -10,7 +10,7 @@ import { lateAnswer_ms, planOfAmount } from '../../rules/plan.ts';
 import type { HoldAnswer, HoldBank, HoldOrder } from '../hold-bank.ts';
 import type { SimulatorHoldOrder } from '../entities.ts';
 
-/** How long the simulated bank holds money (decision D-86): 7 days. */
+/** How long the simulated bank holds money: 7 days. */
 const hold_h = 168;
 
 /** Until when it holds what it has authorised at a moment. */

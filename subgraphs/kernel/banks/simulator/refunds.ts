@@ -1,4 +1,4 @@
-/** The simulated bank's refunds. Decision D-30: the amount's last two digits decide. */
+/** The simulated bank's refunds. The amount's last two digits decide. */
 import type pg from 'pg';
 import { gathered } from '../../database/gather-calls.ts';
 import { boundWait } from '../../database/idempotency.ts';

@@ -1,7 +1,7 @@
 /**
  * The bank behind `sk_test_` keys. It keeps its own records, answers late as a bank does, and
- * repeats its answer for a repeated order. Decision D-30: the planned outcome decides. Contract
- * "Modes": no real bank is called.
+ * repeats its answer for a repeated order. The planned outcome decides. Contract "Modes": no real
+ * bank is called.
  */
 import type pg from 'pg';
 import type { Database } from '../../database/orm.ts';
@@ -94,7 +94,7 @@ const accepted = (operation: Found, operationId: string): Accepted => {
 
 /**
  * When the simulated bank decides a payment by itself; null: it waits for the buyer, or never
- * answers (decision D-30).
+ * answers.
  */
 const sessionAnswerAt = (
   { outcome, late }: TimedPlan,

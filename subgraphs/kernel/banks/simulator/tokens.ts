@@ -1,7 +1,7 @@
 /**
  * Saved methods at the simulated bank. A method is its binding's own operation: it can be charged
- * once that has succeeded. Decision D-30: the amount of a charge decides its outcome; nobody is
- * there to act, so that what would require an action stays pending.
+ * once that has succeeded. The amount of a charge decides its outcome; nobody is there to act, so
+ * that what would require an action stays pending.
  */
 import { gathered } from '../../database/gather-calls.ts';
 import { boundWait } from '../../database/idempotency.ts';

@@ -1,6 +1,6 @@
 /**
  * What became of an order at T-Bank, and its end. An order whose answer was lost is found by our
- * own id. Decisions D-32, D-33, D-66.
+ * own id.
  */
 import type { PaymentQuestion } from '../bank.ts';
 import type { BankAnswer, PayerTraits } from '../bank-answer.ts';

@@ -1,5 +1,5 @@
 /**
- * Charges of saved cards at T-Bank: `Init` makes a payment, `Charge` charges it. Decision D-32.
+ * Charges of saved cards at T-Bank: `Init` makes a payment, `Charge` charges it.
  *
  * Neither call has an idempotency key, but the bank charges a payment once at most. A charge
  * therefore makes a payment only when its order has none, and then charges the order's first

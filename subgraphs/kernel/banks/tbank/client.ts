@@ -1,8 +1,8 @@
 /**
  * Calls to T-Bank's API over HTTP: one pool of kept connections, a signature in every message,
  * deadlines. It has no idempotency keys: a call is repeated only where it does nothing twice.
- * Decision D-32: whatever may have reached the bank and has no clear answer is `unknown`. Nothing
- * that is sent or received is logged.
+ * Whatever may have reached the bank and has no clear answer is `unknown`. Nothing that is sent or
+ * received is logged.
  */
 import { boolean, fallback, number, object, safeParse, string, union } from 'valibot';
 import { openBankAddress, parsed, unsentBecause } from '../bank-http.ts';

@@ -1,5 +1,5 @@
 /**
- * T-Bank's codes in the words of the contract (decision D-41). What is not listed is
+ * T-Bank's codes in the words of the contract. What is not listed is
  * `unknown_bank_code`.
  */
 import { isFailureCode, type FailureCode } from '../../rules/failure-code.ts';

@@ -1,7 +1,7 @@
 /**
- * Holds at T-Bank: a payment of two steps (`PayType` T) is `Confirm`ed or `Cancel`led. Decisions
- * D-81 to D-86. `Confirm` has no idempotency key, but only what is authorized can be confirmed, and
- * is not any more then: the state is read before, and what it is afterwards is what took effect.
+ * Holds at T-Bank: a payment of two steps (`PayType` T) is `Confirm`ed or `Cancel`led. `Confirm`
+ * has no idempotency key, but only what is authorized can be confirmed, and is not any more then:
+ * the state is read before, and what it is afterwards is what took effect.
  */
 import type { Bank } from '../bank.ts';
 import type { HoldAnswer, HoldOrder } from '../hold-bank.ts';

@@ -1,9 +1,9 @@
 /**
  * Payments at T-Bank: by SBP (a QR code), T-Pay (its link) and cards (its own payment page: a
- * card's number never comes to us). Decisions D-32, D-33. `Init` moves no money and is not
- * idempotent: an order whose answer was lost is given again, and what nobody got an address of can
- * be paid by nobody. What became of an order is asked by our own id, with `CheckOrder`, which gives
- * of all that was made for it.
+ * card's number never comes to us). `Init` moves no money and is not idempotent: an order whose
+ * answer was lost is given again, and what nobody got an address of can be paid by nobody. What
+ * became of an order is asked by our own id, with `CheckOrder`, which gives of all that was made
+ * for it.
  */
 import type { Bank, SessionAnswer, SessionOrder } from '../bank.ts';
 import { askPayment, cancelOrder } from './ask-payment.ts';

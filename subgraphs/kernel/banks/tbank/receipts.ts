@@ -2,7 +2,7 @@
  * Receipts at T-Bank. Those of payments and refunds go with their movements. No call asks what
  * became of one: a signed notification does (`receipt-notification`). A closing receipt has a call
  * without an idempotency key: its order is claimed in the database before it goes out, and goes out
- * once for an attempt. Decisions D-32, D-92, D-94, D-96.
+ * once for an attempt.
  */
 import { createHash } from 'node:crypto';
 import type { Runner } from '../../database/statement.ts';

@@ -2,7 +2,7 @@
  * Refunds at T-Bank: `Cancel` of a part of a payment. Refunds by card have an idempotency key
  * (`ExternalRequestId`); refunds by SBP have none and end later. So the order of one by SBP is
  * claimed in the database before it goes out, and goes out once; what became of it is read from the
- * payment's state. Decision D-32.
+ * payment's state.
  */
 import { raiseAlert } from '../../alerts/raise-alert.ts';
 import type { Runner } from '../../database/statement.ts';

@@ -1,6 +1,6 @@
 /**
  * What became of an order at YooKassa. An order whose answer was lost is looked for in the list of
- * payments. Decisions D-32, D-33, D-66.
+ * payments.
  */
 import type { PaymentQuestion } from '../bank.ts';
 import type { BankAnswer } from '../bank-answer.ts';

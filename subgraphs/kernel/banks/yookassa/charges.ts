@@ -1,6 +1,6 @@
 /**
- * Charges of saved methods at YooKassa. A method is known to the account alone that saved it.
- * Decision D-32: the order under its key is also the question.
+ * Charges of saved methods at YooKassa. A method is known to the account alone that saved it. The
+ * order under its key is also the question.
  */
 import type { ChargeAnswer, ChargeOrder, TokenBank } from '../token-bank.ts';
 import { findHolder } from './accounts.ts';

@@ -1,7 +1,7 @@
 /**
  * Calls to YooKassa's API over HTTP: one pool of kept connections, Basic authorisation, deadlines,
- * an idempotency key on every POST. Decision D-32: whatever may have reached the bank and has no
- * clear answer is `unknown`. Nothing that is sent or received is logged: it may hold a card.
+ * an idempotency key on every POST. Whatever may have reached the bank and has no clear answer is
+ * `unknown`. Nothing that is sent or received is logged: it may hold a card.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Account } from '../bank-accounts.ts';

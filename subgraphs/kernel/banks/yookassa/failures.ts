@@ -1,5 +1,5 @@
 /**
- * YooKassa's reasons in the words of the contract (decision D-41). What is not listed is
+ * YooKassa's reasons in the words of the contract. What is not listed is
  * `unknown_bank_code`.
  */
 import type { FailureCode } from '../../rules/failure-code.ts';

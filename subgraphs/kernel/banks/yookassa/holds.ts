@@ -1,6 +1,6 @@
 /**
  * Holds at YooKassa: a payment that is ordered without its capture waits for it until its
- * `expires_at`. Decisions D-81 to D-86. Its idempotency keys last a day; after that the payment's
+ * `expires_at`. Its idempotency keys last a day; after that the payment's
  * own status keeps an order from a second effect, since only one that waits can be captured or
  * cancelled.
  */

@@ -1,7 +1,7 @@
 /**
  * Payments at YooKassa: by SBP (a QR code), cards (the card goes straight there; 3-D Secure on its
- * page), T-Pay and SberPay (its page). Decisions D-32, D-33. A card that only proves itself is
- * authorised without being captured, and the authorisation is cancelled (decision D-66).
+ * page), T-Pay and SberPay (its page). A card that only proves itself is authorised without being
+ * captured, and the authorisation is cancelled.
  */
 import type { Bank, Card, SessionAnswer, SessionOrder } from '../bank.ts';
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';

@@ -1,7 +1,7 @@
 /**
  * Payouts at YooKassa: by SBP and to cards, through a gateway of their own; accounts it cannot pay.
- * Contract "Payouts"; decisions D-32, D-53. Its idempotency keys last a day: an order that is older
- * is looked for, and not given again.
+ * Contract "Payouts". Its idempotency keys last a day: an order that is older is looked for, and
+ * not given again.
  */
 import type {
   PayoutAnswer,

@@ -2,7 +2,7 @@
  * Receipts at YooKassa. Those of payments and refunds are ordered with their movements, and only
  * asked about; closing ones, and those that are sent again, are orders of their own. Receipts carry
  * no words of ours: one is found by its movement, its kind and its sum. What is registered, or on
- * its way to be, is never ordered again, whoever ordered it. Decisions D-32, D-92, D-94, D-96.
+ * its way to be, is never ordered again, whoever ordered it.
  */
 import type { ReceiptAnswer, ReceiptBank, ReceiptOrder } from '../receipt-bank.ts';
 import { holderOf } from './accounts.ts';

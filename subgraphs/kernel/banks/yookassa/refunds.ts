@@ -1,7 +1,7 @@
 /**
  * Refunds at YooKassa. It sends no notification of a refund that it cancelled, so that pending ones
- * are asked about. Decision D-32; its idempotency keys last a day, so that a refund without a
- * reference is looked for among the payment's refunds before it is ordered.
+ * are asked about. Its idempotency keys last a day, so that a refund without a reference is looked
+ * for among the payment's refunds before it is ordered.
  */
 import type { Bank, RefundAnswer, RefundOrder } from '../bank.ts';
 import { holderOf } from './accounts.ts';

@@ -31,14 +31,14 @@ const booked = (name: CheckName, walk: Walk, expected: string): Check => ({
 
 const row = 'part.merchant_id, part.id, part.shop_id, part.mode';
 
-/** A verification of a card is voided at the bank: it moves no money (decision D-66). */
+/** A verification of a card is voided at the bank: it moves no money. */
 const voided = (payment: string): string =>
   `${payment}.verification and ${payment}.method = 'cards'`;
 
 const paymentBooked = booked(
   'payment_booked',
   'payment',
-  // Money that came is marked by its moment, also when it came too late (decision D-33).
+  // Money that came is marked by its moment, also when it came too late.
   `select ${row}, due.type, due.amount from part
     cross join lateral (values ('payment', coalesce(part.amount_captured, part.amount)), ('fee', coalesce(part.fee, 0))) as due(type, amount)
     where part.captured_at is not null and due.amount > 0 and not (${voided('part')})`,
@@ -48,7 +48,7 @@ const refundBooked = booked(
   'refund_booked',
   'refund',
   // What cannot be given back of a late success leaves the merchant's money by an adjustment, not
-  // by a release (decision D-33).
+  // by a release.
   `select ${row}, due.type, part.amount
     from part join payment on payment.merchant_id = part.merchant_id and payment.id = part.payment_id
     cross join lateral (values ('reserve', true), ('refund', part.status = 'succeeded'),
@@ -60,8 +60,7 @@ const refundBooked = booked(
 const payoutBooked = booked(
   'payout_booked',
   'payout',
-  // A payout that no bank was given is failed from the beginning, and nothing was set aside for it
-  // (decision D-53).
+  // A payout that no bank was given is failed from the beginning, and nothing was set aside for it.
   `select ${row}, due.type, due.amount from part
     cross join lateral (select exists (select 1 from posting where posting.merchant_id = part.merchant_id and posting.source_kind = 'payout'
       and posting.source_id = part.id) as opened) as set_aside
@@ -96,7 +95,7 @@ const postingSourced: Check = {
 
 /**
  * Contract "Payment": what was given back is the sum of the refunds that succeeded, and a payment
- * is refunded when that is all that was captured of it (decision D-83).
+ * is refunded when that is all that was captured of it.
  */
 const paymentRefunded: Check = {
   name: 'payment_refunded',

@@ -1,9 +1,9 @@
 /**
- * Checkpoints of a merchant's balances (decision A-300): the sums of its postings up to one that
- * is old enough for nothing to come in before it any more. The walk over the postings counts them
- * anew from the first one in each of its passes, range by range, so that a posting that was changed
- * is in the next checkpoint however old it is. Sums that are complete never change: the next
- * generation takes their place. A merchant of few postings has none, and is summed whole.
+ * Checkpoints of a merchant's balances: the sums of its postings up to one that is old enough for
+ * nothing to come in before it any more. The walk over the postings counts them anew from the first
+ * one in each of its passes, range by range, so that a posting that was changed is in the next
+ * checkpoint however old it is. Sums that are complete never change: the next generation takes
+ * their place. A merchant of few postings has none, and is summed whole.
  */
 import type pg from 'pg';
 import { Counter } from 'prom-client';

@@ -1,9 +1,8 @@
 /**
- * The totals by the hour equal the ledger to the kopeck (decision A-250), in two steps: each fact
- * is counted as it is, with the money of its own postings, and each hour of a shop is the sum of
- * its counted facts; a merchant's hours are those of its shops together. Counting follows the
- * events: a fact whose event waits for it is left out, and everything until what is older than the
- * totals is counted.
+ * The totals by the hour equal the ledger to the kopeck, in two steps: each fact is counted as it
+ * is, with the money of its own postings, and each hour of a shop is the sum of its counted facts;
+ * a merchant's hours are those of its shops together. Counting follows the events: a fact whose
+ * event waits for it is left out, and everything until what is older than the totals is counted.
  */
 import { platformMerchantId } from '../../rules/platform.ts';
 import { factColumns } from '../totals/count-facts.ts';

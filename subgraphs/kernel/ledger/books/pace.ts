@@ -1,6 +1,6 @@
 /**
- * How fast a walk over the books goes (decision A-292): gently while a pass is short anyway, and as
- * fast as it takes for a pass within half a day however many rows there are.
+ * How fast a walk over the books goes: gently while a pass is short anyway, and as fast as it takes
+ * for a pass within half a day however many rows there are.
  */
 
 /** A pass over a table takes no longer, as far as the database keeps up. */

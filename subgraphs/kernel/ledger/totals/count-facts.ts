@@ -14,7 +14,7 @@ export interface Named {
   readonly subjectId: string;
 }
 
-/** A verification of a card is voided at the bank: it moves no money (decision D-66). */
+/** A verification of a card is voided at the bank: it moves no money. */
 const isVoided = "(payment.verification and payment.method = 'cards')";
 const hasMoney = `payment.captured_at is not null and not ${isVoided}`;
 

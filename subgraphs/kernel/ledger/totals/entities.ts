@@ -1,6 +1,6 @@
 /**
- * Totals by the hour, and what is counted in them (decision A-250). An hour counts what was made
- * in it, as it is now: a payment that is refunded in May still belongs to its hour in April.
+ * Totals by the hour, and what is counted in them. An hour counts what was made in it, as it is
+ * now: a payment that is refunded in May still belongs to its hour in April.
  */
 import { defineEntity, p } from '@mikro-orm/core';
 import { InstantType } from '../../database/instant.ts';

@@ -1,8 +1,8 @@
 /**
- * Keeps the totals by the hour: follows the numbered events, and counts what they are about
- * (decision A-250). A payment's own transaction writes nothing for it. The offset moves in the
- * transaction of the counting: a kill anywhere counts nothing twice. When all is to be counted anew,
- * a walk does it, a page between two batches of events.
+ * Keeps the totals by the hour: follows the numbered events, and counts what they are about. A
+ * payment's own transaction writes nothing for it. The offset moves in the transaction of the
+ * counting: a kill anywhere counts nothing twice. When all is to be counted anew, a walk does it, a
+ * page between two batches of events.
  */
 import type pg from 'pg';
 import { isPassing, reportSetAside } from '../../alerts/set-aside.ts';

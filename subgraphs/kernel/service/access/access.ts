@@ -1,7 +1,6 @@
 /**
  * Who may call what: one row for every root field of the supergraph. A REST route takes its scopes
- * from the field behind it. Contract "Authentication" 5, decision D-10. A test fails on a root
- * field without a row.
+ * from the field behind it. A test fails on a root field without a row.
  */
 import type { Principal, Role, Scope } from './principal.ts';
 
@@ -220,9 +219,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Subscription.events': { key: free, operator: 'viewer', buyer: true },
 };
 
-/**
- * Fields below the root that ask for more than the root fields on the way to them (decision D-79).
- */
+/** Fields below the root that ask for more than the root fields on the way to them. */
 export const accessBelowRoot: Readonly<Record<string, Access>> = {
   // The addresses of endpoints, and what answered there.
   'Payment.webhookDeliveries': { key: reports, operator: 'viewer' },

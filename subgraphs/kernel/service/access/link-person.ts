@@ -1,4 +1,4 @@
-/** Whom a one-time link into the console lets in (ARCHITECTURE.md, decision A-273). */
+/** Whom a one-time link into the console lets in (ARCHITECTURE.md). */
 import { isUuid } from '../../rules/uuid.ts';
 import { refused, type Refused } from '../../rules/refusal.ts';
 import { roles, type OperatorPrincipal } from './principal.ts';

@@ -1,4 +1,4 @@
-/** Who calls. Architecture section 3; contract "Authentication" 3 and 5; decision D-10. */
+/** Who calls. Architecture section 3; contract "Authentication" 3 and 5. */
 import type { Mode } from '../../rules/mode.ts';
 import type { AnswerMeter } from '../graph/answer-meter.ts';
 
@@ -24,7 +24,7 @@ export interface KeyPrincipal {
   readonly shopId: string;
   readonly mode: Mode;
   readonly scopes: readonly Scope[];
-  /** Present where the shop sells nothing without a receipt (decision D-95). */
+  /** Present where the shop sells nothing without a receipt. */
   readonly receiptsRequired?: true;
 }
 
@@ -68,7 +68,6 @@ export type Principal =
 /** What crosses every border inside the service with a call. */
 export interface Call {
   readonly principal: Principal;
-  /** Decision D-07. */
   readonly requestId: string;
   /**
    * Whether the caller composed what is asked (a document, a live read, a list): its statements wait
@@ -86,7 +85,7 @@ export interface Call {
   readonly liveEvent?: string;
   /**
    * Whether a mutation of this call takes effect once however often it is sent: it has an
-   * idempotency key of its caller's (decision A-287).
+   * idempotency key of its caller's.
    */
   readonly mayRepeat?: boolean;
 }

@@ -1,7 +1,4 @@
-/**
- * Whose data a caller may read. Decisions D-03c and D-38: a key sees its shop and its mode; an
- * operator a merchant's.
- */
+/** Whose data a caller may read. A key sees its shop and its mode; an operator a merchant's. */
 import { GraphQLError } from 'graphql';
 import { isUuid } from '../../rules/uuid.ts';
 import { isRefused, type RefusalCode, type Refused } from '../../rules/refusal.ts';

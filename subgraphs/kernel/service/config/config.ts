@@ -71,7 +71,7 @@ const serviceSettings = {
    * Base address that buyers and merchants see, without a slash at the end; null: http://host:port.
    */
   publicUrl: ['PUBLIC_URL', url('http:', 'https:')],
-  /** Addresses and CIDR blocks of proxies whose `X-Forwarded-For` is believed (decision D-11). */
+  /** Addresses and CIDR blocks of proxies whose `X-Forwarded-For` is believed. */
   trustedProxies: ['TRUSTED_PROXIES', networks, ''],
   /** How long a request waits for the store of the rate limiter before it passes unlimited. */
   rateLimitWait_ms: ['RATE_LIMIT_WAIT_MS', integer(1, 10_000), '50'],

@@ -1,7 +1,4 @@
-/**
- * What of an error may leave a subgraph: what a resolver meant to send, and nothing else (decision
- * D-06).
- */
+/** What of an error may leave a subgraph: what a resolver meant to send, and nothing else. */
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import type { Call } from '../access/principal.ts';
 import { isDatabaseLost } from '../database-lost.ts';

@@ -1,6 +1,6 @@
 /**
- * Which methods an address answers: for 405 and its header Allow (decision D-03). Asked only when
- * no route was found.
+ * Which methods an address answers: for 405 and its header Allow. Asked only when no route was
+ * found.
  */
 
 export interface AllowedMethods {

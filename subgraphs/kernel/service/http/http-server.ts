@@ -1,7 +1,7 @@
 /**
- * The HTTP server of every role: request ids (decision D-07), the version (D-14), the documented
- * envelope for whatever is not 2xx (contract "Errors", D-03), health, metrics, limits on slow
- * clients, and a drain that lets calls in flight end.
+ * The HTTP server of every role: request ids, the version, the documented envelope for whatever is
+ * not 2xx (contract "Errors"), health, metrics, limits on slow clients, and a drain that lets calls
+ * in flight end.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Gauge } from 'prom-client';
@@ -25,7 +25,6 @@ const usualPatience: Patience = {
 /** Longer than the idle time of the usual load balancers, so that they close first. */
 const keepAliveTimeout_ms = 72_000;
 const headers_bytes = 16 * 1_024;
-/** Decision D-03. */
 const bodyLimit_bytes = 256 * 1_024;
 
 export interface HttpParts {

@@ -1,6 +1,4 @@
-/**
- * Logs, metrics and request ids. Decision D-07: every response carries a request id, in logs too.
- */
+/** Logs, metrics and request ids. Every response carries a request id, in logs too. */
 import { chmodSync, existsSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { type LevelWithSilent, type Logger, pino, stdSerializers } from 'pino';
@@ -149,10 +147,7 @@ export const liveSubscribers = new Gauge({
 
 const sane = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/**
- * The caller's request id when it is a sane token and could be no card number, else a new one
- * (decision D-07).
- */
+/** The caller's request id when it is a sane token and could be no card number, else a new one. */
 export const requestIdOf = (header: string | string[] | undefined): string =>
   typeof header === 'string' && sane.test(header) && !holdsCardNumber(header)
     ? header

@@ -8,7 +8,7 @@
 -- month.
 create schema partitions;
 
--- A merchant. Limits that are null are the defaults (decision D-08).
+-- A merchant. Limits that are null are the defaults.
 create table merchant (
   id uuid not null,
   name text not null,
@@ -49,7 +49,7 @@ create table shop (
 
 -- An API key of a shop in one mode. It is found by the SHA-256 of the whole key before its merchant
 -- is known, so its key is unique over all merchants. A key that can pay out and that a person of
--- the merchant asked for works once another person has approved it (decision A-245).
+-- the merchant asked for works once another person has approved it.
 create table api_key (
   digest text not null,
   id uuid not null,
@@ -93,7 +93,7 @@ create table subject_trace (
 create index subject_trace_age on subject_trace (created_at);
 
 -- An idempotency key of a merchant in one mode, with the fingerprint and the result of its first
--- use (decisions D-20 to D-24). Until `asking_until` the call that claimed it asks for its answer.
+-- use. Until `asking_until` the call that claimed it asks for its answer.
 create table idempotency_key (
   merchant_id uuid not null,
   mode text not null,

@@ -2,7 +2,7 @@
 -- deltas that are not folded into it yet.
 
 -- The rate of a method from a moment on, in basis points: of the platform (no merchant), of a
--- merchant (no shop) or of a shop. The most specific one wins (decision D-36).
+-- merchant (no shop) or of a shop. The most specific one wins.
 create table rate (
   id uuid not null,
   merchant_id uuid,
@@ -48,7 +48,7 @@ create index posting_filter on posting (merchant_id, shop_id, mode, type, create
 create index posting_newest on posting (mode, created_at, id)
   where type in ('refund', 'payout', 'payout_fee', 'settlement', 'adjustment');
 
--- The folded balance of an account of a shop. Refunds may take it below zero (decision D-37).
+-- The folded balance of an account of a shop. Refunds may take it below zero.
 create table balance (
   merchant_id uuid not null,
   shop_id uuid not null,
@@ -177,7 +177,7 @@ create table books_aside (
 );
 
 -- An hour of a shop, of a merchant (its shop is the zero id) or of all merchants (so is its
--- merchant). An hour counts what was made in it, by its present status (decision A-250).
+-- merchant). An hour counts what was made in it, by its present status.
 create table hourly_total (
   merchant_id uuid not null,
   shop_id uuid not null,

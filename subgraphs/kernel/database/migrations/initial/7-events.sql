@@ -178,7 +178,7 @@ $$;
 -- Stores new payments of a merchant, each with its event and the claim of its key, as the
 -- statements of `payments/insert-statements` do. Citus sends the rows of an insert that is part of
 -- another statement over the coordinator. A function that is called with a merchant runs on the
--- machine of that merchant, where each insert is a statement of its own (decision A-313). Its
+-- machine of that merchant, where each insert is a statement of its own. Its
 -- columns of a payment are those that are sent, so that a new column does not change it.
 create function payment_create(merchant uuid, is_batch boolean, sent json) returns text language plpgsql
   set plan_cache_mode = force_generic_plan as $$

@@ -65,7 +65,7 @@ create table partitions.bank_call_default partition of bank_call default
   with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
 create index bank_call_default_age on partitions.bank_call_default (created_at);
 
--- How the calls of one process to a bank went in five minutes (decision A-251). `within_..._ms`
+-- How the calls of one process to a bank went in five minutes. `within_..._ms`
 -- counts the answers within a bound, those within lower bounds included. Rows are kept for two
 -- days.
 create table bank_health (

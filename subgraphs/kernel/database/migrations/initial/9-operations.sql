@@ -185,7 +185,7 @@ create table policy_version (
 );
 insert into policy_version (name, version) values ('policies', 1);
 
--- Something that is refused, for all merchants (no merchant) or for one (decision D-40). `value` is
+-- Something that is refused, for all merchants (no merchant) or for one. `value` is
 -- a keyed fingerprint of a card or an account, and the value itself of others.
 create table block_entry (
   id uuid not null,
@@ -198,7 +198,7 @@ create table block_entry (
   primary key (id)
 );
 
--- A word that no description may have (decision D-40). `*` at its end stands for any ending.
+-- A word that no description may have. `*` at its end stands for any ending.
 create table forbidden_word (
   id uuid not null,
   word text not null,
@@ -208,7 +208,7 @@ create table forbidden_word (
   constraint forbidden_word_once unique (word)
 );
 
--- What one unit of a currency is worth in USDT from a moment on (decision D-35).
+-- What one unit of a currency is worth in USDT from a moment on.
 create table exchange_rate (
   id uuid not null,
   currency text not null,
