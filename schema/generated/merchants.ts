@@ -751,7 +751,7 @@ export type ApiRequest = {
   responseBody: Maybe<Scalars['String']['output']>;
 };
 
-export type ApiRequestConnection = {
+export type ApiRequestPage = {
   nodes: Array<ApiRequest>;
   pageInfo: PageInfo;
 };
@@ -1889,7 +1889,7 @@ export type Query = {
    * Requests of the shop's keys in the last 7 days that were refused, that failed, or that created something, newest first. Visible within 5 seconds; of each
    * merchant the newest 20,000 are kept. `from` and `to` are UTC days, inclusive. The reach is that of eventLog.
    */
-  apiRequests: ApiRequestConnection;
+  apiRequests: ApiRequestPage;
   /** The newest of these requests with the X-Request-Id; null when there is none. The reach is that of eventLog. */
   apiRequest: Maybe<ApiRequest>;
   /** What was done in the cabinet and by operators, newest first: of one merchant, or for the platform's operators of all. */
@@ -3295,7 +3295,7 @@ export type ResolversTypes = {
   Rate: ResolverTypeWrapper<Rate>;
   ApiKeyHolder: ResolverTypeWrapper<KeyHolder>;
   ApiRequest: ResolverTypeWrapper<ApiRequestRow>;
-  ApiRequestConnection: ResolverTypeWrapper<Omit<ApiRequestConnection, 'nodes'> & { nodes: Array<ResolversTypes['ApiRequest']> }>;
+  ApiRequestPage: ResolverTypeWrapper<Omit<ApiRequestPage, 'nodes'> & { nodes: Array<ResolversTypes['ApiRequest']> }>;
   ApiRequestNote: ApiRequestNote;
   ApiKeyUse: ApiKeyUse;
   SavedView: ResolverTypeWrapper<SavedViewRow>;
@@ -3477,7 +3477,7 @@ export type ResolversParentTypes = {
   Rate: Rate;
   ApiKeyHolder: KeyHolder;
   ApiRequest: ApiRequestRow;
-  ApiRequestConnection: Omit<ApiRequestConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['ApiRequest']> };
+  ApiRequestPage: Omit<ApiRequestPage, 'nodes'> & { nodes: Array<ResolversParentTypes['ApiRequest']> };
   ApiRequestNote: ApiRequestNote;
   ApiKeyUse: ApiKeyUse;
   SavedView: SavedViewRow;
@@ -3947,7 +3947,7 @@ export type ApiRequestResolvers<ContextType = SubgraphContext, ParentType extend
   responseBody?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
-export type ApiRequestConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ApiRequestConnection'] = ResolversParentTypes['ApiRequestConnection']> = {
+export type ApiRequestPageResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ApiRequestPage'] = ResolversParentTypes['ApiRequestPage']> = {
   nodes?: Resolver<Array<ResolversTypes['ApiRequest']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
 };
@@ -4614,7 +4614,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   webhookFailures?: Resolver<ResolversTypes['WebhookFailures'], ParentType, ContextType, Partial<QuerywebhookFailuresArgs>>;
   eventLog?: Resolver<ResolversTypes['EventLogPage'], ParentType, ContextType, RequireFields<QueryeventLogArgs, 'newestFirst'>>;
   loggedEvent?: Resolver<Maybe<ResolversTypes['LoggedEvent']>, ParentType, ContextType, RequireFields<QueryloggedEventArgs, 'id'>>;
-  apiRequests?: Resolver<ResolversTypes['ApiRequestConnection'], ParentType, ContextType, Partial<QueryapiRequestsArgs>>;
+  apiRequests?: Resolver<ResolversTypes['ApiRequestPage'], ParentType, ContextType, Partial<QueryapiRequestsArgs>>;
   apiRequest?: Resolver<Maybe<ResolversTypes['ApiRequest']>, ParentType, ContextType, RequireFields<QueryapiRequestArgs, 'id'>>;
   auditLog?: Resolver<ResolversTypes['AuditConnection'], ParentType, ContextType, Partial<QueryauditLogArgs>>;
   alerts?: Resolver<ResolversTypes['AlertConnection'], ParentType, ContextType, Partial<QueryalertsArgs>>;
@@ -4769,7 +4769,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   Rate?: RateResolvers<ContextType>;
   ApiKeyHolder?: ApiKeyHolderResolvers<ContextType>;
   ApiRequest?: ApiRequestResolvers<ContextType>;
-  ApiRequestConnection?: ApiRequestConnectionResolvers<ContextType>;
+  ApiRequestPage?: ApiRequestPageResolvers<ContextType>;
   SavedView?: SavedViewResolvers<ContextType>;
   SavedViewDeleted?: SavedViewDeletedResolvers<ContextType>;
   SavedViewSaveResult?: SavedViewSaveResultResolvers<ContextType>;

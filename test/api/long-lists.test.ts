@@ -25,6 +25,7 @@ const token = (customerRef: string) => ({
   merchantId: 'm',
   shopId: 's',
   customerRef,
+  metadata: {},
   method: 'cards',
   status: 'pending',
   createdAt: Temporal.Instant.from('2026-05-06T10:00:00Z'),

@@ -10,9 +10,12 @@ export const envelope = async (
   assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
   assert.equal(response.headers.get('x-api-version'), '2026-05-06');
   assert.match(response.headers.get('x-request-id') ?? '', /^[\w.:-]{1,128}$/);
-  const body = (await response.json()) as { error: { code: string; message: string } };
+  const body = (await response.json()) as {
+    error: { code: string; message: string; fields?: readonly unknown[] };
+  };
   assert.deepEqual(Object.keys(body), ['error']);
-  assert.deepEqual(Object.keys(body.error), ['code', 'message']);
+  const { code: _, message: __, fields: ___, ...others } = body.error;
+  assert.deepEqual(others, {});
   return { status: response.status, ...body.error };
 };
 

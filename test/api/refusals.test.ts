@@ -178,6 +178,7 @@ describe('a creation', () => {
         amount: 0,
         currency: 'RUB',
         method: 'any',
+        onDecline: 'return',
         capture: 'automatic',
         orderId: 'A',
         ttlMinutes: 60,

@@ -134,6 +134,7 @@ const lists = [
   ['/payouts', 'method', 'payouts_sbp', 'payouts_card'],
   ['/subscriptions', 'status', 'active', 'paused'],
   ['/tokens', 'status', 'active', 'pending'],
+  ['/requests', 'status', '400', '201'],
   ['/links', 'status', 'active', 'paid'],
   ['/event-log', 'event', 'payment.succeeded', 'link.paid'],
 ] as const;

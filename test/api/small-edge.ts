@@ -184,5 +184,6 @@ export const payment = {
   expiresAt: Temporal.Instant.from('2026-05-06T11:00:00Z'),
   metadata: { mode: 'test' },
   refunds: [],
+  onDecline: 'return',
   paymentUrl: 'https://pay.example/1',
 };

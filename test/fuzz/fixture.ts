@@ -108,6 +108,10 @@ const settle = async (service: Service): Promise<Tenant> => {
     async () => (await merchant.call('GET', '/event-log')).body.items[0],
     'an event in the log',
   );
+  const called = await eventually(
+    async () => (await merchant.call('GET', '/requests')).body.items[0],
+    'a call in the log of requests',
+  );
   const ids = {
     payments: [paid.payment.id, other.payment.id],
     capture: await settleHolds(merchant),
@@ -118,6 +122,7 @@ const settle = async (service: Service): Promise<Tenant> => {
     subscriptions: [begun.subscription.id],
     links: [link.link.id],
     'event-log': [logged.id],
+    requests: [called.id],
   };
   for (const id of allIds(ids)) assert.match(id, /^(?:evt_)?[0-9a-f-]{32,36}$/);
   return {

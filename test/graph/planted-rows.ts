@@ -38,6 +38,8 @@ const closed: Readonly<Record<string, unknown>> = {
   ask_at: null,
   customer_card_mask: null,
   'webhook_attempt.status': 500,
+  'api_request.status': 400,
+  'payment.on_decline': 'stay',
   'payout.method': 'payouts_sbp',
   'payout_draft.method': 'payouts_sbp',
   'payout_draft.status': 'rejected',

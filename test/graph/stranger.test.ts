@@ -311,7 +311,10 @@ for (const { who, principal, ...reach } of strangers) {
     test('neither reads nor changes anything of it by any mutation', async (t) => {
       const { pool } = harness.database;
       const isMerchants = (table: string, row: Readonly<Record<string, unknown>>): boolean =>
-        ofTheMerchant.has(table) || row['stream_kind'] === 'subscription.status_changed';
+        ofTheMerchant.has(table) ||
+        [row['stream_kind'], row['webhook_event']].some((name) =>
+          /^(?:token|subscription)\./.test(String(name)),
+        );
       const isVictims = (table: string, row: Readonly<Record<string, unknown>>): boolean =>
         !reach.sameMerchant ||
         (!isMerchants(table, row) && (row['shop_id'] ?? victim.id('shop')) === victim.id('shop'));
@@ -392,6 +395,7 @@ describe('a test key of the same shop, whose rows are live', () => {
     'token',
     'subscription',
     'event',
+    'api_request',
     'posting',
     'balance',
     'balance_delta',

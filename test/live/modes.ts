@@ -170,6 +170,7 @@ export const modeFacts: Facts = {
       assert.deepEqual((await merchant.call('POST', '/payments', inside)).body.error, {
         code: 'bad_request',
         message: 'webhook_url: must lead to a public address, got "10.0.0.1"',
+        fields: [{ path: 'webhook_url', message: 'must lead to a public address, got "10.0.0.1"' }],
       });
       assert.equal(
         (

@@ -95,7 +95,7 @@ life(
    available               -> 0
    ledger                  -> payment 10_000, adjustment -10_000
    alerts                  -> late_success late_success
-   webhooks                -> payment.cancelled`,
+   webhooks                -> payment.cancelled refund.failed`,
   'live',
 );
 

@@ -425,6 +425,7 @@ describe('receipts', { concurrency: true }, () => {
       assert.deepEqual(wrong.body.error, {
         code: 'bad_request',
         message: 'payment_id: expected a UUID, got "not-a-uuid"',
+        fields: [{ path: 'payment_id', message: 'expected a UUID, got "not-a-uuid"' }],
       });
     });
 

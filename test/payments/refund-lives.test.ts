@@ -43,7 +43,7 @@ life(
      ledger                  -> payment 10_000
      refund   P1             -> succeeded 10_000, P1 refunded refunded 10_000
      refunds  P1             -> failed 4_001 do_not_honor, failed 4_004 fraud_suspected, succeeded 10_000
-     webhooks                -> payment.succeeded payment.refunded`,
+     webhooks                -> payment.succeeded refund.failed refund.failed payment.refunded`,
 );
 
 life(
@@ -62,7 +62,7 @@ life(
      answer   P1 silent      -> pending 9_905, P1 succeeded refunded 95
      answer   P1 decline     -> failed 9_905 refund_rejected, P1 succeeded refunded 95
      available               -> 9_905
-     webhooks                -> payment.succeeded payment.refunded`,
+     webhooks                -> payment.succeeded payment.refunded refund.failed`,
 );
 
 life(

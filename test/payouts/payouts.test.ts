@@ -51,7 +51,7 @@ describe('making a payout', () => {
       [payout.id],
     );
     assert.equal(rows.length, 0);
-    assert.deepEqual(await eventsOf(payout.id), [['payout.created', null, null]]);
+    assert.deepEqual(await eventsOf(payout.id), [['payout.created', 'payout.created', 'pending']]);
     const stored = await harness.migrated.database
       .fork()
       .findOneOrFail(PayoutEntity, { merchantId: key.merchantId, id: payout.id });
@@ -259,7 +259,10 @@ describe('what the bank answers', () => {
         });
         const received =
           status === 'pending' ? [] : [['payout.status_changed', `payout.${status}`, status]];
-        assert.deepEqual(await eventsOf(id), [['payout.created', null, null], ...received]);
+        assert.deepEqual(await eventsOf(id), [
+          ['payout.created', 'payout.created', 'pending'],
+          ...received,
+        ]);
         await harness.send(at(20));
         assert.equal(
           (await harness.find(payout)).status,
@@ -284,7 +287,7 @@ describe('what the bank answers', () => {
       fees: 0n,
     });
     assert.deepEqual(await eventsOf(payout.id), [
-      ['payout.created', null, null],
+      ['payout.created', 'payout.created', 'pending'],
       ['payout.status_changed', 'payout.failed', 'failed'],
     ]);
   });

@@ -118,7 +118,10 @@ const afterAnswer = (model: Model, of: number, answered: Answered): Model => {
   if (refund?.status !== 'pending' || answered === 'silent' || answered === 'pending') return model;
   const status = answered === 'approve' ? ('succeeded' as const) : ('failed' as const);
   const after = { ...model, refunds: model.refunds.with(of, { ...refund, status }) };
-  if (status === 'failed') return model.late ? alerted(after, 'late_success') : after;
+  if (status === 'failed') {
+    const told = { ...after, webhooks: [...model.webhooks, 'refund.failed'] };
+    return model.late ? alerted(told, 'late_success') : told;
+  }
   const full = !model.late && sum(after, 'succeeded') === model.amount;
   return {
     ...after,

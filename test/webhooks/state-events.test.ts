@@ -53,7 +53,8 @@ test('subscriptions and tokens have an event for every state, with the whole obj
     'subscription.resumed',
     'subscription.cancelled',
   ]);
-  assert.deepEqual(events[2].data, active);
+  const { pay_url: _, ...shown } = active;
+  assert.deepEqual(events[2].data, shown);
   assert.equal(events[3].data.status, 'cancelled');
 
   const [token] = (await merchant.call('GET', '/tokens')).body.items;
