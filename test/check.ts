@@ -125,7 +125,7 @@ const parts = (): readonly Part[] => [
     unit: 'tests',
     least: 1,
     received: (output) => output.slice(Math.max(0, output.indexOf('failing tests:'))),
-    remedy: 'correct what it names; ARCHITECTURE.md has the rules',
+    remedy: 'correct what it names; docs/architecture.md has the rules',
   },
 ];
 

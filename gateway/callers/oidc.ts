@@ -1,7 +1,7 @@
 /**
- * Authenticates operators and cabinet users by access tokens of an OIDC issuer (ARCHITECTURE.md,
- * "Access"). A token is accepted when one of the issuer's keys has signed it with an algorithm of
- * our list, it is in time, and it is meant for this audience.
+ * Authenticates operators and cabinet users by access tokens of an OIDC issuer
+ * (docs/architecture.md#access). A token is accepted when one of the issuer's keys has signed it
+ * with an algorithm of our list, it is in time, and it is meant for this audience.
  */
 import {
   createRemoteJWKSet,

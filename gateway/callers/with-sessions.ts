@@ -1,7 +1,7 @@
 /**
  * The graph's callers with a cookie instead of a bearer: people at the console. A browser sends the
  * cookie by itself, so a request must also show that a page of ours sent it: by its Origin and,
- * over HTTP, by a header that no other site can set (ARCHITECTURE.md).
+ * over HTTP, by a header that no other site can set (docs/decisions.md#cookies-run-known-operations).
  */
 import type { IncomingMessage } from 'node:http';
 import { refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';

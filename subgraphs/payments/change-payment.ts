@@ -81,7 +81,7 @@ export const statusEvents = (
         data: publicPayment(payment, refunds),
         url: payment.webhookUrl,
       },
-      // Recurring billing must receive what it asked for (ARCHITECTURE.md, "How a call travels").
+      // Recurring billing must receive what it asked for (docs/architecture.md#how-a-payment-travels).
       consumer: payment.kind && 'recurring',
       at: now,
     },

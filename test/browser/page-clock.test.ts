@@ -1,6 +1,6 @@
 /**
  * The page counts by its shop's clock: a test clock that stands, is advanced, and runs.
- * Architecture "Time".
+ * See docs/architecture.md#time.
  */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';

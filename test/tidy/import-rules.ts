@@ -1,8 +1,8 @@
-/** The import table of ARCHITECTURE.md. A test holds the two equal, row by row. */
+/** The import table of docs/architecture.md. A test holds the two equal, row by row. */
 import type { Edge } from './edges.ts';
 
 export interface Room {
-  /** The row's two cells, as ARCHITECTURE.md has them. */
+  /** The row's two cells, as docs/architecture.md has them. */
   readonly row: readonly [room: string, mayImport: string];
   readonly holds: (path: string) => boolean;
   readonly mayImport: (edge: Edge) => boolean;

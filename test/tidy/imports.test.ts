@@ -49,8 +49,8 @@ describe('imports', () => {
     );
   });
 
-  test('the rules are the rows of the table in ARCHITECTURE.md, in its order', () => {
-    const [, section] = readText('ARCHITECTURE.md').split('## Who may import whom\n');
+  test('the rules are the rows of the table in docs/architecture.md, in its order', () => {
+    const [, section] = readText('docs/architecture.md').split('## Who may import whom\n');
     const rows = section?.split('\n## ')[0]?.match(/^\| .+ \|$/gm) ?? [];
     assert.deepEqual(
       rows.slice(1),

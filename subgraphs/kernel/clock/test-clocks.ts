@@ -1,6 +1,6 @@
 /**
  * What time it is for whom: time is an argument, and a shop in test mode may have a clock of its
- * own (ARCHITECTURE.md, Time). Which merchants have clocks is known in memory, so that nobody
+ * own (docs/architecture.md#time). Which merchants have clocks is known in memory, so that nobody
  * else's calls ask the database; what a clock shows is read when it is asked for, because it may
  * have been advanced a moment ago by another process.
  */

@@ -1,6 +1,6 @@
 /**
  * The bus: best-effort messages between all processes, over Redis when there is one, else over
- * LISTEN/NOTIFY. Invariant 1 of ARCHITECTURE.md: a message is a hint. What was sent while a process
+ * LISTEN/NOTIFY. A message is a hint (docs/architecture.md#invariants). What was sent while a process
  * was not connected is not sent again, and who must not miss anything looks in PostgreSQL.
  */
 import { randomUUID } from 'node:crypto';

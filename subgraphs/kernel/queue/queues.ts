@@ -1,6 +1,6 @@
 /**
- * The queues: BullMQ on Redis when there is a Redis, else on PostgreSQL. Invariant 1 of
- * ARCHITECTURE.md: losing every queue loses nothing.
+ * The queues: BullMQ on Redis when there is a Redis, else on PostgreSQL. Losing every queue loses
+ * nothing (docs/architecture.md#invariants).
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';

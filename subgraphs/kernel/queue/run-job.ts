@@ -1,6 +1,6 @@
 /**
  * A job answers done, retry in, or give up. Payloads are ids, never amounts, never secrets.
- * Invariant 1 of ARCHITECTURE.md: a job only wakes; PostgreSQL has the rows and sweeps find what
+ * docs/architecture.md#invariants: a job only wakes; PostgreSQL has the rows and sweeps find what
  * was lost, so a run that is given up loses nothing.
  */
 import { type GenericSchema, type InferOutput, safeParse } from 'valibot';

@@ -1,4 +1,4 @@
-/** How long people stay logged in to the console (ARCHITECTURE.md). */
+/** How long people stay logged in to the console. */
 
 /** A session ends so long after its login, however busy it was. */
 export const sessionLife_h = 12;

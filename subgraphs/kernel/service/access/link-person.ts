@@ -1,4 +1,4 @@
-/** Whom a one-time link into the console lets in (ARCHITECTURE.md). */
+/** Whom a one-time link into the console lets in. */
 import { isUuid } from '../../rules/uuid.ts';
 import { refused, type Refused } from '../../rules/refusal.ts';
 import { roles, type OperatorPrincipal } from './principal.ts';

@@ -1,6 +1,5 @@
 /**
- * The principal header: how one process of this service passes to another who calls (architecture
- * section 3). A JWT signed by HMAC (HS256) that lives for a minute; the request id travels beside
+ * The principal header: how one process of this service tells another who calls. A JWT signed by HMAC (HS256) that lives for a minute; the request id travels beside
  * it in `X-Request-Id`.
  *
  * Two keys sign. The shared one, which every process has, speaks for callers, and for the edge

@@ -1,4 +1,4 @@
-/** Who calls. Architecture section 3; contract "Authentication" 3 and 5. */
+/** Who calls. See docs/contract.md#authentication and docs/contract.md#scopes. */
 import type { Mode } from '../../rules/mode.ts';
 import type { AnswerMeter } from '../graph/answer-meter.ts';
 
