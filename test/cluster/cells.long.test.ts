@@ -1,5 +1,5 @@
 /**
- * Two whole installations behind one address, as OPERATIONS describes cells: a real HAProxy on the
+ * Two whole installations behind one address, as docs/operations.md describes cells: a real HAProxy on the
  * sample `cells.cfg` finds the cell of a call by its key's text, and that of a page by its host.
  */
 import assert from 'node:assert/strict';
@@ -59,7 +59,7 @@ describe('two cells behind one address', { skip }, () => {
     stack.defer(() => service.stop());
     return { name, url, service, databaseUrl: database.url, merchant: await makeMerchant(service) };
   };
-  /** The lines of a cell's keys, as OPERATIONS has them from its database. */
+  /** The lines of a cell's keys, as docs/operations.md has them from its database. */
   const linesOf = async ({ databaseUrl, name }: Cell): Promise<string> => {
     const client = new pg.Client({ connectionString: databaseUrl });
     await client.connect();

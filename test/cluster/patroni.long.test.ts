@@ -1,5 +1,5 @@
 /**
- * PostgreSQL's failover by Patroni, as OPERATIONS describes it: the samples of HAProxy, PgBouncer,
+ * PostgreSQL's failover by Patroni, as docs/operations.md describes it: the samples of HAProxy, PgBouncer,
  * Patroni and etcd, and payments by REST all the while. The primary is killed with kill -9, and
  * then the other one with the Patroni beside it. Nothing that was answered may be lost, and how
  * long merchants felt it is printed.

@@ -1,5 +1,5 @@
 /**
- * Backup and restore to a point in time, as OPERATIONS.md describes them: a base backup of the
+ * Backup and restore to a point in time, as docs/operations.md describes them: a base backup of the
  * running primary, the archive of its write-ahead log, and a new server that recovers to a moment.
  * What was answered before that moment is there, what came after it is not, the books are right,
  * and the service goes on.

@@ -3,7 +3,7 @@
  * service, or break the version of it that still runs. A statement is judged by its text, in the
  * order of its migration: what it does to tables that the same migration makes is free, and so are
  * renames behind a view that keeps the old names.
- * OPERATIONS.md says how it is done instead.
+ * docs/operations.md says how it is done instead.
  */
 
 /** A migration as it is judged. */

@@ -58,7 +58,7 @@ test('every metric of ours is described to operators, or in an alert or a panel'
     .flatMap((path) => readText(path).match(/(?<=name: ')\w+(?=',\s+help:)/g) ?? []);
   t.diagnostic(`${names.length} metrics`);
   assert.ok(names.length >= 25, `saw only ${names.length} metrics`);
-  const operations = readText('subgraphs/kernel/fleet/OPERATIONS.md');
+  const operations = readText('docs/operations.md');
   const asked = new Set([...rules, ...drawn].flatMap(({ expr }) => namesIn(expr).metrics));
   assert.deepEqual(
     names.filter((name) => !asked.has(name) && !new RegExp(`\`${name}\\b`).test(operations)),
@@ -176,7 +176,7 @@ describe('metrics', () => {
   });
 
   test('every alert has a runbook, and every runbook an alert', () => {
-    const operations = readFileSync(join(root, 'subgraphs/kernel/fleet/OPERATIONS.md'), 'utf8');
+    const operations = readFileSync(join(root, 'docs/operations.md'), 'utf8');
     const [, runbooks = ''] = operations.split('\n## Runbooks\n');
     const [own = ''] = runbooks.split('\n## ');
     const headings = [...own.matchAll(/^### (\w+)$/gm)].map(([, name = '']) => name);
@@ -184,7 +184,7 @@ describe('metrics', () => {
     for (const { alert, annotations, labels } of rules) {
       assert.equal(
         annotations.runbook,
-        `subgraphs/kernel/fleet/OPERATIONS.md#${alert.toLowerCase()}`,
+        `docs/operations.md#${alert.toLowerCase()}`,
       );
       assert.ok(
         annotations.summary.length > 10 && ['critical', 'warning'].includes(labels.severity),

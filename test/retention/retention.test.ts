@@ -43,7 +43,7 @@ const received = (kept: Retention): string =>
 
 test('the operations guide says of every table what the list says', () => {
   const guide = readFileSync(
-    join(import.meta.dirname, '../../subgraphs/kernel/fleet/OPERATIONS.md'),
+    join(import.meta.dirname, '../../docs/operations.md'),
     'utf8',
   );
   const lines = guide.split('\n').filter((line) => /^\| `[a-z_]+` \|/.test(line));

@@ -1,5 +1,5 @@
 /**
- * The secret key is changed while the service runs, process by process, as OPERATIONS.md says:
+ * The secret key is changed while the service runs, process by process, as docs/operations.md says:
  * nobody notices. Two processes with every role and one of the edge alone, so that keys of two phases
  * meet in every call between them.
  */
@@ -33,7 +33,7 @@ type Environment = Readonly<Record<string, string>>;
 const [former, next] = [randomBytes(32), randomBytes(32)];
 const text = (key: Buffer): string => key.toString('base64');
 /**
- * What the processes are given, in the order of OPERATIONS.md, and the places that are restarted
+ * What the processes are given, in the order of docs/operations.md, and the places that are restarted
  * with it.
  */
 const phases: readonly (readonly [string, Environment, readonly number[]])[] = [

@@ -1,4 +1,4 @@
-/** The guides name the variables that the configuration reads, and no others, each as it is. */
+/** The documents name the variables that the configuration reads, and no others, each as it is. */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readConnectors } from '../../subgraphs/kernel/banks/connectors.ts';
@@ -31,11 +31,11 @@ const documentedIn = (path: string, section: string): readonly (readonly [string
 };
 
 const documented = [
-  ...documentedIn('subgraphs/kernel/fleet/OPERATIONS.md', 'Configuration'),
-  ...documentedIn('subgraphs/kernel/banks/LIVE.md', 'Accounts'),
+  ...documentedIn('docs/operations.md', 'Configuration'),
+  ...documentedIn('docs/acquirers.md', 'Accounts'),
 ];
 
-test('OPERATIONS.md and LIVE.md list the variables that the configuration reads, each once', (t) => {
+test('docs/operations.md and docs/acquirers.md list the variables that the configuration reads, each once', (t) => {
   t.diagnostic(`${documented.length} variables`);
   assert.deepEqual(
     documented.map(([name]) => name).toSorted(),

@@ -1,5 +1,5 @@
 /**
- * Whether the tables are spread over machines (OPERATIONS "Sharding by merchant"). One database
+ * Whether the tables are spread over machines (docs/operations.md, "Sharding"). One database
  * takes in one statement what is due of all merchants; a spread one takes it merchant by merchant.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 /**
  * What is kept how long: every table is in this list (a test compares it with the schema, and
- * OPERATIONS.md with it). The contract settles idempotency keys; resuming needs a day of events,
+ * docs/operations.md with it). The contract settles idempotency keys; resuming needs a day of events,
  * and the retries of webhooks four days; the rest is decided here. Money is never removed.
  */
 

@@ -23,7 +23,7 @@ import {
 } from './read-variables.ts';
 import { readTracing } from '../tracing/tracing-config.ts';
 
-/** What an installation sets; OPERATIONS.md explains each variable to operators. */
+/** What an installation sets; docs/operations.md explains each variable to operators. */
 const serviceSettings = {
   /** TCP port of the public surface; 0 picks a free one. */
   port: ['PORT', integer(0, 65_535), '4000'],
