@@ -20,7 +20,7 @@ import type { Words } from './words/words.ts';
 
 const bodyLimit_bytes = 1_024;
 
-/** Six digits that the simulated bank takes for a wrong code: the payment is declined (TEST.md). */
+/** Six digits that the simulated bank takes for a wrong code: the payment is declined (docs/testing.md). */
 const wrongTestCode = '000000';
 
 /** Whether the payment waits for its buyer at the bank. */

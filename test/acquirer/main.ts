@@ -1,6 +1,6 @@
 /**
- * `npm run acquirer`: the emulated acquirer as a process of its own, a development tool. README.md
- * beside it has its settings.
+ * `npm run acquirer`: the emulated acquirers as a process of their own, a development tool. Its
+ * settings are in docs/testing.md.
  */
 import { receiptBehaviours } from './register.ts';
 import { serveAcquirer } from './serve-acquirer.ts';

@@ -1,4 +1,4 @@
-/** The lives that a merchant can try in test mode by what the buyer does (TEST.md). */
+/** The lives that a merchant can try in test mode by what the buyer does (docs/testing.md). */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { confirmAtBank, payByCard } from '../support/buyer.ts';

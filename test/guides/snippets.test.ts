@@ -133,7 +133,7 @@ describe('the guides', { concurrency: true }, () => {
 
   test('name every rule of the simulated bank, in each language', () => {
     const [, rules = ''] =
-      /^## The simulated bank\n([^]*?)^## /m.exec(readText('subgraphs/kernel/banks/TEST.md')) ?? [];
+      /^## The simulated bank\n([^]*?)^## /m.exec(readText('docs/testing.md')) ?? [];
     const named = new Set([...rules.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text));
     assert.ok(named.size > 30, `saw only ${named.size} names`);
     for (const language of guideLanguages) {

@@ -1,6 +1,6 @@
 /**
  * The simulated bank's payouts. The amount's last two digits decide; and some recipients have a
- * fate of their own, whatever the amount (TEST.md beside this file).
+ * fate of their own, whatever the amount (docs/testing.md).
  */
 import type pg from 'pg';
 import { gathered } from '../../database/gather-calls.ts';

@@ -1,4 +1,4 @@
-/** Cards by which a tester tries the lives of a saved method (TEST.md). */
+/** Cards by which a tester tries the lives of a saved method (docs/testing.md). */
 import type { TimedPlan } from '../../rules/plan.ts';
 import type { SessionOrder } from '../bank.ts';
 
