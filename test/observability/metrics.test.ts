@@ -182,10 +182,7 @@ describe('metrics', () => {
     const headings = [...own.matchAll(/^### (\w+)$/gm)].map(([, name = '']) => name);
     assert.deepEqual(headings.toSorted(), rules.map(({ alert }) => alert).toSorted());
     for (const { alert, annotations, labels } of rules) {
-      assert.equal(
-        annotations.runbook,
-        `docs/operations.md#${alert.toLowerCase()}`,
-      );
+      assert.equal(annotations.runbook, `docs/operations.md#${alert.toLowerCase()}`);
       assert.ok(
         annotations.summary.length > 10 && ['critical', 'warning'].includes(labels.severity),
       );

@@ -42,10 +42,7 @@ const received = (kept: Retention): string =>
   'days' in kept ? `${kept.days} days, in ${kept.by}` : `${kept.kept}: ${kept.why}`;
 
 test('the operations guide says of every table what the list says', () => {
-  const guide = readFileSync(
-    join(import.meta.dirname, '../../docs/operations.md'),
-    'utf8',
-  );
+  const guide = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
   const lines = guide.split('\n').filter((line) => /^\| `[a-z_]+` \|/.test(line));
   const written = Object.entries(retention).map(
     ([table, kept]) => `| \`${table}\` | ${received(kept)} |`,
