@@ -65,7 +65,7 @@ export const retention = {
   subscription_charge: money,
   token: money,
   audit_entry: forEver('PostgreSQL itself refuses to change or remove an entry'),
-  audit_text: forEver('what people wrote beside the audit log; it goes with an erasure'),
+  audit_text: forEver('texts of people that the audit log refers to; an erasure removes them'),
   reconciliation_run: forEver('proof that it was done'),
   reconciliation_part: { days: registriesKept_days, by: 'batches' },
   reconciliation_difference: { days: differencesKept_days, by: 'batches' },
