@@ -751,6 +751,7 @@ export type ApiRequest = {
   responseBody: Maybe<Scalars['String']['output']>;
 };
 
+/** A page of the log of requests, newest first. */
 export type ApiRequestPage = {
   nodes: Array<ApiRequest>;
   pageInfo: PageInfo;
