@@ -753,7 +753,9 @@ export type ApiRequest = {
 
 /** A page of the log of requests, newest first. */
 export type ApiRequestPage = {
+  /** The calls, newest first. */
   nodes: Array<ApiRequest>;
+  /** Whether older ones follow, and what they are read from. */
   pageInfo: PageInfo;
 };
 
