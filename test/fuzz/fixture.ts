@@ -52,6 +52,10 @@ export const closing = {
   items: [{ description: 'Tea', quantity: '1', price: 10_000, vat_code: 11 }],
 };
 
+/** The first of a list that has something a moment later. */
+const firstOf = ({ call }: Merchant, path: string): Promise<{ readonly id: string }> =>
+  eventually(async () => (await call('GET', path)).body.items[0], `something in ${path}`);
+
 /** Payments that were paid in advance, and their receipts. */
 const settlePrepaid = async (merchant: Merchant): Promise<readonly string[]> => {
   const [item] = closing.items;
@@ -104,14 +108,8 @@ const settle = async (service: Service): Promise<Tenant> => {
     'the token',
   );
   const link = await make('/links', { amount: 1_000 });
-  const logged = await eventually(
-    async () => (await merchant.call('GET', '/event-log')).body.items[0],
-    'an event in the log',
-  );
-  const called = await eventually(
-    async () => (await merchant.call('GET', '/requests')).body.items[0],
-    'a call in the log of requests',
-  );
+  const logged = await firstOf(merchant, '/event-log');
+  const called = await firstOf(merchant, '/requests');
   const ids = {
     payments: [paid.payment.id, other.payment.id],
     capture: await settleHolds(merchant),
