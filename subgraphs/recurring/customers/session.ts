@@ -13,7 +13,7 @@ import {
   string,
 } from 'valibot';
 import { modes, type Mode } from '../../kernel/rules/mode.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refusedMistakes, type Refused } from '../../kernel/rules/refusal.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import type { Keys } from '../../kernel/service/access/keys.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
@@ -48,15 +48,14 @@ export const newSession = (
   now: Temporal.Instant,
 ): CustomerSession | Refused => {
   const minutes = ttlMinutes ?? sessionTtl_default_min;
-  const mistake =
-    textMistake('customer_ref', customerRef, 1, customerRef_max_chars) ??
-    returnUrlMistake(returnUrl);
-  if (mistake) return refused('bad_request', mistake);
-  if (minutes < 1 || minutes > sessionTtl_max_min)
-    return refused(
-      'bad_request',
-      `ttl_minutes: expected an integer from 1 to ${sessionTtl_max_min}, got ${minutes}`,
-    );
+  const wrong = refusedMistakes([
+    textMistake('customer_ref', customerRef, 1, customerRef_max_chars),
+    returnUrlMistake(returnUrl),
+    minutes < 1 || minutes > sessionTtl_max_min
+      ? `ttl_minutes: expected an integer from 1 to ${sessionTtl_max_min}, got ${minutes}`
+      : null,
+  ]);
+  if (wrong) return wrong;
   const expiresAt = now.add({ minutes });
   return { merchantId, shopId, mode, customerRef, returnUrl: returnUrl ?? null, expiresAt };
 };
