@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { pay, payByCard } from '../support/buyer.ts';
 import { askGraph, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
+import { testPool } from '../support/database.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { advanceClock, readClock, setClock } from '../support/test-clock.ts';
 import { eventually } from '../support/eventually.ts';
@@ -142,6 +143,22 @@ describe('a shop with a test clock', () => {
         waited[index] >= delay && waited[index] <= delay * 1.2 + 1,
         `${waited[index]} s after ${delay}`,
       );
+  });
+
+  test('advances at once in more shops than the service has connections beside it', async () => {
+    const shops = await Promise.all(
+      Array.from({ length: 2 * testPool }, () => makeMerchant(service)),
+    );
+    const arrive = async (shop: Merchant): Promise<void> => {
+      await set(shop, 'Create', `, at: "${noon}"`);
+      const { payment } = await create(shop, { amount: 100 });
+      await advance(
+        shop,
+        Temporal.Instant.from(noon).add({ hours: 48 }).toString({ smallestUnit: 'millisecond' }),
+      );
+      assert.equal((await get(shop, payment.id)).status, 'expired');
+    };
+    await Promise.all(shops.map(arrive));
   });
 
   test('another shop, and what is on its way, are left alone', async () => {

@@ -24,8 +24,8 @@ export interface Database {
   /** The pool of the ORM and of the statements written by hand. */
   readonly pool: pg.Pool;
   /**
-   * Connections that are sessions of PostgreSQL itself, for locks that outlive a transaction: the
-   * same pool, unless there is a pooler in between.
+   * Connections that are sessions of PostgreSQL itself, for locks that outlive a transaction. They
+   * are a pool of their own: who holds a lock goes on with connections of `pool`.
    */
   readonly sessions: pg.Pool;
   readonly url: string;
@@ -47,8 +47,8 @@ export interface DatabaseOptions {
   readonly namedStatements?: boolean;
 }
 
-/** The relay has one, and each run of a job that keeps a test clock. */
-const sessions_max = 12;
+/** The relay has one, and each of the five test clocks that a process keeps at a time. */
+const sessions_max = 6;
 
 const openPool = (options: pg.PoolConfig): pg.Pool => {
   const pool = new pg.Pool(options);
@@ -98,10 +98,11 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
       ignoreRoutines: true,
     },
   });
-  const sessions =
-    directUrl && directUrl !== url
-      ? openPool({ connectionString: directUrl, max: sessions_max, keepAlive: true })
-      : pool;
+  const sessions = openPool({
+    connectionString: directUrl ?? url,
+    max: sessions_max,
+    keepAlive: true,
+  });
   const forget = watchPool(pool);
   const managers = new WeakMap<object, EntityManager>();
   const emOf = (call: object): EntityManager => {
@@ -111,7 +112,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   };
   const close = async (): Promise<void> => {
     forget();
-    if (sessions !== pool) await sessions.end();
+    await sessions.end();
     await orm.close(true);
     await pool.end();
   };
