@@ -1,6 +1,7 @@
 /**
  * PostgreSQL, the record of everything, as a process starts: opened and migrated.
  */
+import { isSpread } from './kernel/database/spread.ts';
 import { migrateQueues } from './kernel/queue/queues.ts';
 import type { Config } from './kernel/service/config/config.ts';
 import { runStep } from './kernel/service/http/stop-requests.ts';
@@ -44,6 +45,8 @@ export const openRecord = async (
   );
   stack.defer(() => database.close());
   await runStep(stopping, () => refuseOldServer(directUrl ?? url));
+  // A transaction that asked first would need a second connection for it.
+  await runStep(stopping, () => isSpread(database.pool));
   return { url: directUrl ?? url, database };
 };
 
