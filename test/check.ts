@@ -1,10 +1,9 @@
 /**
- * `npm run check`: types, lint, format, generated files, the tidy tests and the bijection of routes
+ * `npm run check`: lint and types, format, generated files, the tidy tests and the bijection of routes
  * and operations, side by side. One line for each part says how much it saw and how long it took; a
  * part that saw less than there is has failed, whatever it found. Exits with 1 when a part failed.
  */
 import { spawn } from 'node:child_process';
-import { dirname } from 'node:path';
 import { isGenerated, projectFiles, root, typescriptFiles } from './tidy/tree.ts';
 
 interface Part {
@@ -22,73 +21,12 @@ interface Part {
   readonly remedy: string;
 }
 
-const compiler = 'node_modules/typescript/bin/tsc';
-
-/** The whole project; it looks again only at what has changed and at what that changes. */
-const compileAll =
-  `${compiler} -p . --pretty false --listFiles --incremental --tsBuildInfoFile node_modules/.cache/types.json`.split(
-    ' ',
-  );
-
 /** The number that the pattern's first group finds; 0 when it finds none. */
 const numberIn = (pattern: RegExp) => (output: string) => Number(pattern.exec(output)?.[1] ?? 0);
 
-/** A line of `tsc --listFiles`: a file, not a finding. */
-const isListedFile = (line: string): boolean =>
-  /\.(d\.)?[cm]?[jt]sx?$|\.json$/.test(line) && !line.includes('): error ');
-
-/** What `tsc --listFiles` printed without the list. */
-const findings = (output: string): string =>
-  output
-    .split('\n')
-    .filter((line) => !isListedFile(line))
-    .join('\n');
-
-const ownFiles = (output: string, ending: string): number =>
-  output
-    .split('\n')
-    .filter(
-      (line) => isListedFile(line) && line.endsWith(ending) && !line.includes('/node_modules/'),
-    ).length;
-
-/** Scripts that run in a browser: they see a browser's globals, not Node's. */
-const browserScripts = projectFiles().filter((path) =>
-  /^(?!test\/).*\/browser\/[^/]+\.js$/.test(path),
-);
-
-/** Each folder of them has a configuration of its own. */
-const browserFolders = Map.groupBy(browserScripts, dirname);
-
-/** The compiler on one folder's configuration. */
-const types = (name: string, folder: string, ending: string, least: number): Part => ({
-  name,
-  command: [compiler, '-p', folder, '--pretty', 'false', '--listFiles'],
-  seen: (output) => ownFiles(output, ending),
-  unit: 'files',
-  least,
-  received: findings,
-  remedy: 'mend the types',
-});
-
-/** The console's program has a configuration of its own, too. */
-const ofConsole = (path: string): boolean => path.startsWith('console/src/');
-
 const parts = (): readonly Part[] => [
   {
-    ...types('types', '.', '.ts', typescriptFiles().filter((path) => !ofConsole(path)).length),
-    command: compileAll,
-  },
-  ...Array.from(browserFolders, ([folder, scripts]) =>
-    types(folder, folder, '.js', scripts.length),
-  ),
-  types(
-    'console',
-    'console',
-    '.tsx',
-    typescriptFiles().filter((path) => ofConsole(path) && path.endsWith('.tsx')).length,
-  ),
-  {
-    name: 'lint',
+    name: 'lint and types',
     command: ['node_modules/oxlint/bin/oxlint'],
     seen: numberIn(/ on (\d+) files/),
     unit: 'files',
