@@ -1,7 +1,6 @@
 /**
- * One call, checked in the order of the contract: route, key, allow-list, signature, live enabled,
- * rate limit, scope, body, and then the operation. The key and its address are checked before the
- * body is read (server.ts); everything else stands here, in that order.
+ * One call, checked in the order of docs/contract.md#order-of-checks. server.ts checks the key and
+ * the address before the body is read; this file checks the rest.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLError } from 'graphql';

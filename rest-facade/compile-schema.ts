@@ -1,4 +1,7 @@
-/** Compiles the contract's schemas, each once. Nothing is coerced; every mistake is reported. */
+/**
+ * Compiles the schemas of the OpenAPI description, each once. Values are not coerced; every mistake
+ * is reported.
+ */
 import {
   Ajv2020,
   type ErrorObject,

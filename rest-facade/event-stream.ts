@@ -18,7 +18,10 @@ import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
 import type { OpenStream } from './call.ts';
 import { EventWriter } from './event-writer.ts';
 
-/** Contract: a comment this often, so that nobody between takes the connection for dead. */
+/**
+ * The interval of comments (docs/contract.md#limits), so that proxies do not drop an idle
+ * connection.
+ */
 export const streamPing_ms = 25_000;
 /** How long a reader has to take the last words before its connection is cut. */
 const streamClose_ms = 800;

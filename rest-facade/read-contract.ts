@@ -1,11 +1,11 @@
 /**
- * Reads `schema/openapi.yaml`, as `schema/generated/contract.json` has it: what the edge validates
- * by, and what `/v1/public/openapi.json` serves.
+ * Reads the OpenAPI description from `schema/generated/contract.json`. Requests are validated by
+ * it, and `/v1/public/openapi.json` serves it.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The part of JSON Schema that the contract uses. */
+/** The part of JSON Schema that the description uses. */
 export interface Schema {
   readonly description?: string;
   readonly type?: string | readonly string[];
@@ -83,10 +83,7 @@ const find = (document: unknown, reference: string): unknown => {
   return found;
 };
 
-/**
- * The same document with every `$ref` replaced by what it names. The contract's references form no
- * circle.
- */
+/** The document with every `$ref` replaced by its target. References form no circle. */
 const dereference = (document: unknown): unknown => {
   const known = new Map<string, unknown>();
   const walk = (value: unknown): unknown => {
@@ -122,7 +119,7 @@ const readOperation = (
   };
 };
 
-/** Reads the contract. Throws when it cannot be read or a reference leads nowhere. */
+/** Reads the description. Throws if it cannot be read or a reference leads nowhere. */
 export const readContract = (): Contract => {
   const document: unknown = JSON.parse(
     readFileSync(join(import.meta.dirname, '../schema/generated/contract.json'), 'utf8'),

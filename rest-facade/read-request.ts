@@ -38,7 +38,7 @@ const canonical = (value: unknown): string => {
 const fingerprint = (asked: string, body: unknown): string =>
   hash('sha256', `${asked}\n${canonical(body ?? {})}`);
 
-/** Contract, "Limits". */
+/** See docs/contract.md#limits. */
 const idempotencyKey = /^[\x20-\x7e]{1,64}$/;
 const json = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
 

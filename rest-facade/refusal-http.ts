@@ -1,4 +1,4 @@
-/** HTTP meets the domain: one row for every code that an answer can have. Contract "Errors". */
+/** HTTP meets the domain: a row for each code of docs/contract.md#errors. */
 import type { FastifyReply } from 'fastify';
 import { refusalJson, type FirstUse } from '../schema/wire.ts';
 import {

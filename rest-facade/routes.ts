@@ -50,10 +50,7 @@ import { graphKindOf, type WebhookEvent } from '../subgraphs/kernel/rules/event.
 import { publicIdInAnyCase } from '../subgraphs/kernel/rules/uuid.ts';
 import type { Scope } from '../subgraphs/kernel/service/access/principal.ts';
 
-/**
- * A request that has passed the contract. Fields of body and query are camelCase, defaults are
- * filled in.
- */
+/** A valid request. Fields of body and query are camelCase, and defaults are filled in. */
 export interface ValidRequest<Body, Query> {
   /** The `{id}` of the path, lower case, with its prefix; '' where there is none. */
   readonly id: string;
@@ -101,7 +98,8 @@ export interface Route {
    */
   readonly kind: 'json' | 'list' | 'ledger' | 'stream';
   /**
-   * A scope that the body decides, beside those of the access row (contract: payouts by method).
+   * A scope that the body decides, in addition to those of the access row, as for payouts by
+   * method.
    */
   readonly bodyScope?: (body: unknown) => Scope | null;
   readonly variables: (request: ValidRequest<never, never>) => Readonly<Record<string, unknown>>;

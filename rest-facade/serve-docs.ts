@@ -1,6 +1,6 @@
 /**
- * The contract for people and programs: the guides under `/docs`, the reference and the pages
- * beside it, and `/v1/public/openapi.json`. None needs a key, and nothing is loaded from elsewhere.
+ * The documentation: the guides and pages under `/docs`, the reference, and
+ * `/v1/public/openapi.json`. None needs a key, and nothing is loaded from another host.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The REST API on a server: the table's routes behind the key, the contract and its pages. */
+/** The REST API on a server: the routes of the table behind their checks, and the documentation. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator } from '../gateway/callers/authenticate.ts';
 import { addressHeaders } from '../gateway/callers/rate-limit.ts';
@@ -29,8 +29,8 @@ declare module 'fastify' {
 }
 
 /**
- * Adds every documented route, `/docs`, `/v1/public/openapi.json`, and where banks notify
- * us. Throws when a route is not in the contract.
+ * Adds every documented route, `/docs`, `/v1/public/openapi.json`, and the addresses of bank
+ * notifications. Throws if the OpenAPI description lacks a route.
  */
 export const registerRestFacade = async (
   app: FastifyInstance,

@@ -1,7 +1,6 @@
 /**
- * Bodies against the contract: unknown fields, types, values. An optional field that is null is one
- * that was left out: typed clients send it so, and the answers have null for what is absent. Where
- * the contract gives null a meaning of its own, it stays.
+ * Validates bodies by the OpenAPI description. A null in an optional field counts as absent,
+ * because typed clients send it so; null stays where the description gives it a meaning.
  */
 import { compileSchema, type Check } from './compile-schema.ts';
 import type { Schema } from './read-contract.ts';
@@ -10,13 +9,13 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export interface BodyRules {
   /**
-   * The body as it is meant: without optional fields that are null. What is no object, and what the
-   * contract does not name, stays as it is.
+   * The body without optional fields that are null. Values that are not objects, and unknown
+   * fields, stay as they are.
    */
   meant(body: unknown): unknown;
-  /** What is wrong with a body, as the contract has it; nothing of one that fits. */
+  /** The mistakes of a body; none if it is valid. */
   readonly check: Check;
-  /** A body that fits, with GraphQL's field names and the contract's defaults. */
+  /** A valid body with GraphQL's field names and with defaults. */
   shape(body: Fields): Record<string, unknown>;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Query strings against the contract: unknown parameters, values, and bounds that contradict each
- * other.
- */
+/** Validates query strings: unknown parameters, values, and bounds that contradict each other. */
 import type { FieldMistake } from '../subgraphs/kernel/rules/refusal.ts';
 import { compileSchema } from './compile-schema.ts';
 import type { Parameter, Schema } from './read-contract.ts';

@@ -66,8 +66,8 @@ const compose = (): string => {
 };
 
 /**
- * Enums whose contract words hold a dot, which GraphQL's names cannot: inside a subgraph they are
- * the contract's words.
+ * Enums whose values have a dot in REST, which names of GraphQL cannot have. Inside a subgraph they
+ * are written as in REST.
  */
 const dottedEnums = ['LiveEventKind', 'WebhookEvent'];
 

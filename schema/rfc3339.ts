@@ -1,4 +1,4 @@
-/** Moments as text: RFC 3339 in UTC with milliseconds, as the contract has them. */
+/** Moments as text: RFC 3339 in UTC with milliseconds. */
 
 const day_ms = 86_400_000;
 

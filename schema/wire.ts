@@ -27,7 +27,6 @@ export type {
   RefundFieldsFragment,
 };
 
-/** Contract: Refund. */
 export const refundJson = (refund: RefundFieldsFragment) => ({
   id: refund.id,
   payment_id: refund.paymentId,
@@ -41,7 +40,6 @@ export const refundJson = (refund: RefundFieldsFragment) => ({
   completed_at: refund.completedAt,
 });
 
-/** Contract: Payment. */
 export const paymentJson = (payment: PaymentFieldsFragment) => ({
   id: payment.id,
   public_id: payment.publicId,
@@ -126,18 +124,15 @@ export const linkJson = (link: LinkFields) => ({
 });
 
 /**
- * Contract: POST /v1/public/tokens/{id}/charge answers succeeded, pending or failed: a charge that
- * the bank has not decided is `processing`, and `pending` here.
+ * A payment as the answer to a token charge (docs/contract.md#token-charges): `processing` is shown
+ * as `pending`.
  */
 export const chargeJson = (payment: WholePayment) => ({
   ...wholePaymentJson(payment),
   status: payment.status === 'processing' ? ('pending' as const) : payment.status,
 });
 
-/**
- * Contract: Payout, the recipient. Each method has its own fields; of a card nothing is shown but
- * its mask.
- */
+/** The recipient. Each method has its own fields; of a card only the mask is shown. */
 const recipientJson = ({ method, recipient }: PayoutFieldsFragment) => {
   switch (method) {
     case 'payouts_sbp':
@@ -154,7 +149,6 @@ const recipientJson = ({ method, recipient }: PayoutFieldsFragment) => {
   }
 };
 
-/** Contract: Payout. */
 export const payoutJson = (payout: PayoutFieldsFragment) => ({
   id: payout.id,
   merchant_id: payout.merchantId,
@@ -174,7 +168,6 @@ export const payoutJson = (payout: PayoutFieldsFragment) => ({
   completed_at: payout.completedAt,
 });
 
-/** Contract: Subscription. */
 export const subscriptionJson = (subscription: SubscriptionFieldsFragment) => ({
   id: subscription.id,
   merchant_id: subscription.merchantId,
@@ -194,7 +187,6 @@ export const subscriptionJson = (subscription: SubscriptionFieldsFragment) => ({
   created_at: subscription.createdAt,
 });
 
-/** Contract: Token. */
 export const tokenJson = (token: TokenFieldsFragment) => ({
   id: token.id,
   merchant_id: token.merchantId,
@@ -219,7 +211,7 @@ export const withPage = <Json extends object>(json: Json, payUrl: string | null)
 type LedgerNode = ListLedgerQuery['ledger']['nodes'][number];
 type Schedule = NonNullable<GetSubscriptionScheduleQuery['billingSubscription']>;
 
-/** Contract: Ledger entry. The order of the fields is that of the CSV's columns. */
+/** The order of the fields is the order of the CSV's columns. */
 export const ledgerEntryJson = (entry: LedgerNode) => ({
   id: entry.id,
   type: entry.type,
@@ -231,7 +223,6 @@ export const ledgerEntryJson = (entry: LedgerNode) => ({
   created_at: entry.createdAt,
 });
 
-/** Contract: Balance. */
 export const balanceJson = (balance: GetBalanceQuery['balance']) => ({
   balance: balance.balance,
   available: balance.available,
@@ -243,13 +234,11 @@ export const balanceJson = (balance: GetBalanceQuery['balance']) => ({
   })),
 });
 
-/** Contract: Rate entry. */
 export const rateJson = (rate: ListRatesQuery['rates'][number]) => ({
   method: rate.method,
   rate_bps: rate.rateBps,
 });
 
-/** Contract: SBP bank entry. */
 export const sbpBankJson = (bank: ListSbpBanksQuery['sbpBanks'][number]) => ({
   member_id: bank.memberId,
   name: bank.name,
@@ -290,7 +279,6 @@ const scheduledChargeJson = ({
   ];
 };
 
-/** Contract: GET /v1/public/subscriptions/{id}/schedule. */
 export const scheduleJson = (subscription: Schedule) => ({
   subscription_id: subscription.id,
   status: subscription.status,
@@ -316,7 +304,7 @@ export const requestJson = (request: ApiRequestFieldsFragment) => ({
   duration_ms: request.durationMs,
 });
 
-/** Contract, "Errors": the envelope of every answer that is not 2xx. */
+/** The envelope of every answer that is not 2xx (docs/contract.md#errors). */
 export const errorJson = (code: string, message: string) => ({ error: { code, message } });
 
 /** What an idempotency key was first used for, before or after it was printed. */

@@ -1,7 +1,7 @@
 /**
- * Authenticates requests. Contract "Authentication" 1 to 6. What a key needs beside itself is
- * checked in check-caller.ts. A bearer is read by the first reader that knows its form: the
- * operator's token, a merchant's key, a token of the OIDC issuer.
+ * Authenticates requests (docs/contract.md#authentication). The first reader that knows the form of
+ * a bearer token reads it: the operator's token, a merchant's key, a token of the OIDC issuer.
+ * check-caller.ts makes the further checks of a key.
  */
 import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';

@@ -1,7 +1,6 @@
 /**
- * What a request needs in addition to a merchant's key, in the order of the contract: an address of
- * the allow-list, the signature over the raw bytes, live mode. A signature that is missing is
- * refused, and one that is wrong although none is required.
+ * The checks of a request with a merchant's key, in this order: allow-list, signature over the raw
+ * bytes, live mode (docs/contract.md#order-of-checks).
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';

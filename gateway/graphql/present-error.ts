@@ -6,8 +6,8 @@ import type { GraphQLFormattedError } from 'graphql';
 import { refusalCodes } from '../../subgraphs/kernel/rules/refusal.ts';
 
 /**
- * Codes whose messages are written for the caller: those of the contract, and one that clients with
- * persisted queries (APQ) expect.
+ * Codes whose messages are written for callers: those of docs/contract.md#errors, and one that
+ * clients with persisted queries (APQ) expect.
  */
 const shownCodes: ReadonlySet<unknown> = new Set([
   ...refusalCodes,
@@ -21,7 +21,7 @@ const shownCodes: ReadonlySet<unknown> = new Set([
   'PERSISTED_QUERY_NOT_FOUND',
 ]);
 
-/** Codes of Apollo and GraphQL for a client's mistake, which become the contract's. */
+/** Codes of Apollo and GraphQL for a client's mistake, and the code that replaces each. */
 const badRequests: ReadonlySet<unknown> = new Set([
   'BAD_REQUEST',
   'BAD_USER_INPUT',

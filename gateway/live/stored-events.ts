@@ -44,7 +44,9 @@ type Stored = Omit<StreamedEvent, 'sequence' | 'kind' | 'subjectId'> & {
   readonly kind: LiveEventKind;
 };
 
-/** Each kind's payload begins with the id of its subject (contract "Realtime stream"). */
+/**
+ * The payload of each kind begins with the id of its subject (docs/contract.md#stream-payloads).
+ */
 const readEvent = ({ id, kind, payload, ...rest }: Stored): StreamedEvent => ({
   ...rest,
   sequence: id,

@@ -1,6 +1,6 @@
 /**
- * The hosted page: contract "States and transitions", "Buyer return". Server-rendered HTML under a
- * strict policy, one style, a few small modules; no framework and nothing from another host.
+ * The hosted page: server-rendered HTML under a strict policy, one style and a few small modules,
+ * without a framework and without anything from another host.
  */
 import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

@@ -1,7 +1,7 @@
 /**
- * Bodies as the log of requests keeps them: without personal data and secrets. What is shown is
- * what the contract names and the classification of texts (`free-texts`) does not; the value of
- * everything else is `***`, a field that nobody knows among them.
+ * Masks the bodies of the request log, which has no personal data and no secrets. A value is shown
+ * if the OpenAPI description has its field and `free-texts` does not classify it as personal; any
+ * other value is `***`.
  */
 import { erasedTexts } from '../../subgraphs/kernel/service/free-texts.ts';
 import { holdsCardNumber } from '../../subgraphs/kernel/rules/card-in-text.ts';

@@ -134,7 +134,7 @@ const openWaiting = () => {
   };
 };
 
-/** Opens the log; `known` are the names of fields that the contract has. */
+/** Opens the log. `known` are the field names of the OpenAPI description. */
 export const openRequestLog = (
   supergraph: Pick<Supergraph, 'operation'>,
   known: ReadonlySet<string>,

@@ -107,8 +107,7 @@ export const list =
     );
 
 /**
- * Routes that take everything without an amount, and by contract with 0 and null, too; JSON writes
- * NaN as null.
+ * Routes for which an absent amount, 0 and null mean everything; JSON writes NaN as null.
  */
 const ofParts: readonly string[] = [
   '/v1/public/payments/{id}/capture',

@@ -1,8 +1,7 @@
 /**
- * Cancels a payment. Contract POST /v1/public/payments/{id}/cancel: only a pending payment can be
- * cancelled so, else 409 not_pending; the hold of an authorized one is released
- * (`holds/release-hold`). An order that was registered with its bank is cancelled there afterwards,
- * where the bank can, and else left to lapse.
+ * Cancels a payment (docs/contract.md#payment-states). Only a pending payment is cancelled here;
+ * `holds/release-hold` releases the hold of an authorized one. If the bank already has the order,
+ * it is cancelled there afterwards, or left to expire where the bank cannot cancel.
  */
 import type { Database } from '../kernel/database/orm.ts';
 import { refused, type Refused } from '../kernel/rules/refusal.ts';

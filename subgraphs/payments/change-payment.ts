@@ -58,10 +58,7 @@ export const changePayment = async (
   throw new Error(`payment ${key.paymentId} was written by others ${races_max} times in a row`);
 };
 
-/**
- * What a new status publishes: to the stream always, to webhooks when it is final (contract
- * "Events").
- */
+/** What a new status publishes: always a stream event, and a webhook if the status is final. */
 export const statusEvents = (
   payment: Payment,
   refunds: readonly Refund[],

@@ -1,7 +1,7 @@
 /**
- * Creates a payment. Contract POST /v1/public/payments. The acquirer that will serve a live payment
- * of a fixed method is chosen first, so that nothing is created that nobody serves, and is given
- * the order at once where it takes orders before the buyer comes.
+ * Creates a payment (docs/contract.md#when-the-bank-is-called). For a live payment with a fixed
+ * method, the acquirer is chosen first, so that a payment without one is never created. If the
+ * acquirer accepts orders before the buyer comes, it receives the order at once.
  */
 import { newRowId } from '../kernel/database/new-id.ts';
 import type { Banks } from '../kernel/banks/route.ts';

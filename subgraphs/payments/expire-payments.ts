@@ -1,9 +1,8 @@
 /**
- * Ends what time has ended: links whose life is over, sessions without a final answer. Contract
- * "States and transitions". Thousands may end in the same minute: a round takes them under their
- * locks, passing over those that somebody else is writing, and writes all of them in one statement.
- * A session is asked about once more before it expires, so that a success that is not known here
- * yet is not lost; a bank that does not answer delays nobody, and is asked again afterwards.
+ * Expires payments whose link or session has ended (docs/contract.md#payment-states). Thousands may
+ * end in one minute: a round locks them, skips rows that are locked by others, and writes all in
+ * one statement. A session is queried once more before it expires, so that an unknown success is
+ * not lost. A bank that does not answer delays no other payment and is queried again later.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';

@@ -1,6 +1,6 @@
 /**
- * Reading payments and refunds: by id, by reference, as registries (contract GET
- * /v1/public/payments and /refunds).
+ * Reads payments and refunds, by id, by reference and as registries
+ * (docs/contract.md#reading-payments).
  */
 import type { FoundPage, ListedPage } from '../kernel/database/filtered-list.ts';
 import { loadByKey, type RowKey } from '../kernel/database/load-by-key.ts';

@@ -1,8 +1,8 @@
 /**
- * The statements that write a new payment, one or those of one moment: the row, its
- * `payment.created` event and, where the caller sent an idempotency key, the claim of that key. The
- * names of shop and terminal are frozen from the shop's own row (contract: terminal_name,
- * shop_name). A test proves that a statement writes what the entity describes.
+ * The statements that write one new payment, or several of the same moment: the row, its
+ * `payment.created` event, and the claim of its idempotency key. The names of shop and terminal are
+ * copied from the shop's row and stay. A test proves that a statement writes what the entity
+ * describes.
  */
 import { boundWait, insertClaim, tryKey, waitForKey } from '../kernel/database/idempotency.ts';
 import { columnNames, columns, type Statement } from '../kernel/database/statement.ts';

@@ -1,6 +1,6 @@
 /**
- * What stands before a new payout is made: its terms (contract), the operator's lists, the route,
- * and the bank's answer about the recipient. Nothing is written here, and nothing moves.
+ * The checks before a payout is created: its terms, the operator's lists, the route, and the bank's
+ * answer about the recipient. Nothing is written here, and no money moves.
  */
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { RecipientVerdict } from '../kernel/banks/payout-bank.ts';

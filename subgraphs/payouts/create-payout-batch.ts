@@ -1,8 +1,7 @@
 /**
- * Creates a batch of payouts. Contract POST /v1/public/payouts/batch. Each item stands alone, under
- * an idempotency key of its own. The batch is worked off in pages, each of them one transaction of
- * a few statements, however many items it has; what a page has made stays when a later one fails,
- * and the batch is completed by sending it again.
+ * Creates a batch of payouts (docs/contract.md#payout-batches). Each item stands alone, under an
+ * idempotency key of its own. The batch is written in pages, each in one transaction of a few
+ * statements. If a page fails, the earlier ones stay, and sending the batch again completes it.
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
@@ -33,7 +32,7 @@ const page_items = 100;
  * turn.
  */
 const cardPage_items = 20;
-/** What became of one item (contract: `results[]`). */
+/** The result of one item, for `results[]`. */
 export interface ItemResult {
   readonly index: number;
   readonly status: 'created' | 'failed' | 'duplicate';

@@ -1,9 +1,8 @@
 /**
- * Creates a payout. Contract POST /v1/public/payouts. The payout is written, and its money
- * reserved, before the bank is given anything: workers give SBP and account payouts to the bank
- * after the commit. A card's number may not wait anywhere, so that this call gives a card payout to
- * the bank itself, once; what becomes of one whose call did not end is in `rules/payout`
- * (`lostCard_s`).
+ * Creates a payout (docs/contract.md#payout-reservation). The payout is written and its money
+ * reserved before the bank is called. Workers send SBP and account payouts after the commit. A card
+ * number may not be stored, so this call sends a card payout itself, once; `lostCard_s` in
+ * `rules/payout` says what becomes of one whose call did not finish.
  */
 import { createHmac } from 'node:crypto';
 import { newRowId } from '../kernel/database/new-id.ts';

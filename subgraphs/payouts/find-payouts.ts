@@ -1,4 +1,4 @@
-/** Reading payouts: by id, by reference, as a registry (contract GET /v1/public/payouts). */
+/** Reads payouts: by id, by reference, as a registry. */
 import type { FoundPage } from '../kernel/database/filtered-list.ts';
 import { loadByKey } from '../kernel/database/load-by-key.ts';
 import { openList } from '../kernel/database/open-list.ts';

@@ -57,7 +57,7 @@ const openWorthAsking = (): ((payout: Payout) => boolean) => {
   };
 };
 
-/** Contract: payout create response. A replay shows it as it is now. */
+/** The response to a create. A replay shows the payout as it is now. */
 const createdView = ({ banks }: PayoutsParts, { payout, replayed }: CreatedPayout) => {
   const bank = banks.bankOf(payout);
   return {

@@ -5,7 +5,7 @@ import { refusalCodes, refused, type RefusalCode } from '../../subgraphs/kernel/
 import { payoutScopes } from '../../subgraphs/kernel/service/access/access.ts';
 import { openSmallEdge, payment } from './small-edge.ts';
 
-/** Contract "Errors", by hand. */
+/** The table of docs/contract.md#errors, by hand. */
 const statuses: Record<RefusalCode, number> = {
   bad_request: 400,
   signature_required: 400,

@@ -1,6 +1,6 @@
 /**
- * Back to the shop (contract "Buyer return"), and what must do no harm: two tabs, double clicks, a
- * broken network, no JavaScript.
+ * Back to the shop (docs/contract.md#buyer-return), and what must do no harm: two tabs, double
+ * clicks, a broken network, no JavaScript.
  */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';

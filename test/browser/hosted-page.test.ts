@@ -1,7 +1,4 @@
-/**
- * The buyer's way through the hosted page, in a real browser on the real service. Contract "States
- * and transitions", "Buyer return".
- */
+/** The buyer's way through the hosted page, in a real browser on the real service. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';

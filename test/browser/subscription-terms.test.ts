@@ -1,6 +1,6 @@
 /**
- * Who binds a subscription reads its terms first: plan, price, trial, first charge, how to cancel;
- * and the same on the receipt. Contract "Subscription".
+ * A buyer who binds a subscription first reads its terms (plan, price, trial, first charge, how to
+ * cancel), and finds them on the receipt.
  */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';

@@ -1,7 +1,4 @@
-/**
- * A shop that lives by a test clock, as its merchant and an operator see it. Contract "States and
- * transitions", "Webhooks".
- */
+/** A shop with a test clock, as its merchant and an operator see it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { pay, payByCard } from '../support/buyer.ts';

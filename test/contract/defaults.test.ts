@@ -1,4 +1,4 @@
-/** The contract's documents state what a new payment is without a field, as the rules have it. */
+/** The API documents state the defaults of a new payment that the rules have. */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { Kind, valueFromASTUntyped } from 'graphql';

@@ -62,7 +62,7 @@ const readSubject = async (
 
 /**
  * Whether a webhook holds exactly what GET answers now, while the object has not changed since the
- * event. Contract "Webhooks": `data` is the whole object, with the fields of GET.
+ * event.
  */
 const isAsGetAnswers = async (
   merchant: Merchant,

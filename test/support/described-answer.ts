@@ -41,7 +41,7 @@ const ajv = new Ajv2020({
     int64: { type: 'number', validate: (value: number) => Number.isSafeInteger(value) },
     double: true,
     uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
-    // Contract, conventions: RFC 3339 in UTC.
+    // RFC 3339 in UTC.
     'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
     date: /^\d{4}-\d\d-\d\d$/,
     uri: (text: string) => URL.canParse(text),
@@ -73,7 +73,7 @@ const validatorOf = (schema: Schema): ValidateFunction => {
   return known;
 };
 
-/** What an answer of REST must say whatever was asked: the envelope of contract "Errors". */
+/** What every error of REST has: the envelope of docs/contract.md#errors. */
 const envelope = ajv.compile({
   type: 'object',
   required: ['error'],

@@ -87,15 +87,27 @@ const anchorOf = (heading: string): string =>
     .replaceAll(/[^\p{L}\p{N}_\s-]/gu, '')
     .replaceAll(/\s/g, '-');
 
+/** Whether the text of a guide has a heading with this anchor. */
+const hasAnchor = (guide: string, anchor: string): boolean =>
+  [...guide.matchAll(/^#+ (.+)$/gm)].some(([, text = '']) => anchorOf(text) === anchor);
+
 /** Links of a guide to sections that do not exist; `read` gives the text of a guide. */
 const deadAnchors = (path: string, read: (path: string) => string): readonly string[] => {
   const links = read(path).matchAll(/\]\(([^)#\s:]*)#([^)\s]+)\)/g);
   return [...links].flatMap(([, link = '', anchor = '']) => {
     const guide = link === '' ? path : posix.join(posix.dirname(path), link);
-    const headings = [...read(guide).matchAll(/^#+ (.+)$/gm)].map(([, text = '']) => text);
-    return headings.map(anchorOf).includes(anchor) ? [] : [`${link}#${anchor}`];
+    return hasAnchor(read(guide), anchor) ? [] : [`${link}#${anchor}`];
   });
 };
+
+/** Sections of documents that the comments of a file name and that do not exist. */
+const deadSections = (text: string): readonly string[] =>
+  [...text.matchAll(/\b(docs\/[\w-]+\.md)(?:#([\w-]+))?/g)].flatMap(
+    ([link, path = '', anchor = '']) => {
+      const leads = files.includes(path) && (anchor === '' || hasAnchor(readText(path), anchor));
+      return leads ? [] : [link];
+    },
+  );
 
 describe('links', () => {
   const faultsOf = (
@@ -131,5 +143,15 @@ describe('links', () => {
     t.diagnostic(`${texts.length} files`);
     assert.ok(texts.length > 500, `saw only ${texts.length} files`);
     assert.deepEqual(faultsOf(texts, deadNames), []);
+  });
+
+  test('every section of a document that code names exists', () => {
+    const code = files.filter(
+      (path) => /\.(?:ts|tsx|sql|mjs|graphql|yaml)$/.test(path) && !isGenerated(path),
+    );
+    assert.deepEqual(
+      faultsOf(code, (_, text) => deadSections(text)),
+      [],
+    );
   });
 });

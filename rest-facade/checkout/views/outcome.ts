@@ -9,7 +9,10 @@ import { arrow, printer, seals } from './icons.ts';
 import { receiptView } from './receipt.ts';
 import { savingWords } from './saving.ts';
 
-/** Contract "Buyer return": about 2 seconds after the success screen, at once after the others. */
+/**
+ * How long the success screen is shown; other outcomes return at once
+ * (docs/contract.md#buyer-return).
+ */
 const successShown_ms = 2_000;
 
 export type FinalStatus = Exclude<Checkout['status'], 'pending' | 'processing'>;

@@ -1,7 +1,4 @@
-/**
- * The record of an ended payment for its buyer: when, how, what was given back and why.
- * Contract "Refund": the reason is shown to the buyer.
- */
+/** The buyer's record of an ended payment: when, how, what was refunded, and the reason. */
 import type { Checkout } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';
 import { formatDay, formatTime } from '../format-time.ts';

@@ -1,6 +1,6 @@
 /**
- * A payment that binds the buyer's method: what the shop saves, and what becomes of the money.
- * Contract "Token".
+ * A payment that binds the buyer's method: what the shop saves, and what becomes of the money
+ * (docs/contract.md#tokens).
  */
 import type { Checkout } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';

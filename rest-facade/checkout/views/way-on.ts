@@ -13,8 +13,8 @@ export const shopLink = ({ shopSite }: Checkout, words: Words): Piece => {
 };
 
 /**
- * What a buyer who is stuck may do. The contract lets nobody change a method that is fixed, so
- * another one needs another payment; and who has confirmed must not pay twice.
+ * What a buyer who is stuck can do. A fixed method cannot be changed, so another method needs
+ * another payment; and a buyer who has confirmed must not pay twice.
  */
 export const wayOnView = (checkout: Checkout, words: Words): Html => {
   const { title, text } =

@@ -1,14 +1,15 @@
 /**
- * Routing: which banks may serve an operation, the preferred one first. Contract "Modes".
+ * Chooses the banks that may serve an operation, the preferred one first
+ * (docs/contract.md#test-and-live).
  *
- * Test mode always uses the simulator. In live mode a shop's routes name connectors of this
- * installation, and each connector declares what it can do. A shop without a route is refused with
- * `route_not_configured`, and so is one whose bank has no account for the merchant. A shop whose
- * routes lead only to banks that cannot do it is refused with `method_unsupported`.
+ * Test mode always uses the simulator. In live mode the routes of a shop name connectors, and each
+ * connector declares what it can do. Without a route, or without an account for the merchant at the
+ * routed bank, the answer is `route_not_configured`. If no routed bank can do it, the answer is
+ * `method_unsupported`.
  *
- * A later bank is tried only when the earlier one certainly did not accept the order
- * (`unaccepted`), never when the result is unknown. The operation's row names its bank before that
- * bank is called.
+ * The next bank is tried only if the one before it certainly did not accept the order
+ * (`unaccepted`), never if the result is unknown. The row of the operation names its bank before
+ * that bank is called.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { buyerMethods, currenciesOf, type BuyerMethod } from '../rules/buyer.ts';

@@ -1,7 +1,6 @@
 /**
- * The SBP directory. Contract GET /v1/public/banks/sbp: sorted by name; a helper for forms, not an
- * allow-list. What an acquirer has listed stands over the list that comes with the service;
- * participants that it does not name stay.
+ * The directory of SBP participants (docs/contract.md#sbp-directory). An acquirer's list replaces
+ * entries of the built-in one; participants that it does not name stay.
  */
 import type { Database } from '../database/orm.ts';
 import { SbpBankEntity } from './entities.ts';

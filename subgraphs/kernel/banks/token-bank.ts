@@ -1,7 +1,7 @@
 /**
- * The part of the port that saves a buyer's method and charges it again without the buyer. A method
- * is saved by a session whose order has `save`; the approved answer then brings the bank's
- * reference of it. Contract "Token".
+ * The part of the port that saves a buyer's method and charges it later without the buyer
+ * (docs/contract.md#tokens). An order with `save` saves the method; the approved answer then
+ * carries the bank's reference to it.
  */
 import type { MinorUnits } from '../rules/money.ts';
 import type { ReceiptTerms } from '../rules/receipt.ts';

@@ -1,8 +1,8 @@
 /**
- * Ids of rows that come in large numbers: payments and what belongs to them, events, postings,
- * deliveries. A UUIDv4 by its form, as the contract has it, whose first 48 bits are the time, so
- * that the rows of one moment share the pages of an index. The other 74 bits are random. Whatever
- * opens something by itself (a link, a session, a secret) is not made here.
+ * Ids of rows that come in large numbers: payments and their rows, events, postings, deliveries.
+ * They have the form of a UUIDv4. The first 48 bits are the time, so that the rows of one moment
+ * share the pages of an index; the other 74 bits are random. Ids that grant access (a link, a
+ * session, a secret) are not made here.
  */
 import { randomUUID } from 'node:crypto';
 

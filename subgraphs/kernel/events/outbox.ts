@@ -31,8 +31,7 @@ export interface OutboxEvent {
 }
 
 /**
- * A row of `event` for `insertEvents`. Contract "Webhooks": the body is `id`, `event`,
- * `created_at`, `data`; the id is the same at every endpoint.
+ * A row of `event` for `insertEvents`. Its body and id are those of docs/contract.md#body-and-id.
  */
 export const eventRow = (event: OutboxEvent): object => {
   const id = newRowId();

@@ -4,13 +4,11 @@
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 
-/** The methods that have a rate (contract "Rate entry"). */
+/** The methods whose rates the API lists. */
 const ratedMethods = ['sbp', 'cards', 'tpay', 'sberpay', 'recurrent'] as const;
 export type RatedMethod = (typeof ratedMethods)[number];
 
-/**
- * What operators set rates of: payouts have rates, too, which the contract's list does not show.
- */
+/** What operators set rates for: the listed methods, and payouts, which the API does not list. */
 export const settableMethods = [
   ...ratedMethods,
   'payouts_sbp',
@@ -36,7 +34,7 @@ const list: Statement = {
     from unnest($4::text[]) with ordinality as m(method, position) order by m.position`,
 };
 
-/** The rates of a shop at a moment, one per method, in the contract's order. */
+/** The rates of a shop at a moment, one per method, in the order of the API. */
 export const ratesOf = (
   runner: Runner,
   shop: { merchantId: string; shopId: string },

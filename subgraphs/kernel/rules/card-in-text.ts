@@ -1,7 +1,7 @@
 /**
- * Card numbers in free texts. A merchant may put one into an order id, a description or metadata,
- * and gets it back as it was sent (contract "Metadata"); in logs, traces, the audit log, alerts and
- * on consoles it is masked, with this file alone.
+ * Card numbers in free texts. A merchant gets an order id, a description or metadata back as it was
+ * sent (docs/contract.md#reserved-metadata). Logs, traces, the audit log, alerts and consoles mask
+ * the number, with this file alone.
  */
 import { isCardNumber } from './card.ts';
 import { isUuid, uuidForm } from './uuid.ts';

@@ -1,8 +1,7 @@
 /**
- * Events. Contract "Events": webhook events are final facts, stream kinds include intermediate
- * changes; two different lists. The graph's subscriptions know one kind more than the contract's
- * stream does: consoles follow subscriptions, too. Payloads of the kinds: contract "Realtime
- * stream".
+ * Events. Webhook events (docs/contract.md#webhooks) are final facts; stream kinds
+ * (docs/contract.md#stream-payloads) include intermediate changes. The graph's subscriptions know
+ * one kind more than the REST stream.
  */
 import type { Mode } from './mode.ts';
 
@@ -14,8 +13,8 @@ export const streamKinds = [
   'refund.created',
 ] as const;
 /**
- * The kinds of the graph's subscriptions: those of the contract's stream, and what a subscription
- * comes to.
+ * The kinds of the graph's subscriptions: those of the REST stream, and status changes of
+ * subscriptions.
  */
 export const liveKinds = [...streamKinds, 'subscription.status_changed'] as const;
 export type LiveKind = (typeof liveKinds)[number];

@@ -1,4 +1,4 @@
-/** The merchant's own pairs beside an object (contract "Limits"). */
+/** The merchant's own pairs on an object, within docs/contract.md#limits. */
 import { textMistake } from './text-mistake.ts';
 
 export type Metadata = Readonly<Record<string, string>>;

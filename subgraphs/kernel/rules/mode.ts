@@ -1,3 +1,3 @@
-/** Contract, "Modes": a key's prefix decides whether a simulator or a real acquirer answers. */
+/** The prefix of a key decides its mode (docs/contract.md#test-and-live). */
 export const modes = ['test', 'live'] as const;
 export type Mode = (typeof modes)[number];

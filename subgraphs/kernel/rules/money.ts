@@ -1,13 +1,13 @@
 /**
- * Money. Contract: amounts are integers in minor currency units. 1 to 2^53-1 on input, bigint
- * inside. An amount is never negative: direction belongs to the posting.
+ * Money: minor units, bigint inside, never negative; direction belongs to the posting.
+ * docs/contract.md#money-on-the-wire has the limits.
  */
 declare const unit: unique symbol;
 
 /** An amount in minor units (kopecks for RUB, cents for USD), never negative. */
 export type MinorUnits = bigint & { readonly [unit]: 'minor units' };
 
-/** The currency of what names no other: payouts and charges are always in it (contract). */
+/** The currency of an amount that names none. Payouts and charges are always in it. */
 export const defaultCurrency = 'RUB';
 
 /** The largest amount that every JSON reader keeps exact: 2^53-1. */

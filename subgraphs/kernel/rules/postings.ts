@@ -1,7 +1,6 @@
 /**
- * Accounting policy: the list of postings per business fact, in the words of an accountant. The
- * contract names the types of ledger entries, and the fee. Every posting moves one amount from one
- * account to another, so the books balance by construction.
+ * Accounting policy: the postings of each business fact, readable by an accountant. Every posting
+ * moves one amount from one account to another, so the books balance by construction.
  */
 import type { MinorUnits } from './money.ts';
 
@@ -19,7 +18,7 @@ export const accounts = [
 ] as const;
 export type Account = (typeof accounts)[number];
 
-/** What merchants see: contract "Ledger entry". */
+/** The types of movements that merchants see (docs/contract.md#balance-and-ledger). */
 export const ledgerTypes = [
   'payment',
   'fee',

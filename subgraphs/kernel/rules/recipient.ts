@@ -1,6 +1,4 @@
-/**
- * Who receives a payout, by the way that the money goes. Contract "Payouts": the three variants.
- */
+/** The recipient of a payout, in three variants by method. */
 
 /** To a phone by SBP. */
 export interface SbpRecipient {

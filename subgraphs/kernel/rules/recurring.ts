@@ -1,6 +1,6 @@
 /**
- * The words that payments and recurring billing share: what a payment of a saved method is for, and
- * when a method can be saved. Contract "Token" and "Subscription".
+ * Terms that payments and recurring billing share: the purpose of a payment of a saved method, and
+ * when a method can be saved (docs/contract.md#tokens).
  */
 import { createHash } from 'node:crypto';
 import type { Mode } from './mode.ts';
@@ -29,7 +29,7 @@ export const isBinding = (kind: RecurringKind | null): boolean =>
 export const isCharge = (kind: RecurringKind | null): boolean =>
   kind === 'token_charge' || kind === 'subscription_charge';
 
-/** What a verification is made of: 1 RUB (contract "Token"). */
+/** The amount of a verification (docs/contract.md#tokens). */
 export const verificationAmount = 100n;
 
 /**
@@ -51,9 +51,9 @@ export const savedMethod = (text: string | null): SavedMethod | null => {
 };
 
 /**
- * The id of the payment that a key makes: the same for ever, so that the table's own key makes it
- * once. It has the form of a UUIDv4, as the contract demands of ids, and reveals nothing of the
- * key. Keys of merchants live elsewhere and cannot collide with these.
+ * The id of the payment that a key makes. It is always the same, so that the table's own key makes
+ * the payment once. It has the form of a UUIDv4 and reveals nothing about the key. Keys of
+ * merchants are stored elsewhere and cannot collide with these.
  */
 export const recurringPaymentId = (
   merchantId: string,

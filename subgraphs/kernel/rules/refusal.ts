@@ -1,5 +1,6 @@
 /**
- * Refusals: the closed list of contract "Errors". A refusal is a value; a broken invariant throws.
+ * Refusals: the closed list of docs/contract.md#errors. A refusal is a value; a broken invariant
+ * throws.
  */
 export const refusalCodes = [
   'bad_request',
@@ -65,7 +66,7 @@ export const fieldMistakes_max = 20;
 
 const inField = /^(?:a (?:name|value) in )?([a-z]\w*(?:\.[\w-]+|\[\d+\])*): (.+)$/s;
 
-/** The field that a message begins with, by the form of the contract; none where it names none. */
+/** The field that a message begins with; null if it names none. */
 export const fieldsOf = (code: string, message: string): FieldMistake[] => {
   const [, path, words] = (code === 'bad_request' && inField.exec(message)) || [];
   return path !== undefined && words !== undefined ? [{ path, message: words }] : [];

@@ -1,7 +1,8 @@
 /**
- * What is kept how long: every table is in this list (a test compares it with the schema, and
- * docs/operations.md with it). The contract settles idempotency keys; resuming needs a day of events,
- * and the retries of webhooks four days; the rest is decided here. Money is never removed.
+ * How long each table is kept. A test compares this list with the schema and with
+ * docs/operations.md#retention. Idempotency keys have a promised time
+ * (docs/contract.md#how-long-keys-are-kept), resuming a stream needs a day of events, and retries
+ * of webhooks need four days. Money is never removed.
  */
 
 /**

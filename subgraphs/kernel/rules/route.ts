@@ -1,7 +1,6 @@
 /**
- * Routes to banks. Contract "Modes" and "Errors" (`route_not_configured`): in live mode a shop's
- * routes decide, for each operation and method, which connector serves it; in test mode the
- * simulator always does.
+ * Routes to banks: in live mode the routes of a shop decide which connector serves an operation and
+ * method; in test mode the simulator does (docs/contract.md#test-and-live).
  */
 const bankOperations = ['payment', 'refund', 'payout', 'recurrent'] as const;
 export type BankOperation = (typeof bankOperations)[number];

@@ -1,7 +1,7 @@
 /**
- * A shop's API keys. Contract "Authentication" 1 and 2: several to a shop, each revoked by itself;
- * the whole key is shown once and kept hashed. What is cached of a merchant's keys is forgotten in
- * every process when one is revoked: bus topic `keys`, after the commit.
+ * The API keys of a shop (docs/contract.md#authentication). A key is shown once and stored as a
+ * hash. Revoking one clears the cached keys of the merchant in every process, by the bus topic
+ * `keys` after the commit.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';

@@ -1,6 +1,6 @@
 /**
- * API keys. Contract "Authentication" 2: `sk_test_<6 chars>_<secret>` and `sk_live_<6
- * chars>_<secret>`. Keys are random, so a plain SHA-256 is how they are kept.
+ * API keys (docs/contract.md#authentication). Keys are random, so a plain SHA-256 is enough to
+ * store them.
  */
 import { createHash } from 'node:crypto';
 import type { Mode } from '../../kernel/rules/mode.ts';
@@ -27,12 +27,12 @@ export const makeKey = (
 };
 
 /**
- * A secret that a merchant signs its requests with, made of 32 random bytes (contract
- * "Authentication" 6: prefix thm_).
+ * A secret with which a merchant signs requests (docs/contract.md#request-signatures), made of 32
+ * random bytes.
  */
 export const makeSigningSecret = (random: Uint8Array): string => `thm_${letters(random)}`;
 
-/** A webhook secret made of 32 random bytes (contract "Webhooks": prefix whs_). */
+/** A secret for webhooks (docs/contract.md#webhook-target), made of 32 random bytes. */
 export const makeWebhookSecret = (random: Uint8Array): string => `whs_${letters(random)}`;
 
 /** Of a key what decides whether it works. */

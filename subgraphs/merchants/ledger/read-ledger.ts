@@ -1,6 +1,6 @@
 /**
- * The ledger as merchants see it: movements on the merchant account of a shop, signed. Contract GET
- * /v1/public/ledger.
+ * The ledger that merchants read: signed movements on a shop's merchant account
+ * (docs/contract.md#balance-and-ledger).
  */
 import type { ListedPage } from '../../kernel/database/filtered-list.ts';
 import { openList } from '../../kernel/database/open-list.ts';

@@ -1,7 +1,6 @@
 /**
- * Settlements and adjustments: movements on a merchant's account that an operator books. A
- * reference is booked once, however often and at however many places at once it is sent. Contract
- * "Ledger entry": a withholding is negative.
+ * Settlements and adjustments that an operator books on a merchant's account. A reference is booked
+ * once, however many concurrent calls carry it. A withholding is negative.
  */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';

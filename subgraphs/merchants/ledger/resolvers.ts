@@ -10,7 +10,7 @@ import { readBalances, type ShopBalanceRow } from '../../kernel/ledger/balance.t
 import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
 import { pageOfLedger } from './read-ledger.ts';
 
-/** Contract "Balance": the sum over the shops, and each shop's part. */
+/** The sum over the shops, and each shop's part (docs/contract.md#balance-and-ledger). */
 const balanceOf = (shops: readonly ShopBalanceRow[], currency: string) => {
   const sum = (amounts: readonly bigint[]): bigint =>
     amounts.reduce((total, amount) => total + amount, 0n);

@@ -1,6 +1,6 @@
 /**
- * What may be set in the cabinet. Contract "Webhook endpoint" and "Webhooks". An overlap of at most
- * 24 hours.
+ * The limits of cabinet settings, such as the overlap of webhook secrets
+ * (docs/contract.md#rotation).
  */
 import { charactersOf } from '../../kernel/rules/text-mistake.ts';
 import type { SignatureFormat } from '../webhooks/rules.ts';

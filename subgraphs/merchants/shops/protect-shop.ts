@@ -1,8 +1,8 @@
 /**
- * What protects a shop beside its keys. Contract "Authentication" 4, 6 and 7: the addresses that
- * may call, the switch for request signatures, and the secret that they are made with (`thm_...`),
- * which has nothing to do with those of webhooks. Changes hold in every process at once: bus topic
- * `keys`.
+ * The protection of a shop in addition to its keys: its allow-list
+ * (docs/contract.md#caller-address), whether signatures are required, and their secret
+ * (docs/contract.md#request-signatures). A change takes effect in every process at once, by the bus
+ * topic `keys`.
  */
 import type { AuditVerb } from '../../kernel/rules/audit-action.ts';
 import { randomBytes } from 'node:crypto';

@@ -1,8 +1,7 @@
 /**
- * Webhook endpoints as the cabinet makes and changes them. Contract "Webhook endpoint" and
- * "Webhooks". Each change leaves its audit entry; secrets are shown once and kept encrypted. What
- * is already on its way follows the endpoint: a new address, signature or secret holds for the next
- * attempt.
+ * Creates and changes webhook endpoints in the cabinet (docs/contract.md#webhooks). Each change has
+ * an audit entry. Secrets are shown once and stored encrypted. Pending deliveries follow the
+ * endpoint: a new address, signature or secret applies to the next attempt.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';

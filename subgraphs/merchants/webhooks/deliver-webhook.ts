@@ -1,6 +1,7 @@
 /**
- * Delivering webhooks: send what has been claimed (`claim-deliveries.ts`), store what came of it. A
- * lane is what is isolated from what: see `lane-name.ts`. Contract "Webhooks".
+ * Delivers webhooks (docs/contract.md#delivery): sends the deliveries that `claim-deliveries.ts`
+ * claimed and stores the results. `lane-name.ts` defines the lanes, which isolate receivers from
+ * each other.
  */
 import type { Dispatcher } from 'undici';
 import { isPassing } from '../../kernel/alerts/set-aside.ts';

@@ -1,6 +1,6 @@
 /**
- * From events to deliveries. Contract "Webhooks": events of one shop go to that shop's endpoints
- * whose filter lets them through; a payment's own `webhook_url` replaces them.
+ * Makes deliveries from events: events of a shop go to the endpoints of that shop whose filter
+ * passes them, or to the payment's own address (docs/contract.md#webhook-target).
  */
 import { newRowIdInSql } from '../../kernel/database/new-id.ts';
 import { isWanted } from '../../kernel/events/outbox.ts';

@@ -14,9 +14,9 @@ const fixedHeaders = (id: string) => ({
 });
 
 /**
- * Contract "Webhooks", request headers; those of an endpoint marked `standard` are of the Standard
- * Webhooks specification (additions, 5). The timestamp is the real one, whatever clock the retries
- * follow: the receiver compares it with its own. Throws when a secret cannot be read.
+ * The headers of docs/contract.md#webhook-signatures. The timestamp is the real time, even for a
+ * shop with a test clock, since the receiver compares it with its own clock. Throws when a secret
+ * cannot be read.
  */
 export const signedHeaders = (
   vaultKey: Keys,

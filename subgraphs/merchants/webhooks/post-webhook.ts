@@ -1,6 +1,6 @@
 /**
- * One POST to a receiver. Contract "Webhooks": success is decided by the status; the answer's body
- * is only kept for the merchant to read.
+ * One POST to a receiver. The status decides success; the body of the response is kept only for the
+ * merchant to read.
  */
 import type { Dispatcher } from 'undici';
 import { webhookAnswerKept_max_chars, webhookAnswerRead_max_bytes } from './rules.ts';

@@ -1,7 +1,6 @@
 /**
- * Resending webhooks from the cabinet. Contract "Webhooks": after the last retry an event can be
- * resent by hand. The same bytes and id, a fresh `t` and signature. A resend begins the schedule of
- * retries anew; the numbers of the attempts go on.
+ * Resends webhooks from the cabinet (docs/contract.md#delivery). A resend starts the retry schedule
+ * again; the numbering of attempts continues.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isUuid } from '../../kernel/rules/uuid.ts';

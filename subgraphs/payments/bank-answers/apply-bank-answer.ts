@@ -1,9 +1,9 @@
 /**
- * Applies a bank's answer to a payment, whatever brought it: the call itself, a callback, a poll,
- * an operator. Contract "States and transitions: Payment". An unknown answer changes no state. A
- * success that comes too late is returned. The fee is taken on success. A captured hold succeeds by
- * `holds/apply-hold-answer`; an order that is declined while its payment is made fails by
- * `create-early-order`, which uses `decline` of this file.
+ * Applies a bank's answer to a payment (docs/contract.md#payment-states), whatever its source: the
+ * call itself, a callback, a query or an operator. This is where a bank's refusal becomes `failed`.
+ * An unknown answer changes no state. A late success is refunded. The fee is taken on success. Two
+ * files handle other answers: `holds/apply-hold-answer` the capture of a hold, and
+ * `create-early-order` a refusal during the create, with `decline` of this file.
  */
 import type { Database } from '../../kernel/database/orm.ts';
 import type { BankAnswer, FoundSession } from '../../kernel/banks/bank-answer.ts';

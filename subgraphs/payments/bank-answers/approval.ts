@@ -34,7 +34,7 @@ export const acceptedPatch = (
     savedReference: savedBy(payment, savedReference) ?? payment.savedReference,
   }) satisfies PaymentPatch;
 
-/** Contract "Reserved metadata keys": `bank_ref` in live mode. */
+/** `bank_ref` of a live payment (docs/contract.md#reserved-metadata). */
 export const bankRefMetadata = (
   { mode }: Pick<Payment, 'mode'>,
   reference: string,

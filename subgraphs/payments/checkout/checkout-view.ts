@@ -56,8 +56,8 @@ const siteOf = (address: string | null): string | null =>
   (address && URL.parse(address)?.origin) || null;
 
 /**
- * Contract "Refund": the reason is shown to the buyer on the receipt. To whom a method was only
- * proved, nothing was sold and nothing given back.
+ * The reason of a refund, which the buyer's receipt shows. A verification of a method sold nothing,
+ * so its return has no reason.
  */
 const refundsShown = ({ verification }: Payment, refunds: readonly Refund[]) =>
   verification

@@ -13,9 +13,9 @@ import { planMetadata, planOf } from '../rules/plan.ts';
 import type { PaymentKey } from '../store-payment.ts';
 
 /**
- * Fixes the method of a payment created with `any`. No webhook, no event (contract). Choosing the
- * same again is fine. Refuses with `method_unsupported` a method that does not take the payment's
- * currency, or by which the money of a payment that is captured later cannot be held.
+ * Fixes the method of a payment created with `any`, without a webhook or an event. Choosing the
+ * same method again is allowed. Refuses with `method_unsupported` a method that does not take the
+ * currency of the payment, or that cannot hold money for a manual capture.
  */
 export const chooseMethod = async (
   database: Database,

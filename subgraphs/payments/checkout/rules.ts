@@ -1,6 +1,6 @@
 /**
- * What the hosted page offers. Contract "States and transitions": while the method is `any` the
- * buyer chooses. A tester may re-plan.
+ * What the hosted page offers: the choice of a method while it is `any`, and another outcome in
+ * test mode.
  */
 import { buyerMethods, type BuyerMethod } from '../../kernel/rules/buyer.ts';
 import type { RecurringKind } from '../../kernel/rules/recurring.ts';
@@ -14,9 +14,8 @@ export const buyerMethod = (method: PaymentMethod): BuyerMethod | null =>
   buyerMethods.find((candidate) => candidate === method) ?? null;
 
 /**
- * The method as the page has it. The contract lets a merchant create a `recurrent` payment: its
- * buyer pays by card, while the payment keeps its method and that method's rate. One of a saved
- * method has no buyer.
+ * The method that the page uses. The buyer of a `recurrent` payment pays by card, while the payment
+ * keeps its method and that method's rate. A charge of a saved method has no buyer.
  */
 export const pageMethod = ({
   method,

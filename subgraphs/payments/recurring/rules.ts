@@ -87,8 +87,8 @@ const byOf = ({ kind, method, savedReference }: RecurringInput): RecurringTerms[
 };
 
 /**
- * Contract "States and transitions: Token": a card is bound with 3-D Secure, so that what would
- * succeed by itself is confirmed at the bank first.
+ * A card is bound with 3-D Secure (docs/contract.md#tokens), so a planned success is confirmed at
+ * the bank first.
  */
 const planOfRecurring = ({ amount, kind, method, metadata }: RecurringInput): Plan => {
   const plan = planFor(amount, metadata ?? {});
@@ -98,9 +98,8 @@ const planOfRecurring = ({ amount, kind, method, metadata }: RecurringInput): Pl
 };
 
 /**
- * The terms of a payment, or `bad_request`. Its metadata name the token or subscription it
- * belongs to, beside the contract's reserved keys. A charge has no link: its end is that of the
- * bank's session.
+ * The terms of a payment, or `bad_request`. Its metadata name its token or subscription, in
+ * addition to the reserved keys. A charge has no link: it ends with the bank's session.
  */
 export const recurringTerms = (
   input: RecurringInput,

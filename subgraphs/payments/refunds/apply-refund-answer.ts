@@ -1,10 +1,7 @@
 /**
- * Applies a bank's answer to a refund, whatever brought it. Contract "States and transitions": a
- * successful refund is published as payment.refunded, with the payment as it is at that moment;
- * when the successful sum reaches the amount the payment is refunded; a failed refund leaves the
- * payment as it is, and is published as refund.failed. An unknown answer changes no state. The
- * refund of what came too late leaves the payment's status alone. This is the only code that ends a
- * refund.
+ * Applies a bank's answer to a refund, whatever its source (docs/contract.md#refund-states). No
+ * other code ends a refund. An unknown answer changes no state. The refund of a late success leaves
+ * the payment's status alone.
  */
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';

@@ -1,7 +1,4 @@
-/**
- * Puts refunds into the merchant's audit log, and finds there whose they are. Contract "Refund": a
- * reason is recorded there.
- */
+/** Records refunds and their reasons in the merchant's audit log, and finds there who made them. */
 import type pg from 'pg';
 import { writeEntries, type Acting, type WrittenEntry } from '../../kernel/database/audit.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';

@@ -1,7 +1,7 @@
 /**
- * Refunds a payment. Contract POST /v1/public/payments/{id}/refund. The refund is written, and its
- * money reserved, before the bank is called: a crash in between leaves a pending refund, whose
- * order is repeated under the same id, so that the bank makes one refund of it.
+ * Refunds a payment (docs/contract.md#refunds). The refund is written and its money reserved before
+ * the bank is called. A crash in between leaves a pending refund whose order is repeated under the
+ * same id, so the bank refunds once.
  */
 import { newRowId } from '../../kernel/database/new-id.ts';
 import type { Banks } from '../../kernel/banks/route.ts';

@@ -1,7 +1,6 @@
 /**
- * Refunds. Contract "States and transitions: Refund" and POST /v1/public/payments/{id}/refund: only
- * a succeeded payment, never more than what was captured of it. A pending refund counts against the
- * remainder; the merchant's balance does not matter.
+ * The rules of docs/contract.md#refunds. A pending refund counts against the remainder; the
+ * merchant's balance does not matter.
  */
 import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import { move } from '../../kernel/rules/moves.ts';

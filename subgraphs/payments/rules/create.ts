@@ -16,7 +16,7 @@ import type { OnDecline, PaymentMethod } from './payment.ts';
 import type { Plan } from '../../kernel/rules/plan.ts';
 import { planFor, planMetadata } from './plan.ts';
 
-/** What a payment is without these fields; the contract's documents state the same. */
+/** The defaults of a payment's fields. The API documents state the same. */
 export const paymentDefaults = {
   currency: defaultCurrency,
   method: 'any',
@@ -120,9 +120,8 @@ const mistakesIn = (input: PaymentInput): (string | null)[] => {
 };
 
 /**
- * The order id of a payment that came without one: `ord_<timestamp>` (contract). Many payments are
- * made in one millisecond, so that the digits go on with six of the payment's own id, as a finer
- * clock would have them.
+ * The order id of a payment that came without one: `ord_<timestamp>`. Since many payments are made
+ * in one millisecond, six digits of the payment's own id follow, as if the clock were finer.
  */
 export const defaultOrderId = (id: string, now: Temporal.Instant): string =>
   `ord_${now.epochMilliseconds}${String(Number.parseInt(id.slice(-8), 16) % 1_000_000).padStart(6, '0')}`;

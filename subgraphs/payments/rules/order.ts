@@ -1,8 +1,7 @@
 /**
- * Where a payment's order stands at its bank while the payment is processing. Contract "States and
- * transitions". The move to `processing` is written before the bank is called, so a process that
- * dies in between leaves an order that nobody knows of. What the bank surely has not seen is given
- * again under the same key; the payment is not failed for it.
+ * The state of a processing payment's order at its bank. The move to `processing` is written before
+ * the bank is called, so a crash in between leaves an order of unknown state. An order that the
+ * bank certainly has not seen is sent again under the same key; the payment does not fail.
  */
 import type { BankStep } from '../../kernel/rules/buyer.ts';
 import { isCharge, type RecurringKind } from '../../kernel/rules/recurring.ts';

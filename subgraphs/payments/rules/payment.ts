@@ -138,7 +138,8 @@ export const earlyOrderAskAt = (
 ): Temporal.Instant | null => (mode === 'live' && bankRef !== null ? now : null);
 
 /**
- * The webhook of a status that was just reached; null for intermediate ones (contract "Webhooks").
+ * The webhook of a status that was just reached (docs/contract.md#webhooks); null for an
+ * intermediate one.
  */
 export const webhookOf = (status: PaymentStatus): WebhookEvent | null => {
   switch (status) {
@@ -179,10 +180,7 @@ export const sessionEnd = (
   return Temporal.Instant.compare(end, latest) <= 0 ? end : latest;
 };
 
-/**
- * The merchant's address with payment_id and status added, whatever was there kept, a fragment last
- * (contract "Buyer return").
- */
+/** The merchant's address with `payment_id` and `status` (docs/contract.md#buyer-return). */
 export const returnTo = (returnUrl: string, paymentId: string, status: PaymentStatus): string => {
   const [address = '', ...fragment] = returnUrl.split('#');
   const added = `${address.includes('?') ? '&' : '?'}payment_id=${paymentId}&status=${status}`;

@@ -28,7 +28,7 @@ export const planFor = (amount: bigint, metadata: Readonly<Record<string, string
   return hint ? planOf(hint, metadata['simulator_failure_code']) : planOfAmount(amount);
 };
 
-/** The reserved metadata keys of a plan (contract "Reserved metadata keys"). */
+/** The metadata keys of a plan (docs/contract.md#reserved-metadata). */
 export const planMetadata = (plan: Plan): Record<string, string> =>
   plan.failureCode
     ? { simulator_outcome: plan.outcome, simulator_failure_code: plan.failureCode }

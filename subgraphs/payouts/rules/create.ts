@@ -1,7 +1,7 @@
 /**
- * What a new payout is. Contract POST /v1/public/payouts: three variants, each with its own fields.
- * A refusal names the field, what was expected and what came; of what may be a card or an account
- * it says the length alone. A card's number passes the Luhn check.
+ * The input of a new payout, in three variants by method. A refusal names the field, what was
+ * expected and what came; for a card or account number it gives only the length. A card number must
+ * pass the Luhn check.
  */
 import { isCardNumber } from '../../kernel/rules/card.ts';
 import {
@@ -157,8 +157,8 @@ const recipientOf = (method: PayoutMethod, input: PayoutInput): Recipient => {
 };
 
 /**
- * The terms of a payout by a method, or `bad_request`. An account's check digit is not looked at:
- * the contract takes any 20 digits.
+ * The terms of a payout by method, or `bad_request`. The check digit of an account is not verified:
+ * the API accepts any 20 digits.
  */
 export const payoutTerms = (method: PayoutMethod, input: PayoutInput): PayoutTerms | Refused => {
   const refusal = refusedMistakes(mistakesIn(method, input));

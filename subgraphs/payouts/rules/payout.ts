@@ -1,7 +1,6 @@
 /**
- * A payout's life. Contract "States and transitions: Payout": created as pending; the bank's final
- * answer moves it to succeeded or failed, each with a webhook. A bank that did not answer changes
- * nothing. A payout that could not be routed is failed with `bank_unknown`.
+ * The states of a payout (docs/contract.md#payout-states). A missing answer of the bank changes
+ * nothing. A payout that could not be routed fails with `bank_unknown`.
  */
 import type { WebhookEvent } from '../../kernel/rules/event.ts';
 import { move } from '../../kernel/rules/moves.ts';
@@ -25,7 +24,7 @@ const payoutMoves = {
 export const payoutMove = (from: PayoutStatus, trigger: PayoutTrigger): PayoutStatus | undefined =>
   move<PayoutStatus, PayoutTrigger>(payoutMoves, from, trigger);
 
-/** The webhook of a status that was just reached; null for pending (contract "Webhooks"). */
+/** The webhook of a status that was just reached (docs/contract.md#webhooks); null for pending. */
 export const webhookOf = (status: PayoutStatus): WebhookEvent | null => {
   switch (status) {
     case 'pending':

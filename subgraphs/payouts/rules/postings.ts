@@ -1,7 +1,7 @@
 /**
- * What a payout does to the books. The amount and its fee are set aside when it is made, and given
- * back when it fails. Contract "Ledger entry": `payout` and `payout_fee` are what merchants see of
- * one that succeeded.
+ * The postings of a payout. Amount and fee are reserved when it is created and released if it
+ * fails. Merchants see `payout` and `payout_fee` once it succeeds
+ * (docs/contract.md#balance-and-ledger).
  */
 import { plus, type MinorUnits } from '../../kernel/rules/money.ts';
 import type { Posting } from '../../kernel/rules/postings.ts';

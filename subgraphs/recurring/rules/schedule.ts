@@ -1,8 +1,6 @@
 /**
- * When a subscription is charged. Contract "Subscription": every `interval_count` of a `period`.
- * The n-th date is counted from the first, `anchor + n x interval`, clamped to the month's last
- * day, never from the date before it: 31 January, 28 February, 31 March. Calendar days are those of
- * UTC.
+ * When a subscription is charged (docs/contract.md#charge-dates). Each date is counted from the
+ * first, never from the date before it. Days are UTC.
  */
 export const schedulePeriods = ['day', 'week', 'month', 'year'] as const;
 export type SchedulePeriod = (typeof schedulePeriods)[number];
@@ -14,7 +12,7 @@ export interface Schedule {
   readonly intervalCount: number;
 }
 
-/** How many coming dates a schedule shows (contract "Limits"). */
+/** How many coming dates a schedule shows. */
 const projectedDates = 12;
 
 /** RFC 3339 has four digits for a year. */

@@ -1,6 +1,6 @@
 /**
- * What a merchant may ask of a new subscription. Contract POST /v1/public/subscriptions. Tpay has
- * no trial, since its first payment is a charge.
+ * The input of a new subscription. T-Pay has no trial, since its first payment is a charge
+ * (docs/contract.md#first-payment).
  */
 import { savableMethods, type SavableMethod } from '../../kernel/rules/recurring.ts';
 import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
@@ -33,7 +33,7 @@ export interface SubscriptionInput {
   readonly receipt?: ReceiptInput | null | undefined;
 }
 
-/** The same with the contract's defaults. */
+/** The same with defaults. */
 export interface SubscriptionTerms {
   readonly amount: bigint;
   readonly customerRef: string;

@@ -88,7 +88,7 @@ export const findCharges = async (
   return subscriptions.map(({ id }) => found.get(id) ?? []);
 };
 
-/** Contract, schedule: the next dates of an active or past due subscription, else none. */
+/** The next dates of an active or past due subscription; none for others. */
 export const upcomingDates = (subscription: Subscription): readonly Temporal.Instant[] =>
   subscription.status === 'active' || subscription.status === 'past_due'
     ? datesFrom(scheduleOf(subscription), subscription.periods)

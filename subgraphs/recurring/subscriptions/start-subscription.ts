@@ -1,8 +1,8 @@
 /**
- * Starts a subscription: the subscription with its token and its first charge in one transaction,
- * then the binding payment, which payments makes under the charge's own key. A crash in between
- * leaves a subscription that the same call completes when it is repeated, and the sweep of charges
- * when it is not. Contract POST /v1/public/subscriptions.
+ * Starts a subscription (docs/contract.md#first-payment). One transaction writes the subscription,
+ * its token and its first charge; then payments makes the binding payment under the key of that
+ * charge. After a crash in between, a repeated call or the sweep of charges completes the
+ * subscription.
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';

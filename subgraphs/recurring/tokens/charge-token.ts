@@ -1,7 +1,7 @@
 /**
- * Charges a saved method without the buyer. Contract POST /v1/public/tokens/{id}/charge. The key is
- * claimed for the charge's own id before payments is asked, and the payment follows from that id:
- * fifty equal calls at once, or one after a crash, are one charge.
+ * Charges a saved method without the buyer (docs/contract.md#token-charges). The key is claimed for
+ * the id of the charge before payments is called, and the id of the payment follows from it. Fifty
+ * equal concurrent calls, or a repeated one after a crash, make one charge.
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';

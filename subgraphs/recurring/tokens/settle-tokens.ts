@@ -1,7 +1,7 @@
 /**
- * What the payments of tokens come to. Contract "States and transitions: Token": a binding that
- * succeeded makes its token active, unless the merchant has cancelled it meanwhile; one that ended
- * without money ends it. A charge that succeeded is the token's last one.
+ * Applies the payments of tokens (docs/contract.md#token-states). A binding that succeeded
+ * activates its token unless the merchant has cancelled it; one that ended without money cancels
+ * it. A charge that succeeded becomes the token's last one.
  */
 import { isBinding } from '../../kernel/rules/recurring.ts';
 import type { RecurringPayment } from '../ask-payments.ts';

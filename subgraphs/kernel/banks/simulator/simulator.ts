@@ -1,7 +1,6 @@
 /**
- * The bank behind `sk_test_` keys. It keeps its own records, answers late as a bank does, and
- * repeats its answer for a repeated order. The planned outcome decides. Contract "Modes": no real
- * bank is called.
+ * The bank behind `sk_test_` keys (docs/contract.md#test-mode). It keeps its own records, answers
+ * late as a bank does, and repeats its answer for a repeated order. The planned outcome decides.
  */
 import type pg from 'pg';
 import type { Database } from '../../database/orm.ts';

@@ -1,5 +1,5 @@
 /**
- * T-Bank's codes in the words of the contract. What is not listed is
+ * T-Bank's codes as failure codes (docs/contract.md#failure-codes). An unlisted code is
  * `unknown_bank_code`.
  */
 import { isFailureCode, type FailureCode } from '../../rules/failure-code.ts';

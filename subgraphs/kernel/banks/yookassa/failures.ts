@@ -1,5 +1,5 @@
 /**
- * YooKassa's reasons in the words of the contract. What is not listed is
+ * YooKassa's reasons as failure codes (docs/contract.md#failure-codes). An unlisted reason is
  * `unknown_bank_code`.
  */
 import type { FailureCode } from '../../rules/failure-code.ts';

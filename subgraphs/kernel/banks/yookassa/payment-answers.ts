@@ -46,7 +46,7 @@ export const traitsOf = ({ cardBrand, cardLast4, payerBankId }: WirePayment): Pa
 export const isAboutUs = ({ status }: ApiAnswer & { kind: 'rejected' }): boolean =>
   status === 401 || status === 403;
 
-/** An order that was surely not accepted, in the words of the contract. */
+/** An order that certainly was not accepted, as a failure code. */
 export const declinedOrder = (
   answer: ApiAnswer & { kind: 'rejected' },
 ): BankAnswer & { kind: 'declined' } => ({

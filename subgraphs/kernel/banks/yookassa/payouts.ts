@@ -1,7 +1,6 @@
 /**
- * Payouts at YooKassa: by SBP and to cards, through a gateway of their own; accounts it cannot pay.
- * Contract "Payouts". Its idempotency keys last a day: an order that is older is looked for, and
- * not given again.
+ * Payouts at YooKassa, by SBP and to cards; it cannot pay to accounts. YooKassa keeps idempotency
+ * keys for a day, so an older order is queried and never sent again.
  */
 import type {
   PayoutAnswer,

@@ -94,8 +94,8 @@ const postingSourced: Check = {
 };
 
 /**
- * Contract "Payment": what was given back is the sum of the refunds that succeeded, and a payment
- * is refunded when that is all that was captured of it.
+ * The refunded amount is the sum of the refunds that succeeded. A payment is `refunded` when that
+ * is all that was captured.
  */
 const paymentRefunded: Check = {
   name: 'payment_refunded',

@@ -31,7 +31,7 @@ export interface Access {
 const free = { allOf: [] } as const;
 const reports = { allOf: ['api:reports:read'] } as const;
 const eitherRecurrent = { anyOf: ['api:recurrent:bind', 'api:recurrent:charge'] } as const;
-/** The scope that a key needs for each method of payouts (contract "Payouts"). */
+/** The scope that a key needs for each method of payouts (docs/contract.md#scopes). */
 export const payoutScopes = {
   payouts_sbp: 'api:payouts:sbp',
   payouts_card: 'api:payouts:card',

@@ -1,7 +1,7 @@
 /**
- * Lists of network addresses: a shop's allow-list (contract "Authentication" 4) and the trusted
- * proxies. An entry is an IPv4 or IPv6 address or a CIDR block of them. An IPv4 address that is
- * written as an IPv6 one (`::ffff:192.0.2.1`) is that IPv4 address, in entries and in callers.
+ * Lists of network addresses: a shop's allow-list (docs/contract.md#caller-address) and the trusted
+ * proxies. An entry is an IPv4 or IPv6 address or a CIDR block. An IPv4 address written as IPv6
+ * (`::ffff:192.0.2.1`) equals that IPv4 address, in entries and in callers.
  */
 import { BlockList, isIP, SocketAddress } from 'node:net';
 

@@ -1,4 +1,4 @@
-/** Who calls. See docs/contract.md#authentication and docs/contract.md#scopes. */
+/** Who calls (docs/contract.md#authentication), and with which scopes (docs/contract.md#scopes). */
 import type { Mode } from '../../rules/mode.ts';
 import type { AnswerMeter } from '../graph/answer-meter.ts';
 

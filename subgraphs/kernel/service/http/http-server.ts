@@ -1,7 +1,7 @@
 /**
- * The HTTP server of every role: request ids, the version, the documented envelope for whatever is
- * not 2xx (contract "Errors"), health, metrics, limits on slow clients, and a drain that lets calls
- * in flight end.
+ * The HTTP server of every role: request ids, the version, the error envelope
+ * (docs/contract.md#errors), health, metrics, limits on slow clients, and a drain that lets calls
+ * in flight finish.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Gauge } from 'prom-client';
