@@ -42,6 +42,6 @@ export const authenticate = async (
     return 'principal' in nobody ? refuse('unauthorized', 'an API key is required') : nobody;
   } catch (thrown) {
     log.error({ err: thrown, requestId: request.id }, 'a key could not be looked up');
-    return refuse('unavailable', 'the service cannot check keys just now; try again');
+    return refuse('unavailable', 'the service cannot check keys right now; try again');
   }
 };

@@ -25,7 +25,7 @@ class UnsafeText extends Error {}
 const safe = (text: string): void => {
   if (text === '__proto__') throw new UnsafeText('the name __proto__ is not allowed');
   if (text.includes('\0')) throw new UnsafeText('the character U+0000 is not allowed in texts');
-  if (!text.isWellFormed()) throw new UnsafeText('half of a surrogate pair is not a character');
+  if (!text.isWellFormed()) throw new UnsafeText('unpaired surrogates are not allowed in texts');
 };
 
 const exactly = (key: string, value: unknown, context?: { source?: string }): unknown => {

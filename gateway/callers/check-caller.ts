@@ -49,7 +49,7 @@ const invalidSignature = refused(
 );
 const bodySignatureRefused = refused(
   'invalid_signature',
-  'X-PSP-Signature: the shop takes signatures of the whole request alone: expected t=<unix>,s2=<64 lower-case hex>',
+  'X-PSP-Signature: the shop accepts only signatures of the whole request: expected t=<unix>,s2=<64 lower-case hex>',
 );
 const liveNotEnabled = refused('live_not_enabled', 'live mode is not enabled for this merchant');
 

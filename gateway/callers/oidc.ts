@@ -49,7 +49,7 @@ const tokenForm = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 const unauthorized = refused('unauthorized', 'The API key is missing or not valid.');
 const withoutRole = refused(
   'scope_required',
-  `The token names none of the roles ${roles.join(', ')}.`,
+  `The token has none of the roles ${roles.join(', ')}.`,
 );
 const withoutReach = refused(
   'scope_required',
@@ -105,7 +105,7 @@ const discoverKeys = async (issuer: string, deadline_ms: number): Promise<string
   });
   if (!response.ok) throw new Error(`${url} answered ${response.status}`);
   const found = readAs(discoveryDocument, await response.json(), url);
-  if (found.issuer !== issuer) throw new Error(`${url} speaks for another issuer`);
+  if (found.issuer !== issuer) throw new Error(`${url} belongs to another issuer`);
   return found.jwks_uri;
 };
 

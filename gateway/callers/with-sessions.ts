@@ -22,10 +22,10 @@ export interface SessionCallers {
   readonly origins: Pick<Origins, 'isOwn'>;
 }
 
-const sessionOver = refused('unauthorized', 'The session is over: log in again.');
+const sessionOver = refused('unauthorized', 'The session has ended: log in again.');
 const foreignPage = refused(
   'scope_required',
-  `A session is for the console's own pages: send its Origin and the header ${consoleHeader}.`,
+  `Sessions work only on the console's own pages: send its Origin and the header ${consoleHeader}.`,
 );
 /** How often a socket looks whether its session is over, though no message came. */
 const look_ms = 30_000;

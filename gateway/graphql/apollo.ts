@@ -131,7 +131,10 @@ const makeServer = (
 /** Logs failures of the gateway itself; errors of resolvers are logged where they happen. */
 const logFailures = (log: Logger): ApolloServerPlugin<PayingCall> => ({
   unexpectedErrorProcessingRequest: async ({ error, requestContext: { contextValue } }) =>
-    log.error({ err: error, requestId: contextValue.requestId }, 'a document could not be run'),
+    log.error(
+      { err: error, requestId: contextValue.requestId },
+      'a document could not be executed',
+    ),
 });
 
 /** Refuses subscriptions, on which the gateway's executor throws. */

@@ -40,10 +40,10 @@ export const consoleDocument = ({
 }: NamedRequest): string | GraphQLError => {
   const { version } = readManifest();
   if (extensions?.['console'] !== version)
-    return codedError('console_outdated', 'This page is of another version: load it again.');
+    return codedError('console_outdated', 'This page is from another version: reload it.');
   return (
     consoleOperation(operationName ?? '') ??
-    codedError('bad_request', 'A session runs the operations of the console alone.')
+    codedError('bad_request', 'A session runs only the operations of the console.')
   );
 };
 

@@ -50,7 +50,7 @@ export const tooDeep = (variables: Readonly<Record<string, unknown>>): GraphQLEr
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > variableDepth_max) {
       return new GraphQLError(
-        `A variable has lists and objects more than ${variableDepth_max} deep in one another.`,
+        `A variable nests lists and objects more than ${variableDepth_max} levels deep.`,
         {
           extensions: { code: 'bad_request', http: { status: 400 } },
         },

@@ -183,7 +183,7 @@ const preparation = ({
     // At once, whatever becomes of the operation: what stays would pile up, or refuse the next one.
     extra.mistakes.delete(id);
     const { operationName, variables } = payload;
-    if (!caller) return [codedError('unauthorized', 'The connection was not let in.')];
+    if (!caller) return [codedError('unauthorized', 'The connection was rejected.')];
     if (Object.keys(subscriptions).length > operationsPerSocket_max) {
       return [
         codedError(

@@ -44,15 +44,11 @@ interface Waiting {
 const refusal = (code: string, message: string, status: number): GraphQLError =>
   new GraphQLError(message, { extensions: { code, http: { status } } });
 const tooMany = (): GraphQLError =>
-  refusal(
-    'rate_limited',
-    'Too many documents that were not seen before; try again in a second.',
-    429,
-  );
+  refusal('rate_limited', 'Too many documents to plan; try again in a second.', 429);
 const tooLong = (): GraphQLError =>
   refusal(
     'query_too_complex',
-    'The operation takes too long to plan; ask for less at a time.',
+    'The operation takes too long to plan; request less at a time.',
     400,
   );
 

@@ -35,7 +35,7 @@ const unreadable: ReadonlyMap<number | undefined, readonly [code: string, messag
   new Map([
     [400, ['bad_request', 'The body is not valid JSON.']],
     [413, ['payload_too_large', `The body is larger than ${document_bytes_max} bytes.`]],
-    [415, ['unsupported_media_type', 'Send application/json, not compressed.']],
+    [415, ['unsupported_media_type', 'Send uncompressed application/json.']],
   ]);
 
 /** Answers a failed request with a GraphQL error. */
@@ -72,7 +72,7 @@ export const sendNotAdmitted = (reply: FastifyReply, why: NotAdmitted): FastifyR
       reply.header('retry-after', '1'),
       503,
       'unavailable',
-      'The service cannot check keys just now; try again.',
+      'The service cannot check keys right now; try again.',
     );
   if ('blocked_s' in why)
     return sendError(

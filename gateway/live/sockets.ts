@@ -62,7 +62,7 @@ export const registerSockets = (app: FastifyInstance, parts: GraphProtocolParts)
 const unknownAddress = {
   status: 404,
   code: 'not_found',
-  message: 'no WebSocket is opened at this address',
+  message: 'there is no WebSocket at this address',
 };
 const foreignOrigin = {
   status: 403,

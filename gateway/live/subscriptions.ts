@@ -53,7 +53,7 @@ export const openLiveSubscriptions = ({
       if (filter instanceof GraphQLError) return [filter];
       const after = selection.arguments['after'];
       if (typeof after === 'string' && !/^\d{1,18}$/.test(after))
-        return [codedError('bad_request', 'after is the id of an event.')];
+        return [codedError('bad_request', 'after: expected the id of an event.')];
       const past =
         typeof after === 'string' && !selection.isSelfContained
           ? refusePastObjects(call.principal)

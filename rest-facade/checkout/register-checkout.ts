@@ -80,7 +80,7 @@ const compileWhenAsked =
     let compiled: ValidateFunction | null = null;
     return (body: unknown) => {
       const validate = (compiled ??= ajv.compile(schema));
-      return validate(body) ? { value: body } : { error: new Error('the body does not fit') };
+      return validate(body) ? { value: body } : { error: new Error('the body is not valid') };
     };
   };
 

@@ -39,7 +39,7 @@ export const askLink = async (
   words: LinkWords,
 ): Promise<string> => {
   if (operatorToken === null)
-    throw new Error('OPERATOR_TOKEN is required: a link is made for whoever has that');
+    throw new Error('OPERATOR_TOKEN is required: it is the proof that you may make a link');
   const local = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host;
   const address = `http://${local.includes(':') ? `[${local}]` : local}:${port}`;
   const answer = await request(`${address}/console/links`, {
@@ -55,6 +55,6 @@ export const askLink = async (
   if (answer.statusCode !== 201 || !is(made, body))
     throw new Error(`${address} answered ${answer.statusCode}`);
   if ((body.person ?? undefined) !== words.person)
-    throw new Error('the service that runs here is older and makes no links for persons');
+    throw new Error('the running service is older and cannot make links for people');
   return body.url;
 };

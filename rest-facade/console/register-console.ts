@@ -39,7 +39,7 @@ export interface ConsoleParts {
   readonly log: Logger;
 }
 
-const noLinks = 'there are no links here: people log in at the issuer';
+const noLinks = 'links are disabled here: people log in at the issuer';
 
 /** How long a login at the issuer may take. */
 const login_s = 600;
@@ -73,9 +73,9 @@ const send = (reply: FastifyReply, status: number, code: string, message: string
   reply.code(status).send(errorJson(code, message));
 
 const sendForeign = (reply: FastifyReply): FastifyReply =>
-  send(reply, 403, 'forbidden', `only the console's own pages, with ${consoleHeader}, may do that`);
+  send(reply, 403, 'forbidden', `only the console's own pages may do this, with ${consoleHeader}`);
 
-/** The session of a request's cookie; null when nobody is logged in. */
+/** The session of a request's cookie; null when no session is active. */
 const liveSession = async (
   request: Pick<IncomingMessage, 'headers'>,
   { cookie, sessions }: ConsoleParts,
@@ -104,7 +104,7 @@ const addSession = (app: FastifyInstance, parts: ConsoleParts): void => {
     const session = await liveSession(raw, parts);
     return session
       ? reply.send(sessionJson(session))
-      : send(reply, 401, 'unauthorized', 'nobody is logged in');
+      : send(reply, 401, 'unauthorized', 'no session is active');
   });
   app.post('/console/session', async (request, reply) => {
     if (!isOwnPage(request.raw, origins)) return sendForeign(reply);
@@ -114,7 +114,7 @@ const addSession = (app: FastifyInstance, parts: ConsoleParts): void => {
       return reply.code(409).send({
         ...errorJson(
           'session_exists',
-          'somebody is logged in here; replace: true ends that session',
+          'another session is active in this browser; send replace: true to end it',
         ),
         session: sessionJson(before),
       });
@@ -131,7 +131,7 @@ const addSession = (app: FastifyInstance, parts: ConsoleParts): void => {
             'rate_limited',
             blockedMessage(blocked_s),
           )
-        : send(reply, 401, 'unauthorized', 'the link has been used, is over, or never was');
+        : send(reply, 401, 'unauthorized', 'the link has been used, has expired or never existed');
     }
     await begin(request, reply, opened, parts);
     return reply.code(201).send(sessionJson(opened.session));
@@ -165,7 +165,8 @@ const addLinks = (
     if (principal.kind !== 'operator' || principal.role !== 'admin' || principal.merchantId)
       return send(reply, 403, 'scope_required', "links are for the platform's administrators");
     const words = safeParse(forPerson, body);
-    if (!words.success) return send(reply, 400, 'bad_request', 'person, role, merchant: texts');
+    if (!words.success)
+      return send(reply, 400, 'bad_request', 'person, role, merchant: expected strings');
     const person = readLinkPerson(words.output ?? {});
     if (person && isRefused(person)) return send(reply, 400, person.code, person.message);
     const link = await sessions.makeLink(person);

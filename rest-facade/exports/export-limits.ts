@@ -15,7 +15,7 @@ const pagesAtOnce_max = 2;
 const retryAfter_s = 5;
 
 const tooMany = (limit: number, whose: string): Refusal =>
-  rateLimited(`at most ${limit} exports ${whose} at a time; let one end`, retryAfter_s);
+  rateLimited(`at most ${limit} exports ${whose} at a time; wait until one ends`, retryAfter_s);
 
 export interface ExportLimits {
   /** Takes a place; the answer gives it back. A refusal when there is none. */

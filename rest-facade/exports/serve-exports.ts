@@ -69,7 +69,7 @@ const admit = async (
   if ('blocked_s' in caller) return rateLimited(blockedMessage(caller.blocked_s), caller.blocked_s);
   if (isRefused(caller)) return refuse(caller.code, caller.message);
   if (!isPerson(caller))
-    return refuse('scope_required', 'exports are for people; a key reads the lists of the API');
+    return refuse('scope_required', 'exports are for people; with a key, use the lists of the API');
   const token = await takeToken(caller, parts.limiter);
   if (!token || token.taken.granted) return caller;
   const { retryAfter_s } = token.taken;

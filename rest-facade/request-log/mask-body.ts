@@ -107,6 +107,6 @@ export const maskBody = (body: string, known: ReadonlySet<string>): string | nul
   try {
     return cut(JSON.stringify(maskValue('', JSON.parse(body), known)));
   } catch {
-    return `(${Buffer.byteLength(body)} bytes that are no JSON)`;
+    return `(${Buffer.byteLength(body)} bytes that are not JSON)`;
   }
 };

@@ -73,7 +73,7 @@ export const listAuditEntries = async (
 ): Promise<Page<AuditEntry> | Refused> => {
   const everybody = merchantId === null;
   if (everybody && subjectId !== null)
-    return refused('bad_request', 'subjectId: name the merchant, too');
+    return refused('bad_request', 'subjectId: requires merchantId');
   const filters = [action, actor, subjectId, since ?? null, until ?? null];
   const bound: readonly [string, readonly unknown[]] = everybody
     ? ['audit.all', filters]

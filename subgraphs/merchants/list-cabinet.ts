@@ -133,7 +133,7 @@ export const listDeliveries = async (
   const until = earlier(span.until, query.until);
   const wide = wideQuery(query, { since, until });
   if (merchantId === null && (status ?? 'failed') !== 'failed')
-    return refused('bad_request', 'status: of all merchants only failed deliveries are listed');
+    return refused('bad_request', 'status: without merchantId, only failed deliveries are listed');
   if (merchantId === null) return readList<WebhookDelivery>(runner, deliveryTable, wide);
   const days = given({ $gte: since, $lt: until });
   const where = {

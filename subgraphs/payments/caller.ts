@@ -56,7 +56,7 @@ export const callerOf = async (
       : { caller, now: now() };
   }
   const merchantId = principal.merchantId ?? named;
-  if (!merchantId) return refused('bad_request', 'merchantId: name the merchant');
+  if (!merchantId) return refused('bad_request', 'merchantId: required');
   const isKnown = isUuid(merchantId) && isUuid(id) && (!named || named === merchantId);
   const [payment] = isKnown ? await loadPayments(database.pool, [{ merchantId, id }]) : [];
   if (!payment) return refused('not_found', 'there is no such payment');

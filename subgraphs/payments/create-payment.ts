@@ -79,9 +79,12 @@ export const policyRefusal = (
 ): Refused | null => {
   const customer = metadata['customer_id'];
   if (customer !== undefined && policies.isBlocked(merchantId, 'customer', customer))
-    return refused('aml_blocked', 'payments of this customer are not accepted');
+    return refused('aml_blocked', 'payments from this customer are not accepted');
   if (phone !== null && policies.isBlocked(merchantId, 'phone', phone))
-    return refused('aml_blocked', 'receipt.customer.phone: payments of it are not accepted');
+    return refused(
+      'aml_blocked',
+      'receipt.customer.phone: payments from this phone are not accepted',
+    );
   const purpose = description === null ? null : policies.forbiddenIn(description);
   return purpose === null
     ? null
@@ -143,8 +146,7 @@ export const recordPayment = async (
   const receiptRow = receipt && termsRow(receipt, { ...payment, subjectId: id, paymentId: id });
   const make = async () => (refusal ? null : insertPayment(database, payment, claim, receiptRow));
   const created = await madeOnce(database.pool, { caller: key, claim, find }, make);
-  if (!created)
-    return refusal ?? refused('not_found', 'the shop of this key does not exist any more');
+  if (!created) return refusal ?? refused('not_found', 'the shop of this key no longer exists');
   return isRefused(created) ? created : { payment: created.made, replayed: created.replayed };
 };
 

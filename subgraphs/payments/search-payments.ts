@@ -115,14 +115,14 @@ const tooWide = (search: PaymentSearch, { since, until }: Span): Refused | null 
   if (!since || !until)
     return refused(
       'bad_request',
-      'search: name an id, publicId, orderId, customerId or rrn, or the days with from and to',
+      'search: expected an id, publicId, orderId, customerId or rrn, or the days from and to',
     );
   const fits = since.until(until).total('hours') <= searchSpan_days * 24;
   return fits
     ? null
     : refused(
         'bad_request',
-        `search: without an id, publicId, orderId, customerId or rrn, from and to may be ${searchSpan_days} days apart`,
+        `search: without an id, publicId, orderId, customerId or rrn, from and to may be at most ${searchSpan_days} days apart`,
       );
 };
 
@@ -139,10 +139,7 @@ export const searchPayments = async (
   const mistake = searchMistake(search);
   if (mistake) return refused('bad_request', mistake);
   if (!reach && !search.id && !search.publicId)
-    return refused(
-      'bad_request',
-      'merchantId: only an id or a public id is searched for over all merchants',
-    );
+    return refused('bad_request', 'merchantId: required, except for a search by id or public id');
   const bound = ['payment_search', reach, { ...search, amount: search.amount?.toString() }];
   const span = spanOf(search.from, search.to);
   if (isRefused(span)) return span;

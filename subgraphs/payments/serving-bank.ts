@@ -34,7 +34,9 @@ const currencyRefusal = async (
   const holds = capture === 'manual';
   const offered = await banks.offered({ ...shop, currency, holds });
   const isTaken = method === 'any' ? offered.length > 0 : offered.includes('cards');
-  return isTaken ? null : refused('method_unsupported', `no method of the shop takes ${currency}`);
+  return isTaken
+    ? null
+    : refused('method_unsupported', `no payment method of the shop supports ${currency}`);
 };
 
 /**

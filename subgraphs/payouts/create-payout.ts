@@ -106,7 +106,7 @@ export const payCard = async (
 const routerError = ({ id }: Payout): Refused =>
   refused(
     'router_error',
-    `the bank could not route the payout: the recipient's bank is unknown to it, or its router failed; payout ${id} is failed`,
+    `the bank could not route the payout: the recipient's bank is unknown to it, or its router failed; payout ${id} has failed`,
   );
 
 /**

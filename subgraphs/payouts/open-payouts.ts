@@ -236,7 +236,7 @@ export const openPayouts = async (
   const { merchantId, shopId, mode } = key;
   const currency = drafts[0]?.terms.currency ?? '';
   if (!(await lockMerchant(client, merchantId)))
-    return refused('not_found', 'the shop of this key does not exist any more');
+    return refused('not_found', 'the shop of this key no longer exists');
   const [found] = await run<Preconditions>(client, preconditions, [
     merchantId,
     shopId,
@@ -245,7 +245,7 @@ export const openPayouts = async (
     method,
     now,
   ]);
-  if (!found) return refused('not_found', 'the shop of this key does not exist any more');
+  if (!found) return refused('not_found', 'the shop of this key no longer exists');
   const { terminalId } = found;
   // What is refused already must be covered, too, as every other payout, but takes nothing from
   // those behind it.

@@ -45,14 +45,14 @@ const isBank = ({ memberId, name, nameEn }: SbpBank): boolean =>
  */
 const readList = async (bank: Bank): Promise<readonly SbpBank[] | Refused> => {
   if (!bank.listSbpBanks)
-    return refused('method_unsupported', `${bank.bankName} gives no list of SBP banks`);
+    return refused('method_unsupported', `${bank.bankName} provides no list of SBP banks`);
   const listed = await bank.listSbpBanks(AbortSignal.timeout(deadline_ms)).catch(() => null);
   if (listed === null)
-    return refused('router_error', `${bank.bankName} did not give its list of SBP banks`);
+    return refused('router_error', `${bank.bankName} did not return its list of SBP banks`);
   if (listed.length === 0 || listed.length > banks_max || !listed.every(isBank)) {
     return refused(
       'router_error',
-      `${bank.bankName} gave a list that cannot be right: ${listed.length} entries, or a member id that is not 12 digits, or a name that is empty`,
+      `${bank.bankName} returned an implausible list: ${listed.length} entries, or a member id that is not 12 digits, or a name that is empty`,
     );
   }
   return [...new Map(listed.map((entry) => [entry.memberId, entry])).values()];

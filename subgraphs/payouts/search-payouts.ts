@@ -103,15 +103,14 @@ export const searchPayouts = async (
       page,
     );
   }
-  if (!reach)
-    return refused('bad_request', 'merchantId: only an id is searched for over all merchants');
+  if (!reach) return refused('bad_request', 'merchantId: required, except for a search by id');
   const span = spanOf(search.from, search.to);
   if (isRefused(span)) return span;
   const { since, until } = span;
   if (!since || !until || since.until(until).total('hours') > searchSpan_days * 24) {
     return refused(
       'bad_request',
-      `search: name an id, or the days with from and to, at most ${searchSpan_days} days apart`,
+      `search: expected an id, or the days from and to, at most ${searchSpan_days} days apart`,
     );
   }
   return inDays(runner, reach, search, { span, page });

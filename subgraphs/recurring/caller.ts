@@ -45,7 +45,7 @@ export const cancellingCaller = async (
     return named && named !== merchantId ? none : { merchantId, mode };
   }
   const merchantId = principal.merchantId ?? named;
-  if (!merchantId) return refused('bad_request', 'merchantId: name the merchant');
+  if (!merchantId) return refused('bad_request', 'merchantId: required');
   const mistake = textMistake('reason', reason ?? '', 1, reason_max_chars);
   if (mistake) return refused('bad_request', mistake);
   if ((named && named !== merchantId) || !isUuid(merchantId) || !isUuid(id)) return none;

@@ -54,7 +54,7 @@ export const wholeList = async <Row>(
     if (after !== null && rows.length >= wholeList_max) {
       return refused(
         'bad_request',
-        `${field}: there are more than ${wholeList_max}; read them in pages with ${field}Connection`,
+        `${field}: there are more than ${wholeList_max}; use ${field}Connection`,
       );
     }
   } while (after !== null);

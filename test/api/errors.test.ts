@@ -141,7 +141,7 @@ const payments: readonly (readonly [string, string])[] = [
     'the body: the name __proto__ is not allowed',
   ],
   ['{"amount":1,"order_id":"a\\u0000b"}', 'the body: the character U+0000 is not allowed in texts'],
-  ['{"amount":1,"order_id":"\\ud800"}', 'the body: half of a surrogate pair is not a character'],
+  ['{"amount":1,"order_id":"\\ud800"}', 'the body: unpaired surrogates are not allowed in texts'],
 ];
 
 describe('a payment’s body that is wrong is 400 bad_request, and the message says where and why', () => {

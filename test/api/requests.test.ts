@@ -177,7 +177,7 @@ describe('a body that is kept', () => {
   });
 
   test('says its length where it is no JSON, and is null where there is none', () => {
-    assert.equal(maskBody('{"card_pan":4111111111111111', known), '(28 bytes that are no JSON)');
+    assert.equal(maskBody('{"card_pan":4111111111111111', known), '(28 bytes that are not JSON)');
     assert.equal(maskBody('', known), null);
   });
 });

@@ -171,7 +171,7 @@ describe('a shop with a test clock', () => {
     );
     assert.match(
       (await set(merchant, 'Create', `, at: "${noon}"`)).message,
-      /has a test clock already/,
+      /already has a test clock/,
     );
     assert.equal((await set(other, 'Freeze')).code, 'not_found');
   });
@@ -192,7 +192,7 @@ describe('a shop with a test clock', () => {
     const foreign = await askGraph(service, named, { s: merchant.shopId }, other.key);
     assert.equal(foreign.testClock, null);
     assert.equal((await other.call('GET', '/payments')).headers.get('x-test-clock'), null);
-    await assert.rejects(askGraph(service, asked), /name the/);
+    await assert.rejects(askGraph(service, asked), /Id: required/);
   });
 
   test('it runs when it is let, and without it the shop is back in real time', async () => {

@@ -98,7 +98,7 @@ describe('npm run console:link for a person', () => {
         ['anna', 'finance'],
         'npm run console:link takes -- --person <name> --role <role> [--merchant <id>], not: anna finance',
       ],
-      [['--role', 'finance'], 'person: name the person who gets the role'],
+      [['--role', 'finance'], 'person: required with role or merchant'],
     ] as const)
       assert.deepEqual(await command(...words), { code: 1, printed: '', refused: sentence });
   });
@@ -114,7 +114,7 @@ describe('npm run console:link for a person', () => {
       ],
       [
         { person: 'operator-token', role: 'admin' },
-        "person: operator-token is no person's name here",
+        'person: operator-token is reserved and cannot name a person',
       ],
       [{ person: 'anna', role: 'admin', merchant: 'tea' }, "merchant: expected the merchant's id"],
       [

@@ -108,7 +108,7 @@ describe('somebody who is logged in', { skip: noChromium }, () => {
     await page.getByRole('link', { name: 'Stay logged in' }).click();
     await page.waitForURL('**/console/');
     await page.goto(link);
-    await page.getByRole('button', { name: 'End it and go on' }).click();
+    await page.getByRole('button', { name: 'End it and continue' }).click();
     await page.waitForURL('**/console/');
     assert.equal(await person(), 'console-link');
   });

@@ -191,7 +191,7 @@ test('a second service on the same directory is refused with the holder’s name
   const received: string[] = [];
   await assert.rejects(
     start(dataDir, received),
-    new RegExp(`data is in use by the service with process id ${process.pid}\\. Stop that one`),
+    new RegExp(`data is in use by the service with process id ${process.pid}\\. Stop that service`),
   );
   assert.match(received.join(), /waiting for it to finish/);
   assert.deepEqual(await query(server.url, 'select 1 as one'), { one: 1 });
@@ -317,7 +317,7 @@ test('a directory that cannot be used is refused in words that say what to do', 
   writeFileSync(join(foreign, 'postgres', 'diary.txt'), '');
   await assert.rejects(
     start(foreign),
-    /not a whole PostgreSQL cluster .*\nMove it away, or set DATA_DIR/,
+    /is not a complete PostgreSQL cluster .*\nMove it away, or set DATA_DIR/,
   );
   writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n');
   await assert.rejects(start(dataDir), /made by another major version of PostgreSQL/);

@@ -265,7 +265,7 @@ describe('the issuer', () => {
     const { issuer, read, config } = await open(t);
     await issuer.name('https://issuer.example');
     const token = await issuer.sign(viewer());
-    await assert.rejects(read(token) ?? Promise.resolve(), /speaks for another issuer/);
+    await assert.rejects(read(token) ?? Promise.resolve(), /belongs to another issuer/);
     const direct = await readOidcToken({ ...config, jwksUrl: `${issuer.issuer}/keys` })(token);
     assert(direct && !isRefused(direct));
   });

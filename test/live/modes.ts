@@ -169,8 +169,10 @@ export const modeFacts: Facts = {
       const inside = { ...body, webhook_url: 'https://10.0.0.1/hook?secret=1' };
       assert.deepEqual((await merchant.call('POST', '/payments', inside)).body.error, {
         code: 'bad_request',
-        message: 'webhook_url: must lead to a public address, got "10.0.0.1"',
-        fields: [{ path: 'webhook_url', message: 'must lead to a public address, got "10.0.0.1"' }],
+        message: 'webhook_url: must resolve to a public address, got "10.0.0.1"',
+        fields: [
+          { path: 'webhook_url', message: 'must resolve to a public address, got "10.0.0.1"' },
+        ],
       });
       assert.equal(
         (

@@ -63,7 +63,7 @@ describe('receipts', { concurrency: true }, () => {
       assert.equal((await merchant.call('POST', `/payments/${id}/refund`, part)).status, 201);
       const wrong = await close(id, receiptOf(1_000));
       assert.deepEqual([wrong.status, wrong.code], [400, 'bad_request']);
-      assert.match(wrong.body.error.message, /sum to 1000, and the amount is 700/);
+      assert.match(wrong.body.error.message, /sum to 1000, but the amount is 700/);
       assert.equal((await close(id, { items: [itemOf(700)] })).status, 400);
       const key = { 'idempotency-key': randomUUID() };
       const made = await close(id, receiptOf(700), key);

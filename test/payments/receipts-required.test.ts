@@ -196,7 +196,7 @@ describe('receipts that are required', { concurrency: true }, () => {
       const headers = key();
       assert.equal((await call('/tokens', first)).status, 201);
       const wrong = await call('/tokens', { ...first, receipt: receiptOf(499) }, headers);
-      assert.match(wrong.words, /^bad_request: receipt\.items: they sum to 499/);
+      assert.match(wrong.words, /^bad_request: receipt\.items: the items sum to 499/);
       const whole = { ...first, receipt: receiptOf(500) };
       const token = await call('/tokens', whole, headers);
       assert.equal(token.status, 201, token.words);
@@ -213,11 +213,11 @@ describe('receipts that are required', { concurrency: true }, () => {
       assert.equal((await call('/tokens', { customer_ref: 'buyer-4' })).status, 201);
       assert.match(
         (await call('/tokens', { customer_ref: 'buyer-4', receipt: receiptOf(100) })).words,
-        /^bad_request: receipt: expected with sbp or tpay.*, got cards$/,
+        /^bad_request: receipt: allowed only with sbp or tpay.*, got cards$/,
       );
       assert.equal(
         (await call('/links', { amount_min: 100, amount_max: 900 })).words,
-        'bad_request: amount: required, with a receipt for it, by the setting receiptsRequired of the shop, got nothing',
+        'bad_request: amount: required, with a receipt, by the setting receiptsRequired of the shop, got nothing',
       );
     });
   });

@@ -152,7 +152,7 @@ describe('receipts', { concurrency: true }, () => {
       const item = (fields: object) => receiptOf(0, { items: [itemOf(1_000, fields)] });
       const [email, phone] = [{ email: 'a@b.ru' }, { phone: '+79161234567' }];
       for (const [receipt, words] of [
-        [receiptOf(999), /receipt\.items: they sum to 999, and the amount is 1000/],
+        [receiptOf(999), /receipt\.items: the items sum to 999, but the amount is 1000/],
         [item({ quantity: '0.9995' }), /items\[0\]\.quantity: expected a decimal number above 0/],
         [
           item({ quantity: '0' }),
@@ -296,9 +296,9 @@ describe('receipts', { concurrency: true }, () => {
       const path = `/payments/${id}/refund`;
       const bare = await call(path, { amount: 400 });
       assert.equal(bare.status, 400);
-      assert.match(bare.words, /^bad_request: receipt: expected what this refund of a part is for/);
+      assert.match(bare.words, /^bad_request: receipt: required for a partial refund/);
       const wrong = await call(path, { amount: 400, receipt: receiptOf(399) });
-      assert.match(wrong.words, /sum to 399, and the amount is 400/);
+      assert.match(wrong.words, /sum to 399, but the amount is 400/);
       const key = { 'idempotency-key': randomUUID() };
       const part = { amount: 400, receipt: receiptOf(400) };
       assert.equal((await call(path, part, key)).status, 201);
@@ -351,10 +351,7 @@ describe('receipts', { concurrency: true }, () => {
       const id = await held(1_000);
       const path = `/payments/${id}/capture`;
       const bare = await call(path, { amount: 400 });
-      assert.match(
-        bare.words,
-        /^bad_request: receipt: expected what this capture of a part is for/,
-      );
+      assert.match(bare.words, /^bad_request: receipt: required for a partial capture/);
       assert.match((await call(path, { amount: 400, receipt: receiptOf(1_000) })).words, /is 400/);
       // A capture that the bank refuses leaves its receipt behind.
       const refused = await call(path, { amount: 401, receipt: receiptOf(401) });

@@ -50,7 +50,7 @@ test('a test payment takes the simulator’s words for callbacks alone, and a li
 test('a name in metadata that may be a card number is not repeated', () => {
   assert.equal(
     mistakeOf({ metadata: { '4111111111111111': '\0' } }),
-    'a value in metadata: expected a text without U+0000 and without halves of surrogate pairs',
+    'a value in metadata: expected a text without U+0000 and unpaired surrogates',
   );
 });
 

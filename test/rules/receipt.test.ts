@@ -63,7 +63,7 @@ describe('a receipt of the graph, which no description has checked', () => {
   test('has a rate that is in force in Moscow, or was', () => {
     const rise = Temporal.Instant.from('2025-12-31T21:00:00Z');
     const before = rise.subtract({ milliseconds: 1 });
-    assert.match(mistake(given({ vatCode: 11 }), before) ?? '', /22% is in force from 2026-01-01/);
+    assert.match(mistake(given({ vatCode: 11 }), before) ?? '', /22% is valid from 2026-01-01/);
     assert.equal(mistake(given({ vatCode: 11 }), rise), null);
     assert.equal(mistake(given({ vatCode: 4 }), rise), null);
   });
@@ -74,7 +74,7 @@ describe('a receipt of the graph, which no description has checked', () => {
     assert.equal(sumMistake(terms, 100n), null);
     assert.equal(
       sumMistake(terms, 101n)?.message,
-      'receipt.items: they sum to 100, and the amount is 101',
+      'receipt.items: the items sum to 100, but the amount is 101',
     );
   });
 });

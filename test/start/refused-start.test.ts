@@ -146,7 +146,7 @@ test(
     assert.ok(complained.startsWith(`The data directory ${dataDir} cannot be used `), complained);
     assert.match(
       complained,
-      /\((EACCES|EPERM|EROFS)\)\. (It may not be read or written by this user|The disk is read-only): .*\n$/,
+      /\((EACCES|EPERM|EROFS)\)\. (This user cannot read or write it|The disk is read-only): .*\n$/,
     );
     assert.deepEqual(readdirSync(dataDir), before);
   },

@@ -107,7 +107,7 @@ describe('the address of a webhook, when it is given', () => {
     for (const host of privateHosts)
       assert.match(
         checkWebhookUrl(`https://${host}/hook`, strict) ?? '',
-        /^must lead to a public address, got "/,
+        /^must resolve to a public address, got "/,
         host,
       );
     for (const host of [
@@ -122,7 +122,7 @@ describe('the address of a webhook, when it is given', () => {
     ])
       assert.equal(
         checkWebhookUrl(`https://${host}/`, strict),
-        `must lead to a public address, got "${host.toLowerCase()}"`,
+        `must resolve to a public address, got "${host.toLowerCase()}"`,
         host,
       );
   });
@@ -153,7 +153,7 @@ describe('the address of a webhook, when it is given', () => {
     ])
       assert.match(
         checkWebhookUrl(`http://${host}/hook`, development) ?? '',
-        /^must lead to a public address, got "/,
+        /^must resolve to a public address, got "/,
         host,
       );
   });
@@ -251,7 +251,7 @@ describe('a connection', () => {
       const { status, error } = await post(`https://${host}:${port}/`);
       assert.deepEqual(
         { status, error },
-        { status: null, error: 'the name leads to an address that is not public' },
+        { status: null, error: 'the name resolves to an address that is not public' },
         host,
       );
     }
@@ -280,7 +280,7 @@ describe('a connection', () => {
       received.push(error);
     }
     assert.deepEqual(
-      received.map((error) => error === 'the name leads to an address that is not public'),
+      received.map((error) => error === 'the name resolves to an address that is not public'),
       [false, true, false, true],
     );
     assert.equal(connections.count, 0);

@@ -159,7 +159,7 @@ export const english: CodeTexts = {
     link_expired: 'Nobody began to pay in time.',
     capture_expired: 'The held money was neither captured nor given up in time.',
     method_unavailable: 'The method cannot be used at the bank just now.',
-    unknown_bank_code: 'The bank gives a reason that is not known here.',
+    unknown_bank_code: 'The bank gave a reason that the service does not know.',
     bank_unknown: "The recipient's bank is not known.",
     recipient_not_in_sbp: 'The recipient cannot be reached by SBP at this bank.',
     recipient_check_failed: 'The recipient did not pass the check of the bank.',

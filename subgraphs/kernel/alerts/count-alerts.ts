@@ -24,7 +24,7 @@ export const countAlerts = async (
 export const watchAlerts = (database: Pick<Database, 'fork'>): (() => void) => {
   const gauge = new Gauge({
     name: 'alerts_unresolved',
-    help: 'Alerts that nobody has resolved, by kind.',
+    help: 'Unresolved alerts, by kind.',
     labelNames: ['kind'],
     async collect() {
       const counts = await countAlerts(database).catch(() => new Map<AlertKind, number>());

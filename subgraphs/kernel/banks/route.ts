@@ -127,7 +127,7 @@ const canServe = (
 
 const doing: Readonly<Record<BankOperation, string>> = {
   payment: 'take',
-  refund: 'give back by',
+  refund: 'refund by',
   recurrent: 'save',
   payout: 'make payouts by',
 };

@@ -83,7 +83,7 @@ export const startEmbeddedPostgres = async (
     };
   } catch (error) {
     if (error instanceof Error && 'syscall' in error)
-      throw explain('The embedded PostgreSQL cannot keep its files', dataDir, error.message);
+      throw explain('The embedded PostgreSQL cannot write its files', dataDir, error.message);
     throw error;
   }
 };
@@ -140,7 +140,7 @@ const keepRunning = (
     while (!stopping.signal.aborted) {
       await delay(pause_ms, undefined, { ref: false, signal: stopping.signal }).catch(() => {});
       if (stopping.signal.aborted || isRunning(current)) continue;
-      progress('PostgreSQL has died; starting it again');
+      progress('PostgreSQL has ended unexpectedly; starting it again');
       try {
         current = await ensureRunning(cluster, first.port, stopping.signal);
         pause_ms = watch_ms;

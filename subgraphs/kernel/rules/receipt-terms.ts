@@ -86,7 +86,7 @@ const vatMistake = (name: string, vatCode: number, now: Temporal.Instant): strin
   if (!rate) return `${name}: expected an integer from 1 to ${vatRates.length}, got ${vatCode}`;
   return isInForce(vatCode, now)
     ? null
-    : `${name}: the rate ${rate.rate} is in force from ${rate.from} on`;
+    : `${name}: the rate ${rate.rate} is valid from ${rate.from}`;
 };
 
 const itemMistakes = (
@@ -167,7 +167,7 @@ export const sumMistake = (
   const sum = items.reduce((total, item) => total + itemTotal(item), 0n);
   return sum === amount
     ? null
-    : refused('bad_request', `receipt.items: they sum to ${sum}, and the amount is ${amount}`);
+    : refused('bad_request', `receipt.items: the items sum to ${sum}, but the amount is ${amount}`);
 };
 
 /** Why nothing that is paid in this currency has a receipt; null when it may. */
@@ -176,7 +176,7 @@ export const receiptCurrencyMistake = (currency: string): Refused | null =>
     ? null
     : refused(
         'bad_request',
-        `receipt: expected with the currency ${defaultCurrency} alone, got ${currency}`,
+        `receipt: allowed only with the currency ${defaultCurrency}, got ${currency}`,
       );
 
 /**

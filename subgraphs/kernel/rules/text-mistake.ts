@@ -19,7 +19,7 @@ export const textMistake = (
 ): string | null => {
   if (text === null || text === undefined) return null;
   if (!text.isWellFormed() || text.includes('\0'))
-    return `${name}: expected a text without U+0000 and without halves of surrogate pairs`;
+    return `${name}: expected a text without U+0000 and unpaired surrogates`;
   if (text.length >= min && text.length <= max_chars) return null;
   const came = charactersOf(text);
   return came >= min && came <= max_chars

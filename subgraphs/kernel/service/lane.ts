@@ -47,7 +47,7 @@ export const isInLane = (): boolean => works.getStore() !== undefined;
 
 const tooBusy = (): GraphQLError =>
   new GraphQLError(
-    'Too many documents and lists are waiting to be read; ask for less at a time, or try again in a second.',
+    'Too many documents and lists are waiting to be read; request less at a time, or try again in a second.',
     { extensions: { code: 'rate_limited', http: { status: 429 } } },
   );
 

@@ -106,7 +106,7 @@ export const checkWebhookUrl = (
   const { hostname } = new URL(url);
   return mayHost(withoutBrackets(hostname), rules)
     ? null
-    : `must lead to a public address, got ${asCame(hostname)}`;
+    : `must resolve to a public address, got ${asCame(hostname)}`;
 };
 
 /** The same for a payment's own address. One of a test payment is checked on connecting alone. */

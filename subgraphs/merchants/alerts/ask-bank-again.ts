@@ -18,7 +18,7 @@ import { changeEntities, type Acting, type EntryNotes, type AuditedAction } from
 interface Asked {
   readonly mode: Mode;
   readonly status: string;
-  /** Whether the bank may say something about it that is not known here. */
+  /** Whether the bank may say something about it that is unknown here. */
   readonly isOpen: boolean;
   readonly askAt: Temporal.Instant | null;
 }
@@ -71,7 +71,7 @@ const obstacle = (subject: BankSubject, { mode, status, isOpen }: Asked): Refuse
     return refused('bad_request', `id: this ${subject} is in test mode, and no bank has it`);
   return isOpen
     ? null
-    : refused('not_pending', `the ${subject} is ${status}: there is nothing to ask the bank about`);
+    : refused('not_pending', `the ${subject} is ${status}: there is nothing to query at the bank`);
 };
 
 const askAgain = async (

@@ -60,7 +60,7 @@ export const assignAlert = async (
     const key = { merchantId: merchantId ?? platformMerchantId, id };
     const alert = await em.findOne(AlertEntity, key, forUpdate);
     if (!alert) return none;
-    if (alert.resolvedAt) return refused('bad_request', 'id: the alert is resolved already');
+    if (alert.resolvedAt) return refused('bad_request', 'id: the alert is already resolved');
     return em.assign(alert, { assignee });
   });
 };

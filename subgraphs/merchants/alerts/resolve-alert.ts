@@ -35,7 +35,7 @@ export const resolveAlert = async (
     const key = { merchantId: merchantId ?? platformMerchantId, id };
     const alert = await em.findOne(AlertEntity, key, forUpdate);
     if (!alert) return none;
-    if (alert.resolvedAt) return refused('bad_request', 'id: the alert is resolved already');
+    if (alert.resolvedAt) return refused('bad_request', 'id: the alert is already resolved');
     const resolvedBy = actorOf(acting.principal).actor;
     return em.assign(alert, { resolvedAt: acting.now(), resolvedBy, note });
   });

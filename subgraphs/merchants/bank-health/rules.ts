@@ -14,7 +14,7 @@ export const spanOf = (
   hours: number,
 ): { readonly from: Temporal.Instant; readonly interval_min: number } | Refused => {
   if (hours < 1 || hours > hours_max)
-    return refused('bad_request', `hours: 1 to ${hours_max}, which is how long it is kept`);
+    return refused('bad_request', `hours: expected an integer from 1 to ${hours_max}`);
   const interval_min = hours <= fine_max_hours ? healthBucket_min : hour_min;
   const interval_ms = interval_min * 60_000;
   const since_ms = now.subtract({ hours }).epochMilliseconds;

@@ -19,7 +19,7 @@ const clockOr = (clock: ShownClock | Refused) =>
   isRefused(clock) ? clock : { __typename: 'TestClock' as const, ...shown(clock) };
 
 const unnamed = (): never => {
-  throw refusal('bad_request', 'shopId: name the shop');
+  throw refusal('bad_request', 'shopId: required');
 };
 
 /** The shop of a key that asks for its clock; null where it has none to read. */

@@ -91,7 +91,7 @@ export const createClock = async (
     if (!(await lockShop(em, shop))) return refused('not_found', 'there is no such shop');
     const { merchantId, shopId } = shop;
     if (await em.findOne(TestClockEntity, { merchantId, shopId }, forUpdate))
-      return refused('bad_request', 'shopId: the shop has a test clock already');
+      return refused('bad_request', 'shopId: the shop already has a test clock');
     const clockAt = inMilliseconds(at);
     const made = { clockAt, setAt: real, frozen, targetAt: null, createdAt: real };
     return em.create(TestClockEntity, { merchantId, shopId, ...made });
@@ -156,7 +156,7 @@ const set = async (
     if (before.targetAt)
       return refused(
         'bad_request',
-        `the clock is on its way to ${before.targetAt.toString()}; wait until it has arrived`,
+        `the clock is advancing to ${before.targetAt.toString()}; wait until it arrives`,
       );
     const decided = decide(before);
     if (isRefused(decided)) return decided;

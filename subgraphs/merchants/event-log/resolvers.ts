@@ -21,7 +21,7 @@ interface NamedShop {
 export const shopOf = (principal: Principal, { merchantId, shopId, mode }: NamedShop): OfShop => {
   if (principal.kind === 'key') return principal;
   const named = merchantOf(principal, merchantId);
-  if (!shopId || !isUuid(shopId)) throw refusal('bad_request', 'shopId: name the shop');
+  if (!shopId || !isUuid(shopId)) throw refusal('bad_request', 'shopId: required');
   return { merchantId: named, shopId, mode: mode ?? 'live' };
 };
 

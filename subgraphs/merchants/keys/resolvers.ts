@@ -116,7 +116,7 @@ export const keyMutations = (parts: KeyParts & { readonly vaultKey: Keys }): Key
     named('ApiKeyIssued', await issueApiKey(parts, context, input)),
   apiKeyApprove: async (_, input, context) => {
     const { principal } = context;
-    if (principal.kind !== 'operator') throw new Error('only people approve keys');
+    if (principal.kind !== 'operator') throw new Error('only people can approve keys');
     return named('ApiKey', await approveApiKey(parts, { ...context, principal }, input));
   },
   apiKeyRevoke: async (_, input, context) =>

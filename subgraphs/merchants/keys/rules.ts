@@ -76,6 +76,6 @@ export const approvalObstacle = (key: KeyState, subject: string): Refused | null
   if (status === 'revoked')
     return refused('not_pending', 'only a pending key can be approved; this one is revoked');
   return status === 'pending' && key.requestedBy === subject
-    ? refused('scope_required', 'another person must approve it: you asked for this key')
+    ? refused('scope_required', 'another person must approve it: you requested this key')
     : null;
 };

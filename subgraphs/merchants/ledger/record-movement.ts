@@ -93,7 +93,7 @@ const overdrawn = async (
 
 const beyondUpperBound = refused(
   'bad_request',
-  'amount: the balance of the merchant or of the shop would pass 2^53-1',
+  'amount: the balance of the merchant or of the shop would exceed 2^53-1',
 );
 const beyondLowerBound = refused(
   'insufficient_balance',

@@ -93,7 +93,10 @@ export const beginning = (
 ): Temporal.Instant | Refused => {
   const from = Temporal.Instant.fromEpochMilliseconds((since ?? now).epochMilliseconds);
   return from.epochMilliseconds < now.epochMilliseconds
-    ? refused('bad_request', `since: expected a moment that is not past, got ${rfc3339(from)}`)
+    ? refused(
+        'bad_request',
+        `since: expected a moment that is not in the past, got ${rfc3339(from)}`,
+      )
     : from;
 };
 

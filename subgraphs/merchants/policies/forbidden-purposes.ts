@@ -20,7 +20,7 @@ export const forbidPurpose = async (
   if (word === null)
     return refused(
       'bad_request',
-      'word: expected up to 200 characters with a letter or a digit, and no * but at the end',
+      'word: expected up to 200 characters with a letter or a digit, and * only at the end',
     );
   const mistake = reasonMistake(input.reason);
   if (mistake) return mistake;

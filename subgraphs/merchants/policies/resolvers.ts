@@ -49,7 +49,7 @@ export const policyQueries = ({ database }: PolicyParts): Pick<QueryResolvers, P
     ),
   bankRoutes: async (_, { merchantId, shopId, ...page }, context) => {
     const owner = ownerOf(context.principal, merchantId);
-    if (owner === null) throw refusal('bad_request', 'merchantId: name the merchant');
+    if (owner === null) throw refusal('bad_request', 'merchantId: required');
     return orThrow(
       await listRoutes(database.emOf(context), {
         ...page,

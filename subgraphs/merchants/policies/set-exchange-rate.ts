@@ -32,7 +32,7 @@ export const setExchangeRate = async (
   if (exchangeRate(usdt) === null)
     return refused(
       'bad_request',
-      `usdt: expected a decimal above 0 with up to ${rateScale_digits} digits behind the point`,
+      `usdt: expected a decimal above 0 with up to ${rateScale_digits} digits after the point`,
     );
   const now = acting.now();
   const since = beginning(input.since, now);
@@ -49,7 +49,7 @@ export const setExchangeRate = async (
       notes.after = { currency, usdt, since };
       if (last && Temporal.Instant.compare(last.since, since) === 0) {
         if (last.since.epochMilliseconds <= now.epochMilliseconds)
-          return refused('bad_request', 'since: a rate begins at this moment already');
+          return refused('bad_request', 'since: a rate already begins at this moment');
         // The moment is unique: the rate that had it goes first.
         await em.remove(last).flush();
       }

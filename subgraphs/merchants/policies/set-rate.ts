@@ -21,7 +21,7 @@ export interface RateInput {
 }
 
 const mistakeIn = ({ merchantId, shopId, rateBps }: RateInput): string | null => {
-  if (shopId && !merchantId) return 'merchantId: a shop’s rate names its merchant, too';
+  if (shopId && !merchantId) return 'merchantId: required for the rate of a shop';
   return rateBps >= 0 && rateBps <= 10_000
     ? null
     : `rateBps: expected an integer from 0 to 10,000, got ${rateBps}`;
@@ -67,7 +67,7 @@ export const setRate = async (
         if (last.since.epochMilliseconds <= now.epochMilliseconds)
           return refused(
             'bad_request',
-            'since: a rate of this level begins at this moment already',
+            'since: a rate of this level already begins at this moment',
           );
         em.remove(last);
       }

@@ -184,7 +184,7 @@ const reportMissing = async (
       operation: kind,
       operationId: id,
       reference: bankRef,
-      detail: `the ${kind} of ${amount} ${currency} that succeeded here is in no registry of the bank`,
+      detail: `the ${kind} of ${amount} ${currency} that succeeded here is in no report of the bank`,
     }));
   return addDifferences(client, merchantId, ready.id, now, found);
 };

@@ -84,7 +84,7 @@ export const resolveDifference = async (
     const difference = await em.findOne(ReconciliationDifferenceEntity, key, forUpdate);
     if (!difference) return none;
     if (difference.resolvedAt)
-      return refused('bad_request', 'id: the difference is resolved already');
+      return refused('bad_request', 'id: the difference is already resolved');
     const resolvedBy = actorOf(acting.principal).actor;
     return em.assign(difference, { resolvedAt: acting.now(), resolvedBy, note });
   });

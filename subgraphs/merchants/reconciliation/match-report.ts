@@ -61,7 +61,7 @@ const alertOf = (
     shopId: null,
     mode,
     subjectId: id,
-    detail: `the registry ${reference} of ${connector} has ${differences} differences`,
+    detail: `the report ${reference} of ${connector} has ${differences} differences`,
     at,
   });
 

@@ -34,11 +34,12 @@ interface Wrong {
 /** What is wrong with a line, `ours` null when there is no such operation; null when nothing is. */
 export const wrongOf = (line: ComparedLine, ours: OurOperation | null): Wrong | null => {
   const { kind, amount, currency, status, copy } = line;
-  if (copy > 1) return { wrong: 'duplicate', detail: `the registry has the ${kind} ${copy} times` };
+  if (copy > 1)
+    return { wrong: 'duplicate', detail: `the report contains the ${kind} ${copy} times` };
   if (!ours)
     return {
       wrong: 'missing_here',
-      detail: `the registry has a ${kind} of ${amount} ${currency} that is not known here`,
+      detail: `the report contains a ${kind} of ${amount} ${currency} that is unknown here`,
     };
   const money = `the ${kind} is of ${amount} ${currency} at the bank and of ${ours.amount} ${ours.currency} here`;
   if (ours.amount !== amount) return { wrong: 'amount_differs', detail: money };

@@ -138,7 +138,7 @@ export const openReconciliation = (
     if (!same)
       return refused(
         'idempotent_conflict',
-        'reference: a registry of another span was opened under it',
+        'reference: already used for a report of another period',
       );
     notes.after = { ...auditState(opened), runId: opened.id };
     return opened;
@@ -187,9 +187,9 @@ export const addRegistryPart = (
     if (known)
       return known.digest === digest
         ? opened
-        : refused('idempotent_conflict', `part: another text is there as part ${part}`);
+        : refused('idempotent_conflict', `part: part ${part} already has a different text`);
     if (opened.status !== 'open')
-      return refused('bad_request', 'runId: the run takes no more lines');
+      return refused('bad_request', 'runId: the run accepts no more lines');
     const { lines, mistakes } = readRegistry(csv);
     const shown = mistakes
       .slice(0, mistakesListed_max)
@@ -200,7 +200,7 @@ export const addRegistryPart = (
         `csv: lines with mistakes: ${mistakes.length}; ${shown.join('; ')}`,
       );
     if (lines.length === 0)
-      return refused('bad_request', 'csv: expected lines, got the header alone');
+      return refused('bad_request', 'csv: expected lines, got only the header');
     await storePart(em, opened, part, digest, lines);
     return opened;
   });

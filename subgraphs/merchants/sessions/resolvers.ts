@@ -35,7 +35,7 @@ export const sessionFields: Pick<Resolvers, 'ConsoleSession'> = {
 };
 
 const personOf = (principal: Principal): OperatorPrincipal => {
-  if (principal.kind !== 'operator') throw new Error('sessions are seen by people alone');
+  if (principal.kind !== 'operator') throw new Error('sessions are shown only to people');
   // Refuses whose own merchant is none.
   if (principal.merchantId !== null) merchantOf(principal, null);
   return principal;

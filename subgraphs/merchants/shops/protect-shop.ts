@@ -62,10 +62,7 @@ export interface SignatureDemand {
   readonly bound: boolean | null;
 }
 
-const notRequired = refused(
-  'bad_request',
-  'bound: signatures of whole requests can only be demanded where signatures are required',
-);
+const notRequired = refused('bad_request', 'bound: allowed only if signatures are required');
 const noSecret = refused(
   'bad_request',
   'required: the shop has no signing secret yet; make one with shopSigningSecretRotate',

@@ -104,7 +104,7 @@ const removeAccount = (
       const { merchantId, connector, purpose } = key;
       const inForce = { merchantId, connector, purpose, active: true };
       const account = await em.findOne(BankAccountEntity, inForce);
-      if (!account) return refused('not_found', 'there is no such account in force');
+      if (!account) return refused('not_found', 'there is no such active account');
       notes.after = null;
       return em.assign(account, { active: false, changedAt: acting.now() });
     },

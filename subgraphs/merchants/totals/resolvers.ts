@@ -26,7 +26,7 @@ const whoseTotals = (
     return { merchantId: principal.merchantId, shopIds: [principal.shopId] };
   }
   if (principal.kind === 'operator' && principal.merchantId === null && !named) {
-    if (shopId) throw refusal('bad_request', 'merchantId: name the merchant of the shop');
+    if (shopId) throw refusal('bad_request', 'merchantId: required with shopId');
     return { merchantId: null, shopIds: null };
   }
   return { merchantId: merchantOf(principal, named), shopIds: shopId ? [shopId] : null };
@@ -36,7 +36,7 @@ const whoseTotals = (
 const dividing = async (pool: Runner, whose: Whose, intervals: number): Promise<Whose> => {
   if (whose.shopIds) return whose;
   if (whose.merchantId === null)
-    throw refusal('bad_request', 'groupBy: name the merchant whose shops divide the totals');
+    throw refusal('bad_request', 'groupBy: totals by shop require merchantId');
   const shopIds = await shopIdsOf(pool, whose.merchantId);
   const tooMany = dividedByShops(intervals, shopIds.length);
   if (tooMany) throw refusal(tooMany.code, tooMany.message);

@@ -82,25 +82,28 @@ export const intervalsOf = ({
   interval,
   timeZone,
 }: AskedSpan): { readonly starts: readonly Temporal.Instant[] } | Refused => {
-  if (!isWholeHour(from)) return refused('bad_request', 'from: name a whole hour in UTC');
-  if (!isWholeHour(to)) return refused('bad_request', 'to: name a whole hour in UTC');
+  if (!isWholeHour(from)) return refused('bad_request', 'from: expected a whole hour in UTC');
+  if (!isWholeHour(to)) return refused('bad_request', 'to: expected a whole hour in UTC');
   const span_ms = to.epochMilliseconds - from.epochMilliseconds;
-  if (span_ms <= 0) return refused('bad_request', 'to: it must be later than from');
+  if (span_ms <= 0) return refused('bad_request', 'to: expected a moment after from');
   if (span_ms > span_max_days * 24 * hour_ms)
-    return refused('bad_request', `to: at most ${span_max_days} days behind from`);
+    return refused('bad_request', `to: expected at most ${span_max_days} days after from`);
   const first = inZone(from, timeZone);
   if (!first)
-    return refused('bad_request', 'timeZone: name a zone, such as Europe/Moscow or +03:00');
+    return refused('bad_request', 'timeZone: expected a zone such as Europe/Moscow or +03:00');
   if (interval === null) return { starts: [from] };
   const starts = [from];
   for (const start of startsBehind(first, interval)) {
     if (Temporal.Instant.compare(start, to) >= 0) return { starts };
     if (!isWholeHour(start))
-      return refused('bad_request', 'timeZone: its hours do not begin with those of UTC');
+      return refused(
+        'bad_request',
+        'timeZone: expected a zone whose hours begin with those of UTC',
+      );
     if (starts.length === intervals_max)
       return refused(
         'bad_request',
-        `interval: at most ${intervals_max} intervals; take longer ones, or a shorter span`,
+        `interval: at most ${intervals_max} intervals; choose longer ones or a shorter span`,
       );
     starts.push(start);
   }
@@ -112,6 +115,6 @@ export const dividedByShops = (intervals: number, shops: number): Refused | null
   intervals * shops > intervalsTimesShops_max
     ? refused(
         'bad_request',
-        `groupBy: at most ${intervalsTimesShops_max} intervals times shops; name a shop, or take fewer intervals`,
+        `groupBy: at most ${intervalsTimesShops_max} intervals times shops; choose a shop or fewer intervals`,
       )
     : null;

@@ -67,7 +67,7 @@ export const saveView = async (
     const kept = await em.findOne(SavedViewEntity, { ...owner, section, name });
     if (kept) return em.assign(kept, { search, savedAt: acting.now() });
     if ((await em.count(SavedViewEntity, owner)) >= viewsPerPerson_max)
-      return refused('bad_request', `a person keeps at most ${viewsPerPerson_max} views`);
+      return refused('bad_request', `a person can save at most ${viewsPerPerson_max} views`);
     return em.create(SavedViewEntity, { ...owner, id, ...view, savedAt: acting.now() });
   });
 };

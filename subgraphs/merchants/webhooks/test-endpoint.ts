@@ -49,7 +49,10 @@ const takeSample = (
     const since = acting.now().subtract({ minutes: 1 });
     const lately = { merchantId, action: action.action, at: { $gt: since } };
     if ((await em.count(AuditEntryEntity, lately)) >= samplesPerMinute_max)
-      return refused('bad_request', `at most ${samplesPerMinute_max} samples a minute: wait`);
+      return refused(
+        'bad_request',
+        `at most ${samplesPerMinute_max} samples a minute; try again later`,
+      );
     notes.before = null;
     notes.after = { url: endpoint.url };
     return { endpoint };

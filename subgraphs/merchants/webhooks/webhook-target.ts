@@ -59,7 +59,7 @@ const guardedLookup = (ask: Addresses, mayReach: MayReach): LookupFunction => {
     const addresses = await ask(hostname);
     if (addresses.length === 0) throw new RefusedTarget('the name has no address');
     if (!addresses.every(mayReach))
-      throw new RefusedTarget('the name leads to an address that is not public');
+      throw new RefusedTarget('the name resolves to an address that is not public');
     return addresses.map((address) => ({ address, family: isIP(address) }));
   };
   const answer = callbackify(resolve);

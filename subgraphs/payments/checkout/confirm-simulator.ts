@@ -57,12 +57,12 @@ export const confirmSimulator = async (
   if (!found) return refused('not_found', 'there is no such payment');
   const { payment } = found;
   if (payment.mode !== 'test')
-    return refused('bad_request', 'only a test payment is confirmed here');
+    return refused('bad_request', 'only a test payment can be confirmed here');
   if (payment.status === 'pending')
-    return refused('bad_request', 'the buyer has not gone on to the bank yet');
+    return refused('bad_request', 'the buyer has not continued to the bank yet');
   if (!awaitsBuyer(payment)) return payment;
   if (approve && !coded && payment.step === 'three_d_secure')
-    return refused('bad_request', 'the bank asks for its code');
+    return refused('bad_request', 'the bank requires its code');
   const asked = await inTraceOf(
     database.pool,
     { merchantId: key.merchantId, subjectId: key.paymentId },

@@ -106,7 +106,7 @@ const passOn = (
       payment.stepUrl !== null ||
       payment.capturedAt !== null
     )
-      return refused('not_pending', 'the session has ended, or was ordered again');
+      return refused('not_pending', 'the session has ended or was replaced');
     const bank = {
       bankName: to.bankName,
       connector: to.connector,

@@ -64,7 +64,8 @@ export const planOutcome = (
   now: Temporal.Instant,
 ): Promise<Payment | Refused> =>
   changePayment(database, key, now, ({ payment }) => {
-    if (payment.mode !== 'test') return refused('bad_request', 'only a test payment has a plan');
+    if (payment.mode !== 'test')
+      return refused('bad_request', 'only a test payment has a planned outcome');
     if (payment.status !== 'pending')
       return refused('not_pending', `the payment is ${payment.status}`);
     const plan = planOf(outcome, code);

@@ -103,7 +103,7 @@ const refusalOf = ({ payment, answer }: SentHoldOrder): Refused | null => {
     return refused('capture_declined', `the bank refused the capture: ${answer.failureCode}`);
   // Another order than this one has had its effect at the bank.
   if (payment.status === 'cancelled' || payment.status === 'expired')
-    return refused('payment_not_authorized', `the bank has given up the hold of the payment`);
+    return refused('payment_not_authorized', `the bank has released the hold of the payment`);
   return payment.status === 'authorized' && payment.holdOrder === null
     ? refused('capture_declined', 'the bank refused the capture: limit_exceeded')
     : null;

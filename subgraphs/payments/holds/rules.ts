@@ -51,10 +51,10 @@ export const holdObstacle = (
 ): string | null => {
   if (status !== 'authorized') return `the payment is ${status}`;
   if (holdOrder !== null)
-    return `the bank decides on the ${holdOrder === 'capture' ? 'capture' : 'release'} of the payment`;
+    return `the bank is still processing the ${holdOrder === 'capture' ? 'capture' : 'release'} of the payment`;
   // Over already, although the sweep has not written it yet.
   return captureBefore && Temporal.Instant.compare(captureBefore, now) <= 0
-    ? 'the time in which the payment could be captured is over'
+    ? 'the time to capture the payment has passed'
     : null;
 };
 
@@ -71,13 +71,13 @@ export const captureAmount = (
   if (obstacle)
     return refused(
       'payment_not_authorized',
-      `${obstacle}; only an authorized payment can be captured, and once`,
+      `${obstacle}; only an authorized payment can be captured, and only once`,
     );
   const amount = asked || payment.amount;
   return amount >= 1n && amount <= payment.amount
     ? { amount: minorUnits(amount) }
     : refused(
         'amount_exceeds_remainder',
-        `amount: expected at most ${payment.amount}, which is what is held, got ${amount}`,
+        `amount: expected at most ${payment.amount}(the held amount), got ${amount}`,
       );
 };

@@ -24,7 +24,7 @@ import {
 export const unpaid_max = 200;
 const leftToPay_min = 10;
 
-const full = refused('not_pending', 'too many payments of the link wait for their buyers');
+const full = refused('not_pending', 'the link has too many unpaid payments');
 
 /** The oldest unpaid payment of the link and the amount where there are too many; null: there are not. */
 const oldestOfTooMany = async (

@@ -114,7 +114,7 @@ export const linkTerms = (
     amount !== null && (amountMin !== null || amountMax !== null)
       ? 'amount: expected either amount, or amount_min and amount_max'
       : null,
-    input.receipt && amount === null ? 'receipt: expected with a fixed amount alone' : null,
+    input.receipt && amount === null ? 'receipt: allowed only with a fixed amount' : null,
     ...mistakesIn(terms, now),
   ]);
   if (refusal) return refusal;
@@ -134,7 +134,7 @@ export const linkReceiptMistake = (
   shop.receiptsRequired && amount === null
     ? refused(
         'bad_request',
-        'amount: required, with a receipt for it, by the setting receiptsRequired of the shop, got nothing',
+        'amount: required, with a receipt, by the setting receiptsRequired of the shop, got nothing',
       )
     : receiptMistake(shop, receipt);
 

@@ -48,12 +48,12 @@ const obstacle = (payment: Payment, receipts: readonly Receipt[]): Refused | nul
       `the payment is ${payment.status}; only a succeeded payment has a closing receipt`,
     );
   if (receipts.some(({ type }) => type === 'closing'))
-    return refused('receipt_not_expected', 'the payment has its closing receipt already');
+    return refused('receipt_not_expected', 'the payment already has a closing receipt');
   return receipts.some(({ type, items }) => type === 'payment' && isPrepaid(items))
     ? null
     : refused(
         'receipt_not_expected',
-        'no item of the payment’s receipt was paid in advance: payment_mode full_prepayment or prepayment',
+        'the payment’s receipt has no prepayment item (payment_mode full_prepayment or prepayment)',
       );
 };
 

@@ -17,7 +17,10 @@ const resent = (receipt: Receipt, now: Temporal.Instant): Receipt | Refused => {
       `the receipt is ${receipt.status}; only a failed one is sent again`,
     );
   if (receipt.customerShown === null)
-    return refused('bad_request', 'the data of the customer were erased: nobody could be sent it');
+    return refused(
+      'bad_request',
+      'the data of the customer was erased, so the receipt cannot be sent',
+    );
   return {
     ...receipt,
     status: 'pending',

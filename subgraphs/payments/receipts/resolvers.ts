@@ -86,7 +86,8 @@ export const receiptMutations = (
     const calling = await callerOf(parts, principal, { id: paymentId, merchantId }, now);
     if (isRefused(calling)) return calling;
     const given = givenReceipt(parts.customers, receipt, calling.now);
-    if (!given || isRefused(given)) return given ?? refused('bad_request', 'receipt: it is empty');
+    if (!given || isRefused(given))
+      return given ?? refused('bad_request', 'receipt: must not be empty');
     const request = { paymentId, receipt: given, requestId, idempotency };
     const closed = await closePayment(parts.database, calling.caller, request, calling.now);
     if (isRefused(closed)) return closed;

@@ -39,7 +39,7 @@ export const partMistake = (
     ? null
     : refused(
         'bad_request',
-        `receipt: expected what this ${part} of a part is for, since the payment has a receipt`,
+        `receipt: required for a partial ${part}, since the payment has a receipt`,
       );
 
 /** The metadata key of the hint. */

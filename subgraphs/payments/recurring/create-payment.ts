@@ -124,7 +124,9 @@ const earlier = async (
     currency === input.currency &&
     tokenId === input.tokenId &&
     shopId === input.shopId;
-  return same ? found.payment : refused('idempotent_conflict', 'this key made a different payment');
+  return same
+    ? found.payment
+    : refused('idempotent_conflict', 'this key was used for a different payment');
 };
 
 export interface RecurringMade {

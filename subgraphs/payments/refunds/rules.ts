@@ -43,12 +43,12 @@ export const personLimit = (
   if (role !== 'admin' && sum > financeRefund_max_minor)
     return refused(
       'scope_required',
-      `more than ${financeRefund_max_minor} of a payment is given back by the role admin alone`,
+      `only the role admin can refund more than ${financeRefund_max_minor} of a payment`,
     );
   return sum > reasonAbove_minor && (reason ?? '').trim() === ''
     ? refused(
         'bad_request',
-        `reason: required once people give back more than ${reasonAbove_minor} of a payment`,
+        `reason: required to refund more than ${reasonAbove_minor} of a payment in total`,
       )
     : null;
 };
@@ -108,12 +108,12 @@ export const refundAmount = (
   if (remainder === 0n)
     return refused(
       'amount_exceeds_remainder',
-      'nothing is left to refund: pending refunds take the whole remainder',
+      'nothing is left to refund: pending refunds take all of it',
     );
   if (amount >= 1n && amount <= remainder) return { amount: minorUnits(amount) };
   return refused(
     'amount_exceeds_remainder',
-    `amount: expected at most ${remainder}, which is what is left to refund, got ${amount}`,
+    `amount: expected at most ${remainder}(the remainder), got ${amount}`,
   );
 };
 
@@ -132,9 +132,9 @@ export const retryObstacle = (
       `id: expected a refused automatic refund of a late success, got a refund that is ${refund.status} of a payment that is ${payment.status}`,
     );
   if (payment.amountRefunded > 0n)
-    return refused('already_refunded', 'the money was given back already');
+    return refused('already_refunded', 'the money has already been returned');
   return remainderOf(payment, refunds) < refund.amount
-    ? refused('amount_exceeds_remainder', 'another refund of the payment is under way')
+    ? refused('amount_exceeds_remainder', 'another refund of the payment is in progress')
     : null;
 };
 

@@ -111,7 +111,7 @@ const mistakesIn = (input: PaymentInput): (string | null)[] => {
       ? `ttl_minutes: expected an integer from 1 to ${linkTtl_max_min}, got ${ttlMinutes}`
       : null,
     input.capture === 'manual' && input.method === 'recurrent'
-      ? 'capture: a recurrent payment is not captured by hand'
+      ? 'capture: a recurrent payment cannot be captured manually'
       : null,
     ...textMistakesIn(input),
     returnUrlMistake(returnUrl),

@@ -62,14 +62,14 @@ const recipientOf = (
     }
     case 'payouts_card': {
       if (cardPan === null)
-        return refused('bad_request', 'card_pan: required, a card number is not kept: type it');
+        return refused('bad_request', 'card_pan: required, because card numbers are not stored');
       const isSame = isSameRequest(
         recipientCardDigest ?? '',
         cardDigests(parts, draft.id, cardPan),
       );
       return isSame
         ? { way: 'card', cardNumber: cardPan, fullName }
-        : refused('bad_request', 'card_pan: expected the number of the card of this draft');
+        : refused('bad_request', 'card_pan: expected the card number of this draft');
     }
   }
 };

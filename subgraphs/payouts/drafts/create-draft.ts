@@ -117,7 +117,7 @@ export const createDraft = async (
     if (await hasManyWaiting(client, draft))
       return refused(
         'bad_request',
-        `${pendingDrafts_max} drafts wait already: approve or reject some of them first`,
+        `${pendingDrafts_max} drafts are already pending: approve or reject some first`,
       );
     if (!(await insertDraft(client, draft))) return noShop;
     await recordDraft(client, acting, 'create', { before: null, after: draft });

@@ -100,7 +100,7 @@ const chargeMistakeIn = ({
   // The amount of a card's binding is ignored, whatever it is.
   if ((method ?? 'cards') === 'cards')
     return receipt
-      ? 'receipt: expected with sbp or tpay, which are bound by a first charge, got cards'
+      ? 'receipt: allowed only with sbp or tpay, which are bound by a first charge, got cards'
       : null;
   if (amount === null || amount === undefined)
     return `amount: required for ${method}, which is bound by a first charge`;

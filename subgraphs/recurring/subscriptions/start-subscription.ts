@@ -166,7 +166,7 @@ const policyRefusal = (
     policies.isBlocked(merchantId, 'customer', customerRef) ||
     phones.some((phone) => phone !== null && policies.isBlocked(merchantId, 'phone', phone));
   return isBlocked
-    ? refused('aml_blocked', 'subscriptions of this customer are not accepted')
+    ? refused('aml_blocked', 'subscriptions for this customer are not accepted')
     : null;
 };
 

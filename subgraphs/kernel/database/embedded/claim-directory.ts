@@ -74,7 +74,7 @@ export const claimDirectory = async (dataDir: string, handover: Handover): Promi
 };
 
 const refusal = (dataDir: string, holder: string): string =>
-  `${dataDir} is in use by the service with process id ${Number.parseInt(holder)}. Stop that one, or give this one a DATA_DIR of its own.`;
+  `${dataDir} is in use by the service with process id ${Number.parseInt(holder)}. Stop that service, or set another DATA_DIR for this one.`;
 
 const holds = (holder: string): boolean => {
   const [pid, ...mark] = holder.trim().split(' ');

@@ -74,7 +74,7 @@ export const ensureCluster = async ({
     return handOver(cluster, owner);
   if (existsSync(cluster))
     throw explain(
-      'There is something that is not a whole PostgreSQL cluster',
+      'This directory is not a complete PostgreSQL cluster',
       cluster,
       'Move it away, or set DATA_DIR to another directory.',
     );

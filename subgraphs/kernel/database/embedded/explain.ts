@@ -10,7 +10,7 @@ const causes: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /permission denied|operation not permitted|EACCES|EPERM/i,
-    'It may not be read or written by this user: give it to the user who runs the service (chown -R), or set DATA_DIR to another directory.',
+    'This user cannot read or write it: give it to the user that runs the service (chown -R), or set DATA_DIR to another directory.',
   ],
   [
     /ENOTDIR|EEXIST/,
@@ -22,7 +22,7 @@ const causes: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /password authentication failed/i,
-    'Its password file does not fit: put the right one back, or set DATA_DIR to a new directory.',
+    'Its password file is wrong: restore the right one, or set DATA_DIR to a new directory.',
   ],
   [
     /could not look up effective user ID/i,

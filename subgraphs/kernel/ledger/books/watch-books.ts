@@ -49,7 +49,7 @@ export const checkedAt = async (
 export const watchBooks = (database: Pick<Database, 'pool' | 'fork'>): (() => void) => {
   const found = new Gauge({
     name: 'books_differences',
-    help: 'Differences in the books that nobody has resolved, by check.',
+    help: 'Unresolved differences in the books, by check.',
     labelNames: ['check'],
     registers: [],
     async collect() {

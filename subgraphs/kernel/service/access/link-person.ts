@@ -38,14 +38,14 @@ export const readLinkPerson = ({
   if (person === undefined)
     return role === undefined && merchant === undefined
       ? null
-      : refused('bad_request', 'person: name the person who gets the role');
+      : refused('bad_request', 'person: required with role or merchant');
   if (person.length > name_max || !nameForm.test(person))
     return refused(
       'bad_request',
       `person: expected up to ${name_max} of a-z, 0-9 and . _ @ + -, such as anna or anna@shop.example`,
     );
   if (takenNames.includes(person))
-    return refused('bad_request', `person: ${person} is no person's name here`);
+    return refused('bad_request', `person: ${person} is reserved and cannot name a person`);
   const known = roles.find((one) => one === role);
   if (!known) return refused('bad_request', `role: expected one of ${roles.join(', ')}`);
   if (merchant !== undefined && !isUuid(merchant))

@@ -28,14 +28,14 @@ export const merchantOf = (principal: Principal, named: string | null | undefine
       return principal.merchantId;
     case 'operator': {
       const merchantId = principal.merchantId ?? named;
-      if (!merchantId) throw refusal('bad_request', 'merchantId: name the merchant');
+      if (!merchantId) throw refusal('bad_request', 'merchantId: required');
       if (!isUuid(merchantId) || (named && merchantId !== named))
         throw refusal('not_found', 'there is no such merchant');
       return merchantId;
     }
     case 'service':
     case 'edge':
-      if (!named) throw refusal('bad_request', 'merchantId: name the merchant');
+      if (!named) throw refusal('bad_request', 'merchantId: required');
       return named;
   }
 };

@@ -65,7 +65,7 @@ const wholeRoom: AnswerRoom = { values: answerValues_max, characters: answerChar
 /** The refusal of an answer, in the words of the other limits. */
 const answerTooLarge = (): GraphQLError =>
   new GraphQLError(
-    `The answer is larger than ${answerValues_max} values or ${answerCharacters_max} characters; ask for less at a time.`,
+    `The answer is larger than ${answerValues_max} values or ${answerCharacters_max} characters; request less at a time.`,
     {
       extensions: { code: 'query_too_complex', http: { status: 400 } },
     },

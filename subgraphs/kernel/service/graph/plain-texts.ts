@@ -23,8 +23,7 @@ const isUsable = (value: unknown): boolean => {
 export const assertPlainTexts = (args: Readonly<Record<string, unknown>>): void => {
   const unusable = Object.keys(args).find((name) => !isUsable(args[name]));
   if (unusable === undefined) return;
-  throw new GraphQLError(
-    `${unusable}: expected texts without U+0000 and without halves of surrogate pairs`,
-    { extensions: { code: 'bad_request' } },
-  );
+  throw new GraphQLError(`${unusable}: expected texts without U+0000 and unpaired surrogates`, {
+    extensions: { code: 'bad_request' },
+  });
 };

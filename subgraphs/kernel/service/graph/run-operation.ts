@@ -58,7 +58,7 @@ export const operationRunner = ({
   return async ({ asked, principal: header, requestId, isInLane, liveEvent, answerRoom }) => {
     const principal = await readPrincipal(header);
     if (!principal)
-      return failure(401, 'this address is for processes of the service', 'UNAUTHENTICATED');
+      return failure(401, 'this address is for the service itself', 'UNAUTHENTICATED');
     const { success, output } = safeParse(askedSchema, asked);
     if (!success) return failure(400, 'expected {query, variables}', 'BAD_REQUEST');
     const { query, variables } = output;

@@ -31,7 +31,7 @@ export const envelopeOf = (error: unknown, request: FastifyRequest): Envelope =>
   const status = statusOf(error);
   switch (status) {
     case 401:
-      return { status, code: 'unauthorized', message: 'this needs to be authorized' };
+      return { status, code: 'unauthorized', message: 'authorization is required' };
     case 404:
       return { status, code: 'not_found', message: 'there is nothing at this address' };
     case 413:
@@ -44,7 +44,7 @@ export const envelopeOf = (error: unknown, request: FastifyRequest): Envelope =>
       return {
         status,
         code: 'unsupported_media_type',
-        message: 'the body is of a type that is not read here',
+        message: 'the type of the body is not supported',
       };
     case 429:
       return { status, code: 'rate_limited', message: 'too many requests; try again later' };
@@ -52,13 +52,13 @@ export const envelopeOf = (error: unknown, request: FastifyRequest): Envelope =>
       return {
         status,
         code: 'unavailable',
-        message: 'the service is not able to answer just now; try again',
+        message: 'the service cannot answer right now; try again',
       };
   }
   if (status < 500) return { status, code: 'bad_request', message: 'the request cannot be read' };
   // A caller that went away while sending is no fault of ours.
   if (request.raw.destroyed && !request.raw.complete)
-    return { status: 400, code: 'bad_request', message: 'the request broke off' };
+    return { status: 400, code: 'bad_request', message: 'the request was interrupted' };
   return {
     status: 500,
     code: 'internal_error',

@@ -67,7 +67,7 @@ export const shedLoad = (
         .code(503)
         .headers(app.ownAnswers.headersOf(request.raw))
         .header('retry-after', String(retryAfter_s))
-        .send(errorJson('unavailable', 'the service has too much to do just now; try again'));
+        .send(errorJson('unavailable', 'the service is overloaded; try again'));
       return;
     }
     if (load !== 'long-lived') {
