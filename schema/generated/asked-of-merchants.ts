@@ -7,7 +7,7 @@ export type Mode =
   | 'test'
   | 'live';
 
-/** Kinds of the live stream: intermediate changes included. A different list from the webhook events; the last one is published in the graph alone, not by SSE. */
+/** Kinds of the live stream: intermediate changes included. These are not the webhook events. The last one is published only in the graph, not by SSE. */
 export type LiveEventKind =
   | 'payment_created'
   | 'payment_status_changed'

@@ -21,7 +21,7 @@ export type PaymentMethod =
 export type PaymentStatus =
   | 'pending'
   | 'processing'
-  /** The bank holds the money; it is taken by a capture, or given up. */
+  /** The bank holds the money until it is captured or released. */
   | 'authorized'
   | 'succeeded'
   | 'failed'
@@ -33,7 +33,7 @@ export type PaymentStatus =
 export type RefusalCode =
   /** An argument is missing or wrong; the message names it. */
   | 'bad_request'
-  /** No key or token, or one that is not good. */
+  /** The key or token is missing or not valid. */
   | 'unauthorized'
   /** The merchant's live mode is off. */
   | 'live_not_enabled'
@@ -45,9 +45,9 @@ export type RefusalCode =
   | 'aml_blocked'
   /** The description holds a forbidden word. */
   | 'forbidden_purpose'
-  /** The shop demands a signature, and there is none. */
+  /** The shop requires a signature, and none was sent. */
   | 'signature_required'
-  /** The signature does not fit the body. */
+  /** The signature does not match the request. */
   | 'invalid_signature'
   /** There is no such object, or it is another merchant's. */
   | 'not_found'
@@ -57,15 +57,15 @@ export type RefusalCode =
   | 'idempotent_conflict'
   /** The first call with the key has not ended yet. */
   | 'idempotent_in_progress'
-  /** The bank does not hold the payment's money, or no longer, or something else is being done with it. */
+  /** The bank does not hold the money of the payment, or another operation on it is in progress. */
   | 'payment_not_authorized'
-  /** The payment has not succeeded: there is nothing to give back. */
+  /** The payment has not succeeded, so there is nothing to refund. */
   | 'payment_not_succeeded'
   /** The payment is refunded in full. */
   | 'already_refunded'
   /** The token is pending or cancelled. */
   | 'token_not_active'
-  /** The payment has no closing receipt to come, or the receipt has not failed. */
+  /** The payment needs no closing receipt, or the receipt has not failed. */
   | 'receipt_not_expected'
   /** More than is left to refund, or than may be captured. */
   | 'amount_exceeds_remainder'
@@ -75,14 +75,14 @@ export type RefusalCode =
   | 'insufficient_balance'
   /** The shop has no route to a bank for this. */
   | 'route_not_configured'
-  /** None of the shop's banks can do the method. */
+  /** None of the shop's banks supports the method. */
   | 'method_unsupported'
   /** The bank's router does not know the recipient's bank. */
   | 'router_error';
 
 /**
- * What a payment of a saved method is for. token_bind and subscription_init bind the method with the buyer; token_charge and subscription_charge charge it
- * without. Between the parts of the service alone.
+ * Purpose of a payment of a saved method. token_bind and subscription_init bind the method with the buyer; token_charge and subscription_charge charge it without.
+ * Only for the service itself.
  */
 export type RecurringPaymentKind =
   | 'token_bind'
@@ -90,7 +90,7 @@ export type RecurringPaymentKind =
   | 'token_charge'
   | 'subscription_charge';
 
-/** What recurring billing asks payments for. Between the parts of the service alone. */
+/** What recurring billing requests from payments. Only for the service itself. */
 export type RecurringPaymentInput = {
   /** Whose payment it is. */
   merchantId: string | number;
@@ -98,7 +98,7 @@ export type RecurringPaymentInput = {
   shopId: string | number;
   /** Test or live. */
   mode: Mode;
-  /** What it is for. */
+  /** Its purpose. */
   kind: RecurringPaymentKind;
   /** Makes the payment once, for ever: the payment's id follows from merchant, mode and key. 1 to 200 characters. */
   idempotencyKey: string;
@@ -116,11 +116,11 @@ export type RecurringPaymentInput = {
   customerRef: string;
   /** Charges: the saved method, as the binding's `savedReference` gave it. */
   savedReference?: string | null | undefined;
-  /** Bindings: 1 RUB that proves the method. Cards: authorised and voided; others: charged and given back. */
+  /** For bindings: 1 RUB that verifies the method. Cards: authorised and voided; others: charged and refunded. */
   verification: boolean;
   /** `ord_<timestamp>` when absent. */
   orderId?: string | null | undefined;
-  /** What is paid for; null for nothing. */
+  /** The description; null if there is none. */
   description?: string | null | undefined;
   /** Bindings: where the buyer returns. */
   returnUrl?: string | null | undefined;
@@ -132,7 +132,7 @@ export type RecurringPaymentInput = {
   metadata?: Record<string, string> | null | undefined;
 };
 
-/** Names one payment. Between the parts of the service alone. */
+/** Names one payment. Only for the service itself. */
 export type RecurringPaymentReference = {
   /** Whose payment it is. */
   merchantId: string | number;
@@ -151,9 +151,9 @@ export type PaymentLinkStatus =
 export type BankReceiptInput = {
   /** The merchant of the payment. */
   merchantId: string | number;
-  /** The payment that the receipt is of. */
+  /** The payment of the receipt. */
   paymentId: string | number;
-  /** What the acquirer takes the receipt for. */
+  /** How the acquirer treats the receipt. */
   type: ReceiptType;
   /** The sum of the receipt, minor units. */
   amount: number;
@@ -182,7 +182,7 @@ export type BankReceiptRecorded =
 export type ReceiptType =
   /** Money that a buyer paid. */
   | 'payment'
-  /** Money that was given back. */
+  /** A refund. */
   | 'refund'
   /** Goods that were paid in advance and have been handed over. */
   | 'closing';

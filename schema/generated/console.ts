@@ -21,9 +21,9 @@ export type AlertKind =
   | 'bank_answer_contradicts'
   /** What the bank repeats of an operation is not what was ordered. */
   | 'bank_echo_differs'
-  /** Money came that the merchant's balance has no room for: it stands in suspense. */
+  /** Money came that would exceed the bound of the merchant's balance; it is in suspense. */
   | 'balance_at_bound'
-  /** A task of the background fails at something of one merchant, leaves it alone for a while and tries again by itself. */
+  /** A background task fails on a row of one merchant, and retries it later. */
   | 'work_set_aside'
   /** A cash register refused a receipt: the money has moved without it. */
   | 'receipt_failed';
@@ -37,14 +37,14 @@ export type AlertSeverity =
 
 /** Whether a key works. */
 export type ApiKeyStatus =
-  /** It can pay out, one person of the merchant asked for it, and another has not approved it yet. */
+  /** It can pay out and waits for the approval of a second person of the merchant. */
   | 'pending'
   /** It works. */
   | 'active'
   /** It never works again. */
   | 'revoked';
 
-/** What an account at an acquirer is for: what comes in, with its refunds, or what is paid out. */
+/** Purpose of an account at an acquirer: payments with their refunds, or payouts. */
 export type BankAccountPurpose =
   | 'payments'
   | 'payouts';
@@ -77,7 +77,7 @@ export type CaptureMode =
 
 /** A list that people watch. */
 export type ChangedList =
-  /** Alerts were raised, given to somebody or resolved. */
+  /** Alerts were raised, assigned or resolved. */
   | 'alerts'
   /** The audit log has new entries. */
   | 'audit_log'
@@ -96,7 +96,7 @@ export type DeliveryStatus =
   | 'delivered'
   | 'failed';
 
-/** Why money moved. Contract: Ledger entry. */
+/** Why money moved. */
 export type LedgerEntryType =
   | 'payment'
   | 'fee'
@@ -106,7 +106,7 @@ export type LedgerEntryType =
   | 'settlement'
   | 'adjustment';
 
-/** Kinds of the live stream: intermediate changes included. A different list from the webhook events; the last one is published in the graph alone, not by SSE. */
+/** Kinds of the live stream: intermediate changes included. These are not the webhook events. The last one is published only in the graph, not by SSE. */
 export type LiveEventKind =
   | 'payment_created'
   | 'payment_status_changed'
@@ -121,8 +121,8 @@ export type Mode =
   | 'live';
 
 /**
- * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so.
+ * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
+ * none, while `hasNextPage` is true.
  */
 export type PaymentFilter = {
   /** Of one of these shops. */
@@ -178,7 +178,7 @@ export type PaymentMethod =
 export type PaymentStatus =
   | 'pending'
   | 'processing'
-  /** The bank holds the money; it is taken by a capture, or given up. */
+  /** The bank holds the money until it is captured or released. */
   | 'authorized'
   | 'succeeded'
   | 'failed'
@@ -186,7 +186,7 @@ export type PaymentStatus =
   | 'cancelled'
   | 'refunded';
 
-/** Contract: the three variants of a payout, chosen by `method`. */
+/** Input of a new payout: three variants, chosen by `method`. */
 export type PayoutCreateInput = {
   /** 1 to 2^53-1, minor units. The fee is taken on top. */
   amount: number;
@@ -244,8 +244,8 @@ export type PayoutDraftStatus =
   | 'expired';
 
 /**
- * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so.
+ * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
+ * none, while `hasNextPage` is true.
  */
 export type PayoutFilter = {
   /** Of one of these shops. */
@@ -279,8 +279,8 @@ export type PayoutStatus =
   | 'failed';
 
 /**
- * What not every person may: every mutation that is for people at all, and every query that is for the platform's operators alone, named as in this graph. All other
- * queries of people need no more than the role viewer.
+ * Restricted operations: every mutation for people, and every query for the platform's operators only, with their names in this graph. All other queries for
+ * people need only the role viewer.
  */
 export type Permission =
   | 'paymentCancel'
@@ -376,7 +376,7 @@ export type RatedMethod =
   | 'payouts_card'
   | 'payouts_account';
 
-/** Who gets the receipt: `email` or `phone` at least. Sealed at rest, and never shown again as a whole. */
+/** The recipient; `email` or `phone` is required. Sealed at rest, and only shown masked. */
 export type ReceiptCustomerInput = {
   /** An e-mail address. */
   email?: string | null | undefined;
@@ -389,8 +389,8 @@ export type ReceiptCustomerInput = {
 };
 
 /**
- * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so.
+ * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
+ * none, while `hasNextPage` is true.
  */
 export type ReceiptFilter = {
   /** Of one of these shops. */
@@ -411,7 +411,7 @@ export type ReceiptFilter = {
 
 /** What a receipt is made of. An item's total is price x quantity, rounded half up to a kopeck; the totals sum to the amount exactly. */
 export type ReceiptInput = {
-  /** Who gets it. */
+  /** The recipient. */
   customer: ReceiptCustomerInput;
   /** 1 to 6; the cash register's own when absent. */
   taxSystem?: number | null | undefined;
@@ -523,7 +523,7 @@ export type ReceiptStatus =
 export type ReceiptType =
   /** Money that a buyer paid. */
   | 'payment'
-  /** Money that was given back. */
+  /** A refund. */
   | 'refund'
   /** Goods that were paid in advance and have been handed over. */
   | 'closing';
@@ -540,7 +540,7 @@ export type ReconciliationDifferenceKind =
   /** The registry has it more than once. */
   | 'duplicate';
 
-/** open takes lines, ready waits to be matched, matched is done. */
+/** open accepts lines, ready waits for matching, matched is done. */
 export type ReconciliationStatus =
   | 'open'
   | 'ready'
@@ -553,8 +553,8 @@ export type RecurringMethod =
   | 'tpay';
 
 /**
- * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so.
+ * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
+ * none, while `hasNextPage` is true.
  */
 export type RefundFilter = {
   /** Of this payment. */
@@ -585,7 +585,7 @@ export type RefundStatus =
 export type RefusalCode =
   /** An argument is missing or wrong; the message names it. */
   | 'bad_request'
-  /** No key or token, or one that is not good. */
+  /** The key or token is missing or not valid. */
   | 'unauthorized'
   /** The merchant's live mode is off. */
   | 'live_not_enabled'
@@ -597,9 +597,9 @@ export type RefusalCode =
   | 'aml_blocked'
   /** The description holds a forbidden word. */
   | 'forbidden_purpose'
-  /** The shop demands a signature, and there is none. */
+  /** The shop requires a signature, and none was sent. */
   | 'signature_required'
-  /** The signature does not fit the body. */
+  /** The signature does not match the request. */
   | 'invalid_signature'
   /** There is no such object, or it is another merchant's. */
   | 'not_found'
@@ -609,15 +609,15 @@ export type RefusalCode =
   | 'idempotent_conflict'
   /** The first call with the key has not ended yet. */
   | 'idempotent_in_progress'
-  /** The bank does not hold the payment's money, or no longer, or something else is being done with it. */
+  /** The bank does not hold the money of the payment, or another operation on it is in progress. */
   | 'payment_not_authorized'
-  /** The payment has not succeeded: there is nothing to give back. */
+  /** The payment has not succeeded, so there is nothing to refund. */
   | 'payment_not_succeeded'
   /** The payment is refunded in full. */
   | 'already_refunded'
   /** The token is pending or cancelled. */
   | 'token_not_active'
-  /** The payment has no closing receipt to come, or the receipt has not failed. */
+  /** The payment needs no closing receipt, or the receipt has not failed. */
   | 'receipt_not_expected'
   /** More than is left to refund, or than may be captured. */
   | 'amount_exceeds_remainder'
@@ -627,7 +627,7 @@ export type RefusalCode =
   | 'insufficient_balance'
   /** The shop has no route to a bank for this. */
   | 'route_not_configured'
-  /** None of the shop's banks can do the method. */
+  /** None of the shop's banks supports the method. */
   | 'method_unsupported'
   /** The bank's router does not know the recipient's bank. */
   | 'router_error';
@@ -693,8 +693,8 @@ export type SubscriptionChargeStatus =
   | 'cancelled';
 
 /**
- * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so.
+ * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
+ * none, while `hasNextPage` is true.
  */
 export type SubscriptionFilter = {
   /** Of one of these shops. */
@@ -742,7 +742,7 @@ export type TotalsGroup =
   | 'method'
   /** The bank's connector; empty where no bank was chosen. */
   | 'bank'
-  /** Of what failed alone; empty where the failure has no code. */
+  /** Only for failures; empty if the failure has no code. */
   | 'failure_code'
   | 'shop';
 
@@ -753,7 +753,7 @@ export type TotalsInterval =
   | 'week'
   | 'month';
 
-/** What is counted in totals. */
+/** What totals count. */
 export type TotalsOf =
   | 'payment'
   | 'refund'
@@ -786,7 +786,7 @@ export type WebhookEvent =
   | 'subscription_paused'
   /** A person ended a pause. */
   | 'subscription_resumed'
-  /** A subscription ended, whoever ended it. */
+  /** A subscription ended, for whatever reason. */
   | 'subscription_cancelled'
   /** A payment method was saved. */
   | 'token_activated'

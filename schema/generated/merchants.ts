@@ -57,7 +57,7 @@ export type PaymentMethod =
   | 'recurrent'
   | 'any';
 
-/** Why money moved. Contract: Ledger entry. */
+/** Why money moved. */
 export type LedgerEntryType =
   | 'payment'
   | 'fee'
@@ -94,14 +94,14 @@ export type WebhookEvent =
   | 'subscription.paused'
   /** A person ended a pause. */
   | 'subscription.resumed'
-  /** A subscription ended, whoever ended it. */
+  /** A subscription ended, for whatever reason. */
   | 'subscription.cancelled'
   /** A payment method was saved. */
   | 'token.activated'
   /** A saved method was revoked, or was not confirmed. */
   | 'token.cancelled';
 
-/** Kinds of the live stream: intermediate changes included. A different list from the webhook events; the last one is published in the graph alone, not by SSE. */
+/** Kinds of the live stream: intermediate changes included. These are not the webhook events. The last one is published only in the graph, not by SSE. */
 export type LiveEventKind =
   | 'payment.created'
   | 'payment.status_changed'
@@ -195,7 +195,7 @@ export type Merchant = {
   shops: Array<Shop>;
 };
 
-/** A token bucket: a request takes one token. */
+/** A token bucket; a request takes one token. */
 export type RateLimit = {
   /** Requests a second in the long run. */
   perSecond: Scalars['Int']['output'];
@@ -216,18 +216,17 @@ export type Shop = {
   /** The terminal's own name. */
   terminalName: Scalars['String']['output'];
   /**
-   * Whether every request with one of its keys must carry `X-PSP-Signature: sha256=<64 lower-case hex>`, the HMAC-SHA256 of the raw body (contract:
-   * Authentication 6). On `/graphql` the body is that of the HTTP request. A WebSocket carries the signature of an empty body, in the header of its request or
-   * as `x-psp-signature` of its first message, and mutations over it are refused: what changes something is signed with its body. A signature that is sent
-   * although none is required is checked, too.
+   * Whether every request with one of its keys must carry `X-PSP-Signature: sha256=<64 lower-case hex>`, the HMAC-SHA256 of the raw body. On `/graphql` the body
+   * is that of the HTTP request. A WebSocket carries the signature of an empty body, in the header of its request or as `x-psp-signature` of its first message,
+   * and mutations over it are refused, because they must be signed with their body. A signature that was sent although none is required is checked as well.
    */
   requireSignature: Scalars['Boolean']['output'];
   /**
    * Whether a request's signature must be `t=<unix>,s2=<64 lower-case hex>`, over `t`, the method, the path with its query, the idempotency key and the body, at
-   * most 5 minutes old (`/docs/notes/`, "Signing requests"). A WebSocket's is that of its GET request. Such signatures are taken whether they are demanded or not.
+   * most 5 minutes old (`/docs/notes/`, "Signing requests"). A WebSocket's is that of its GET request. Such signatures are always accepted.
    */
   requireBoundSignature: Scalars['Boolean']['output'];
-  /** Addresses and CIDR blocks, IPv4 and IPv6, from which its keys may be used, over REST and on `/graphql`. Empty: from everywhere. For operators. */
+  /** Addresses and CIDR blocks, IPv4 and IPv6, from which its keys may be used, over REST and on `/graphql`. Empty: from any address. For operators. */
   allowList: Array<Scalars['String']['output']>;
   /**
    * Whether the shop has a cash register: payments, links, token charges, subscriptions, and captures and refunds of a part are refused with bad_request then
@@ -266,31 +265,31 @@ export type ApiKey = {
   shopId: Scalars['ID']['output'];
   /** Test or live: the world that it works in. */
   mode: Mode;
-  /** What the key begins with: everything before its secret. */
+  /** The beginning of the key: everything before its secret. */
   prefix: Scalars['String']['output'];
   /** What it may do. */
   scopes: Array<Scalars['String']['output']>;
   /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
-  /** Kept to the minute; null when it was never used. */
+  /** To the minute; null if it was never used. */
   lastUsedAt: Maybe<Scalars['DateTime']['output']>;
   /** Null until it is revoked. */
   revokedAt: Maybe<Scalars['DateTime']['output']>;
   /** Whether it works. */
   status: ApiKeyStatus;
-  /** Who of the merchant's people asked for a key that can pay out; null where it needed nobody else. */
+  /** The person of the merchant who requested a key that can pay out; null if it needed no approval. */
   requestedBy: Maybe<Scalars['String']['output']>;
-  /** Whether the caller asked for it, and so cannot approve it. */
+  /** Whether the caller requested it and so cannot approve it. */
   isMine: Scalars['Boolean']['output'];
-  /** Who approved it; null where nobody did. */
+  /** The person who approved it, if any. */
   approvedBy: Maybe<Scalars['String']['output']>;
-  /** When it was approved; null where it was not. */
+  /** When it was approved, if it was. */
   approvedAt: Maybe<Scalars['DateTime']['output']>;
 };
 
 /** Whether a key works. */
 export type ApiKeyStatus =
-  /** It can pay out, one person of the merchant asked for it, and another has not approved it yet. */
+  /** It can pay out and waits for the approval of a second person of the merchant. */
   | 'pending'
   /** It works. */
   | 'active'
@@ -312,43 +311,43 @@ export type WebhookEndpoint = {
   shopId: Scalars['ID']['output'];
   /** Where events are posted to. */
   url: Scalars['String']['output'];
-  /** Empty means all events but those that go to endpoints whose filter names them: `refund_failed`, `payout_created`, and those of subscriptions and tokens. */
+  /** Empty means all events except those that a filter must name: `refund_failed`, `payout_created`, and those of subscriptions and tokens. */
   events: Array<WebhookEvent>;
   /** How they are signed. */
   signature: WebhookSignature;
   /** Whether events are delivered to it. */
   active: Scalars['Boolean']['output'];
-  /** Until when the secret before the last rotation signs beside the new one; null when it does not. */
+  /** Until when the previous secret also signs; null if it does not. */
   previousSecretUntil: Maybe<Scalars['DateTime']['output']>;
   /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
-  /** How its deliveries fare. */
+  /** The state of its deliveries. */
   health: WebhookEndpointHealth;
 };
 
-/** How the deliveries to an endpoint fare: of the merchant's newest 1,000 events of the last 24 hours, and what is on its way. */
+/** The state of deliveries to an endpoint: of the merchant's newest 1,000 events of the last 24 hours, and pending ones. */
 export type WebhookEndpointHealth = {
-  /** Of those events, how many it got. */
+  /** How many of those events were delivered. */
   delivered: Scalars['Int']['output'];
-  /** Of those events, how many it did not get after the last retry. */
+  /** How many of those events failed after the last retry. */
   failed: Scalars['Int']['output'];
-  /** Deliveries on their way; at most 10,000 are counted. */
+  /** Pending deliveries; at most 10,000 are counted. */
   pending: Scalars['Int']['output'];
-  /** Those of them of which an attempt has failed, since the last resend if there was one. */
+  /** Pending deliveries with a failed attempt since the last resend. */
   failing: Scalars['Int']['output'];
-  /** The event of the oldest of them; null when there is none. */
+  /** The event of the oldest such delivery; null if there is none. */
   oldestPendingAt: Maybe<Scalars['DateTime']['output']>;
   /** When the next attempt is due; null when there is none. */
   nextAttemptAt: Maybe<Scalars['DateTime']['output']>;
 };
 
-/** What an attempt posts. */
+/** The request of an attempt. */
 export type WebhookRequest = {
   /** The bytes, frozen with the event; a card number in it is masked. */
   body: Scalars['String']['output'];
-  /** In the order in which they are sent. A signature that was sent is not kept: `<...>` stands for it and for its moment. */
+  /** In the order of sending. A sent signature and its time are not kept; `<...>` replaces them. */
   headers: Array<WebhookHeader>;
-  /** How it is signed, as its endpoint stands now. */
+  /** How it is signed, by the present settings of its endpoint. */
   signature: WebhookSignature;
 };
 
@@ -376,7 +375,7 @@ export type WebhookDelivery = {
   endpointId: Maybe<Scalars['ID']['output']>;
   /** Where it is posted to. */
   url: Scalars['String']['output'];
-  /** What came of it. */
+  /** Its result. */
   status: DeliveryStatus;
   /** Attempts made. */
   attempts: Scalars['Int']['output'];
@@ -418,7 +417,7 @@ export type LoggedEvent = {
   createdAt: Scalars['DateTime']['output'];
   /** The object as it was then: the `data` of the webhook. */
   data: Scalars['JSONObject']['output'];
-  /** Oldest first; empty where nobody was to get it. */
+  /** Oldest first; empty if there was no endpoint. */
   deliveries: Array<WebhookDelivery>;
 };
 
@@ -426,7 +425,7 @@ export type LoggedEvent = {
 export type EventLogPage = {
   /** In the order of the stream. */
   items: Array<LoggedEvent>;
-  /** Whether there are further events. A page looks at 20,000 at most, so that it may have none for its filters and others behind it. */
+  /** Whether there are further events. A page checks at most 20,000 events, so with a rare filter it may be empty while there are more. */
   hasMore: Scalars['Boolean']['output'];
   /** Goes into the next `after`, also when there are no items, and is never beyond the days; null while there is nothing to be behind. */
   lastId: Maybe<Scalars['String']['output']>;
@@ -507,7 +506,7 @@ export type TimelineBankCall = TimelineEntry & {
   call: Scalars['String']['output'];
   /** The operation as the bank knows it: the payment, a refund, or the order about a hold. */
   operationId: Scalars['ID']['output'];
-  /** What it was about, minor units; null where the question named none. */
+  /** The amount in minor units; null for a query without one. */
   amount: Maybe<Scalars['MinorUnits']['output']>;
   /** ISO 4217; null where the question named none. */
   currency: Maybe<Scalars['String']['output']>;
@@ -528,7 +527,7 @@ export type TimelineRefund = TimelineEntry & {
   at: Scalars['DateTime']['output'];
   /** The refund as it is now. */
   refund: Refund;
-  /** What it became then: pending when it was made. */
+  /** Its new status; pending when it was created. */
   status: RefundStatus;
   /** Minor units. */
   amount: Scalars['MinorUnits']['output'];
@@ -539,7 +538,7 @@ export type TimelineWebhookAttempt = TimelineEntry & {
   at: Scalars['DateTime']['output'];
   /** The delivery as it is now. */
   delivery: WebhookDelivery;
-  /** What came of this attempt. */
+  /** The result of this attempt. */
   attempt: WebhookAttempt;
 };
 
@@ -550,10 +549,10 @@ export type TimelinePosting = TimelineEntry & {
   entry: LedgerEntry;
 };
 
-/** Somebody did something to the payment or to one of its refunds. */
+/** A person or key acted on the payment or one of its refunds. */
 export type TimelineAudit = TimelineEntry & {
   at: Scalars['DateTime']['output'];
-  /** Who, and what. */
+  /** The audit entry. */
   entry: AuditEntry;
 };
 
@@ -582,7 +581,7 @@ export type ShopBalance = {
   balance: Scalars['SignedMinorUnits']['output'];
 };
 
-/** Contract: Balance. */
+/** Balances of the merchant and its shops. */
 export type Balance = {
   /** All that is the merchant's, over all its shops. May be negative after refunds. */
   balance: Scalars['SignedMinorUnits']['output'];
@@ -594,7 +593,7 @@ export type Balance = {
   shops: Array<ShopBalance>;
 };
 
-/** A movement on the merchant's account. Contract: Ledger entry. */
+/** A movement on the merchant's account. */
 export type LedgerEntry = {
   /** Unique within the merchant. */
   id: Scalars['ID']['output'];
@@ -648,8 +647,8 @@ export type TotalCount = {
 };
 
 /**
- * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so.
+ * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
+ * none, while `hasNextPage` is true.
  */
 export type LedgerFilter = {
   /** Of one of these shops. */
@@ -673,13 +672,13 @@ export type LedgerFilter = {
 export type LedgerConnection = {
   nodes: Array<LedgerEntry>;
   pageInfo: PageInfo;
-  /** Over all pages; counted only when it is asked for. */
+  /** Number of rows on all pages, counted only if selected. */
   totalCount: TotalCount;
 };
 
 /** A part of the ledger as a file. */
 export type LedgerFilePart = {
-  /** Lines of RFC 4180, each with its end: the fields of a LedgerEntry in the contract's order. The header row is not among them. */
+  /** Lines of RFC 4180, each with its end: the fields of a LedgerEntry in the order of REST. The header row is not among them. */
   text: Scalars['String']['output'];
   /** How many lines. */
   rows: Scalars['Int']['output'];
@@ -687,15 +686,15 @@ export type LedgerFilePart = {
   pageInfo: PageInfo;
 };
 
-/** The effective rate of a method. Contract: Rate entry. */
+/** The effective rate of a method. */
 export type Rate = {
-  /** What the rate is of. */
+  /** The method of the rate. */
   method: PaymentMethod;
   /** Basis points: 200 = 2.00 %. */
   rateBps: Scalars['Int']['output'];
 };
 
-/** Who a key speaks for. For the REST facade alone. */
+/** The owner of a key. Only for the REST facade. */
 export type ApiKeyHolder = {
   /** The key. */
   keyId: Scalars['ID']['output'];
@@ -827,9 +826,9 @@ export type SavedViewDeleteResult = SavedViewDeleted | Refused;
 export type PersonSession = {
   /** Unique. */
   id: Scalars['ID']['output'];
-  /** Who it is, as the audit log names people. */
+  /** Their name, as the audit log names people. */
   subject: Scalars['String']['output'];
-  /** What it is. */
+  /** Its kind. */
   role: Role;
   /** Null for an operator, who reaches all merchants. */
   merchantId: Maybe<Scalars['ID']['output']>;
@@ -843,7 +842,7 @@ export type PersonSession = {
 
 export type PersonSessionEndResult = PersonSession | Refused;
 
-/** A person who is logged in to the console. For the edge alone. */
+/** A person who is logged in to the console. Only for the edge. */
 export type ConsoleSession = {
   /** Unique. */
   id: Scalars['ID']['output'];
@@ -873,7 +872,7 @@ export type LiveEvent = {
   shopId: Scalars['ID']['output'];
   /** Test or live. */
   mode: Mode;
-  /** The documented payload of the kind (contract: Realtime stream). */
+  /** The documented payload of the kind. */
   payload: Scalars['JSONObject']['output'];
 };
 
@@ -1017,7 +1016,7 @@ export type MerchantConnection = {
 export type WebhookDeliveryConnection = {
   nodes: Array<WebhookDelivery>;
   pageInfo: PageInfo;
-  /** Over all pages; counted only when it is asked for. */
+  /** Number of rows on all pages, counted only if selected. */
   totalCount: TotalCount;
 };
 
@@ -1121,7 +1120,7 @@ export type RateRecord = {
   merchantId: Maybe<Scalars['ID']['output']>;
   /** Null at the platform's and the merchant's levels. */
   shopId: Maybe<Scalars['ID']['output']>;
-  /** What the rate is of. */
+  /** The method of the rate. */
   method: RatedMethod;
   /** Basis points: 200 = 2.00 %. */
   rateBps: Scalars['Int']['output'];
@@ -1158,7 +1157,7 @@ export type BankRoute = {
   merchantId: Scalars['ID']['output'];
   /** The shop that it belongs to. */
   shopId: Scalars['ID']['output'];
-  /** Always live: test mode has the simulator alone. */
+  /** Always live: test mode has only the simulator. */
   mode: Mode;
   /** What the bank is to do. */
   operation: BankOperation;
@@ -1166,7 +1165,7 @@ export type BankRoute = {
   method: RouteMethod;
   /** The name of the acquirer's connector. */
   connector: Scalars['String']['output'];
-  /** The lowest is asked first. */
+  /** The lowest is tried first. */
   priority: Scalars['Int']['output'];
   /** Whether new operations take it. */
   active: Scalars['Boolean']['output'];
@@ -1174,7 +1173,7 @@ export type BankRoute = {
   createdAt: Scalars['DateTime']['output'];
 };
 
-/** What an account at an acquirer is for: what comes in, with its refunds, or what is paid out. */
+/** Purpose of an account at an acquirer: payments with their refunds, or payouts. */
 export type BankAccountPurpose =
   | 'payments'
   | 'payouts';
@@ -1185,11 +1184,11 @@ export type BankAccount = {
   merchantId: Scalars['ID']['output'];
   /** The connector's name. */
   connector: Scalars['String']['output'];
-  /** What it is for. */
+  /** Its purpose. */
   purpose: BankAccountPurpose;
   /** The shop, gateway or terminal at the acquirer. */
   account: Scalars['String']['output'];
-  /** Whether new orders go to it. One that was replaced or removed is still asked about what it has. */
+  /** Whether new orders go to it. A replaced or removed account is still queried about its own operations. */
   active: Scalars['Boolean']['output'];
   /** When it was set first. */
   createdAt: Scalars['DateTime']['output'];
@@ -1216,11 +1215,11 @@ export type BlockEntry = {
   id: Scalars['ID']['output'];
   /** Null: for all merchants. */
   merchantId: Maybe<Scalars['ID']['output']>;
-  /** What is blocked. */
+  /** The blocked value. */
   kind: BlockKind;
   /** The value; of a card or an account its last 4 characters, since its number is not kept. */
   shown: Scalars['String']['output'];
-  /** Why, in the words of whoever added it. */
+  /** The reason that was given. */
   reason: Scalars['String']['output'];
   /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
@@ -1235,9 +1234,9 @@ export type BlockEntryConnection = {
 export type ForbiddenPurpose = {
   /** Unique. */
   id: Scalars['ID']['output'];
-  /** In lower case. `*` at its end stands for any ending. */
+  /** In lower case. `*` at the end matches any ending. */
   word: Scalars['String']['output'];
-  /** Why, in the words of whoever added it. */
+  /** The reason that was given. */
   reason: Scalars['String']['output'];
   /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
@@ -1277,7 +1276,7 @@ export type TestClock = {
   merchantId: Scalars['ID']['output'];
   /** The shop. */
   shopId: Scalars['ID']['output'];
-  /** What it shows. */
+  /** Its contents. */
   now: Scalars['DateTime']['output'];
   /** Whether it stands. Otherwise it runs as fast as the real one. */
   frozen: Scalars['Boolean']['output'];
@@ -1315,9 +1314,9 @@ export type AlertKind =
   | 'bank_answer_contradicts'
   /** What the bank repeats of an operation is not what was ordered. */
   | 'bank_echo_differs'
-  /** Money came that the merchant's balance has no room for: it stands in suspense. */
+  /** Money came that would exceed the bound of the merchant's balance; it is in suspense. */
   | 'balance_at_bound'
-  /** A task of the background fails at something of one merchant, leaves it alone for a while and tries again by itself. */
+  /** A background task fails on a row of one merchant, and retries it later. */
   | 'work_set_aside'
   /** A cash register refused a receipt: the money has moved without it. */
   | 'receipt_failed';
@@ -1351,13 +1350,13 @@ export type Alert = {
   raisedAt: Scalars['DateTime']['output'];
   /** How urgent its kind is. */
   severity: AlertSeverity;
-  /** Who looks after it, as the audit log names people; null for nobody. */
+  /** The assignee, as the audit log names people, if any. */
   assignee: Maybe<Scalars['String']['output']>;
-  /** Null while nobody has resolved it. */
+  /** Null while it is unresolved. */
   resolvedAt: Maybe<Scalars['DateTime']['output']>;
-  /** Null while nobody has resolved it. */
+  /** Null while it is unresolved. */
   resolvedBy: Maybe<Scalars['String']['output']>;
-  /** Null while nobody has resolved it. */
+  /** Null while it is unresolved. */
   note: Maybe<Scalars['String']['output']>;
 };
 
@@ -1370,13 +1369,13 @@ export type AlertAssignResult = Alert | Refused;
 
 export type AlertResolveResult = Alert | Refused;
 
-/** What a bank is asked about. */
+/** What a bank is queried about. */
 export type BankSubject =
   | 'payment'
   | 'refund'
   | 'payout';
 
-/** A bank is asked again what became of an operation. */
+/** A bank is queried again about an operation. */
 export type BankAskedAgain = {
   /** Whose operation it is. */
   merchantId: Scalars['ID']['output'];
@@ -1384,7 +1383,7 @@ export type BankAskedAgain = {
   id: Scalars['ID']['output'];
   /** Which of them it is. */
   subject: BankSubject;
-  /** When it is asked next; from then on as often as is usual, until it has said how it ended. */
+  /** When it is queried next; then on the usual schedule, until its answer is final. */
   askAt: Scalars['DateTime']['output'];
 };
 
@@ -1407,7 +1406,7 @@ export type PersonalDataErased = {
   tokens: Scalars['Int']['output'];
   /** Subscriptions in this call. */
   subscriptions: Scalars['Int']['output'];
-  /** What is not final yet and therefore has it still: cancel it or wait, and call again. */
+  /** Objects that are not final and keep the data: cancel them or wait, then call again. */
   left: Scalars['Int']['output'];
   /** Whether there are more payments of the customer than one call erases: call again. */
   hasMore: Scalars['Boolean']['output'];
@@ -1425,7 +1424,7 @@ export type RegistryOperation =
   | 'refund'
   | 'payout';
 
-/** open takes lines, ready waits to be matched, matched is done. */
+/** open accepts lines, ready waits for matching, matched is done. */
 export type ReconciliationStatus =
   | 'open'
   | 'ready'
@@ -1453,7 +1452,7 @@ export type ReconciliationRun = {
   mode: Mode;
   /** What the registry is known by: the same one again is the same run. */
   reference: Scalars['String']['output'];
-  /** The registry begins here. */
+  /** The beginning of the report's period. */
   since: Scalars['DateTime']['output'];
   /** The registry ends before this moment. */
   until: Scalars['DateTime']['output'];
@@ -1484,7 +1483,7 @@ export type ReconciliationDifference = {
   id: Scalars['ID']['output'];
   /** The run that found it. */
   runId: Scalars['ID']['output'];
-  /** Null when the operation is nobody's here. */
+  /** Null if no merchant has the operation. */
   merchantId: Maybe<Scalars['ID']['output']>;
   /** How they differ. */
   kind: ReconciliationDifferenceKind;
@@ -1498,11 +1497,11 @@ export type ReconciliationDifference = {
   detail: Scalars['String']['output'];
   /** When the run was matched. */
   foundAt: Scalars['DateTime']['output'];
-  /** Null while nobody has resolved it. */
+  /** Null while it is unresolved. */
   resolvedAt: Maybe<Scalars['DateTime']['output']>;
-  /** Null while nobody has resolved it; `reconciliation` when a later registry had what was missing. */
+  /** Null while it is unresolved; `reconciliation` if a later report contained what was missing. */
   resolvedBy: Maybe<Scalars['String']['output']>;
-  /** Null while nobody has resolved it. */
+  /** Null while it is unresolved. */
   note: Maybe<Scalars['String']['output']>;
 };
 
@@ -1551,8 +1550,8 @@ export type Role =
   | 'admin';
 
 /**
- * What not every person may: every mutation that is for people at all, and every query that is for the platform's operators alone, named as in this graph. All other
- * queries of people need no more than the role viewer.
+ * Restricted operations: every mutation for people, and every query for the platform's operators only, with their names in this graph. All other queries for
+ * people need only the role viewer.
  */
 export type Permission =
   | 'paymentCancel'
@@ -1630,23 +1629,23 @@ export type Permission =
   | 'bankAskAgain'
   | 'personalDataErase';
 
-/** Whether a person may do something, and who may. */
+/** Whether a person may call an operation, and who may. */
 export type ViewerPermission = {
-  /** What is done. */
+  /** The operation. */
   name: Permission;
   /** Whether this person may. */
   granted: Scalars['Boolean']['output'];
   /** The least role that may. */
   leastRole: Role;
-  /** Whether the platform's operators alone may, and cabinet users not, whatever their role. */
+  /** Whether only the platform's operators may, and no cabinet user. */
   platformOnly: Scalars['Boolean']['output'];
 };
 
 /** The person who calls: an operator of the platform, or a cabinet user, who is narrowed to a merchant. */
 export type Viewer = {
-  /** Who it is, by the token: the same as `actor` in the audit log. */
+  /** Their name in the token: the same as `actor` in the audit log. */
   subject: Scalars['String']['output'];
-  /** What it is. */
+  /** Its kind. */
   role: Role;
   /** Null for an operator, who reaches all merchants. */
   merchantId: Maybe<Scalars['ID']['output']>;
@@ -1684,7 +1683,7 @@ export type SearchField =
 
 /** Something that a text names. */
 export type SearchHit = {
-  /** What it is. */
+  /** Its kind. */
   kind: SearchKind;
   /** What of it the text is. */
   by: SearchField;
@@ -1718,7 +1717,7 @@ export type MerchantOnboarded = {
 
 export type MerchantOnboardResult = MerchantOnboarded | Refused;
 
-/** What is counted in totals. */
+/** What totals count. */
 export type TotalsOf =
   | 'payment'
   | 'refund'
@@ -1737,11 +1736,14 @@ export type TotalsGroup =
   | 'method'
   /** The bank's connector; empty where no bank was chosen. */
   | 'bank'
-  /** Of what failed alone; empty where the failure has no code. */
+  /** Only for failures; empty if the failure has no code. */
   | 'failure_code'
   | 'shop';
 
-/** What was made from `from` until before `to`, as it is now: counts, and sums in minor units. A payment that is refunded in May still counts in its hour in April. */
+/**
+ * What was created from `from` until before `to`, as it is now: counts, and sums in minor units. A payment that is refunded in May still counts in its hour in
+ * April.
+ */
 export type TotalsRow = {
   /** The value by which it is divided: a status, method, bank, failure code or shop. Null when the totals are not divided. */
   group: Maybe<Scalars['String']['output']>;
@@ -1753,7 +1755,7 @@ export type TotalsRow = {
   succeeded: Scalars['Int']['output'];
   /** How many were refused. */
   failed: Scalars['Int']['output'];
-  /** The money of payments that was captured, of refunds given back, of payouts paid out; also of a success that came too late. Null by status or failure code: it is counted by neither. */
+  /** The money that was captured, refunded or paid out, including late successes. Null by status or failure code: it is counted by neither. */
   moved: Maybe<Scalars['SignedMinorUnits']['output']>;
   /** What was withheld for them. Null by status or failure code. */
   fee: Maybe<Scalars['SignedMinorUnits']['output']>;
@@ -1823,9 +1825,9 @@ export type BankHealthRow = {
 export type BankBreaker = {
   /** The bank's connector. */
   connector: Scalars['String']['output'];
-  /** The machine and the process; each process has breakers of its own. */
+  /** The machine and the process; each process has its own breakers. */
   process: Scalars['String']['output'];
-  /** What it does in that process. */
+  /** Its state in that process. */
   state: BreakerState;
   /** Since when it is not closed; null while it is. */
   since: Maybe<Scalars['DateTime']['output']>;
@@ -1854,12 +1856,12 @@ export type Query = {
    */
   totals: Totals;
   /**
-   * Whatever a text names, newest first, at most 50 things: an id of anything, `evt_...`, a payment's public id, order id, customer or rrn, the `X-Request-Id` of an
-   * audited call, or the last 4 digits of a card or a phone among the newest 20,000 payments. Exact, but for spaces around it. For people; of all merchants
-   * for an operator who names none.
+   * Finds what a text names, newest first, at most 50 results: an id of anything, `evt_...`, a payment's public id, order id, customer or rrn, the `X-Request-Id`
+   * of an audited call, or the last 4 digits of a card or a phone among the newest 20,000 payments. Exact, except for surrounding spaces. For people; of all
+   * merchants for an operator who names none.
    */
   search: Array<SearchHit>;
-  /** Who calls, and what it may do. For people. */
+  /** The caller and what they may do. For people. */
   viewer: Viewer;
   /** Null when there is none. Keys see their own. */
   merchant: Maybe<Merchant>;
@@ -1868,22 +1870,22 @@ export type Query = {
   /** Null when there is none. Keys see their own. */
   shop: Maybe<Shop>;
   /**
-   * Webhook deliveries of a merchant, newest event first; `from` and `to` are UTC days, inclusive, `since` and `until` moments, of which the second is left out. A
+   * Webhook deliveries of a merchant, newest event first; `from` and `to` are UTC days, inclusive, `since` (inclusive) and `until` (exclusive) are moments. A
    * cabinet user need not name the merchant; an operator who names none reads the failed ones of all merchants.
    */
   webhookDeliveries: WebhookDeliveryConnection;
   /** One webhook delivery; null when the merchant has none of this id, or is not within the caller's reach. */
   webhookDelivery: Maybe<WebhookDelivery>;
   /**
-   * Webhook deliveries that failed since a moment, counted by shop and address; the oldest failure first. Of one merchant, or for an operator who names none
-   * of all. `since`: 7 days ago when absent, at most 31 days ago. Whatever one merchant has failing, the others stand beside it: of all merchants, 5 addresses of
-   * each of 500 merchants are looked at, of one merchant 200 addresses, endpoints before payments' own ones; the 100 with the oldest failures are listed.
+   * Webhook deliveries that failed since a moment, counted by shop and address; the oldest failure first. Of one merchant, or of all for an operator who names
+   * none. `since`: 7 days ago when absent, at most 31 days ago. No merchant hides the others: over all merchants, 5 addresses of each of 500 merchants are
+   * checked, for one merchant 200 addresses, endpoints before payments' own ones; the 100 with the oldest failures are listed.
    */
   webhookFailures: WebhookFailures;
   /**
-   * The webhook events of a shop in one mode as they were frozen, oldest first, in the order of the stream: who reads behind `lastId` sees each once and misses
-   * none. At most 200 at a time, 50 by default; `from` and `to` are UTC days, inclusive. Keys read their own shop, people the one that they name, in
-   * live mode unless they say otherwise. Refuses with bad_request an `after` that is not an event of this log or is no longer kept.
+   * The webhook events of a shop in one mode as they were frozen, oldest first, in the order of the stream: a reader that passes `lastId` receives each event
+   * exactly once. At most 200 at a time, 50 by default; `from` and `to` are UTC days, inclusive. Keys read their own shop; people name the shop, and get live mode
+   * unless they set `mode`. Refuses with bad_request an `after` that is not an event of this log or is no longer kept.
    */
   eventLog: EventLogPage;
   /** One event of the log by its `evt_...` id, with its deliveries; null when there is none. The reach is that of eventLog. */
@@ -1902,13 +1904,13 @@ export type Query = {
   /** Who may be an alert's assignee: the caller, and people of the platform who have logged in to the console within a month; at most 200. */
   alertAssignees: Array<Scalars['String']['output']>;
   /**
-   * How calls to banks went in the last `hours`, 1 to 48 (else `bad_request`), by bank and method, over all processes and merchants. Telemetry: what is shown is
-   * up to ten seconds old, and a process that is killed loses what it had not written. For the platform's operators.
+   * How calls to banks went in the last `hours`, 1 to 48 (else `bad_request`), by bank and method, over all processes and merchants. Telemetry: the figures are up
+   * to ten seconds old, and a killed process loses what it had not written. For the platform's operators.
    */
   bankHealth: BankHealth;
   /** The caller's own views of lists, by section and name; at most 50. */
   savedViews: Array<SavedView>;
-  /** Who is logged in to the console now, the last seen first; at most 200. An operator sees everybody, an administrator of a merchant its own people. */
+  /** Sessions of the console, the last used first; at most 200. An operator sees all, an administrator of a merchant its own people. */
   personSessions: Array<PersonSession>;
   /** Registries of acquirers that were compared with our operations, newest first. For the platform's operators. */
   reconciliationRuns: ReconciliationRunConnection;
@@ -1923,24 +1925,27 @@ export type Query = {
    * the whole ledger up to the moment: a second or so for a million movements.
    */
   balanceAt: Balance;
-  /** Movements, newest first: of the key's shop in its mode, or, for operators, of all shops of the merchant that they name, in live mode unless `mode` says otherwise. Operators who name none read those of all merchants that are of no payment: refunds, payouts, settlements, adjustments. */
+  /**
+   * Movements, newest first: for keys of their shop in their mode; for operators of all shops of the merchant that they name, in live mode unless `mode` is set.
+   * Operators who name none read the movements of all merchants without those of payments: refunds, payouts, settlements, adjustments.
+   */
   ledger: LedgerConnection;
   /** The same movements as lines of a CSV file, at most 5,000 at a time: behind GET /v1/public/ledger?format=csv, which joins them. */
   ledgerFile: LedgerFilePart;
-  /** Who the key with this SHA-256 (hex) speaks for; null when it is unknown or revoked. The REST facade alone may ask. */
+  /** The owner of the key with this SHA-256 (hex); null if it is unknown or revoked. Only for the REST facade. */
   apiKeyHolder: Maybe<ApiKeyHolder>;
-  /** The console's session whose cookie has this SHA-256 (hex); null when there is none or it is over. For the edge alone. */
+  /** The console's session whose cookie has this SHA-256 (hex); null if there is none or it has ended. Only for the edge. */
   consoleSession: Maybe<ConsoleSession>;
   /** One event of the stream, by its id; null when it is gone or not the caller's. Keys need api:reports:read. */
   liveEvent: Maybe<LiveEvent>;
   /**
-   * Events behind `after`, oldest first, at most `first`, narrowed by whatever is given. Null when `after` is not an event of the last 24 hours.
-   * The gateway alone may ask.
+   * Events after `after`, oldest first, at most `first`, filtered by the other arguments. Null when `after` is not an event of the last 24 hours. Only for the
+   * gateway.
    */
   liveEventsAfter: Maybe<Array<LiveEvent>>;
   /** Rates as they were set, latest beginning first: the platform's when no merchant is named, a merchant's own and its shops', or one shop's. */
   rateHistory: RateRecordConnection;
-  /** The shop's test clock; null when it lives by the real time. A key asks for that of its own shop, and a live key has none; a person names the shop, and an operator the merchant. */
+  /** The shop's test clock; null if it uses real time. A test key reads the clock of its own shop; a person names the shop, and an operator also the merchant. */
   testClock: Maybe<TestClock>;
   /** Routes to banks of a merchant, or of one of its shops, newest first. An operator names the merchant. */
   bankRoutes: BankRouteConnection;
@@ -2263,37 +2268,37 @@ export type Mutation = {
   /** A new shop of a merchant, which is also a terminal. */
   shopCreate: ShopCreateResult;
   /**
-   * Issues a key of the shop. Scopes are the contract's names; all of them when absent. A key that can pay out (`api:payouts:*`) and that one of the merchant's
-   * own people asks for works once another person has approved it; the platform's operators issue keys that work at once.
+   * Issues a key of the shop. Scopes have their names in REST; all of them if absent. A key that can pay out (`api:payouts:*`) and that is requested by one of the
+   * merchant's people works after another person has approved it; keys of the platform's operators work at once.
    */
   apiKeyIssue: ApiKeyIssueResult;
   /**
-   * Has a key work that another person of the merchant asked for: everywhere within a second. Not by whoever asked for it (scope_required), and not once it is
-   * revoked (not_pending). A key that works already stays as it is.
+   * Approves a key that another person of the merchant requested; it works everywhere within a second. The requester cannot approve it (scope_required), and a
+   * revoked key cannot be approved (not_pending). A working key stays as it is.
    */
   apiKeyApprove: ApiKeyApproveResult;
-  /** Revokes a key for good; everywhere within a second, open streams and sockets included. A key that is revoked already stays as it is. */
+  /** Revokes a key for good; everywhere within a second, open streams and sockets included. A revoked key stays as it is. */
   apiKeyRevoke: ApiKeyRevokeResult;
-  /** Notes requests of keys; gives how many. For the edge alone. */
+  /** Records requests of keys; returns their number. Only for the edge. */
   apiRequestsNote: Scalars['Int']['output'];
-  /** Notes that keys have been used just now; gives how many notes were new. For the edge alone. */
+  /** Records the use of keys; returns how many records were new. Only for the edge. */
   apiKeyUseNote: Scalars['Int']['output'];
-  /** Logs a person in to the console, whom the issuer has named; the digest is that of the cookie. For the edge alone. */
+  /** Logs in a person whom the issuer has named; the digest is that of the cookie. Only for the edge. */
   consoleSessionOpen: ConsoleSession;
-  /** Notes that a session is being used; false when it was noted within the last minute. For the edge alone. */
+  /** Records the use of a session; false if it was recorded within the last minute. Only for the edge. */
   consoleSessionUseNote: Scalars['Boolean']['output'];
-  /** Ends a session, everywhere within a second; false when it was over. For the edge alone. */
+  /** Ends a session everywhere within a second; false if it had already ended. Only for the edge. */
   consoleSessionEnd: Scalars['Boolean']['output'];
   /**
-   * Makes a one-time link of which this is the digest, for the person of this subject and role, or for an administrator without a name; gives when it is over.
-   * Null when the person's merchant does not exist. For the edge alone.
+   * Makes the one-time link with this digest, for the person with this subject and role or for an unnamed administrator; returns when it expires. Null when the
+   * person's merchant does not exist. Only for the edge.
    */
   consoleLinkMake: Maybe<Scalars['DateTime']['output']>;
-  /** Opens the session of whom a link lets in, by a one-time link; null when it is used or over. For the edge alone. */
+  /** Opens a session by a one-time link; null if the link was used or has expired. Only for the edge. */
   consoleLinkUse: Maybe<ConsoleSession>;
   /**
-   * Gives a shop a clock of its own for test mode: links expire, sessions lapse, banks answer, subscriptions are charged and webhooks retried by it. It shows
-   * `at`, within 10 years from now, and stands, or runs from there.
+   * Gives a shop its own clock in test mode: links, sessions, banks, subscriptions and webhook retries follow it. It starts at `at`, within 10 years from now,
+   * frozen or running.
    */
   testClockCreate: TestClockResult;
   /** Advances the clock to a moment within 5 years of where it stands. Ask `testClock` how far it is; meanwhile it cannot be set. */
@@ -2302,7 +2307,7 @@ export type Mutation = {
   testClockFreeze: TestClockResult;
   /** Lets the clock run from where it stands. */
   testClockResume: TestClockResult;
-  /** Takes the clock away. What it has let happen stays; what waits for a later moment waits for it in real time. */
+  /** Removes the clock. What has happened stays; later due times count in real time. */
   testClockRemove: TestClockRemoveResult;
   /**
    * Whether every request with the shop's keys must be signed. It needs a signing secret first. `bound`: whether the signature must be over the whole request;
@@ -2327,13 +2332,13 @@ export type Mutation = {
   /** Gives a shop another name, and its terminal when `terminalName` is there. Payments keep the names that they were created with. */
   shopRename: ShopRenameResult;
   /**
-   * A new shop-level webhook secret, which signs webhooks to a payment's own address while the shop has no endpoint. The old one stops at once, or signs
-   * beside the new one for `overlapHours`, at most 24.
+   * Replaces the shop's webhook secret, which signs webhooks to a payment's own address if the shop has no endpoint. The old secret stops at once, or also signs
+   * for `overlapHours`, at most 24.
    */
   shopWebhookSecretRotate: WebhookSecretRotateResult;
   /** An empty event list means all events. */
   webhookEndpointCreate: WebhookEndpointCreateResult;
-  /** Changes what is given, also for webhooks on their way. The legacy signature ends a rotation's overlap. */
+  /** Changes the given settings, also for pending deliveries. The legacy signature ends a rotation's overlap. */
   webhookEndpointUpdate: WebhookEndpointChangeResult;
   /** Events make no deliveries to it any more; those on their way end as failed. */
   webhookEndpointDisable: WebhookEndpointChangeResult;
@@ -2348,15 +2353,21 @@ export type Mutation = {
   webhookEndpointSecretRotate: WebhookSecretRotateResult;
   /** Sends one event to its address again: the same bytes and id, a fresh timestamp and signature. */
   webhookDeliveryResend: WebhookDeliveryResendResult;
-  /** Sends again the failed deliveries of events since a moment, oldest first, of one endpoint when it is named; those of disabled or deleted endpoints stay failed. At most `limit` of them, 1 to 10,000: whoever shows progress calls again while `hasMore`. */
+  /**
+   * Sends again the failed deliveries of events since a moment, oldest first, of one endpoint when it is named; those of disabled or deleted endpoints stay
+   * failed. At most `limit` of them, 1 to 10,000: call again while `hasMore` is true.
+   */
   webhookDeliveriesResendFailed: WebhookDeliveriesResendResult;
   /** Says what became of an alert, in 1 to 500 characters; it no longer counts. Without `merchantId`: one about the platform itself. */
   alertResolve: AlertResolveResult;
-  /** Gives an alert to a person of the platform (`alertAssignees`), or with null to nobody. Refuses with not_found, and somebody else with bad_request. */
+  /** Gives an alert to a person of the platform (`alertAssignees`), or to none with null. Refuses with not_found, and with bad_request for any other person. */
   alertAssign: AlertAssignResult;
-  /** Posts a sample event to an endpoint, signed as its events are, and gives what came back. At most 5 a minute of a merchant. Refuses with not_found, and one too many with bad_request. */
+  /**
+   * Posts a sample event to an endpoint, signed like its events, and returns the response. At most 5 a minute of a merchant. Refuses with not_found, and one too
+   * many with bad_request.
+   */
   webhookEndpointTest: WebhookEndpointTestResult;
-  /** Keeps a view of a list for the caller alone; one of this name in the section is replaced. Refuses with bad_request, the 51st view too. */
+  /** Saves a view of a list for the caller only, replacing one of the same name in the section. Refuses with bad_request, also the 51st view. */
   savedViewSave: SavedViewSaveResult;
   /** Removes one of the caller's own views. Refuses with not_found. */
   savedViewDelete: SavedViewDeleteResult;
@@ -2376,13 +2387,13 @@ export type Mutation = {
   personalDataErase: PersonalDataEraseResult;
   /**
    * Opens a run for an acquirer's registry of the operations from `since` on and before `until`. The reference, 1 to 100 characters, such as the file's digest, is
-   * its idempotency key for the connector and mode: the same again gives the same run.
+   * its idempotency key for the connector and mode: a repeated call returns the same run.
    */
   reconciliationOpen: ReconciliationOpenResult;
   /**
-   * Adds a part of the registry to an open run: CSV with the header `reference,operation_id,kind,amount,currency,status,at,fee` in every part, amounts in minor units,
-   * `operation_id` and `fee` may be empty. A request holds 256 KiB, some 1,500 lines; a registry has as many parts as it needs. A part with a mistake is refused
-   * whole, with the mistakes by line; the same part again changes nothing.
+   * Adds a part of the registry to an open run: CSV with the header `reference,operation_id,kind,amount,currency,status,at,fee` in every part, amounts in minor
+   * units, `operation_id` and `fee` may be empty. A request holds 256 KiB, some 1,500 lines; a report may have any number of parts. A part with a mistake is
+   * refused as a whole, with the mistakes by line; repeating a part changes nothing.
    */
   reconciliationPartAdd: ReconciliationPartAddResult;
   /** Closes a run to more lines; it is matched in the background within seconds. */
@@ -2390,13 +2401,13 @@ export type Mutation = {
   /** Says what became of a difference, in 1 to 500 characters. Without `merchantId`: one that is no merchant's. */
   reconciliationDifferenceResolve: ReconciliationDifferenceResolveResult;
   /**
-   * Sets a rate, 0 to 10,000 basis points, from a moment that is not past (now when absent): the platform's, a merchant's or a shop's, by what is named. Payments
-   * that succeeded before keep theirs, and so do payouts that were made before. Until it begins, setting it again for the same moment replaces it.
+   * Sets a rate, 0 to 10,000 basis points, from a moment that is not in the past (now if absent): for the platform, a merchant or a shop. Earlier payments and
+   * payouts keep their rate. Until it begins, setting it again for the same moment replaces it.
    */
   rateSet: RateSetResult;
   /** Sets a route, or changes the one with the same connector. Only live mode has routes: in test mode the simulator serves everything. */
   bankRouteSet: BankRouteSetResult;
-  /** Removes a route. What its bank has already is still asked there. */
+  /** Removes a route. Its bank is still queried about its own operations. */
   bankRouteRemove: BankRouteRemoveResult;
   /**
    * Sets a merchant's own account at an acquirer, or replaces its secret, which is sealed at once and never shown again. Another account that was in force gets no
@@ -2409,21 +2420,21 @@ export type Mutation = {
    */
   bankAccountRemove: BankAccountRemoveResult;
   /**
-   * Blocks something for all merchants, or for one, which may have 10,000 entries (else bad_request). It holds in every process within a second. What is blocked
-   * already stays as it is.
+   * Blocks something for all merchants, or for one, which may have 10,000 entries (else bad_request). It takes effect in every process within a second. An
+   * existing entry stays as it is.
    */
   blockEntryAdd: BlockEntryAddResult;
   /** Takes something off the list of all merchants, or off a merchant's. */
   blockEntryRemove: BlockEntryRemoveResult;
-  /** Forbids a word in descriptions, as a whole word in any case; `*` at its end stands for any ending. A word that is there already stays as it is. */
+  /** Forbids a word in descriptions, as a whole word in any case; `*` at the end matches any ending. An existing word stays as it is. */
   forbiddenPurposeAdd: ForbiddenPurposeAddResult;
   /** Allows a word again. */
   forbiddenPurposeRemove: ForbiddenPurposeRemoveResult;
   /** Sets what one unit of a currency is worth in USDT, from a moment that is not past (now when absent). Payments keep the worth that they were created with. */
   exchangeRateSet: ExchangeRateSetResult;
   /**
-   * Books that a merchant was paid out what it is owed: at most what is available over all its shops. The reference, 1 to 100 characters, is its idempotency key
-   * and its description in the ledger.
+   * Books a settlement with a merchant: at most what is available over all its shops. The reference, 1 to 100 characters, is its idempotency key and its
+   * description in the ledger.
    */
   settlementRecord: SettlementRecordResult;
   /**
@@ -2849,7 +2860,7 @@ export type MutationadjustmentRecordArgs = {
 
 /** A list that people watch. */
 export type ChangedList =
-  /** Alerts were raised, given to somebody or resolved. */
+  /** Alerts were raised, assigned or resolved. */
   | 'alerts'
   /** The audit log has new entries. */
   | 'audit_log'
@@ -2869,15 +2880,11 @@ export type ListsChanged = {
 };
 
 export type Subscription = {
-  /**
-   * Alerts as they are raised, for the platform's operators, within about a second. What was raised while nobody listened is in `alerts`: read that list when the
-   * subscription has begun.
-   */
+  /** Alerts as they are raised, for the platform's operators, within about a second. Read `alerts` after you subscribe, to get those that were raised before. */
   alertRaised: Alert;
   /**
-   * That lists of people have changed, for operators and cabinet users: read them again. No rows and no numbers; those lists that the caller may read, of the
-   * merchant or of all. At once after a calm second, else once a second with all that has changed, however much does. What changed while nobody listened is not
-   * sent later: read the lists when the subscription has begun.
+   * Names of changed lists, for operators and cabinet users, who then read them again. It covers the lists that the caller may read, of the merchant or of all.
+   * Changes are sent at most once a second, together. Changes before the subscription are not sent: read the lists after you subscribe.
    */
   listsChanged: ListsChanged;
   /**

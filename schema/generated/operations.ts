@@ -31,7 +31,7 @@ export type CardInput = {
   holder: string;
 };
 
-/** Contract: POST /v1/public/customer-sessions body. */
+/** Input, as the body of POST /v1/public/customer-sessions. */
 export type CustomerSessionCreateInput = {
   /** The merchant's reference of the buyer, up to 255 characters. */
   customerRef: string;
@@ -51,13 +51,13 @@ export type DeliveryStatus =
 export type Idempotency = {
   /** 1 to 64 characters. */
   key: string;
-  /** Digest of what is asked for. REST computes it from method, path and body; computed from the input when absent. */
+  /** Digest of the request. REST computes it from method, path and body; computed from the input when absent. */
   fingerprint?: string | null | undefined;
-  /** What is asked for, in words: REST gives method and path, the name of the mutation when absent. A conflict names what the key was first used for. */
+  /** The request in words: method and path in REST, the name of the mutation if absent. A conflict names the first use of the key. */
   request?: string | null | undefined;
 };
 
-/** Why money moved. Contract: Ledger entry. */
+/** Why money moved. */
 export type LedgerEntryType =
   | 'payment'
   | 'fee'
@@ -67,7 +67,7 @@ export type LedgerEntryType =
   | 'settlement'
   | 'adjustment';
 
-/** Kinds of the live stream: intermediate changes included. A different list from the webhook events; the last one is published in the graph alone, not by SSE. */
+/** Kinds of the live stream: intermediate changes included. These are not the webhook events. The last one is published only in the graph, not by SSE. */
 export type LiveEventKind =
   | 'payment_created'
   | 'payment_status_changed'
@@ -81,12 +81,12 @@ export type Mode =
   | 'test'
   | 'live';
 
-/** What the page does once the bank has declined: it leads the buyer back by itself, or waits for the buyer. */
+/** What the page does after a decline: return the buyer automatically, or stay. */
 export type OnDecline =
   | 'return'
   | 'stay';
 
-/** Contract: create-payment input. Limits are those of the contract. */
+/** Input of a new payment. The limits are those of REST. */
 export type PaymentCreateInput = {
   /** 1 to 2^53-1, minor units. */
   amount: number;
@@ -102,11 +102,11 @@ export type PaymentCreateInput = {
   customerId?: string | null | undefined;
   /** Must be https. */
   returnUrl?: string | null | undefined;
-  /** `stay`: the page does not leave by itself after `failed`; it shows the reason and the way back. */
+  /** `stay`: after `failed` the page stays, with the reason and a link back. */
   onDecline?: OnDecline | null | undefined;
   /** Shown to the buyer, never sent to the bank. Up to 4,000 characters. */
   description?: string | null | undefined;
-  /** Webhook target of this payment alone; overrides the shop's endpoints. https and a public host, as for endpoints. */
+  /** Webhook target for this payment only; replaces the shop's endpoints. https and a public host, as for endpoints. */
   webhookUrl?: string | null | undefined;
   /** Lifetime of the link, 1 to 10,080 minutes. */
   ttlMinutes?: number | null | undefined;
@@ -117,8 +117,8 @@ export type PaymentCreateInput = {
 };
 
 /**
- * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so.
+ * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
+ * none, while `hasNextPage` is true.
  */
 export type PaymentFilter = {
   /** Of one of these shops. */
@@ -147,7 +147,7 @@ export type PaymentFilter = {
   until?: string | null | undefined;
 };
 
-/** What is asked of a new link: `amount`, or an open amount within `amountMin` and `amountMax`. */
+/** Input of a new link: `amount`, or an open amount within `amountMin` and `amountMax`. */
 export type PaymentLinkCreateInput = {
   /** Minor units. */
   amount?: number | null | undefined;
@@ -171,9 +171,9 @@ export type PaymentLinkCreateInput = {
   expiresAt?: string | null | undefined;
   /** https alone. */
   returnUrl?: string | null | undefined;
-  /** Up to 20 pairs; each payment has the link's own `link_id` beside them. */
+  /** Up to 20 pairs; each payment also gets `link_id`. */
   metadata?: Record<string, string> | null | undefined;
-  /** Of each of its payments; goes with a fixed `amount` alone, to which its items sum. */
+  /** For each of its payments. Allowed only with a fixed `amount`, which is the sum of its items. */
   receipt?: ReceiptInput | null | undefined;
 };
 
@@ -197,7 +197,7 @@ export type PaymentMethod =
 export type PaymentStatus =
   | 'pending'
   | 'processing'
-  /** The bank holds the money; it is taken by a capture, or given up. */
+  /** The bank holds the money until it is captured or released. */
   | 'authorized'
   | 'succeeded'
   | 'failed'
@@ -205,7 +205,7 @@ export type PaymentStatus =
   | 'cancelled'
   | 'refunded';
 
-/** Contract: the three variants of a payout, chosen by `method`. */
+/** Input of a new payout: three variants, chosen by `method`. */
 export type PayoutCreateInput = {
   /** 1 to 2^53-1, minor units. The fee is taken on top. */
   amount: number;
@@ -234,8 +234,8 @@ export type PayoutCreateInput = {
 };
 
 /**
- * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so.
+ * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
+ * none, while `hasNextPage` is true.
  */
 export type PayoutFilter = {
   /** Of one of these shops. */
@@ -274,7 +274,7 @@ export type PayoutStatus =
   | 'succeeded'
   | 'failed';
 
-/** Who gets the receipt: `email` or `phone` at least. Sealed at rest, and never shown again as a whole. */
+/** The recipient; `email` or `phone` is required. Sealed at rest, and only shown masked. */
 export type ReceiptCustomerInput = {
   /** An e-mail address. */
   email?: string | null | undefined;
@@ -288,7 +288,7 @@ export type ReceiptCustomerInput = {
 
 /** What a receipt is made of. An item's total is price x quantity, rounded half up to a kopeck; the totals sum to the amount exactly. */
 export type ReceiptInput = {
-  /** Who gets it. */
+  /** The recipient. */
   customer: ReceiptCustomerInput;
   /** 1 to 6; the cash register's own when absent. */
   taxSystem?: number | null | undefined;
@@ -400,7 +400,7 @@ export type ReceiptStatus =
 export type ReceiptType =
   /** Money that a buyer paid. */
   | 'payment'
-  /** Money that was given back. */
+  /** A refund. */
   | 'refund'
   /** Goods that were paid in advance and have been handed over. */
   | 'closing';
@@ -412,8 +412,8 @@ export type RecurringMethod =
   | 'tpay';
 
 /**
- * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so.
+ * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
+ * none, while `hasNextPage` is true.
  */
 export type RefundFilter = {
   /** Of this payment. */
@@ -444,7 +444,7 @@ export type RefundStatus =
 export type RefusalCode =
   /** An argument is missing or wrong; the message names it. */
   | 'bad_request'
-  /** No key or token, or one that is not good. */
+  /** The key or token is missing or not valid. */
   | 'unauthorized'
   /** The merchant's live mode is off. */
   | 'live_not_enabled'
@@ -456,9 +456,9 @@ export type RefusalCode =
   | 'aml_blocked'
   /** The description holds a forbidden word. */
   | 'forbidden_purpose'
-  /** The shop demands a signature, and there is none. */
+  /** The shop requires a signature, and none was sent. */
   | 'signature_required'
-  /** The signature does not fit the body. */
+  /** The signature does not match the request. */
   | 'invalid_signature'
   /** There is no such object, or it is another merchant's. */
   | 'not_found'
@@ -468,15 +468,15 @@ export type RefusalCode =
   | 'idempotent_conflict'
   /** The first call with the key has not ended yet. */
   | 'idempotent_in_progress'
-  /** The bank does not hold the payment's money, or no longer, or something else is being done with it. */
+  /** The bank does not hold the money of the payment, or another operation on it is in progress. */
   | 'payment_not_authorized'
-  /** The payment has not succeeded: there is nothing to give back. */
+  /** The payment has not succeeded, so there is nothing to refund. */
   | 'payment_not_succeeded'
   /** The payment is refunded in full. */
   | 'already_refunded'
   /** The token is pending or cancelled. */
   | 'token_not_active'
-  /** The payment has no closing receipt to come, or the receipt has not failed. */
+  /** The payment needs no closing receipt, or the receipt has not failed. */
   | 'receipt_not_expected'
   /** More than is left to refund, or than may be captured. */
   | 'amount_exceeds_remainder'
@@ -486,7 +486,7 @@ export type RefusalCode =
   | 'insufficient_balance'
   /** The shop has no route to a bank for this. */
   | 'route_not_configured'
-  /** None of the shop's banks can do the method. */
+  /** None of the shop's banks supports the method. */
   | 'method_unsupported'
   /** The bank's router does not know the recipient's bank. */
   | 'router_error';
@@ -510,7 +510,7 @@ export type SubscriptionChargeStatus =
   | 'failed'
   | 'cancelled';
 
-/** Contract: POST /v1/public/subscriptions body. */
+/** Input, as the body of POST /v1/public/subscriptions. */
 export type SubscriptionCreateInput = {
   /** What a period costs: 1 to 2^53-1, minor units. */
   amount: number;
@@ -530,7 +530,7 @@ export type SubscriptionCreateInput = {
   intervalCount?: number | null | undefined;
   /** Days of 24 hours before the first charge, 0 to 3,650. */
   trialDays?: number | null | undefined;
-  /** Where the buyer returns who has bound the method. Must be https. */
+  /** Where the buyer returns after binding the method. Must be https. */
   returnUrl?: string | null | undefined;
   /** Up to 20 pairs, values up to 500 characters; each charge carries them. */
   metadata?: Record<string, string> | null | undefined;
@@ -539,8 +539,8 @@ export type SubscriptionCreateInput = {
 };
 
 /**
- * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so.
+ * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
+ * none, while `hasNextPage` is true.
  */
 export type SubscriptionFilter = {
   /** Of one of these shops. */
@@ -576,7 +576,7 @@ export type SubscriptionStatus =
   | 'paused'
   | 'cancelled';
 
-/** Contract: POST /v1/public/tokens body. */
+/** Input, as the body of POST /v1/public/tokens. */
 export type TokenCreateInput = {
   /** The merchant's reference of the buyer, up to 255 characters. */
   customerRef: string;
@@ -590,7 +590,7 @@ export type TokenCreateInput = {
   returnUrl?: string | null | undefined;
   /** Up to 20 pairs, values up to 500 characters. */
   metadata?: Record<string, string> | null | undefined;
-  /** Of the first charge by sbp or tpay, to whose `amount` its items sum. Refused for cards, whose verification takes no money. */
+  /** For the first charge by sbp or tpay; its items sum to `amount`. Refused for cards, whose verification takes no money. */
   receipt?: ReceiptInput | null | undefined;
 };
 
@@ -627,7 +627,7 @@ export type WebhookEvent =
   | 'subscription_paused'
   /** A person ended a pause. */
   | 'subscription_resumed'
-  /** A subscription ended, whoever ended it. */
+  /** A subscription ended, for whatever reason. */
   | 'subscription_cancelled'
   /** A payment method was saved. */
   | 'token_activated'

@@ -47,7 +47,7 @@ export type PaymentMethod =
 export type PaymentStatus =
   | 'pending'
   | 'processing'
-  /** The bank holds the money; it is taken by a capture, or given up. */
+  /** The bank holds the money until it is captured or released. */
   | 'authorized'
   | 'succeeded'
   | 'failed'
@@ -60,7 +60,7 @@ export type CaptureMode =
   | 'automatic'
   | 'manual';
 
-/** What the page does once the bank has declined: it leads the buyer back by itself, or waits for the buyer. */
+/** What the page does after a decline: return the buyer automatically, or stay. */
 export type OnDecline =
   | 'return'
   | 'stay';
@@ -82,7 +82,7 @@ export type SimulatorOutcome =
 export type RefusalCode =
   /** An argument is missing or wrong; the message names it. */
   | 'bad_request'
-  /** No key or token, or one that is not good. */
+  /** The key or token is missing or not valid. */
   | 'unauthorized'
   /** The merchant's live mode is off. */
   | 'live_not_enabled'
@@ -94,9 +94,9 @@ export type RefusalCode =
   | 'aml_blocked'
   /** The description holds a forbidden word. */
   | 'forbidden_purpose'
-  /** The shop demands a signature, and there is none. */
+  /** The shop requires a signature, and none was sent. */
   | 'signature_required'
-  /** The signature does not fit the body. */
+  /** The signature does not match the request. */
   | 'invalid_signature'
   /** There is no such object, or it is another merchant's. */
   | 'not_found'
@@ -106,15 +106,15 @@ export type RefusalCode =
   | 'idempotent_conflict'
   /** The first call with the key has not ended yet. */
   | 'idempotent_in_progress'
-  /** The bank does not hold the payment's money, or no longer, or something else is being done with it. */
+  /** The bank does not hold the money of the payment, or another operation on it is in progress. */
   | 'payment_not_authorized'
-  /** The payment has not succeeded: there is nothing to give back. */
+  /** The payment has not succeeded, so there is nothing to refund. */
   | 'payment_not_succeeded'
   /** The payment is refunded in full. */
   | 'already_refunded'
   /** The token is pending or cancelled. */
   | 'token_not_active'
-  /** The payment has no closing receipt to come, or the receipt has not failed. */
+  /** The payment needs no closing receipt, or the receipt has not failed. */
   | 'receipt_not_expected'
   /** More than is left to refund, or than may be captured. */
   | 'amount_exceeds_remainder'
@@ -124,7 +124,7 @@ export type RefusalCode =
   | 'insufficient_balance'
   /** The shop has no route to a bank for this. */
   | 'route_not_configured'
-  /** None of the shop's banks can do the method. */
+  /** None of the shop's banks supports the method. */
   | 'method_unsupported'
   /** The bank's router does not know the recipient's bank. */
   | 'router_error';
@@ -165,9 +165,9 @@ export type Refused = {
 export type Idempotency = {
   /** 1 to 64 characters. */
   key: Scalars['String']['input'];
-  /** Digest of what is asked for. REST computes it from method, path and body; computed from the input when absent. */
+  /** Digest of the request. REST computes it from method, path and body; computed from the input when absent. */
   fingerprint?: InputMaybe<Scalars['String']['input']>;
-  /** What is asked for, in words: REST gives method and path, the name of the mutation when absent. A conflict names what the key was first used for. */
+  /** The request in words: method and path in REST, the name of the mutation if absent. A conflict names the first use of the key. */
   request?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -179,11 +179,11 @@ export type PageInfo = {
   endCursor: Maybe<Scalars['String']['output']>;
   /** Whether there is a page before this one. */
   hasPreviousPage: Scalars['Boolean']['output'];
-  /** Pass as `before` with `last` to read back. Null on the first page, and of what is read forwards alone. */
+  /** Pass as `before` with `last` to read back. Null on the first page, and for lists that are only read forwards. */
   startCursor: Maybe<Scalars['String']['output']>;
 };
 
-/** A payment that a buyer completes on the hosted page. Contract: Payment. */
+/** A payment that a buyer completes on the hosted page. */
 export type Payment = {
   /** Unique within the merchant. */
   id: Scalars['ID']['output'];
@@ -229,7 +229,7 @@ export type Payment = {
   bankName: Maybe<Scalars['String']['output']>;
   /** Where the buyer returns; null when the merchant gave none. */
   returnUrl: Maybe<Scalars['String']['output']>;
-  /** Whether the page leads a buyer back by itself whose payment failed, or stays and says why. */
+  /** Whether the page returns the buyer after a failure, or stays and gives the reason. */
   onDecline: OnDecline;
   /** Never sent to the bank; null when the merchant gave none. */
   description: Maybe<Scalars['String']['output']>;
@@ -275,11 +275,11 @@ export type Payment = {
   merchant: Merchant;
 };
 
-/** Money given back to the buyer. Contract: Refund. */
+/** Money returned to the buyer. */
 export type Refund = {
   /** Unique within the merchant. */
   id: Scalars['ID']['output'];
-  /** The payment that is given back. */
+  /** The refunded payment. */
   paymentId: Scalars['ID']['output'];
   /** The merchant that it belongs to. */
   merchantId: Scalars['ID']['output'];
@@ -297,7 +297,7 @@ export type Refund = {
   createdAt: Scalars['DateTime']['output'];
   /** The moment of the final status; null before. */
   completedAt: Maybe<Scalars['DateTime']['output']>;
-  /** The payment that is given back. */
+  /** The refunded payment. */
   payment: Payment;
 };
 
@@ -321,18 +321,18 @@ export type TotalCount = {
 export type PaymentConnection = {
   nodes: Array<Payment>;
   pageInfo: PageInfo;
-  /** Over all pages; counted only when it is asked for. Null of a search. */
+  /** Number of rows on all pages, counted only if selected. Null for a search. */
   totalCount: Maybe<TotalCount>;
 };
 
 export type RefundConnection = {
   nodes: Array<Refund>;
   pageInfo: PageInfo;
-  /** Over all pages; counted only when it is asked for. */
+  /** Number of rows on all pages, counted only if selected. */
   totalCount: TotalCount;
 };
 
-/** Contract: create-payment input. Limits are those of the contract. */
+/** Input of a new payment. The limits are those of REST. */
 export type PaymentCreateInput = {
   /** 1 to 2^53-1, minor units. */
   amount: Scalars['MinorUnits']['input'];
@@ -348,11 +348,11 @@ export type PaymentCreateInput = {
   customerId?: InputMaybe<Scalars['String']['input']>;
   /** Must be https. */
   returnUrl?: InputMaybe<Scalars['String']['input']>;
-  /** `stay`: the page does not leave by itself after `failed`; it shows the reason and the way back. */
+  /** `stay`: after `failed` the page stays, with the reason and a link back. */
   onDecline?: InputMaybe<OnDecline>;
   /** Shown to the buyer, never sent to the bank. Up to 4,000 characters. */
   description?: InputMaybe<Scalars['String']['input']>;
-  /** Webhook target of this payment alone; overrides the shop's endpoints. https and a public host, as for endpoints. */
+  /** Webhook target for this payment only; replaces the shop's endpoints. https and a public host, as for endpoints. */
   webhookUrl?: InputMaybe<Scalars['String']['input']>;
   /** Lifetime of the link, 1 to 10,080 minutes. */
   ttlMinutes?: InputMaybe<Scalars['Int']['input']>;
@@ -362,7 +362,7 @@ export type PaymentCreateInput = {
   receipt?: InputMaybe<ReceiptInput>;
 };
 
-/** Contract: create-payment response. */
+/** Answer to a new payment. */
 export type PaymentCreated = {
   /** The payment as it is now. */
   payment: Payment;
@@ -384,7 +384,7 @@ export type PaymentCreated = {
   failureMessage: Maybe<Scalars['String']['output']>;
 };
 
-/** The payment is cancelled, or its hold is being given up. */
+/** The payment is cancelled, or its hold is being released. */
 export type PaymentCancelled = {
   /** The payment: cancelled, or still authorized while the bank has not confirmed that it gave the hold up. */
   payment: Payment;
@@ -400,11 +400,11 @@ export type PaymentCaptured = {
 
 /** A refund that was ordered again. */
 export type RefundRetried = {
-  /** The new refund, as it is once its bank was asked. */
+  /** The new refund, after the call to its bank. */
   refund: Refund;
 };
 
-/** Contract: the refund's create response. */
+/** Answer to a new refund. */
 export type RefundCreated = {
   /** The refund as it is now. */
   refund: Refund;
@@ -443,7 +443,7 @@ export type Checkout = {
   shopName: Scalars['String']['output'];
   /** The merchant's own number of the order. */
   orderId: Scalars['String']['output'];
-  /** What is paid for; null when the merchant gave none. */
+  /** The description; null if the merchant gave none. */
   description: Maybe<Scalars['String']['output']>;
   /** Minor units of `currency`. */
   amount: Scalars['MinorUnits']['output'];
@@ -461,7 +461,7 @@ export type Checkout = {
   status: PaymentStatus;
   /** When the page's clock runs out: the session's end while processing, the link's end before. */
   deadline: Scalars['DateTime']['output'];
-  /** Null while the bank has no order: before the buyer goes on, and while `processing` when an order was lost and the buyer may pay again by `checkoutPay`. */
+  /** Null while the bank has no order: before the buyer continues, and in `processing` after a lost order, when the buyer can pay again with `checkoutPay`. */
   step: Maybe<BankStep>;
   /** Where the step leads: the content of the QR code, or an address to go to. Null when there is nothing to follow. */
   stepUrl: Maybe<Scalars['String']['output']>;
@@ -469,7 +469,7 @@ export type Checkout = {
   failureCode: Maybe<Scalars['String']['output']>;
   /** The merchant's return address with payment_id and status added; null before a final status. */
   returnTo: Maybe<Scalars['String']['output']>;
-  /** Whether the page follows `returnTo` by itself after a failure. */
+  /** Whether the page follows `returnTo` automatically after a failure. */
   onDecline: OnDecline;
   /** Test mode only: what the simulator will answer. */
   plannedOutcome: Maybe<SimulatorOutcome>;
@@ -479,7 +479,7 @@ export type Checkout = {
   saves: Scalars['Boolean']['output'];
   /** Whether the payment only proves the method and nothing is kept of it. */
   verification: Scalars['Boolean']['output'];
-  /** What the buyer subscribes to by this payment; null where it begins no subscription. */
+  /** The subscription that this payment starts; null if it starts none. */
   subscription: Maybe<SubscriptionTerms>;
   /** Whether paying by card needs `card` of `checkoutPay`; false where the buyer types it on the bank's own page. */
   asksCard: Scalars['Boolean']['output'];
@@ -491,9 +491,9 @@ export type Checkout = {
   endedAt: Maybe<Scalars['DateTime']['output']>;
   /** Brand of the card that was paid with, as the bank names it. Null before a final status, and for other methods. */
   cardBrand: Maybe<Scalars['String']['output']>;
-  /** Its last 4 digits behind a mask; null where `cardBrand` is, or where the bank does not give it. */
+  /** Its last 4 digits, masked; null where `cardBrand` is null or the bank does not give it. */
   cardMask: Maybe<Scalars['String']['output']>;
-  /** Whether the money came after the payment had ended unpaid: then all of it is given back by itself. */
+  /** Whether the money came after the payment had ended unpaid; it is then refunded automatically. */
   paidLate: Scalars['Boolean']['output'];
   /** The shop's site: scheme and host of the merchant's return address. Null when it gave none. */
   shopSite: Maybe<Scalars['String']['output']>;
@@ -503,7 +503,7 @@ export type Checkout = {
   clockStands: Scalars['Boolean']['output'];
   /** The state of the receipt of 54-FZ; null while there is none. */
   fiscalReceipt: Maybe<ReceiptStatus>;
-  /** What was given back or is on its way back, oldest first; refunds that failed are left out, and so is what only proved a method. */
+  /** Refunds that succeeded or are pending, oldest first, without failed ones and without verifications. */
   refunds: Array<CheckoutRefund>;
 };
 
@@ -539,8 +539,8 @@ export type CardInput = {
 export type CheckoutResult = Checkout | Refused;
 
 /**
- * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so.
+ * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
+ * none, while `hasNextPage` is true.
  */
 export type PaymentFilter = {
   /** Of one of these shops. */
@@ -570,8 +570,8 @@ export type PaymentFilter = {
 };
 
 /**
- * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so.
+ * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
+ * none, while `hasNextPage` is true.
  */
 export type RefundFilter = {
   /** Of this payment. */
@@ -592,7 +592,7 @@ export type RefundFilter = {
   until?: InputMaybe<Scalars['DateTime']['input']>;
 };
 
-/** What is searched for: all that is given must be true of a payment. */
+/** Conditions of a search; all must hold. */
 export type PaymentSearchInput = {
   /** The payment's id. */
   id?: InputMaybe<Scalars['ID']['input']>;
@@ -617,8 +617,8 @@ export type PaymentSearchInput = {
 };
 
 /**
- * What a payment of a saved method is for. token_bind and subscription_init bind the method with the buyer; token_charge and subscription_charge charge it
- * without. Between the parts of the service alone.
+ * Purpose of a payment of a saved method. token_bind and subscription_init bind the method with the buyer; token_charge and subscription_charge charge it without.
+ * Only for the service itself.
  */
 export type RecurringPaymentKind =
   | 'token_bind'
@@ -626,7 +626,7 @@ export type RecurringPaymentKind =
   | 'token_charge'
   | 'subscription_charge';
 
-/** What recurring billing asks payments for. Between the parts of the service alone. */
+/** What recurring billing requests from payments. Only for the service itself. */
 export type RecurringPaymentInput = {
   /** Whose payment it is. */
   merchantId: Scalars['ID']['input'];
@@ -634,7 +634,7 @@ export type RecurringPaymentInput = {
   shopId: Scalars['ID']['input'];
   /** Test or live. */
   mode: Mode;
-  /** What it is for. */
+  /** Its purpose. */
   kind: RecurringPaymentKind;
   /** Makes the payment once, for ever: the payment's id follows from merchant, mode and key. 1 to 200 characters. */
   idempotencyKey: Scalars['String']['input'];
@@ -652,11 +652,11 @@ export type RecurringPaymentInput = {
   customerRef: Scalars['String']['input'];
   /** Charges: the saved method, as the binding's `savedReference` gave it. */
   savedReference?: InputMaybe<Scalars['String']['input']>;
-  /** Bindings: 1 RUB that proves the method. Cards: authorised and voided; others: charged and given back. */
+  /** For bindings: 1 RUB that verifies the method. Cards: authorised and voided; others: charged and refunded. */
   verification: Scalars['Boolean']['input'];
   /** `ord_<timestamp>` when absent. */
   orderId?: InputMaybe<Scalars['String']['input']>;
-  /** What is paid for; null for nothing. */
+  /** The description; null if there is none. */
   description?: InputMaybe<Scalars['String']['input']>;
   /** Bindings: where the buyer returns. */
   returnUrl?: InputMaybe<Scalars['String']['input']>;
@@ -668,7 +668,7 @@ export type RecurringPaymentInput = {
   metadata?: InputMaybe<Scalars['StringMap']['input']>;
 };
 
-/** A payment of a saved method, as recurring billing sees it. Between the parts of the service alone. */
+/** A payment of a saved method, as recurring billing sees it. Only for the service itself. */
 export type RecurringPayment = {
   /** The merchant that it belongs to. */
   merchantId: Scalars['ID']['output'];
@@ -678,7 +678,7 @@ export type RecurringPayment = {
   shopId: Scalars['ID']['output'];
   /** Test or live: that of the key that made it. */
   mode: Mode;
-  /** What it is for. */
+  /** Its purpose. */
   kind: RecurringPaymentKind;
   /** The token that is bound or charged. */
   tokenId: Scalars['ID']['output'];
@@ -708,7 +708,7 @@ export type RecurringPayment = {
   finalizedAt: Maybe<Scalars['DateTime']['output']>;
 };
 
-/** The payment that was asked for, as it is now. Between the parts of the service alone. */
+/** The requested payment, as it is now. Only for the service itself. */
 export type RecurringPaymentAsked = {
   /** The payment as it is now. */
   payment: RecurringPayment;
@@ -718,7 +718,7 @@ export type RecurringPaymentAsked = {
   replayed: Scalars['Boolean']['output'];
 };
 
-/** Names one payment. Between the parts of the service alone. */
+/** Names one payment. Only for the service itself. */
 export type RecurringPaymentReference = {
   /** Whose payment it is. */
   merchantId: Scalars['ID']['input'];
@@ -735,7 +735,7 @@ export type PaymentLinkStatus =
   | 'expired'
   | 'deactivated';
 
-/** An address at which anybody may pay: one payment for each use. */
+/** An address where any buyer can pay: one payment for each use. */
 export type PaymentLink = {
   /** Unique within the merchant. */
   id: Scalars['ID']['output'];
@@ -757,9 +757,9 @@ export type PaymentLink = {
   amountMax: Maybe<Scalars['MinorUnits']['output']>;
   /** ISO 4217. */
   currency: Scalars['String']['output'];
-  /** What is sold; null when the merchant gave none. */
+  /** The description; null if the merchant gave none. */
   description: Maybe<Scalars['String']['output']>;
-  /** The order of each of its payments; null: each has one of its own. */
+  /** The order id of each of its payments; if null, each gets its own. */
   orderId: Maybe<Scalars['String']['output']>;
   /** How the buyer pays; `any`: as the buyer chooses. */
   method: PaymentMethod;
@@ -773,7 +773,7 @@ export type PaymentLink = {
   returnUrl: Maybe<Scalars['String']['output']>;
   /** The merchant's pairs, which each payment gets. */
   metadata: Scalars['StringMap']['output'];
-  /** Payments that succeeded through it and were not given back for want of a use. */
+  /** Payments that succeeded through it and took a use. */
   paymentsCount: Scalars['Int']['output'];
   /** Their sum, minor units; it may be beyond 2^53-1. */
   amountPaid: Scalars['SignedMinorUnits']['output'];
@@ -792,7 +792,7 @@ export type PaymentLinkConnection = {
   pageInfo: PageInfo;
 };
 
-/** What is asked of a new link: `amount`, or an open amount within `amountMin` and `amountMax`. */
+/** Input of a new link: `amount`, or an open amount within `amountMin` and `amountMax`. */
 export type PaymentLinkCreateInput = {
   /** Minor units. */
   amount?: InputMaybe<Scalars['MinorUnits']['input']>;
@@ -816,9 +816,9 @@ export type PaymentLinkCreateInput = {
   expiresAt?: InputMaybe<Scalars['DateTime']['input']>;
   /** https alone. */
   returnUrl?: InputMaybe<Scalars['String']['input']>;
-  /** Up to 20 pairs; each payment has the link's own `link_id` beside them. */
+  /** Up to 20 pairs; each payment also gets `link_id`. */
   metadata?: InputMaybe<Scalars['StringMap']['input']>;
-  /** Of each of its payments; goes with a fixed `amount` alone, to which its items sum. */
+  /** For each of its payments. Allowed only with a fixed `amount`, which is the sum of its items. */
   receipt?: InputMaybe<ReceiptInput>;
 };
 
@@ -882,9 +882,9 @@ export type ReceiptResent = {
 export type BankReceiptInput = {
   /** The merchant of the payment. */
   merchantId: Scalars['ID']['input'];
-  /** The payment that the receipt is of. */
+  /** The payment of the receipt. */
   paymentId: Scalars['ID']['input'];
-  /** What the acquirer takes the receipt for. */
+  /** How the acquirer treats the receipt. */
   type: ReceiptType;
   /** The sum of the receipt, minor units. */
   amount: Scalars['MinorUnits']['input'];
@@ -923,7 +923,7 @@ export type LinkPayResult = LinkPaymentBegun | Refused;
 export type ReceiptType =
   /** Money that a buyer paid. */
   | 'payment'
-  /** Money that was given back. */
+  /** A refund. */
   | 'refund'
   /** Goods that were paid in advance and have been handed over. */
   | 'closing';
@@ -1008,7 +1008,7 @@ export type ReceiptMeasure =
   | 'terabyte'
   | 'another';
 
-/** Who gets the receipt, masked: `i***@example.com`, `+7 *** ***-45-67`. */
+/** The recipient, masked: `i***@example.com`, `+7 *** ***-45-67`. */
 export type ReceiptCustomer = {
   /** Null when there is none, or its data were erased. */
   email: Maybe<Scalars['String']['output']>;
@@ -1054,7 +1054,7 @@ export type Receipt = {
   paymentId: Scalars['ID']['output'];
   /** The refund that it is about; null for other types. */
   refundId: Maybe<Scalars['ID']['output']>;
-  /** What it is for. */
+  /** Its purpose. */
   type: ReceiptType;
   /** Its state now. */
   status: ReceiptStatus;
@@ -1062,7 +1062,7 @@ export type Receipt = {
   amount: Scalars['MinorUnits']['output'];
   /** ISO 4217. */
   currency: Scalars['String']['output'];
-  /** Who gets it. */
+  /** The recipient. */
   customer: ReceiptCustomer;
   /** 1 to 6 (tag 1055 of 54-FZ); null: the cash register's own. */
   taxSystem: Maybe<Scalars['Int']['output']>;
@@ -1086,7 +1086,7 @@ export type Receipt = {
 
 /** The receipt that each payment through a link has. */
 export type PaymentLinkReceipt = {
-  /** Who gets it, masked; every field null once the data were erased. */
+  /** The recipient, masked; every field is null after an erasure. */
   customer: ReceiptCustomer;
   /** 1 to 6; null: the cash register's own. */
   taxSystem: Maybe<Scalars['Int']['output']>;
@@ -1097,13 +1097,13 @@ export type PaymentLinkReceipt = {
 export type ReceiptConnection = {
   nodes: Array<Receipt>;
   pageInfo: PageInfo;
-  /** Over all pages; counted only when it is asked for. */
+  /** Number of rows on all pages, counted only if selected. */
   totalCount: TotalCount;
 };
 
 /**
- * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so.
+ * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
+ * none, while `hasNextPage` is true.
  */
 export type ReceiptFilter = {
   /** Of one of these shops. */
@@ -1122,7 +1122,7 @@ export type ReceiptFilter = {
   until?: InputMaybe<Scalars['DateTime']['input']>;
 };
 
-/** Who gets the receipt: `email` or `phone` at least. Sealed at rest, and never shown again as a whole. */
+/** The recipient; `email` or `phone` is required. Sealed at rest, and only shown masked. */
 export type ReceiptCustomerInput = {
   /** An e-mail address. */
   email?: InputMaybe<Scalars['String']['input']>;
@@ -1156,7 +1156,7 @@ export type ReceiptItemInput = {
 
 /** What a receipt is made of. An item's total is price x quantity, rounded half up to a kopeck; the totals sum to the amount exactly. */
 export type ReceiptInput = {
-  /** Who gets it. */
+  /** The recipient. */
   customer: ReceiptCustomerInput;
   /** 1 to 6; the cash register's own when absent. */
   taxSystem?: InputMaybe<Scalars['Int']['input']>;
@@ -1165,19 +1165,19 @@ export type ReceiptInput = {
 };
 
 export type Query = {
-  /** Payments of saved methods by their ids, in the order asked for; null where there is none. For the service itself alone. */
+  /** Payments of saved methods by their ids, in the requested order; null for an unknown id. Only for the service itself. */
   recurringPayments: Array<Maybe<RecurringPayment>>;
   /** One payment of the caller's shop, by its id or its public id (`P-100063`). Null when there is none. An operator names the merchant. */
   payment: Maybe<Payment>;
   /** The payments registry, newest first. */
   payments: PaymentConnection;
   /**
-   * Searches payments, newest first, of both modes for operators. An id, public id, order id, customer or rrn is found at once; a search by nothing but card,
-   * amount, status and days names `from` and `to`, at most 31 days apart; its page looks at 20,000 payments and may be shorter than asked for. An
-   * operator who names no merchant searches by id and public id over all merchants.
+   * Searches payments, newest first, of both modes for operators. An id, public id, order id, customer or rrn is found at once; a search only by card, amount,
+   * status and days needs `from` and `to`, at most 31 days apart. Its page checks 20,000 payments and may be shorter than requested. An operator who names no
+   * merchant searches by id and public id over all merchants.
    */
   paymentSearch: PaymentConnection;
-  /** The refunds registry, newest first; operators who name no merchant read those of all. */
+  /** The refunds registry, newest first; operators who name no merchant read those of all merchants. */
   refunds: RefundConnection;
   /** Null when there is none. Keys see their own; operators name the merchant. */
   paymentLink: Maybe<PaymentLink>;
@@ -1185,9 +1185,9 @@ export type Query = {
   paymentLinks: PaymentLinkConnection;
   /** Null when there is none. Keys see their own; operators name the merchant. */
   receipt: Maybe<Receipt>;
-  /** The receipts registry, newest first; operators who name no merchant read those of all. */
+  /** The receipts registry, newest first; operators who name no merchant read those of all merchants. */
   receipts: ReceiptConnection;
-  /** The link at an address of the hosted page; null when there is none. For the edge alone. */
+  /** The link at an address of the hosted page; null when there is none. Only for the edge. */
   linkPage: Maybe<LinkPage>;
   /** The payment of the caller's hosted page. */
   checkout: Checkout;
@@ -1289,30 +1289,28 @@ export type QuerylinkPageArgs = {
 
 export type Mutation = {
   /**
-   * Asks the bank what became of a live payment, and of its refunds that are pending, and applies its answers. What made the service ask is not believed and
-   * may be repeated. `connector`: the bank that notified; it is asked about a payment whose order was lost before we learned who has it. False when there is
-   * no such payment. For the service itself alone.
+   * Queries the bank about a live payment and its pending refunds, and applies the answers. The cause of the query is not trusted and may be repeated. `connector`
+   * is the bank that notified; it is queried about a payment whose order was lost. False when there is no such payment. Only for the service itself.
    */
   bankPaymentAsk: Scalars['Boolean']['output'];
-  /** Records what an acquirer has notified of a live payment's receipt; the same again changes nothing. For the service itself alone. */
+  /** Records an acquirer's notification of a receipt of a live payment. Repeating it changes nothing. Only for the service itself. */
   bankReceiptRecord: BankReceiptRecorded;
-  /** Makes a payment that binds a method, or charges a saved one, once for each idempotency key. For the service itself alone. */
+  /** Makes a payment that binds a method, or charges a saved one, once for each idempotency key. Only for the service itself. */
   recurringPaymentCreate: RecurringPaymentResult;
-  /** Cancels a binding's payment while it is pending, else refuses with not_pending. For the service itself alone. */
+  /** Cancels a binding's payment while it is pending, else refuses with not_pending. Only for the service itself. */
   recurringPaymentCancel: RecurringPaymentResult;
-  /** Creates a payment. Contract: POST /v1/public/payments. */
+  /** Creates a payment. REST: POST /v1/public/payments. */
   paymentCreate: PaymentCreateResult;
-  /** Cancels a pending payment, or gives up the hold of an authorized one; else refuses with not_pending. People name the merchant. */
+  /** Cancels a pending payment, or releases the hold of an authorized one; else refuses with not_pending. People name the merchant. */
   paymentCancel: PaymentCancelResult;
   /**
-   * Takes the held money of an authorized payment, once: the amount, or everything when it is absent or 0. What is less gives up the rest.
-   * Refuses with payment_not_authorized, amount_exceeds_remainder or capture_declined. People name the merchant.
+   * Takes the held money of an authorized payment, once: the amount, or everything when it is absent or 0. A smaller amount releases the rest. Refuses with
+   * payment_not_authorized, amount_exceeds_remainder or capture_declined. People name the merchant.
    */
   paymentCapture: PaymentCaptureResult;
   /**
-   * Gives money of a succeeded payment back: the amount, or the whole remainder when it is absent or 0. People name the merchant; once they
-   * give back more than 1,000,000 minor units of the payment in all, they give a reason (bad_request), and more than 100,000,000 is an administrator's
-   * (scope_required).
+   * Gives money of a succeeded payment back: the amount, or the whole remainder when it is absent or 0. People name the merchant; once they refund more than
+   * 1,000,000 minor units of the payment in total, a reason is required (bad_request); more than 100,000,000 needs an administrator (scope_required).
    */
   refundCreate: RefundCreateResult;
   /**
@@ -1320,7 +1318,7 @@ export type Mutation = {
    * with payment_not_succeeded, receipt_not_expected or bad_request. People name the merchant.
    */
   receiptClose: ReceiptCloseResult;
-  /** Sends a receipt again that the cash register refused; refuses any other with receipt_not_expected. People name the merchant; the act is in the audit log. */
+  /** Sends a receipt again that the cash register refused; refuses any other with receipt_not_expected. People name the merchant; the call is audited. */
   receiptResend: ReceiptResendResult;
   /**
    * Orders the automatic refund of a late success again that the bank refused, as a new refund of the whole amount; an alert `late_success` names the refused
@@ -1331,19 +1329,19 @@ export type Mutation = {
   /** Makes a payment link. Refuses with bad_request, or as its payments would be. REST: POST /v1/public/links. */
   linkCreate: PaymentLinkCreateResult;
   /**
-   * Ends a link; one that has ended stays what it is. What buyers have begun through it may still be paid. Refuses with not_found. Operators name the
-   * merchant; the act is in the audit log.
+   * Ends a link; an ended one stays as it is. Payments that were begun can still be paid. Refuses with not_found. Operators name the merchant; the call is
+   * audited.
    */
   linkDeactivate: PaymentLinkDeactivateResult;
   /**
-   * A buyer goes on from a link's page: makes a payment, of `amount` minor units where the link's is open; the same page and amount again give the same
-   * payment, unless it has ended unpaid. Refuses with not_found, not_pending when the link has ended, bad_request for the amount, and as a payment is
-   * refused. For the edge alone.
+   * A buyer continues from a link's page: creates a payment, of `amount` minor units if the link's amount is open. The same page and amount return the same
+   * payment, unless it has ended unpaid. Refuses with not_found, not_pending when the link has ended, bad_request for the amount, and as a payment is refused.
+   * Only for the edge.
    */
   linkPay: LinkPayResult;
   /** The buyer picks a method on the hosted page; possible while the payment is pending with method any. */
   checkoutMethodChoose: CheckoutResult;
-  /** The buyer goes on to the bank: opens the bank session, pending to processing. Cards need `card`. */
+  /** The buyer continues to the bank: opens the bank session, pending to processing. Cards need `card`. */
   checkoutPay: CheckoutResult;
   /** Test mode: the tester picks another outcome while the payment is pending. */
   checkoutOutcomePlan: CheckoutResult;

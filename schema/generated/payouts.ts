@@ -111,7 +111,7 @@ export type PageInfo = {
   startCursor: Maybe<Scalars['String']['output']>;
 };
 
-/** Who receives a payout: each method has its own fields, and a card none. */
+/** The recipient of a payout. Each method has its own fields; a card has none. */
 export type PayoutRecipient = {
   /** SBP: +7 and 10 digits. */
   phone: Maybe<Scalars['String']['output']>;
@@ -127,7 +127,7 @@ export type PayoutRecipient = {
   fullName: Maybe<Scalars['String']['output']>;
 };
 
-/** Money sent out of the merchant's balance. Contract: Payout. */
+/** Money sent out of the merchant's balance. */
 export type Payout = {
   /** Unique within the merchant. */
   id: Scalars['ID']['output'];
@@ -149,7 +149,7 @@ export type Payout = {
   status: PayoutStatus;
   /** Unified failure code; empty unless failed. */
   failReason: Scalars['String']['output'];
-  /** Who receives it. */
+  /** The recipient. */
   recipient: PayoutRecipient;
   /** Last 4 digits; card payouts only. */
   recipientCardMask: Maybe<Scalars['String']['output']>;
@@ -186,7 +186,7 @@ export type TotalCount = {
 export type PayoutConnection = {
   nodes: Array<Payout>;
   pageInfo: PageInfo;
-  /** Over all pages; counted only when it is asked for. Null of a search. */
+  /** Number of rows on all pages, counted only if selected. Null for a search. */
   totalCount: Maybe<TotalCount>;
 };
 
@@ -200,7 +200,7 @@ export type SbpBank = {
   nameEn: Scalars['String']['output'];
 };
 
-/** Contract: the three variants of a payout, chosen by `method`. */
+/** Input of a new payout: three variants, chosen by `method`. */
 export type PayoutCreateInput = {
   /** 1 to 2^53-1, minor units. The fee is taken on top. */
   amount: Scalars['MinorUnits']['input'];
@@ -228,7 +228,7 @@ export type PayoutCreateInput = {
   metadata?: InputMaybe<Scalars['StringMap']['input']>;
 };
 
-/** Contract: payout create response. */
+/** Answer to a new payout. */
 export type PayoutCreated = {
   /** The payout as it is now. */
   payout: Payout;
@@ -264,7 +264,7 @@ export type PayoutBatchItem = {
   error: Maybe<Scalars['String']['output']>;
 };
 
-/** Contract: the batch's response. Failed items do not fail the batch. */
+/** Answer to a batch. Failed items do not fail the batch. */
 export type PayoutBatchCreated = {
   /** Test or live, by the key. */
   mode: Mode;
@@ -281,8 +281,8 @@ export type PayoutBatchCreated = {
 };
 
 /**
- * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so.
+ * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
+ * none, while `hasNextPage` is true.
  */
 export type PayoutFilter = {
   /** Of one of these shops. */
@@ -303,7 +303,7 @@ export type PayoutFilter = {
   until?: InputMaybe<Scalars['DateTime']['input']>;
 };
 
-/** What a search over payouts asks for; what is absent may be anything. */
+/** Conditions of a search over payouts; an absent one matches all. */
 export type PayoutSearchInput = {
   /** The payout's id. */
   id?: InputMaybe<Scalars['ID']['input']>;
@@ -340,7 +340,7 @@ export type PayoutDraftStatus =
   | 'rejected'
   | 'expired';
 
-/** Who would receive a draft's payout: enough to know them by, too little to pay them. */
+/** The recipient of a draft: enough to recognise, too little to pay. */
 export type PayoutDraftRecipient = {
   /** SBP: the last 4 digits of the phone. */
   phoneMask: Maybe<Scalars['String']['output']>;
@@ -386,9 +386,9 @@ export type PayoutDraft = {
   method: PayoutMethod;
   /** Its state now. */
   status: PayoutDraftStatus;
-  /** Who is to receive it. */
+  /** The recipient. */
   recipient: PayoutDraftRecipient;
-  /** What it is for, in the words of whoever proposed it. */
+  /** Its purpose, as the proposer wrote it. */
   reason: Maybe<Scalars['String']['output']>;
   /** The person who proposed it, who may not approve it: the subject of their identity. */
   createdBy: Scalars['String']['output'];
@@ -417,7 +417,7 @@ export type PayoutDraft = {
 export type PayoutDraftConnection = {
   nodes: Array<PayoutDraft>;
   pageInfo: PageInfo;
-  /** Over all pages; counted only when it is asked for. */
+  /** Number of rows on all pages, counted only if selected. */
   totalCount: TotalCount;
 };
 
@@ -482,16 +482,16 @@ export type PayoutBatchCreateResult = PayoutBatchCreated | Refused;
 export type Query = {
   /** One payout of the caller's shop. Null when there is none. An operator names the merchant. */
   payout: Maybe<Payout>;
-  /** The payouts registry, newest first; operators who name no merchant read those of all. */
+  /** The payouts registry, newest first; operators who name no merchant read those of all merchants. */
   payouts: PayoutConnection;
   /**
-   * Searches payouts, newest first, of both modes for operators: by id, or whatever is given over `from` and `to`, at most 31 days apart; such a page looks at 20,000
-   * payouts and may be shorter than asked for. An operator who names no merchant searches by id over all merchants.
+   * Searches payouts, newest first, of both modes for operators: by id, or by conditions within `from` and `to`, at most 31 days apart. Such a page checks 20,000
+   * payouts and may be shorter than requested. An operator who names no merchant searches by id over all merchants.
    */
   payoutSearch: PayoutConnection;
   /** One draft of a payout. Null when there is none. An operator of the platform names the merchant. */
   payoutDraft: Maybe<PayoutDraft>;
-  /** Drafts of payouts, newest first, of both modes by a filter; operators who name no merchant read those of all. */
+  /** Drafts of payouts, newest first, of both modes by a filter; operators who name no merchant read those of all merchants. */
   payoutDrafts: PayoutDraftConnection;
   /** The SBP directory, sorted by name. A helper for forms, not an allow-list. */
   sbpBanks: Array<SbpBank>;
@@ -547,11 +547,11 @@ export type QuerypayoutDraftsArgs = {
 };
 
 export type Mutation = {
-  /** Has the bank asked at once about a live payout that it has accepted. False when there is nothing to ask. For the service itself alone. */
+  /** Queries the bank at once about a live payout that it has accepted. False if there is nothing to query. Only for the service itself. */
   bankPayoutAsk: Scalars['Boolean']['output'];
-  /** Creates a payout out of the available balance. Contract: POST /v1/public/payouts. */
+  /** Creates a payout out of the available balance. REST: POST /v1/public/payouts. */
   payoutCreate: PayoutCreateResult;
-  /** Creates 1 to 1,000 payouts of one method, each standing alone. */
+  /** Creates 1 to 1,000 payouts of one method, independent of each other. */
   payoutBatchCreate: PayoutBatchCreateResult;
   /**
    * Proposes a payout, which another person makes by approving it. Refuses with bad_request (also when 1,000 drafts of the merchant wait in the mode), not_found or
@@ -559,12 +559,12 @@ export type Mutation = {
    */
   payoutDraftCreate: PayoutDraftCreateResult;
   /**
-   * Makes the payout of a draft, once: the draft's id is its idempotency key. Not by whoever proposed it (scope_required), and only while it is pending (not_pending).
-   * What stands against the payout (insufficient_balance, aml_blocked, route_not_configured, method_unsupported, live_not_enabled) is kept as `lastRefusal`, and the
-   * draft waits on.
+   * Makes the payout of a draft, once: the draft's id is its idempotency key. Its proposer cannot approve it (scope_required), and only a pending draft can be
+   * approved (not_pending). A refusal of the payout (insufficient_balance, aml_blocked, route_not_configured, method_unsupported, live_not_enabled) is kept as
+   * `lastRefusal`, and the draft stays pending.
    */
   payoutDraftApprove: PayoutDraftApproveResult;
-  /** Rejects a draft, with a reason of 1 to 1,000 characters; whoever proposed it withdraws it so. Else not_pending. */
+  /** Rejects a pending draft, with a reason of 1 to 1,000 characters; the proposer withdraws it in this way. Refuses with not_pending. */
   payoutDraftReject: PayoutDraftRejectResult;
   /** Takes the SBP directory over from the bank behind a connector; participants that it does not name stay. Every process has it within a minute. */
   sbpBanksRefresh: SbpBanksRefreshResult;

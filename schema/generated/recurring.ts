@@ -129,7 +129,7 @@ export type Shop = {
   id: Scalars['ID']['output'];
 };
 
-/** A saved payment method. Contract: Token (the REST object is called `card`). */
+/** A saved payment method. REST calls it `card`. */
 export type Token = {
   /** Unique within the merchant. */
   id: Scalars['ID']['output'];
@@ -165,7 +165,7 @@ export type Token = {
   shop: Shop;
 };
 
-/** Scheduled charges of a saved method. Contract: Subscription. */
+/** Scheduled charges of a saved method. */
 export type BillingSubscription = {
   /** Unique within the merchant. */
   id: Scalars['ID']['output'];
@@ -185,7 +185,7 @@ export type BillingSubscription = {
   amount: Scalars['MinorUnits']['output'];
   /** ISO 4217. */
   currency: Scalars['String']['output'];
-  /** By what it is charged. */
+  /** The method that is charged. */
   method: RecurringMethod;
   /** The unit of its interval. */
   period: SubscriptionPeriod;
@@ -195,7 +195,7 @@ export type BillingSubscription = {
   trialDays: Scalars['Int']['output'];
   /** Its state now. */
   status: SubscriptionStatus;
-  /** When the next period begins, which is charged then unless an earlier charge is still tried. Null when nothing is scheduled. */
+  /** When the next period begins and is charged, unless an earlier charge is still being retried. Null if nothing is scheduled. */
   nextChargeAt: Maybe<Scalars['DateTime']['output']>;
   /** When a charge that failed is tried again. Null when none is. */
   retryAt: Maybe<Scalars['DateTime']['output']>;
@@ -209,7 +209,7 @@ export type BillingSubscription = {
   cancelReason: Maybe<Scalars['String']['output']>;
   /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
-  /** What is charged: pending until the buyer binds it. */
+  /** The token that is charged; pending until the buyer binds it. */
   token: Token;
   /** The hosted page where the buyer binds its method; null unless it is pending. */
   payUrl: Maybe<Scalars['String']['output']>;
@@ -221,7 +221,7 @@ export type BillingSubscription = {
   shop: Shop;
 };
 
-/** What a buyer agrees to who binds a subscription: shown on the hosted page before, and on the receipt after. */
+/** The terms of a subscription, shown on the hosted page before the binding and on the receipt after it. */
 export type SubscriptionTerms = {
   /** The subscription's id. */
   id: Scalars['ID']['output'];
@@ -247,11 +247,11 @@ export type SubscriptionTerms = {
   nextChargeAt: Maybe<Scalars['DateTime']['output']>;
 };
 
-/** One charge of a subscription: what it asked payments for, and what came of it. */
+/** One charge of a subscription, with its result. */
 export type SubscriptionCharge = {
   /** The first payment or one of those that follow. */
   kind: SubscriptionChargeKind;
-  /** Which period it is for, from 1; 0 is the verification that begins a trial. */
+  /** The period, from 1; 0 is the verification that starts a trial. */
   period: Scalars['Int']['output'];
   /** Which attempt for the period, from 1. */
   attempt: Scalars['Int']['output'];
@@ -259,7 +259,7 @@ export type SubscriptionCharge = {
   amount: Scalars['MinorUnits']['output'];
   /** ISO 4217. */
   currency: Scalars['String']['output'];
-  /** What came of it. */
+  /** Its result. */
   status: SubscriptionChargeStatus;
   /** Unified failure code; null unless it failed. */
   failureCode: Maybe<Scalars['String']['output']>;
@@ -292,8 +292,8 @@ export type TotalCount = {
 };
 
 /**
- * Narrows the list: all that is given must be true. What no index helps with is looked for among 20,000 rows at a time, so that a page may have fewer nodes than asked
- * for, or none, and others behind it: `hasNextPage` says so.
+ * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
+ * none, while `hasNextPage` is true.
  */
 export type SubscriptionFilter = {
   /** Of one of these shops. */
@@ -318,11 +318,11 @@ export type SubscriptionFilter = {
 export type BillingSubscriptionConnection = {
   nodes: Array<BillingSubscription>;
   pageInfo: PageInfo;
-  /** Over all pages; counted only when it is asked for. */
+  /** Number of rows on all pages, counted only if selected. */
   totalCount: TotalCount;
 };
 
-/** Contract: POST /v1/public/subscriptions body. */
+/** Input, as the body of POST /v1/public/subscriptions. */
 export type SubscriptionCreateInput = {
   /** What a period costs: 1 to 2^53-1, minor units. */
   amount: Scalars['MinorUnits']['input'];
@@ -342,7 +342,7 @@ export type SubscriptionCreateInput = {
   intervalCount?: InputMaybe<Scalars['Int']['input']>;
   /** Days of 24 hours before the first charge, 0 to 3,650. */
   trialDays?: InputMaybe<Scalars['Int']['input']>;
-  /** Where the buyer returns who has bound the method. Must be https. */
+  /** Where the buyer returns after binding the method. Must be https. */
   returnUrl?: InputMaybe<Scalars['String']['input']>;
   /** Up to 20 pairs, values up to 500 characters; each charge carries them. */
   metadata?: InputMaybe<Scalars['StringMap']['input']>;
@@ -350,7 +350,7 @@ export type SubscriptionCreateInput = {
   receipt?: InputMaybe<ReceiptInput>;
 };
 
-/** Contract: POST /v1/public/tokens body. */
+/** Input, as the body of POST /v1/public/tokens. */
 export type TokenCreateInput = {
   /** The merchant's reference of the buyer, up to 255 characters. */
   customerRef: Scalars['String']['input'];
@@ -364,7 +364,7 @@ export type TokenCreateInput = {
   returnUrl?: InputMaybe<Scalars['String']['input']>;
   /** Up to 20 pairs, values up to 500 characters. */
   metadata?: InputMaybe<Scalars['StringMap']['input']>;
-  /** Of the first charge by sbp or tpay, to whose `amount` its items sum. Refused for cards, whose verification takes no money. */
+  /** For the first charge by sbp or tpay; its items sum to `amount`. Refused for cards, whose verification takes no money. */
   receipt?: InputMaybe<ReceiptInput>;
 };
 
@@ -422,7 +422,7 @@ export type TokenCancelled = {
   token: Token;
 };
 
-/** Contract: POST /v1/public/customer-sessions body. */
+/** Input, as the body of POST /v1/public/customer-sessions. */
 export type CustomerSessionCreateInput = {
   /** The merchant's reference of the buyer, up to 255 characters. */
   customerRef: Scalars['String']['input'];
@@ -434,7 +434,7 @@ export type CustomerSessionCreateInput = {
 
 /** The page on which the customer sees and ends what the shop may charge. */
 export type CustomerSessionCreated = {
-  /** For this customer alone: whoever has it sees the page. */
+  /** Give it to this customer only: anyone who has it sees the page. */
   url: Scalars['String']['output'];
   /** When the address ends. */
   expiresAt: Scalars['DateTime']['output'];
@@ -546,7 +546,7 @@ export type ReceiptMeasure =
   | 'terabyte'
   | 'another';
 
-/** Who gets the receipt: `email` or `phone` at least. Sealed at rest, and never shown again as a whole. */
+/** The recipient; `email` or `phone` is required. Sealed at rest, and only shown masked. */
 export type ReceiptCustomerInput = {
   /** An e-mail address. */
   email?: InputMaybe<Scalars['String']['input']>;
@@ -580,7 +580,7 @@ export type ReceiptItemInput = {
 
 /** What a receipt is made of. An item's total is price x quantity, rounded half up to a kopeck; the totals sum to the amount exactly. */
 export type ReceiptInput = {
-  /** Who gets it. */
+  /** The recipient. */
   customer: ReceiptCustomerInput;
   /** 1 to 6; the cash register's own when absent. */
   taxSystem?: InputMaybe<Scalars['Int']['input']>;
@@ -589,26 +589,29 @@ export type ReceiptInput = {
 };
 
 export type Query = {
-  /** What the page at an address shows; null when there is none, or when the address has ended. For the edge alone. */
+  /** The contents of the page at an address; null if there is none or it has expired. Only for the edge. */
   customerPage: Maybe<CustomerPage>;
   /** One subscription of the caller's merchant. Null when there is none. An operator names the merchant. */
   billingSubscription: Maybe<BillingSubscription>;
   /**
-   * The caller's merchant's subscriptions, newest first: in the key's mode, for an operator, who names the merchant, in both. Refuses with bad_request when there are
-   * more than 10,000: read billingSubscriptionsConnection then.
+   * The subscriptions of the caller's merchant, newest first: for a key in its mode, for an operator, who names the merchant, in both. More than 10,000 are
+   * refused with bad_request: use billingSubscriptionsConnection.
    */
   billingSubscriptions: Array<BillingSubscription>;
   /**
-   * The same subscriptions in pages of 1 to 500, of 200 with a filter; operators who name no merchant read those of all. A subscription that is made while pages are
-   * read forwards is on none of those that follow.
+   * The same subscriptions in pages of 1 to 500, of 200 with a filter; operators who name no merchant read those of all merchants. A new subscription does not
+   * appear on later pages of a list that is being read forwards.
    */
   billingSubscriptionsConnection: BillingSubscriptionConnection;
   /**
-   * The caller's merchant's tokens, newest first: in the key's mode, for an operator, who names the merchant, in both; those of one customer when it is named.
-   * Refuses with bad_request when there are more than 10,000: read tokensConnection then.
+   * The tokens of the caller's merchant, newest first: for a key in its mode, for an operator, who names the merchant, in both; those of one customer when it is
+   * named. More than 10,000 are refused with bad_request: use tokensConnection.
    */
   tokens: Array<Token>;
-  /** The same tokens in pages of 1 to 500, of 200 with `status`; of one mode when it is named. A token that is made while pages are read forwards is on none of those that follow. */
+  /**
+   * The same tokens in pages of 1 to 500, of 200 with `status`; of one mode when it is named. A new token does not appear on later pages of a list that is being
+   * read forwards.
+   */
   tokensConnection: TokenConnection;
 };
 
@@ -657,24 +660,30 @@ export type QuerytokensConnectionArgs = {
 };
 
 export type Mutation = {
-  /** Makes an address at which a customer sees the tokens and subscriptions that the shop may charge, and ends them. Contract: POST /v1/public/customer-sessions. */
+  /** Makes an address where a customer can see and end the tokens and subscriptions that the shop may charge. REST: POST /v1/public/customer-sessions. */
   customerSessionCreate: CustomerSessionCreateResult;
-  /** A customer removes a token on the page at an address, else not_found. For the edge alone. */
+  /** A customer removes a token on the page at an address, else not_found. Only for the edge. */
   customerTokenCancel: TokenCancelResult;
-  /** A customer cancels a subscription on the page at an address, else not_found. For the edge alone. */
+  /** A customer cancels a subscription on the page at an address, else not_found. Only for the edge. */
   customerSubscriptionCancel: SubscriptionCancelResult;
-  /** Starts a subscription, which stays pending until its buyer binds a method. Refuses with aml_blocked, route_not_configured or method_unsupported. Contract: POST /v1/public/subscriptions. */
+  /**
+   * Starts a subscription, which stays pending until its buyer binds a method. Refuses with aml_blocked, route_not_configured or method_unsupported. REST: POST
+   * /v1/public/subscriptions.
+   */
   subscriptionCreate: SubscriptionCreateResult;
   /**
-   * Cancels a subscription in any state: future charges stop, payments already made stay. Cancelling twice is no mistake. People name the merchant, and give a
+   * Cancels a subscription in any state: future charges stop, payments already made stay. Cancelling twice is allowed. People name the merchant, and give a
    * reason.
    */
   subscriptionCancel: SubscriptionCancelResult;
-  /** Pauses an active or past due subscription: nothing is charged, a retry that was coming does not come. `reason` is for the audit log. Pausing twice is no mistake. */
+  /** Pauses an active or past due subscription: nothing is charged, and no retry is made. `reason` goes to the audit log. Pausing twice is allowed. */
   subscriptionPause: SubscriptionPauseResult;
-  /** Ends a pause: dates that passed in it are not charged afterwards, the next one is. Resuming twice is no mistake. */
+  /** Ends a pause: missed dates are not charged, the next one is. Resuming twice is allowed. */
   subscriptionResume: SubscriptionResumeResult;
-  /** Makes a token, which stays pending until its buyer binds a method. Refuses with aml_blocked, route_not_configured or method_unsupported. Contract: POST /v1/public/tokens. */
+  /**
+   * Makes a token, which stays pending until its buyer binds a method. Refuses with aml_blocked, route_not_configured or method_unsupported. REST: POST
+   * /v1/public/tokens.
+   */
   tokenCreate: TokenCreateResult;
   /** Charges an active token without the buyer, else refuses with token_not_active. A charge that the bank declines is a failed payment, not a refusal. */
   tokenCharge: TokenChargeResult;

@@ -35,7 +35,7 @@ export interface paths {
         };
         /**
          * Read a payment
-         * @description The payment with its current status, its refunds and what is known of the customer; by its id or its public number, of the key's shop.
+         * @description The payment with its current status, its refunds and the known data of the customer. Read it by id or public number; it must belong to the key's shop.
          */
         get: operations["GetPayment"];
         put?: never;
@@ -57,9 +57,9 @@ export interface paths {
         put?: never;
         /**
          * Cancel a payment
-         * @description Possible while the payment is pending, and while it is authorized: then the bank gives up the hold. The webhook
-         *     payment.cancelled follows. Where the bank has not confirmed that yet, the answer's status is authorized, and nothing
-         *     can be captured any more. There is no body.
+         * @description Possible while the payment is pending, or authorized: the bank then releases the hold. The webhook
+         *     payment.cancelled follows. If the bank has not confirmed the release yet, the answer's status is authorized, and nothing
+         *     can be captured any longer. There is no body.
          */
         post: operations["CancelPayment"];
         delete?: never;
@@ -79,9 +79,9 @@ export interface paths {
         put?: never;
         /**
          * Capture an authorized payment
-         * @description Takes the money that the bank holds for a payment made with `capture: manual`, once. A smaller `amount` takes a part
-         *     and gives up the rest. The webhook payment.succeeded follows. Where the bank has not answered yet, the payment is
-         *     still authorized with `amount_capturable` 0, and the bank is asked again until its word is known.
+         * @description Captures the held money of a payment with `capture: manual`, once. A smaller `amount` captures a part
+         *     and releases the rest. The webhook payment.succeeded follows. If the bank does not answer, the payment is
+         *     still authorized with `amount_capturable` 0, and the service queries the bank until the result is known.
          */
         post: operations["CapturePayment"];
         delete?: never;
@@ -229,7 +229,7 @@ export interface paths {
         put?: never;
         /**
          * Create a batch of payouts
-         * @description Creates 1 to 1,000 payouts of one method. Each item stands alone: a failed one has `code` and `error` and hinders no other.
+         * @description Creates 1 to 1,000 payouts of one method. Items are independent: a failed one has `code` and `error` and does not affect the others.
          *     With an `Idempotency-Key` a batch that was cut off half way is completed by sending it again: items that already exist come
          *     back as `duplicate` with their `payout_id`, the rest are attempted. Final statuses arrive as webhooks, one per payout.
          *     The body may be up to 1 MiB.
@@ -420,7 +420,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a subscription
-         * @description Stops future charges; payments already made are untouched. Cancelling what is cancelled answers 200 again.
+         * @description Stops future charges; earlier payments stay. Cancelling again is 200.
          */
         post: operations["CancelSubscription"];
         delete?: never;
@@ -485,7 +485,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke a token
-         * @description Makes new charges impossible; payments already made are untouched. Cancelling what is cancelled answers 200 again. There is no body.
+         * @description Makes new charges impossible; earlier payments stay. Cancelling again is 200. There is no body.
          */
         post: operations["CancelToken"];
         delete?: never;
@@ -545,10 +545,10 @@ export interface paths {
         /**
          * Live stream of status changes
          * @description Server-sent events, one connection per key: a second one replaces the first. The stream starts with the comment line
-         *     `: connected`; a line `id:` behind it lets a client resume that has had no event yet. The comment line `: ping` comes every 25 seconds. No
+         *     `: connected`; the line `id:` after it lets a client resume before its first event. The comment line `: ping` comes every 25 seconds. No
          *     blank line follows these lines: a blank line ends an event.
-         *     Each event has an `id`, its `event` kind and `data`, a JSON object as in the schema LiveEvent. `Last-Event-ID` resumes behind
-         *     that event when it is at most 24 hours old. Delivery is best effort: a slow reader is skipped ahead.
+         *     Each event has an `id`, its `event` kind and `data`, a JSON object as in the schema LiveEvent. `Last-Event-ID` resumes after
+         *     that event if it is at most 24 hours old. Delivery is best effort: a slow reader is skipped ahead.
          *
          *         : connected
          *         id: 40
@@ -577,7 +577,7 @@ export interface paths {
         /**
          * Open a page for a customer
          * @description Answers with the address of a page on which one customer of the shop sees the active tokens and the subscriptions that may be
-         *     charged, removes a token and cancels a subscription. Whoever has the address sees the page, so give it to this customer alone.
+         *     charged, removes a token and cancels a subscription. Anyone with the address sees the page, so give it to this customer only.
          *     A repeated call makes another address.
          */
         post: operations["CreateCustomerSession"];
@@ -602,8 +602,8 @@ export interface paths {
         put?: never;
         /**
          * Create a payment link
-         * @description Answers with an address at which anybody may pay. Each payment that succeeds takes one of its `uses`; a buyer who pays when none is left gets the
-         *     money back by itself. Either `amount` is given, or the buyer types one from `amount_min` to `amount_max`.
+         * @description Answers with an address where any buyer can pay. Each payment that succeeds takes one of its `uses`; a buyer who pays when none is left is
+         *     refunded automatically. Give `amount`, or let the buyer type one from `amount_min` to `amount_max`.
          */
         post: operations["CreateLink"];
         delete?: never;
@@ -643,7 +643,7 @@ export interface paths {
         put?: never;
         /**
          * End a link
-         * @description Nobody can begin a payment through it any more; what was begun may still be paid. A link that has ended stays what it is. There is no body.
+         * @description No new payment can begin through it; those that were begun can still be paid. An ended link stays as it is. There is no body.
          */
         post: operations["DeactivateLink"];
         delete?: never;
@@ -662,11 +662,11 @@ export interface paths {
         /**
          * The event log
          * @description The shop's webhook events as they were frozen, with the same bytes in `data` that an endpoint gets, whether or not there is an endpoint. Oldest
-         *     first, in the order in which they were published: who sends `last_id` as the next `after` sees every event once and misses none. Events are kept
+         *     first, in the order in which they were published: a reader that sends `last_id` as the next `after` receives each event exactly once. Events are kept
          *     for 90 days; an `after` that is older, or unknown, is refused.
          *
-         *     A page looks at 20,000 events at most. With filters that few events pass it may have no items while `has_more` is true: read on with `last_id`.
-         *     `last_id` is never beyond the days of `to`: whoever goes on with the next days misses none.
+         *     A page checks at most 20,000 events. With a rare filter it may have no items while `has_more` is true: continue with `last_id`.
+         *     `last_id` is never beyond the days of `to`, so you can continue with the next days.
          */
         get: operations["ListEventLog"];
         put?: never;
@@ -809,8 +809,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Money of a payment was given back
-         * @description One event per refund. The payment's status is refunded once the whole amount was given back, succeeded before.
+         * A payment was refunded
+         * @description One event per refund. The payment's status is refunded once the whole amount has been returned, and succeeded until then.
          */
         post: operations["onPaymentRefunded"];
         delete?: never;
@@ -890,7 +890,7 @@ export interface webhooks {
         put?: never;
         /**
          * The bank refused a payout
-         * @description The payout's status is failed; `fail_reason` says why. The reserved amount and fee were given back.
+         * @description The payout's status is failed; `fail_reason` says why. The reserved amount and fee were released.
          */
         post: operations["onPayoutFailed"];
         delete?: never;
@@ -1178,7 +1178,7 @@ export interface components {
          */
         CaptureMode: "automatic" | "manual";
         /**
-         * @description What the page does after `failed`: it returns the buyer by itself, or stays, with the reason and the way back.
+         * @description What the page does after `failed`: it returns the buyer automatically, or stays, with the reason and a link back.
          * @enum {string}
          */
         OnDecline: "return" | "stay";
@@ -1253,7 +1253,7 @@ export interface components {
              */
             return_url?: string;
             /**
-             * @description With `stay` the page does not leave by itself after `failed`; it shows the reason, what to do, and the way back. `return` when left out.
+             * @description With `stay` the page stays after `failed` and shows the reason, what to do, and a link back. `return` when left out.
              * @enum {string}
              */
             on_decline?: "return" | "stay";
@@ -1261,7 +1261,7 @@ export interface components {
             description?: string;
             /**
              * Format: uri
-             * @description Where the webhooks of this payment alone go; overrides the shop's endpoints. Live payments need https, and a host that may be public.
+             * @description Webhook address for this payment only; replaces the shop's endpoints. Live payments need https, and a host that may be public.
              */
             webhook_url?: string;
             /**
@@ -1407,7 +1407,7 @@ export interface components {
              * @description Minor units; absent or 0 means everything that is held.
              */
             amount?: number;
-            /** @description Required when a part is captured of a payment with a receipt, or by the shop setting `receiptsRequired`; its items sum to what is captured. */
+            /** @description Required for a partial capture of a payment with a receipt, or by the shop setting `receiptsRequired`; its items sum to the captured amount. */
             receipt?: components["schemas"]["ReceiptInput"];
         };
         PaymentCaptured: {
@@ -1422,10 +1422,10 @@ export interface components {
             /** @description Shown to the buyer on the receipt. */
             reason?: string;
             metadata?: components["schemas"]["Metadata"];
-            /** @description Required when a part is given back of a payment with a receipt, or by the shop setting `receiptsRequired`; its items sum to the refund. */
+            /** @description Required for a partial refund of a payment with a receipt, or by the shop setting `receiptsRequired`; its items sum to the refund. */
             receipt?: components["schemas"]["ReceiptInput"];
         };
-        /** @description Money given back to the buyer. */
+        /** @description Money returned to the buyer. */
         Refund: {
             /** Format: uuid */
             id: string;
@@ -1520,7 +1520,7 @@ export interface components {
             /** @description The recipient's name; the bank uses it for matching. */
             full_name?: string;
         };
-        /** @description The payout and what is known at once. */
+        /** @description The payout as far as it is known at once. */
         PayoutCreated: {
             payout: components["schemas"]["Payout"];
             mode: components["schemas"]["Mode"];
@@ -2054,11 +2054,11 @@ export interface components {
              * @description Where the buyer returns after a final status.
              */
             return_url?: string;
-            /** @description Given to each payment, with the link's `link_id` beside it; it overwrites a pair of that name. */
+            /** @description Copied to each payment, with `link_id`, which overwrites a pair of that name. */
             metadata?: {
                 [key: string]: string;
             };
-            /** @description Of each of its payments; goes with a fixed `amount` alone, to which its items sum. Required by the shop setting `receiptsRequired`. */
+            /** @description For each of its payments. Allowed only with a fixed `amount`, which is the sum of its items. Required by the shop setting `receiptsRequired`. */
             receipt?: components["schemas"]["ReceiptInput"];
         };
         LinkCreated: {
@@ -2372,7 +2372,7 @@ export interface components {
             items: components["schemas"]["LoggedEvent"][];
             /** @description Whether there are further events. */
             has_more: boolean;
-            /** @description Send as `after` to read on, also when `items` is empty; null while there is nothing to be behind. */
+            /** @description Send as `after` to continue, even if `items` is empty; null while the log is empty. */
             last_id: string | null;
         };
         DeliveredEvent: {
@@ -2383,7 +2383,7 @@ export interface components {
             created_at: string;
             /** @description The object as it was then, as the webhook has it. */
             data: Record<string, never>;
-            /** @description To whom it was posted, oldest first; empty where nobody was to get it. */
+            /** @description Where it was posted, oldest first; empty if there was no endpoint. */
             deliveries: components["schemas"]["EventDelivery"][];
         };
         EventDelivery: {
@@ -2510,7 +2510,7 @@ export interface components {
                 "application/json": components["schemas"]["Cancelled"];
             };
         };
-        /** @description Cancelled, or the hold is being given up. */
+        /** @description Cancelled, or the hold is being released. */
         PaymentCancelled: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2782,21 +2782,21 @@ export interface components {
         };
     };
     parameters: {
-        /** @description The object's id. What is not a UUID is not found. */
+        /** @description The object's id. An id that is not a UUID is 404. */
         Id: string;
         /**
-         * @description The payment's id, or its public number (`P-100063`). What is neither is not found.
+         * @description The payment's id, or its public number (`P-100063`). Anything else is 404.
          * @example P-100063
          */
         PaymentId: string;
         /** @description 1 to 64 printable characters, unique per merchant and mode. A repeat with the same key and body answers with the same object. */
         IdempotencyKey: string;
         /**
-         * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-         *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+         * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+         *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
          *
-         *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-         *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+         *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+         *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
          *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
          *     most 300 seconds from the service's.
          */
@@ -2841,7 +2841,7 @@ export interface components {
         WebhookTimestamp: string;
         /**
          * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-         *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+         *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
          *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
          */
         WebhookSignature: string;
@@ -2971,11 +2971,11 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -3015,11 +3015,11 @@ export interface operations {
                 /** @description 1 to 64 printable characters, unique per merchant and mode. A repeat with the same key and body answers with the same object. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -3080,11 +3080,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -3092,7 +3092,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The payment's id, or its public number (`P-100063`). What is neither is not found.
+                 * @description The payment's id, or its public number (`P-100063`). Anything else is 404.
                  * @example P-100063
                  */
                 id: components["parameters"]["PaymentId"];
@@ -3129,18 +3129,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
             };
             path: {
-                /** @description The object's id. What is not a UUID is not found. */
+                /** @description The object's id. An id that is not a UUID is 404. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -3188,18 +3188,18 @@ export interface operations {
                 /** @description 1 to 64 printable characters, unique per merchant and mode. A repeat with the same key and body answers with the same object. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
             };
             path: {
-                /** @description The object's id. What is not a UUID is not found. */
+                /** @description The object's id. An id that is not a UUID is 404. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -3277,18 +3277,18 @@ export interface operations {
                 /** @description 1 to 64 printable characters, unique per merchant and mode. A repeat with the same key and body answers with the same object. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
             };
             path: {
-                /** @description The object's id. What is not a UUID is not found. */
+                /** @description The object's id. An id that is not a UUID is 404. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -3355,7 +3355,7 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            /** @description The amount exceeds what is left to refund. */
+            /** @description The amount exceeds the remainder. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3389,18 +3389,18 @@ export interface operations {
                 /** @description 1 to 64 printable characters, unique per merchant and mode. A repeat with the same key and body answers with the same object. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
             };
             path: {
-                /** @description The object's id. What is not a UUID is not found. */
+                /** @description The object's id. An id that is not a UUID is 404. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -3516,11 +3516,11 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -3577,11 +3577,11 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -3619,18 +3619,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
             };
             path: {
-                /** @description The object's id. What is not a UUID is not found. */
+                /** @description The object's id. An id that is not a UUID is 404. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -3696,11 +3696,11 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -3740,11 +3740,11 @@ export interface operations {
                 /** @description 1 to 64 printable characters, unique per merchant and mode. A repeat with the same key and body answers with the same object. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -3808,11 +3808,11 @@ export interface operations {
                 /** @description 1 to 64 printable characters, unique per merchant and mode. A repeat with the same key and body answers with the same object. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -3891,18 +3891,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
             };
             path: {
-                /** @description The object's id. What is not a UUID is not found. */
+                /** @description The object's id. An id that is not a UUID is 404. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -3943,11 +3943,11 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -3985,11 +3985,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -4048,11 +4048,11 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -4095,11 +4095,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -4148,11 +4148,11 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -4176,7 +4176,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["Subscription"][];
-                        /** @description Of a page alone: send as `cursor` to read on; null on the last page. */
+                        /** @description Only in pages: send as `cursor` to get the next page; null on the last one. */
                         next_cursor?: string | null;
                     };
                 };
@@ -4196,11 +4196,11 @@ export interface operations {
                 /** @description 1 to 64 printable characters, unique per merchant and mode. A repeat with the same key and body answers with the same object. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -4271,18 +4271,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
             };
             path: {
-                /** @description The object's id. What is not a UUID is not found. */
+                /** @description The object's id. An id that is not a UUID is 404. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -4317,18 +4317,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
             };
             path: {
-                /** @description The object's id. What is not a UUID is not found. */
+                /** @description The object's id. An id that is not a UUID is 404. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -4363,18 +4363,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
             };
             path: {
-                /** @description The object's id. What is not a UUID is not found. */
+                /** @description The object's id. An id that is not a UUID is 404. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -4416,11 +4416,11 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -4444,7 +4444,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["Token"][];
-                        /** @description Of a page alone: send as `cursor` to read on; null on the last page. */
+                        /** @description Only in pages: send as `cursor` to get the next page; null on the last one. */
                         next_cursor?: string | null;
                     };
                 };
@@ -4464,11 +4464,11 @@ export interface operations {
                 /** @description 1 to 64 printable characters, unique per merchant and mode. A repeat with the same key and body answers with the same object. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -4531,18 +4531,18 @@ export interface operations {
                 /** @description 1 to 64 printable characters, unique per merchant and mode. A repeat with the same key and body answers with the same object. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
             };
             path: {
-                /** @description The object's id. What is not a UUID is not found. */
+                /** @description The object's id. An id that is not a UUID is 404. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -4629,18 +4629,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
             };
             path: {
-                /** @description The object's id. What is not a UUID is not found. */
+                /** @description The object's id. An id that is not a UUID is 404. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -4687,11 +4687,11 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -4729,11 +4729,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -4778,11 +4778,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -4822,11 +4822,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -4898,11 +4898,11 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -4942,11 +4942,11 @@ export interface operations {
                 /** @description 1 to 64 printable characters, unique per merchant and mode. A repeat with the same key and body answers with the same object. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -5007,18 +5007,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
             };
             path: {
-                /** @description The object's id. What is not a UUID is not found. */
+                /** @description The object's id. An id that is not a UUID is 404. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -5053,18 +5053,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
             };
             path: {
-                /** @description The object's id. What is not a UUID is not found. */
+                /** @description The object's id. An id that is not a UUID is 404. */
                 id: components["parameters"]["Id"];
             };
             cookie?: never;
@@ -5100,7 +5100,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `last_id` of the page before, or the id of a webhook; the events behind it are read.
+                 * @description The `last_id` of the previous page, or the id of a webhook; reading starts after it.
                  * @example evt_3e0b7a52-6c8f-4f0e-9d4b-0a9f1c2d3e4f
                  */
                 after?: string;
@@ -5129,11 +5129,11 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -5171,11 +5171,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required when the shop demands
-                 *     signatures; one that is sent is always checked. Without a body the empty string is signed.
+                 * @description `sha256=` and the HMAC-SHA256 (hex) of the raw body keyed with the shop's signing secret. Required if the shop requires
+                 *     signatures; a signature that was sent is always checked. Without a body the empty string is signed.
                  *
-                 *     Instead, and alone where the shop demands it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
-                 *     secret of five parts with a line feed between any two: `t`, the method, the path with its query as it stands in the request line, the
+                 *     Instead, or as the only accepted form if the shop requires it, a signature of the whole request: `t=<unix>,s2=<hex>`. It is the HMAC-SHA256 with the same
+                 *     secret over five parts joined by line feeds: `t`, the method, the path with its query as it stands in the request line, the
                  *     value of `Idempotency-Key` (nothing without the header), the raw body (nothing without one). `t` is the time in seconds since 1970, at
                  *     most 300 seconds from the service's.
                  */
@@ -5231,7 +5231,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
@@ -5261,7 +5261,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
@@ -5291,7 +5291,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
@@ -5321,7 +5321,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
@@ -5351,7 +5351,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
@@ -5381,7 +5381,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
@@ -5411,7 +5411,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
@@ -5441,7 +5441,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
@@ -5471,7 +5471,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
@@ -5501,7 +5501,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
@@ -5531,7 +5531,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
@@ -5561,7 +5561,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
@@ -5591,7 +5591,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
@@ -5621,7 +5621,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
@@ -5651,7 +5651,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
@@ -5681,7 +5681,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
@@ -5711,7 +5711,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
@@ -5741,7 +5741,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
@@ -5771,7 +5771,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
@@ -5801,7 +5801,7 @@ export interface operations {
                 "X-PSP-Timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
                  * @description `t=<unix_ts>,v1=<hex>,v2=<hex>`: v2 is the HMAC-SHA256 of `<t>.<raw body>` keyed with the endpoint's `whs_` secret, v1 that of the
-                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets `sha256=<hex>` alone; one marked `standard` gets the headers `webhook-id`,
+                 *     raw body. Check that `t` is within 5 minutes, then compare v2 in constant time. A legacy endpoint gets only `sha256=<hex>`; one marked `standard` gets the headers `webhook-id`,
                  *     `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification instead of this one and `X-PSP-Timestamp`.
                  */
                 "X-PSP-Signature": components["parameters"]["WebhookSignature"];
