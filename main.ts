@@ -17,7 +17,7 @@ import type { Roles } from './subgraphs/kernel/service/config/roles.ts';
 import type { Logger } from './subgraphs/kernel/service/tracing/telemetry.ts';
 import type { Running } from './start-roles.ts';
 
-// A terminal that was closed takes no more words, and that is no reason to fail.
+// Ignore EPIPE on stdout, for example when the terminal was closed.
 process.stdout.on('error', () => {});
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -36,7 +36,7 @@ const firstPayment = (publicUrl: string, key: string): readonly string[] => {
   ];
 };
 
-/** What a person needs first: where everything is, and a first payment to paste. */
+/** The text of a first start: the addresses, and a first payment to paste. */
 const banner = ({ config, demo, consoleLink }: Running, madeToken: boolean): string => {
   const { publicUrl, operatorToken, graphiql } = config;
   const lines = [
@@ -45,7 +45,7 @@ const banner = ({ config, demo, consoleLink }: Running, madeToken: boolean): str
     `  GraphQL         ${publicUrl}/graphql   (${graphiql ? 'in a browser: GraphiQL; ' : ''}subscriptions: graphql-ws)`,
     `  Documentation   ${publicUrl}/docs`,
     `  Console         ${consoleLink ? `${consoleLink}   (once, within ten minutes; then npm run console:link)` : `${publicUrl}/console/`}`,
-    // One that was given is known to whoever gave it, and terminals and their logs are read by
+    // A token from the configuration is not printed, because terminals and their logs are read by
     // others.
     ...(madeToken && operatorToken !== null ? [`  Operator token  ${operatorToken}`] : []),
     ...(demo
@@ -69,10 +69,7 @@ const banner = ({ config, demo, consoleLink }: Running, madeToken: boolean): str
   ].join('\n');
 };
 
-/**
- * Says that a stop was asked for, and ends the process with 1 when the stop takes longer than it
- * may.
- */
+/** Logs the request to stop, and exits with 1 if the drain takes longer than allowed. */
 const limitStop = async (
   stopping: AbortSignal,
   { drainDelay_ms, drain_ms }: SettledConfig,
@@ -107,7 +104,7 @@ const readSettings = async () => {
   return read.port === 0 ? { ...read, port: await freePort() } : read;
 };
 
-/** Prints a one-time link into the console of the service that runs here; `words` name a person. */
+/** Prints a one-time link into the console of the running service; `words` name a person. */
 const printLink = async (words: readonly string[]): Promise<void> => {
   const [config, { settle }, { askLink, readLinkWords }, { readRoles }] = await Promise.all([
     readSettings(),
@@ -120,7 +117,7 @@ const printLink = async (words: readonly string[]): Promise<void> => {
 };
 
 /**
- * Runs the service until it is asked to stop. Throws the request when that comes before it is
+ * Runs the service until it is asked to stop. Throws the request if it comes before the service is
  * ready.
  */
 const run = async (
@@ -152,8 +149,8 @@ const run = async (
   void limitStop(stopping, config, log);
   const running = await startRoles(config, roles, log, { progress, stopping, postgres });
   if (roles.migrate && !roles.all) return running.close();
-  // From now on the old generation grows by 30 % over what is live before it is collected; by
-  // default V8 goes by the memory of the machine.
+  // The old generation is collected after it grows by 30 %; by default V8 goes by the memory of the
+  // machine.
   setFlagsFromString('--heap-growing-percent=30');
   print(`  Ready in ${((performance.now() - began) / 1_000).toFixed(1)} s.`);
   if (roles.all) print(banner(running, read.operatorToken === null));
@@ -171,9 +168,9 @@ const main = async (stopping: AbortSignal): Promise<number> => {
   try {
     await run(roles, words, stopping);
   } catch (error) {
-    // A start that is stopped may fail of it in other words.
+    // A start that is interrupted may fail with another error.
     if (!stopping.aborted) throw error;
-    // Whoever waits for the migrations must not take them for done.
+    // Scripts that wait for the migrations must not take an interrupted run for a finished one.
     if (roles.migrate && !roles.all) return 1;
   }
   if (stopping.aborted) print('Stopped.');

@@ -1,7 +1,7 @@
 /**
- * The roles of a process, wired together. What only the edge or only the subgraphs need is loaded
- * where a process has such a role: a subgraph is then half as large. What was started last is taken
- * down first, also when starting fails half way.
+ * Wires the roles of a process. Code that only the edge or only the subgraphs need is loaded only
+ * for such a role, which halves the memory of a subgraph. Parts are stopped in reverse order of
+ * their start, also if the start fails half way.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SubgraphName } from './schema/sources.ts';
@@ -26,7 +26,7 @@ import type { DemoMerchant } from './subgraphs/merchants/demo-merchant.ts';
 import type { ProcessConfig } from './subgraphs/read-config.ts';
 import type { Subgraphs } from './subgraphs/start-subgraphs.ts';
 
-/** What everything that starts in this process is given. */
+/** What every part of this process receives. */
 interface Starting {
   readonly config: ProcessConfig;
   readonly roles: Roles;
@@ -54,7 +54,7 @@ const openRemote = (
 
 type Executors = Readonly<Record<SubgraphName, SubgraphExecutor>>;
 
-/** The subgraphs of this process run in it; the others are asked over HTTP. */
+/** Executors: the subgraphs of this process run in it, the others are called over HTTP. */
 const openExecutors = (starting: Starting, subgraphs: Subgraphs | null): Executors => {
   const open = (name: SubgraphName): SubgraphExecutor => {
     const executor =
@@ -74,7 +74,7 @@ const openExecutors = (starting: Starting, subgraphs: Subgraphs | null): Executo
   };
 };
 
-/** The PostgreSQL of this installation, on its way. */
+/** The PostgreSQL of this installation, while it starts. */
 type Postgres = Promise<Pick<EmbeddedPostgres, 'url' | 'stop'>>;
 
 export interface Running {
@@ -103,7 +103,7 @@ const listenForMetrics = async (
     .catch((error: unknown) => Promise.reject(explainListening(error, address)));
 };
 
-/** The network by which callers count before they are known. */
+/** The network by which callers are counted before authentication. */
 const openNetworkOf = async ({
   trustedProxies,
 }: ProcessConfig): Promise<OverloadParts['networkOf']> => {
@@ -113,7 +113,7 @@ const openNetworkOf = async ({
 };
 
 /**
- * Serves what this process serves, and listens. Not ready until the database is migrated and the
+ * Serves the roles of this process and listens. It is ready once the database is migrated and the
  * queues answer.
  */
 const listen = async (starting: Starting, subgraphs: Subgraphs | null): Promise<void> => {
@@ -153,15 +153,15 @@ const listen = async (starting: Starting, subgraphs: Subgraphs | null): Promise<
     .catch((error: unknown) => Promise.reject(explainListening(error, addressOf(config))));
   stack.defer(async () => {
     leaving = true;
-    // Nobody sends calls to a process that is a worker alone.
+    // A process that is only a worker receives no calls.
     if (isEdge || roles.subgraphs.length > 0) await delay(config.drainDelay_ms);
   });
 };
 
 /**
- * Starts the roles of this process. Whatever fails on the way takes down what was started before
- * it, and so does a stop that is asked for meanwhile: its reason is then thrown. `postgres` is that
- * of the installation, null where DATABASE_URL names one; it is ended last.
+ * Starts the roles of this process. A failure, or a request to stop, ends what was started before
+ * it; the reason is thrown. `postgres` is the server of the installation, null with DATABASE_URL;
+ * it ends last.
  */
 export const startRoles = async (
   config: ProcessConfig,
@@ -171,7 +171,7 @@ export const startRoles = async (
 ): Promise<Running> => {
   await using starting = new AsyncDisposableStack();
   const stack = starting;
-  // What did not start has ended itself.
+  // A server that did not start has ended itself.
   stack.defer(async () => (await postgres?.catch(() => null))?.stop());
   await startTracing(config, roles, log, stack);
   const onRecord = isOnRecord(roles)

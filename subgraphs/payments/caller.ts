@@ -37,8 +37,8 @@ export interface Calling {
 }
 
 /**
- * Who operates on a payment. A person works in the payment's shop, mode and time; refuses with
- * `bad_request` one who names no merchant, and with `not_found`.
+ * The caller of an operation on a payment. A person acts in the shop, mode and time of the payment,
+ * and must name the merchant. Refuses with `bad_request` and `not_found`.
  */
 export const callerOf = async (
   { database, clocks }: Pick<PaymentsParts, 'database' | 'clocks'>,

@@ -78,7 +78,8 @@ export const statusEvents = (
         data: publicPayment(payment, refunds),
         url: payment.webhookUrl,
       },
-      // Recurring billing must receive what it asked for (docs/architecture.md#how-a-payment-travels).
+      // Recurring billing must receive the payments that it requested
+      // (docs/architecture.md#how-a-payment-travels).
       consumer: payment.kind && 'recurring',
       at: now,
     },

@@ -43,14 +43,16 @@ export interface CreatedPayment {
   readonly replayed: boolean;
 }
 
-/** What a merchant asks for. */
+/** A merchant's request. */
 export interface PaymentRequest {
   /** The payment's id, where the service itself asks for it; a new one when absent. */
   readonly id?: string;
   readonly input: PaymentInput;
-  /** Why none is made now; what was made before is found all the same. */
+  /** Why none may be created now; a replay is answered nevertheless. */
   readonly unmade?: Refused | null;
-  /** Terms that are kept already, of what makes the payment; null or absent: its own, or none. */
+  /**
+   * Stored terms of the object that creates the payment; null or absent: its own terms, or none.
+   */
   readonly receiptTermsId?: string | null;
   readonly idempotency?: IdempotencyArgument;
 }
@@ -69,7 +71,7 @@ interface Prepared {
   readonly ordersEarly?: boolean;
 }
 
-/** Whom and what the operator's lists refuse; null when nothing stands against the terms. */
+/** The refusal by the operator's lists; null if they allow the terms. */
 export const policyRefusal = (
   policies: PolicyLists,
   { merchantId }: Pick<KeyPrincipal, 'merchantId'>,
@@ -150,7 +152,7 @@ export const recordPayment = async (
   return isRefused(created) ? created : { payment: created.made, replayed: created.replayed };
 };
 
-/** Whose payment it is, in which mode, by which key if by any, and whether it needs a receipt. */
+/** The payment's owner, mode and key, and whether it needs a receipt. */
 type PayingShop = Pick<KeyPrincipal, 'merchantId' | 'shopId' | 'mode' | 'receiptsRequired'> &
   Partial<Pick<KeyPrincipal, 'keyId'>>;
 

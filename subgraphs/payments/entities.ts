@@ -41,7 +41,7 @@ export const PaymentEntity = defineEntity({
     /** What the bank was ordered to do with the hold, under which key; null: nothing. */
     holdOrder: p.text().$type<HoldOrderKind>().nullable(),
     holdKey: p.uuid().nullable(),
-    /** Whose terms its receipt has: its own, or what made it; null: it has none. */
+    /** The terms of its receipt, its own or those of its creator; null: it has none. */
     receiptTermsId: p.uuid().nullable(),
     /** Whose a capture has, from its order on. Null: the payment's. */
     captureTermsId: p.uuid().nullable(),
@@ -70,7 +70,7 @@ export const PaymentEntity = defineEntity({
     processingUntil: instant().nullable(),
     capturedAt: instant().nullable(),
     finalizedAt: instant().nullable(),
-    /** When the bank is asked next; null when there is nothing to ask. */
+    /** When the bank is queried next; null if there is nothing to query. */
     askAt: instant().nullable(),
     /** When its order was given to the bank last, for its buyer; null before. */
     orderedAt: instant().nullable(),
@@ -89,8 +89,7 @@ export const PaymentEntity = defineEntity({
     plannedOutcome: p.text().$type<PlannedOutcome>().nullable(),
     plannedFailureCode: p.text().$type<FailureCode>().nullable(),
     /**
-     * What a payment of a saved method is for, and whose it is; null for the merchant's own
-     * payments.
+     * The purpose and owner of a payment of a saved method; null for the merchant's own payments.
      */
     kind: p.text().$type<RecurringKind>().nullable(),
     tokenId: p.uuid().nullable(),
@@ -98,8 +97,8 @@ export const PaymentEntity = defineEntity({
     /** The key that made it; null where no key did, and before this was kept. */
     madeByKey: p.uuid().nullable(),
     /**
-     * The saved method, `<connector>:<the bank's reference>`: what a charge is made from, or what a
-     * binding came to.
+     * The saved method, `<connector>:<the bank's reference>`: the source of a charge, or the result
+     * of a binding.
      */
     savedReference: p.text().nullable(),
     /** A payment of 1 RUB that only proves the method: it is voided, or given back. */

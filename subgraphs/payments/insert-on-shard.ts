@@ -37,8 +37,8 @@ export interface PaymentWithClaim {
 }
 
 /**
- * Writes payments of one merchant; gives those that were written. One alone waits for whoever has
- * its key; of several, one whose key is taken, or about to be, is left out.
+ * Writes payments of one merchant and returns those written. A single payment waits for the holder
+ * of its key; in a batch, a payment whose key is taken or locked is left out.
  */
 export const insertOnShard = async (
   pool: pg.Pool,

@@ -112,7 +112,7 @@ export const insertPayment = async (
 ): Promise<Payment | null> => {
   const insertion = { payment, claim, terms };
   const answered = await insertGathered(pool, insertion);
-  // Outside of the batches, which go on, it may wait for whoever has the key.
+  // Outside the batches, it may wait for the holder of the key.
   const created = answered === 'left' ? await insertAlone(pool, insertion) : answered;
   if (created) await rememberTrace(pool, { merchantId: created.merchantId, subjectId: created.id });
   return created;

@@ -27,10 +27,10 @@ export interface PaymentJobs extends PageParts {
   readonly stopping: AbortSignal;
 }
 
-/** The job that asks the banks what is due: added when an answer is expected at a known time. */
+/** The job that queries banks; added when an answer is expected at a known time. */
 export const askBanksJob = 'sweep-bank-answers';
 
-/** Work that finds by itself what is due; `due` is SQL, each of which asks whether anything is. */
+/** A sweep finds its own work; `due` are SQL conditions that say whether there is any. */
 const sweep = (name: string, due: readonly string[], work: () => Promise<unknown>): Job => ({
   name,
   queue: 'schedules',

@@ -18,15 +18,15 @@ export interface PaymentsParts extends PageParts, TargetSwitch {
   readonly policies: Policies;
   /** Seals what receipts say of buyers. */
   readonly customers: CustomerVault;
-  /** What time it is for the shop of a payment that the service itself asks for. */
+  /** The time of a payment's shop, for calls of the service itself. */
   readonly clocks: Pick<TestClocks, 'timeOf' | 'stands'>;
   /** Notes that a buyer has opened a page. */
   readonly openings: Pick<PageOpenings, 'note'>;
   /** Notifies the relay that the outbox has something. */
   readonly wakeRelay: WakeRelay;
   /**
-   * Asks the bank about a payment at a moment, if it is still under way here then; a lost wish is
-   * found by the sweep.
+   * Queries the bank about a payment at a moment, if it is still in progress then. The sweep
+   * replaces a lost request.
    */
   readonly askLater: (paymentId: string, delay_ms: number) => void;
   /** The payment has an end: it need not be asked about. */
@@ -36,8 +36,7 @@ export interface PaymentsParts extends PageParts, TargetSwitch {
 }
 
 /**
- * The same with what asks the bank when somebody reads a payment, and with the payments that this
- * process created or showed last.
+ * The same, with the refresh on reads and the payments that this process created or showed last.
  */
 export type ReadingParts = PaymentsParts & {
   readonly refresh: Refresh;

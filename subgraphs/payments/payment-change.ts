@@ -1,6 +1,6 @@
 /**
- * What a change of a payment is: the columns that may change, what is booked and published beside
- * them, and the rows of all that.
+ * A change of a payment: the columns that may change, and the postings, events and rows that are
+ * written with it.
  */
 import { eventRow, type OutboxEvent } from '../kernel/events/outbox.ts';
 import { deltaRows, postingRows } from '../kernel/ledger/post.ts';
@@ -47,7 +47,7 @@ export const mutable = [
 /** What may change of a payment. */
 export type PaymentPatch = Partial<Pick<Payment, (typeof mutable)[number]>>;
 
-/** A change of a payment: what it becomes, what is booked, what is published. */
+/** A change of a payment: its new state, postings and events. */
 export interface PaymentChange {
   readonly patch: PaymentPatch;
   readonly postings: readonly Posting[];
@@ -113,7 +113,7 @@ const factsOf = (
     : []),
 ];
 
-/** A payment as it becomes, and what is written beside it. */
+/** The new state of a payment, and the rows that are written with it. */
 export interface Storing {
   readonly before: Payment;
   readonly after: Payment;
@@ -134,8 +134,8 @@ const counted = [
 ] as const satisfies readonly (keyof PaymentPatch)[];
 
 /**
- * The events of a change. One that changes what is counted and publishes nothing, such as a refund
- * that was refused, leaves an event that nobody is sent: the totals learn of it by its number.
+ * The events of a change. A change that publishes nothing but affects totals, such as a refused
+ * refund, makes an event without recipients, from which the totals are updated.
  */
 const eventsOf = (
   before: Payment,

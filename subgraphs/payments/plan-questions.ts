@@ -1,6 +1,6 @@
 /**
- * Questions to banks at a known moment: whoever expects an answer has the sweep run then. What this
- * process loses, the sweep finds by itself within a second.
+ * Bank queries at a known moment are not queued; the caller runs the sweep then. If this process
+ * dies, the sweep finds them within a second.
  */
 import type { Queues } from '../kernel/queue/queues.ts';
 import type { Logger } from '../kernel/service/tracing/telemetry.ts';

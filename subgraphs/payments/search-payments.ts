@@ -1,8 +1,7 @@
 /**
- * Searching payments, for operators and cabinet users. What names a payment nearly alone (id,
- * public id, order id, customer, rrn) has an index; a search by nothing but card, amount, status
- * and days is a narrowed list over at most 31 days, which looks at as many rows as one. Newest
- * first, by keyset.
+ * Searches payments, for operators and cabinet users. Fields that nearly identify a payment (id,
+ * public id, order id, customer, rrn) have an index. A search only by card, amount, status and days
+ * is a filtered list over at most 31 days, with the same limit on rows. Newest first, by keyset.
  */
 import {
   pageOf,
@@ -127,8 +126,8 @@ const tooWide = (search: PaymentSearch, { since, until }: Span): Refused | null 
 };
 
 /**
- * A page of what is found within the caller's reach; `reach` null: all merchants, by id and public
- * id alone. Refuses a malformed search with `bad_request`.
+ * A page of results within the caller's reach. `reach` null: all merchants, by id and public id
+ * only. Refuses a malformed search with `bad_request`.
  */
 export const searchPayments = async (
   runner: Runner,

@@ -1,8 +1,8 @@
 /**
- * Which acquirer will serve a live payment of a fixed method, as it is created. A method that
- * nobody serves is refused then, not on the page. The order itself is opened when the buyer goes
- * on: an acquirer such as YooKassa gives its buyer an hour, which must not run while the link
- * waits.
+ * Chooses the acquirer of a live payment with a fixed method when it is created, so that a method
+ * without an acquirer is refused then and not on the page. The session is opened when the buyer
+ * continues: an acquirer such as YooKassa gives the buyer an hour, which must not run while the
+ * link waits.
  */
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';

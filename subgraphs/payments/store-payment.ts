@@ -183,9 +183,9 @@ export const storeTogether = async (
 };
 
 /**
- * Writes changes of many payments in one statement for each merchant, for what time does to
- * thousands of them in the same minute. Each is written if nobody else has written the payment
- * since it was read, or has it locked, else left alone. Gives how many were written.
+ * Writes many changes in one statement for each merchant, for thousands of payments that end in the
+ * same minute. A payment that was written since it was read, or that is locked, is left alone.
+ * Returns the number written.
  */
 export const storePayments = async (
   runner: Runner,
@@ -232,6 +232,6 @@ export const storePayment = async (
   const storing = storingOf(before, change, now);
   if (change.refund) return storeAlone(runner, storing, change.refund.row);
   const stored = runner instanceof pg.Pool ? await storeGathered(runner, storing) : 'left';
-  // Outside of the batches, which go on, it may wait for whoever has the row.
+  // Outside the batches, it may wait for the row.
   return stored === 'left' ? storeAlone(runner, storing) : stored;
 };

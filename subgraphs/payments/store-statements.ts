@@ -17,7 +17,7 @@ export const refundNames = propertyNames(RefundEntity);
 export const rateAt = (moment: string): string =>
   `coalesce(${effectiveRate('payment.merchant_id', 'payment.shop_id', 'payment.method', moment)}, 0)`;
 
-/** What a change writes beside the payment itself; few do. */
+/** The optional rows that a change writes in addition to the payment. */
 export interface Beside {
   readonly refunds: boolean;
   readonly receipts: boolean;
@@ -43,7 +43,7 @@ const writeRefunds = (parameter: string, condition: string): string =>
       on conflict (merchant_id, id) do update set status = excluded.status, fail_reason = excluded.fail_reason, completed_at = excluded.completed_at,
         bank_ref = excluded.bank_ref, ask_at = excluded.ask_at`;
 
-/** SQL: the parts of a statement for what it writes beside; `$` names their parameters in order. */
+/** SQL: the parts of a statement that write these rows; `$` names their parameters in order. */
 const besideText = (
   { refunds, receipts }: Beside,
   merchant: string,
@@ -87,10 +87,9 @@ const ofMoved = (list: 'postings' | 'deltas' | 'events'): string =>
       cross join jsonb_array_elements(sent.${list}) with ordinality as each (value, place))`;
 
 /**
- * The statement of one change for several payments of one merchant, each once. It waits for nobody:
- * a payment that somebody else has locked is left alone, like one whose version is another. A
- * payment is found by itself, so that no plan walks the table; that both keys are compared once
- * more has the planner expect few.
+ * The statement of one change for several payments of one merchant. It never waits: a payment that
+ * is locked, or whose version differs, is left alone. A payment is looked up by its key, so that no
+ * plan scans the table; comparing both keys again makes the planner expect few rows.
  */
 const storeManyText = (beside: Beside): string =>
   `with sent as materialized (select * from rows from (json_populate_recordset(null::payment, $1::json),

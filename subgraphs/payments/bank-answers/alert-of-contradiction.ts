@@ -3,8 +3,8 @@ import type { Database } from '../../kernel/database/orm.ts';
 import type { Payment } from '../entities.ts';
 
 /**
- * The merchant was notified that it is paid, and the bank says now that it is not: nothing moves by
- * itself, a person must ask the bank.
+ * The bank denies a payment that the merchant was told is paid. Nothing moves automatically; a
+ * person must contact the bank.
  */
 export const alertOfContradiction = (
   database: Database,

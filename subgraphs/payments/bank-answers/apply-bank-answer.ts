@@ -91,8 +91,8 @@ export const decline = (
 };
 
 /**
- * The answer to the order was lost: the buyer, who still waits on the page, goes on with what the
- * bank answers now.
+ * The answer to the order was lost, and the buyer still waits on the page: the session continues
+ * with the bank's present answer.
  */
 const foundPatch = (payment: Payment, session: FoundSession | undefined): PaymentPatch => {
   const isAbsent = orderState(payment) === 'absent';
@@ -109,8 +109,8 @@ const foundPatch = (payment: Payment, session: FoundSession | undefined): Paymen
 };
 
 /**
- * Not final. What ended here meanwhile is asked about for a day more, so that money which comes too
- * late is found and returned.
+ * Not final. A payment that has ended here is queried for another day, so that late money is found
+ * and returned.
  */
 const wait = (
   { payment }: PaymentInHand,

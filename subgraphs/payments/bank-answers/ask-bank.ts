@@ -1,6 +1,6 @@
 /**
- * Asks the bank what became of a payment, and applies the answer. Asked again until the answer is
- * final, for a while also after its session expired.
+ * Queries the bank about a payment and applies the answer. Queries repeat until the answer is
+ * final, and for a while after the session has expired.
  */
 import type { Bank, PaymentQuestion } from '../../kernel/banks/bank.ts';
 import type { BankAnswer } from '../../kernel/banks/bank-answer.ts';
@@ -22,13 +22,10 @@ import { isUnderWay, orderState } from '../rules/order.ts';
 import { endedUnpaid, sessionLength_min, sessionTtl_min } from '../rules/payment.ts';
 import { findPayment, type PaymentInHand, type PaymentKey } from '../store-payment.ts';
 
-/**
- * Why the bank is asked: somebody says that something has happened or needs to know, or a moment
- * has come that was planned earlier.
- */
+/** Why the bank is queried: a notification or a reader, or a planned moment. */
 export type Occasion = 'notified' | 'planned';
 
-/** What a payment is asked about for. */
+/** The payment of a query, and its occasion. */
 interface Asking {
   readonly occasion?: Occasion;
   /** The connector of the bank that notified of it. */
@@ -113,8 +110,8 @@ const questionAbout = (payment: Payment, bank: Bank, now: Temporal.Instant): Pay
 };
 
 /**
- * What the bank says: to a charge's order, to a question, or to the end of an order whose payment
- * has ended here, where the bank can end one.
+ * The bank's answer: to the order of a charge, to a query, or to the cancellation of an order whose
+ * payment has ended here.
  */
 const answerOf = async (
   bank: Bank,
@@ -144,8 +141,8 @@ const isStopped = ({ mode, status, askAt }: Payment): boolean =>
   mode === 'live' && status === 'processing' && askAt === null;
 
 /**
- * Asks about one payment; the payment as it is afterwards. One that was never at the bank, or whose
- * end is known, is left as it is.
+ * Queries one payment and returns it as it is afterwards. A payment without an order, or with a
+ * final answer, stays as it is.
  */
 export const askBank = (
   database: Database,
@@ -184,7 +181,7 @@ export const askAbout = async (
   if (!isOpen || (occasion === 'planned' && isStopped(payment))) return payment;
   const bank = banks.bankOf({ ...payment, connector: payment.connector ?? notifiedBy });
   if (isRefused(bank)) return bank;
-  // A bank that waits for the buyer has no order of it: whoever notifies, it is not asked.
+  // A bank that takes no order before the buyer comes has none of this payment.
   if (isFound && !earlyMethod(bank, payment.method)) return payment;
   const answer = await answerOf(bank, payment, now, ask ?? ((question) => bank.ask(question)));
   if (payment.status !== 'pending')

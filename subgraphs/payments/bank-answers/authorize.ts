@@ -1,4 +1,4 @@
-/** What a bank's word that it holds the money means for a payment. */
+/** The effect of a bank's authorisation on a payment. */
 import type { BankAnswer } from '../../kernel/banks/bank-answer.ts';
 import { statusEvents, type Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';

@@ -1,10 +1,9 @@
 /**
- * Creates the order of a new live payment of a fixed method at its acquirer. The merchant learns at
- * once which acquirer takes the payment and under which reference, or that it was declined. The
- * buyer is sent to that order when they go on from the page; until then nobody knows its address,
- * so that nobody can pay it. When the acquirer does not answer, the payment stays pending, and the
- * same order is given again when the buyer goes on. A decline is written here and not by
- * `applyBankAnswer`: it ends the payment only while nobody has gone on.
+ * Orders a new live payment with a fixed method at its acquirer, so that the response names the
+ * acquirer and its reference, or the decline. The buyer gets the order's address only on continuing
+ * from the page, so it cannot be paid before. If the acquirer does not answer, the payment stays
+ * pending, and the same order is repeated when the buyer continues. A decline is written here and
+ * not by `applyBankAnswer`, because it ends the payment only while no buyer has continued.
  */
 import type { Bank, SessionOrder } from '../../kernel/banks/bank.ts';
 import type { Database } from '../../kernel/database/orm.ts';

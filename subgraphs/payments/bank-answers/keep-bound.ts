@@ -1,8 +1,8 @@
 /**
- * What becomes of a success that the merchant's balance has no room for (`kernel/ledger/bound`).
- * The simulated bank turns it down, and so does its own record. An acquirer has the buyer's money
- * already: the payment succeeds, and what is the merchant's of it stands in suspense, with an
- * alert, until an operator has made room.
+ * A success that would raise the merchant's balance above its bound (`kernel/ledger/bound`). The
+ * simulated bank declines it, also in its own records. A real acquirer already has the buyer's
+ * money: the payment succeeds, and the merchant's share stays in suspense, with an alert, until an
+ * operator makes room.
  */
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
 import type { BankAnswer } from '../../kernel/banks/bank-answer.ts';
@@ -51,8 +51,8 @@ export const heldDecision = (decision: Decision): Decision =>
     : intoSuspense(decision);
 
 /**
- * Raises an alert for what is held, before it is: an alert without its money is found to be none,
- * money without its alert by nobody.
+ * Raises the alert before the money is held: an alert without money is harmless, money without an
+ * alert would be overlooked.
  */
 export const alertOfHeld = (
   database: Database,

@@ -1,9 +1,9 @@
 /**
- * Gives an order again that its bank surely has not seen, or whose answer was lost: the process
- * died between the move to `processing` and the bank's answer. The same operation under the same
- * key, so that the bank has one, whichever of the orders arrives. The buyer's next press gives it,
- * with the card if one is needed; the sweep gives what needs nothing of the buyer. It stays with
- * the bank that has the payment: an earlier order may still arrive there.
+ * Repeats an order that its bank certainly has not seen, or whose answer was lost in a crash after
+ * the move to `processing`. It is the same operation under the same key, so the bank makes one. The
+ * buyer's next submit repeats it, with the card if one is needed; the sweep repeats orders that
+ * need nothing of the buyer. It stays at the same bank, because an earlier order may still arrive
+ * there.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Bank, Card, SessionAnswer } from '../../kernel/banks/bank.ts';
@@ -34,10 +34,7 @@ import { findPayment, subjectOfPayment, type PaymentKey } from '../store-payment
 /** How often the row is read while an order may still be under way. */
 const look_ms = 200;
 
-/**
- * What is wrong with the card of a payment by a method at a bank; null when nothing is, or when
- * none is needed.
- */
+/** The mistake in the card of a payment; null if there is none, or no card is needed. */
 export const cardFlaw = (
   bank: Bank,
   method: BuyerMethod,
@@ -108,7 +105,7 @@ const claim = (
   });
 
 /**
- * What an answer says of all orders together: what is refused now may have been accepted before.
+ * The meaning of an answer for all orders together: a refusal now may follow an earlier acceptance.
  */
 const together = (
   state: OrderState,
@@ -223,8 +220,8 @@ const sweep_max = 500;
 const questionsAtOnce = 32;
 
 /**
- * Asks about the payments that are due, or orders them again, the longest due first; gives how
- * many. Rejects at the end with what failed.
+ * Queries due payments or repeats their orders, the longest due first; returns their number.
+ * Rejects at the end with all failures.
  */
 export const askDue = async (
   ordering: OrderingParts,

@@ -1,7 +1,7 @@
 /**
- * Asks the bank when a live payment is read or operated on while its end, or that of one of its
- * refunds, is not known. A reader waits for a moment only; an answer that comes later is applied
- * when it comes. Somebody who reads without pause does not make us ask without pause.
+ * Queries the bank when a live payment with an open outcome, or with an open refund, is read or
+ * changed. A reader waits only a moment; a later answer is applied when it comes. Frequent reads do
+ * not cause frequent queries.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -25,10 +25,7 @@ export interface RefreshingParts {
 
 /** How long a reader waits for the bank. */
 const patience_ms = 1_500;
-/**
- * How soon the bank is asked again about the same payment because somebody reads it, in this
- * process.
- */
+/** The least time between two queries about a payment that reads cause in this process. */
 const pause_ms = 3_000;
 /** The same of money that the bank holds: it ends by itself once in a week. */
 const heldPause_ms = 300_000;
@@ -42,8 +39,7 @@ const isAsked = ({ status, bankRef, createdAt }: Refund, now: Temporal.Instant):
   (bankRef !== null || Temporal.Instant.compare(createdAt.add({ seconds: orderEnds_s }), now) <= 0);
 
 /**
- * What was stopped, because the bank answered something else than was ordered, is left to the
- * person who has the alert.
+ * A payment that was stopped by a contradicting echo is left to the person who handles the alert.
  */
 const isOpen = ({ status, askAt }: Payment): boolean => status === 'processing' && askAt !== null;
 
@@ -72,12 +68,12 @@ const askAbout = async (
   return pending.length > 0;
 };
 
-/** Gives a payment after its bank was asked, where there is something to ask. */
+/** Returns a payment after a query to its bank, if one is needed. */
 export type Refresh = (payment: Payment, now: Temporal.Instant) => Promise<Payment>;
 
 /**
- * Opens it for this process: gives the payment as it is once the bank was asked, or as it was when
- * there is nothing to ask.
+ * Opens the refresh for this process. It returns the payment after the query, or unchanged if none
+ * is needed.
  */
 export const openRefresh = (parts: RefreshingParts): Refresh => {
   const askedAt_ms = new LRUCache<string, number>({ max: remembered });
@@ -87,7 +83,7 @@ export const openRefresh = (parts: RefreshingParts): Refresh => {
     const rest_ms = isHeld(payment) ? heldPause_ms : pause_ms;
     if (performance.now() - (askedAt_ms.get(payment.id) ?? -Infinity) < rest_ms) return payment;
     askedAt_ms.set(payment.id, performance.now());
-    // What goes wrong with a question is an answer that is missing: the schedules ask again.
+    // A failed query counts as no answer; the schedule repeats it.
     const asking = askAbout(parts, payment, now).catch(() => false);
     const patience = new AbortController();
     const asked = await Promise.race([

@@ -29,8 +29,8 @@ const cardBank = async (payment: Payment, banks: Banks): Promise<Bank | Refused>
 };
 
 /**
- * What the buyer types of a card here: nothing where that bank has a page of its own for it, and
- * the holder's name only where it is asked for.
+ * The card fields of the page: none if the bank has its own page, and the holder only if the bank
+ * requires it.
  */
 const cardTerms = async (payment: Payment, banks: Banks) => {
   const bank = await cardBank(payment, banks);
@@ -38,7 +38,7 @@ const cardTerms = async (payment: Payment, banks: Banks) => {
   return { asksCard: bank.cardsOn === 'our_page', asksHolder: bank.asksHolder ?? false };
 };
 
-/** What the receipt shows of how the payment ended. Who paid is nobody's business before that. */
+/** What the receipt shows of the end of a payment. The payer stays hidden before that. */
 const receiptOf = (payment: Payment) => {
   const { status, capturedAt, finalizedAt, customerCardBrand, customerCardMask } = payment;
   const over = isDoneByBuyer(status);
@@ -93,8 +93,7 @@ export const checkoutView = async (
 ): Promise<CheckoutView> => {
   const test = payment.mode === 'test';
   const method = pageMethod(payment);
-  // A verification that was given back has done what the buyer came for: to the buyer it has
-  // succeeded.
+  // To the buyer, a verification that was returned has succeeded.
   const status =
     payment.verification && payment.status === 'refunded' ? 'succeeded' : payment.status;
   return {

@@ -8,7 +8,10 @@ import type { Payment } from '../entities.ts';
 import { findPayment, type PaymentInHand, type PaymentKey } from '../store-payment.ts';
 import type { ShownPayments } from './shown-payments.ts';
 
-/** What a buyer answers there; `coded`: with the code that a bank asks for (3-D Secure). */
+/**
+ * The buyer's answer on the bank's page; `coded`: with the code that the bank requires (3-D
+ * Secure).
+ */
 interface BankFormAnswer {
   readonly approve: boolean;
   readonly coded: boolean;

@@ -1,8 +1,7 @@
 /**
- * The buyer goes on to the bank: opens the bank session, pending to processing. The move is written
- * before the bank is called, so that a crash in between leaves a payment that is asked about, never
- * one that the bank may be paid for behind our back. The card goes straight to the bank and is kept
- * nowhere.
+ * The buyer continues to the bank: opens the bank session, pending to processing. The move is
+ * written before the bank is called, so a crash in between leaves a payment that is queried, never
+ * one that can be paid unnoticed. The card goes directly to the bank and is stored nowhere.
  */
 import type { Bank, Card, SessionOrder } from '../../kernel/banks/bank.ts';
 import type { Banks, Candidates } from '../../kernel/banks/route.ts';
@@ -79,8 +78,8 @@ const begin = (
 };
 
 /**
- * Another bank serves than the one that the order was registered with: that one's reference, whose
- * address nobody was given, is forgotten.
+ * Another bank takes over from the one that had the early order: its reference is dropped, since no
+ * buyer got its address.
  */
 const unregistered = ({ metadata }: Payment) => ({
   bankRef: null,
@@ -120,9 +119,9 @@ const passOn = (
   });
 
 /**
- * Orders the session at the bank that the row names, and at the next one only when that bank surely
- * did not accept it: an order whose result is unknown stays where it is. Gives the last answer, and
- * whose it is.
+ * Orders the session at the bank that the row names, and at the next one only if that bank
+ * certainly did not accept it. An order with an unknown result stays where it is. Returns the last
+ * answer and its bank.
  */
 const orderSession = async (
   database: Database,
@@ -149,8 +148,8 @@ const orderSession = async (
 };
 
 /**
- * The first bank, and those after it that can take what the buyer has typed: the card in the same
- * place, and the holder's name where it is asked for.
+ * The first bank, and later ones that accept the same input: the card in the same place, and the
+ * holder if required.
  */
 const alike = ([first, ...others]: Candidates, card: Card | null): Candidates => {
   const named = card === null || holderOf(card) !== null;

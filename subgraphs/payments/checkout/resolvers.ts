@@ -25,7 +25,7 @@ const buyerOf = (principal: Principal): BuyerPrincipal => {
   return principal;
 };
 
-/** What became of the payment's receipt; null while there is none. */
+/** The state of the payment's receipt; null if there is none. */
 const receiptState = async (
   pool: pg.Pool,
   payment: Payment,
@@ -36,14 +36,14 @@ const receiptState = async (
   return receipts.find(({ type }) => type === 'payment')?.status ?? 'pending';
 };
 
-/** The hosted page's view of a payment, with what was given back of it and the time of its shop. */
+/** The hosted page's view of a payment, with its refunds and the time of its shop. */
 const viewOf = async (
   { database: { pool }, banks, clocks }: PaymentsParts,
   payment: Payment,
   now: Temporal.Instant,
 ) => {
   const { merchantId, id, mode, finalizedAt } = payment;
-  // What this call has ended was not given back yet.
+  // A payment that this call has ended has no refunds yet.
   const hasEndedNow = finalizedAt !== null && Temporal.Instant.compare(finalizedAt, now) === 0;
   const refunds = mayHaveRefunds(payment) && !hasEndedNow ? await findRefunds(pool, [payment]) : [];
   const view = await checkoutView(payment, refunds, banks);

@@ -1,6 +1,6 @@
 /**
- * The order of a session as a bank is given it, and what is kept of the bank's answer. The same
- * payment makes the same order, whoever gives it and however often.
+ * The order of a session, and the stored part of the bank's answer. The same payment always makes
+ * the same order.
  */
 import type { Card, SessionAnswer, SessionOrder } from '../../kernel/banks/bank.ts';
 import type { Database } from '../../kernel/database/orm.ts';

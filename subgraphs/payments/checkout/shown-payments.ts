@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { Payment } from '../entities.ts';
 import type { PaymentInHand } from '../store-payment.ts';
 
-/** Payments whose buyers are on their way at the same time, and shops with a method. */
+/** Payments of buyers that pay at the same time, and shops with a method. */
 const remembered_max = 2_000;
 
 export interface ShownPayments {

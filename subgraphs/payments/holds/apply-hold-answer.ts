@@ -1,8 +1,7 @@
 /**
- * Applies what a bank says of a hold, whatever brought it. A capture books what was captured and
- * takes the fee of it; a release books nothing. This is the only code that moves an authorized
- * payment on, but for a capture that somebody else made at the bank
- * (`bank-answers/apply-bank-answer`).
+ * Applies a bank's answer about a hold, whatever its source. A capture books the captured amount
+ * and its fee; a release books nothing. Only this code moves an authorized payment, except a
+ * capture that was made at the bank itself (`bank-answers/apply-bank-answer`).
  */
 import type { HoldAnswer } from '../../kernel/banks/hold-bank.ts';
 import { simulatorConnector } from '../../kernel/banks/simulator/decline.ts';
@@ -105,9 +104,9 @@ const decide = (
 const turnedDownAs = 'limit_exceeded';
 
 /**
- * Applies the answer to the order that `ordered` was given with; the payment as it is afterwards.
- * An answer to an order that is over changes nothing. A capture that the merchant's balance has no
- * room for is turned down by the simulated bank; what an acquirer has taken stands in suspense.
+ * Applies the answer to the order in `ordered` and returns the payment. An answer to an earlier
+ * order changes nothing. If a capture would exceed the bound of the merchant's balance, the
+ * simulated bank refuses it, and money that an acquirer has taken goes to suspense.
  */
 export const applyHoldAnswer = async (
   database: Database,

@@ -31,12 +31,12 @@ import { captureAmount } from './rules.ts';
 import type { PaymentKey } from '../store-payment.ts';
 import { askAfterOrder, sendHoldOrder, type SentHoldOrder } from './send-hold-order.ts';
 
-/** What is asked for. */
+/** The request. */
 export interface CaptureRequest {
   readonly paymentId: string;
   /** Null or 0: everything. */
   readonly amount: bigint | null;
-  /** What is sold by it; absent: what the payment's own receipt says. */
+  /** The captured items; absent: those of the payment's own receipt. */
   readonly receipt?: GivenReceipt | null;
   /** For the audit log. */
   readonly requestId?: string;
@@ -110,8 +110,8 @@ const refusalOf = ({ payment, answer }: SentHoldOrder): Refused | null => {
 };
 
 /**
- * Whether the capture that an earlier call ordered came to nothing after that call was answered:
- * the bank refused it when it was asked again. The same call orders it anew then.
+ * Whether the bank refused the capture of an earlier call after that call was answered. A repeated
+ * call then orders it again.
  */
 const isTurnedDown = ({ status, holdOrder }: Payment): boolean =>
   status === 'authorized' && holdOrder === null;

@@ -59,9 +59,9 @@ const orderCancellation = (
   });
 
 /**
- * Cancels a payment of the caller: ends its link while it is pending, gives up its hold while it is
- * authorized. The payment as it is then: cancelled, or authorized until the bank's word is known.
- * Refuses with `not_found` and `not_pending`.
+ * Cancels a payment of the caller: a pending one ends, the hold of an authorized one is released.
+ * Returns the payment: cancelled, or authorized until the bank has answered. Refuses with
+ * `not_found` and `not_pending`.
  */
 export const cancelOrRelease = async (
   database: Database,
@@ -109,7 +109,7 @@ const endHold = async (
     if (status !== 'authorized' || holdOrder !== null || !isOver) return 'unchanged';
     return { patch: releaseOrder('end', askAfterOrder(now)), postings: [], events: () => [] };
   });
-  // What somebody else has ordered is theirs to send.
+  // An order that another caller made is sent by that caller.
   if (!isRefused(ordered) && ordered.holdOrder === 'end')
     await sendHoldOrder(database, banks, key, now);
 };

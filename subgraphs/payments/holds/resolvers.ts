@@ -14,7 +14,7 @@ export const holdMutations = (
   parts: ReadingParts,
 ): Pick<MutationResolvers, 'paymentCapture' | 'paymentCancel'> => {
   const { database, banks, customers, wakeRelay, askLater } = parts;
-  /** What has changed is published, and what the bank has not answered is asked about. */
+  /** Publishes a change, and queries the bank about an open result. */
   const changed = (payment: Payment, now: Temporal.Instant): void => {
     wakeRelay();
     if (payment.askAt)

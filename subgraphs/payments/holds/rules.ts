@@ -1,4 +1,7 @@
-/** Two-step payments: what the bank holds, what of it may be captured, and what was. */
+/**
+ * Two-step payments (docs/contract.md#two-step-payments): the held, the capturable and the captured
+ * amount.
+ */
 import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { PaymentStatus } from '../rules/payment.ts';
@@ -7,13 +10,13 @@ import type { PaymentStatus } from '../rules/payment.ts';
 export type CaptureMode = 'automatic' | 'manual';
 
 /**
- * What a bank may be ordered to do with a hold: capture it; release it for a merchant who cancels
- * (`cancel`), at the end of its time (`end`), or since the payment had ended before the bank held
- * the money (`give_up`).
+ * The order to a bank about a hold: capture it; release it for a merchant who cancels (`cancel`),
+ * at the end of its time (`end`), or because the payment had ended before the bank held the money
+ * (`give_up`).
  */
 export type HoldOrderKind = 'capture' | 'cancel' | 'end' | 'give_up';
 
-/** What of a payment decides what was captured. */
+/** The fields of a payment that determine what was captured. */
 export interface Capturing {
   readonly amount: bigint;
   /** Null: everything. */
@@ -25,7 +28,7 @@ export interface Capturing {
 export const capturedOf = ({ amount, amountCaptured, capturedAt }: Capturing): bigint =>
   capturedAt === null ? 0n : (amountCaptured ?? amount);
 
-/** What of a payment decides what may be done with its hold. */
+/** The fields of a payment that determine what may happen to its hold. */
 export interface Holding {
   readonly status: PaymentStatus;
   readonly amount: bigint;
@@ -34,8 +37,8 @@ export interface Holding {
 }
 
 /**
- * What may still be captured: 0 unless the payment is authorized, and 0 while the bank's word on an
- * order is not known.
+ * The capturable amount: 0 unless the payment is authorized, and 0 while the result of an order is
+ * unknown.
  */
 export const capturableOf = ({
   status,
@@ -59,7 +62,7 @@ export const holdObstacle = (
 };
 
 /**
- * The amount of a capture: what was asked for, or everything when that is null or 0. Refuses with
+ * The amount of a capture: the requested one, or everything if it is null or 0. Refuses with
  * `payment_not_authorized` and `amount_exceeds_remainder`.
  */
 export const captureAmount = (

@@ -1,7 +1,7 @@
 /**
- * Gives the bank what a payment's row orders it to do with the hold, or asks what became of it, and
- * applies the answer. Repeated under the same key until the bank's word is known; an unknown result
- * changes nothing.
+ * Sends the order about a hold that the payment's row contains, or queries it, and applies the
+ * answer. It repeats under the same key until the result is known; an unknown result changes
+ * nothing.
  */
 import type { HoldAnswer, HoldOrder } from '../../kernel/banks/hold-bank.ts';
 import type { Banks } from '../../kernel/banks/route.ts';
@@ -38,7 +38,7 @@ const orderOf = (payment: Payment, now: Temporal.Instant): HoldOrder | null => {
     amount: minorUnits(amountCaptured ?? amount),
     held: minorUnits(amount),
     currency,
-    // A whole capture takes what the payment was ordered with, which the bank has.
+    // A full capture uses the receipt of the payment's order, which the bank already has.
     receiptTermsId: holdOrder === 'capture' ? captureTermsId : null,
     now,
   };

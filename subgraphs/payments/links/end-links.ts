@@ -13,10 +13,9 @@ import { linkLives, lockLink, moveLink } from './store-link.ts';
 const round_max = 500;
 
 /**
- * Ends a link by its merchant's wish, or by a person's at a console, whose act is in the audit log.
- * A link that has ended stays what it is. Refuses with `not_found` what `mayChange` does not let
- * through. `at` is the time of the link's shop. Payments that were begun through it may still be
- * paid.
+ * Ends a link for its merchant, or for a person in the console, which is audited. An ended link
+ * stays as it is. Refuses with `not_found` what `mayChange` rejects. `at` is the time of the link's
+ * shop. Payments that were begun can still be paid.
  */
 export const deactivateLink = (
   { pool }: Database,

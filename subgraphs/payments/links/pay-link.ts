@@ -18,8 +18,8 @@ import {
 } from './store-link.ts';
 
 /**
- * So many payments of a link and an amount may wait for their buyers. Then the oldest is given whose
- * buyer has surely left, and who has it still has time to pay.
+ * The unpaid payments of a link and amount. Above this, a buyer is given the oldest one whose first
+ * buyer has certainly left and that can still be paid in time.
  */
 export const unpaid_max = 200;
 const leftToPay_min = 10;

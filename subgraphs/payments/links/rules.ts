@@ -86,8 +86,8 @@ const mistakesIn = (terms: LinkTerms, now: Temporal.Instant): (string | null)[] 
 };
 
 /**
- * The terms of a new link, or `bad_request` naming the field, what was expected and what came. What
- * its payments will have is checked as theirs is.
+ * The terms of a new link, or `bad_request` naming the field, what was expected and what came. The
+ * fields of its payments are checked by their rules.
  */
 export const linkTerms = (
   input: LinkInput,

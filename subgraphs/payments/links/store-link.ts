@@ -63,7 +63,7 @@ const lock: Statement = {
   text: `select ${linkColumns} from payment_link where merchant_id = $1 and id = $2 for update`,
 };
 
-/** A link that nobody else can change until the transaction ends; null when there is none. */
+/** A link, locked until the transaction ends; null if there is none. */
 export const lockLink = async (
   runner: Runner,
   { merchantId, id }: { readonly merchantId: string; readonly id: string },

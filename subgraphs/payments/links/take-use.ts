@@ -1,7 +1,7 @@
 /**
- * A payment through a link succeeds: it takes one of the link's uses, under the lock of the link's
- * row. When none is left, its money goes back in full by itself. Payment, books, link, refund and
- * alert are one transaction of one merchant.
+ * A payment that succeeds takes a use of its link, under the lock of the link's row. If none is
+ * left, it is refunded in full automatically. Payment, books, link, refund and alert are one
+ * transaction of one merchant.
  */
 import { newRowId } from '../../kernel/database/new-id.ts';
 import type pg from 'pg';

@@ -1,6 +1,6 @@
 /**
- * Applies what a bank says of a receipt, whether it was asked or has notified: the row, the
- * webhook, and the alert of one that failed.
+ * Applies a bank's answer or notification about a receipt: the row, the webhook, and an alert if it
+ * failed.
  */
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';

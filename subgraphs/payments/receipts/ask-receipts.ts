@@ -1,7 +1,7 @@
 /**
- * Asks banks what became of receipts, orders those that are orders of their own, and applies the
- * answers. Every merchant has an equal share of a round, and a receipt at which the task fails is
- * set aside.
+ * Queries banks about receipts, orders receipts that need an order of their own, and applies the
+ * answers. Each merchant has an equal share of a round. A receipt that makes the task fail is set
+ * aside.
  */
 import type pg from 'pg';
 import { eachAlone, workBatch } from '../../kernel/alerts/set-aside.ts';
@@ -78,7 +78,7 @@ const ask = async (
   return bank.receipt(await orderOf(readTerms, asking, now));
 };
 
-/** Takes a round of what is due, so that nobody else asks about it meanwhile. */
+/** Takes a round of due receipts under a lease. */
 const take = (
   pool: pg.Pool,
   timeline: Timeline,
@@ -119,8 +119,8 @@ const subjectOf = ({ receipt: { merchantId, id: subjectId } }: Asking) => ({
 });
 
 /**
- * Asks about the receipts that are due on a timeline, a round at a time; gives how many there were.
- * Rejects at the end of a round with what failed in it.
+ * Queries due receipts of a timeline, a round at a time; returns their number. Rejects at the end
+ * of a round with its failures.
  */
 export const askReceipts = async (
   { database: { pool }, banks, customers }: AskingParts,

@@ -1,6 +1,6 @@
 /**
- * The closing receipt of a payment that was a prepayment: the goods have been handed over. One for
- * a payment, of what was captured less what was refunded.
+ * The closing receipt after a prepayment, once the goods are handed over
+ * (docs/contract.md#closing-receipts).
  */
 import { newRowId } from '../../kernel/database/new-id.ts';
 import type pg from 'pg';
@@ -26,7 +26,7 @@ import { insertReceiptsFrom, receiptRow } from './made-receipts.ts';
 import { isPrepaid } from './rules.ts';
 import { findReceipts, loadReceipts } from './store-receipts.ts';
 
-/** What is asked for. */
+/** The request. */
 export interface ClosingRequest {
   readonly paymentId: string;
   readonly receipt: GivenReceipt;

@@ -40,7 +40,7 @@ export const ReceiptEntity = defineEntity({
     failureReason: p.text().nullable(),
     /** How often it was sent again. */
     attempt: p.integer(),
-    /** When its bank is asked next; null when there is nothing to ask. */
+    /** When its bank is queried next; null if there is nothing to query. */
     askAt: instant().nullable(),
     createdAt: instant(),
   },

@@ -1,7 +1,7 @@
 /**
- * Records what a bank has notified of a receipt, where no call asks about it. The same notification
- * again changes nothing; one that comes before its movement is known here is early, and the bank is
- * to notify again.
+ * Records a bank's notification of a receipt that it has no query for. A repeated notification
+ * changes nothing. One that arrives before its movement is known here is too early, and the bank
+ * must repeat it.
  */
 import type { ReceiptAnswer } from '../../kernel/banks/receipt-bank.ts';
 import type { Database } from '../../kernel/database/orm.ts';
@@ -36,8 +36,8 @@ const isKnown = ({ answer }: NotifiedEnd, receipt: Receipt): boolean =>
   receipt.fiscalDocumentNumber === answer.fiscalDocumentNumber;
 
 /**
- * The receipt that was notified of: of several refunds of one amount the oldest that waits; what
- * failed may be registered later, and what is registered stays.
+ * The receipt of a notification: among refunds of the same amount, the oldest that waits. A failed
+ * one may be registered later; a registered one stays.
  */
 const receiptIn = (receipts: readonly Receipt[], end: NotifiedEnd): Receipt | undefined => {
   const hasClosing = receipts.some(({ type }) => type === 'closing');

@@ -10,7 +10,7 @@ export interface Receipted {
   readonly captureTermsId: string | null;
 }
 
-/** Whose terms the receipt of what was taken has; null: there is none. */
+/** The terms of the receipt of captured money; null: there is none. */
 export const termsOf = ({ receiptTermsId, captureTermsId }: Receipted): string | null =>
   captureTermsId ?? receiptTermsId;
 

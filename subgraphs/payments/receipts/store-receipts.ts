@@ -87,7 +87,7 @@ const lock: Statement = {
   text: `select ${receiptColumns} from receipt where merchant_id = $1 and id = $2 for update`,
 };
 
-/** A receipt that nobody else can change until the transaction ends; null when there is none. */
+/** A receipt, locked until the transaction ends; null if there is none. */
 export const lockReceipt = async (
   runner: Runner,
   { merchantId, id }: { readonly merchantId: string; readonly id: string },
@@ -99,7 +99,7 @@ const lease: Statement = {
     where merchant_id = $1 and id = any ($2::uuid[])`,
 };
 
-/** Has locked receipts asked about again at `until`, whatever becomes of who asks now. */
+/** Schedules the next query of locked receipts at `until`, in case this process dies. */
 export const leaseReceipts = async (
   runner: Runner,
   receipts: readonly Receipt[],
@@ -121,8 +121,8 @@ const move: Statement = {
 };
 
 /**
- * Writes what may change of a receipt, and the events of it; false when it was written by somebody
- * else since it was read, and then nothing has happened.
+ * Writes a changed receipt and its events. Returns false, without an effect, if another transaction
+ * has written it since it was read.
  */
 export const moveReceipt = async (
   runner: Runner,

@@ -1,6 +1,6 @@
 /**
- * Orders a charge of a saved method, or asks what became of it: the order under the payment's id is
- * also the question.
+ * Orders a charge of a saved method, or queries it: repeating the order under the payment's id is
+ * the query.
  */
 import type { Bank } from '../../kernel/banks/bank.ts';
 import type { ChargeAnswer } from '../../kernel/banks/token-bank.ts';
@@ -10,8 +10,8 @@ import type { Payment } from '../entities.ts';
 import { timedPlan } from '../rules/plan.ts';
 
 /**
- * What the bank answers about the charge now. `isFirst`: it was made a moment ago, and nobody has
- * ordered it yet. Nothing is applied.
+ * The bank's present answer about the charge. `isFirst`: the charge is new and was not ordered
+ * before. Nothing is applied.
  */
 export const orderCharge = async (
   bank: Bank,

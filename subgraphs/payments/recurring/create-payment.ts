@@ -1,8 +1,8 @@
 /**
  * Makes payments of saved methods: bindings, which the buyer completes on the hosted page, and
- * charges, which the bank is asked for at once. The payment's id follows from the key, so that the
- * statement makes it once whoever asks and however often; a charge is written before the bank is
- * called, and is asked about by its own order until the bank has decided.
+ * charges, which are ordered at once. The payment's id follows from the key, so a key makes one
+ * payment. A charge is written before the bank is called, and its order is repeated until the bank
+ * has decided.
  */
 import type { Bank } from '../../kernel/banks/bank.ts';
 import type { Banks } from '../../kernel/banks/route.ts';
@@ -23,7 +23,7 @@ import { findPayment } from '../store-payment.ts';
 /** When a charge that we lost sight of is ordered again: later than any call to a bank may take. */
 const lostCharge_s = 30;
 
-/** What a charge has from the beginning: its bank, and a session at it that is asked about. */
+/** A charge begins with a bank and an open session. */
 const sessionOf = (terms: RecurringTerms, bank: Bank, now: Temporal.Instant) =>
   'charges' in terms.by
     ? ({
@@ -102,8 +102,8 @@ const bankFor = async (
 };
 
 /**
- * What an earlier call with the same key made; null when there is nothing, a conflict when it asked
- * for something else.
+ * The payment that an earlier call with the key made; null if there is none, a conflict if its
+ * terms differ.
  */
 const earlier = async (
   database: Database,

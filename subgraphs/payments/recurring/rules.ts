@@ -1,6 +1,6 @@
 /**
- * Payments of saved methods: what is asked for, checked and with its defaults. In test mode the
- * amount decides the outcome; the method of a charge is `recurrent`.
+ * The input of payments of saved methods, checked and with defaults. In test mode the amount
+ * decides the outcome. The method of a charge is `recurrent`.
  */
 import { isCurrency } from '../../../schema/currencies.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
@@ -23,7 +23,7 @@ import { sessionTtl_min, type PaymentMethod } from '../rules/payment.ts';
 import type { Plan } from '../../kernel/rules/plan.ts';
 import { planFor, planMetadata } from '../rules/plan.ts';
 
-/** What recurring billing asks for. */
+/** The request of recurring billing. */
 export interface RecurringInput {
   readonly merchantId: string;
   readonly shopId: string;
@@ -59,7 +59,7 @@ export interface RecurringTerms {
   readonly metadata: Record<string, string>;
   /** Null in live mode. */
   readonly plan: Plan | null;
-  /** By which method the buyer binds, or what is charged. */
+  /** The method that the buyer binds, or the saved method that is charged. */
   readonly by: { readonly binds: SavableMethod } | { readonly charges: SavedMethod };
 }
 

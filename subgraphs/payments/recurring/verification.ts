@@ -1,9 +1,7 @@
 /**
- * A payment that only proved the method. A card is authorised and voided at the bank, any other
- * method is charged and given back. The buyer has no less money and the merchant no more, and
- * everything says so: the payment succeeds without a fee and is given back in the same statement. A
- * voided authorisation moved no money, so that nothing is booked; what was charged is booked both
- * ways, like any payment and its refund.
+ * A payment that only verified the method. A card is authorised and voided, any other method is
+ * charged and refunded. The payment succeeds without a fee and is refunded in the same statement. A
+ * voided authorisation moved no money and is not booked; a charge is booked in both directions.
  */
 import { newRowId } from '../../kernel/database/new-id.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
@@ -40,10 +38,7 @@ const returnOf = (payment: Payment, now: Temporal.Instant): Refund => {
   return { ...voided, status: 'succeeded', completedAt: now };
 };
 
-/**
- * What the bank's approval of a verification changes: the payment succeeds, and what was proved
- * with goes back.
- */
+/** The effect of an approved verification: the payment succeeds, and its money returns. */
 export const verified = (
   payment: Payment,
   answer: Approval,

@@ -37,10 +37,7 @@ interface RefundChange {
   readonly events?: (payment: Payment) => readonly OutboxEvent[];
 }
 
-/**
- * What a payment is once `amount` more of it was given back. One whose money came too late stays
- * what it was.
- */
+/** The status of a payment after another `amount` was refunded. A late success keeps its status. */
 const statusAfter = (payment: Payment, amount: bigint): PaymentStatus => {
   if (endedUnpaid(payment.status) || !isLastOf(payment, amount)) return payment.status;
   const status = paymentMove(payment.status, 'fully_refunded');
@@ -113,7 +110,7 @@ const decide = (
   }
 };
 
-/** The bank keeps what came too late: nobody owns it until a person has found out more. */
+/** The bank keeps a late success; the money stays in suspense until a person has clarified it. */
 const alertOfStuckMoney = (
   client: pg.PoolClient,
   { shopId, mode, publicId }: Payment,
@@ -138,7 +135,7 @@ interface Answered {
 }
 
 /**
- * What the answer makes of the refund; null: nothing. What a person must look at is an alert then.
+ * The change that the answer makes to the refund; null: none. A case for a person raises an alert.
  */
 const changeFor = async (
   client: pg.PoolClient,
@@ -189,7 +186,10 @@ const applyTogether = (
     return results;
   });
 
-/** Gives `left` for what a batch did not decide, since somebody else has the payment. */
+/**
+ * Returns `left` for answers that a batch could not apply, because another transaction has the
+ * payment.
+ */
 const applyGathered = gathered<Answered, Refund | 'left'>({
   name: 'refund.answer',
   callerOf: ({ refund }) => refund.merchantId,
@@ -211,6 +211,6 @@ export const applyRefundAnswer = async (
 ): Promise<Refund> => {
   const answered = { refund, answer, now };
   const applied = await applyGathered(pool, answered);
-  // Outside of the batches, which go on, it may wait for whoever has the payment.
+  // Outside the batches, it may wait for the payment.
   return applied === 'left' ? applyAlone(pool, answered) : applied;
 };

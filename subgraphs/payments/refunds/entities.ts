@@ -19,17 +19,17 @@ export const RefundEntity = defineEntity({
     mode: p.text().$type<Mode>(),
     amount: p.bigint(),
     reason: p.text().nullable(),
-    /** The merchant's own pairs, in the order in which they came; null: none. */
+    /** The merchant's own pairs, in their order; null: none. */
     metadata: p.json<Record<string, string>>().columnType('json').nullable(),
     status: p.text().$type<RefundStatus>(),
     failReason: p.text().$type<FailureCode>().nullable(),
     createdAt: instant(),
     completedAt: instant().nullable(),
-    /** Whose terms its receipt has: its own, or its payment's; null: it has none. */
+    /** The terms of its receipt, its own or its payment's; null: it has none. */
     receiptTermsId: p.uuid().nullable(),
     /** The bank's reference of it; null until the bank gave one. */
     bankRef: p.text().nullable(),
-    /** When the bank is asked next; null when there is nothing to ask. */
+    /** When the bank is queried next; null if there is nothing to query. */
     askAt: instant().nullable(),
   },
   indexes: [

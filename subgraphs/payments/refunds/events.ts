@@ -26,8 +26,8 @@ export const refundCreated = (
 });
 
 /**
- * A refund failed: published to webhooks alone. It is no event of its payment, whose own address
- * does not get it.
+ * A failed refund, published to webhooks only. It is not an event of its payment, so the payment's
+ * own address does not receive it.
  */
 export const refundFailedEvent = (refund: Refund, at: Temporal.Instant): OutboxEvent => {
   const { merchantId, shopId, mode, id } = refund;

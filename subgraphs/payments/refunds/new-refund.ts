@@ -1,4 +1,4 @@
-/** A refund as it begins, whoever ordered it: pending, and nobody has asked the bank yet. */
+/** A new refund: pending, before its bank is called. */
 import type { Payment } from '../entities.ts';
 import { termsOf, type Receipted } from '../receipts/rules.ts';
 import type { Refund } from './entities.ts';

@@ -50,11 +50,11 @@ interface Opened {
   readonly refund: Refund;
   readonly change: PaymentChange;
   readonly entry: WrittenEntry;
-  /** The terms of its own receipt; none where it has none. */
+  /** The terms of its own receipt; empty if it has none. */
   readonly terms: readonly object[];
 }
 
-/** The refund that is made, with what it means for its payment, or why there is none. */
+/** The new refund with its effect on the payment, or the refusal. */
 const decide = async (
   client: pg.PoolClient,
   locked: LockedPayment | null,
@@ -176,7 +176,7 @@ const openTogether = (
   });
 
 /**
- * Gives `left` for what a batch did not decide: somebody else has the payment, or there is none, or
+ * Returns `left` for refunds that a batch could not decide: the payment is locked or missing, or
  * the key is taken.
  */
 const openGathered = gathered<RefundOpening, Answer>({
@@ -197,9 +197,9 @@ export const openRefund = async (
   pool: pg.Pool,
   opening: RefundOpening,
 ): Promise<Created<Refund> | Refused> => {
-  // What people have given back before is read in the log, which a batch writes at its end.
+  // Earlier refunds by people are read from the audit log, which a batch writes only at its end.
   const opened = opening.caller.kind === 'person' ? 'left' : await openGathered(pool, opening);
-  // Outside of the batches, which go on, it may wait for whoever has the key or the payment.
+  // Outside the batches, it may wait for the key or the payment.
   if (opened === 'left') return openAlone(pool, opening);
   const { merchantId } = opening.caller;
   if (!isRefused(opened) && !opened.replayed)

@@ -32,7 +32,7 @@ const ofPeople: Statement = {
     and action = 'refund.create' and role = any ($3::text[])`,
 };
 
-/** What people have given back of a payment, and are giving back, by these refunds of it. */
+/** The amount of a payment that people have refunded or are refunding, by these refunds. */
 export const refundedByPeople = async (
   client: pg.PoolClient,
   { merchantId }: Payment,

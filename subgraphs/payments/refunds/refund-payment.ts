@@ -30,7 +30,7 @@ export interface RefundRequest {
   readonly reason: string | null;
   /** The caller's own pairs; absent: none. */
   readonly metadata?: Record<string, string>;
-  /** What is given back by it; absent: what the payment's own receipt says. */
+  /** The refunded items; absent: those of the payment's own receipt. */
   readonly receipt?: GivenReceipt | null;
   /** For the audit log. */
   readonly requestId?: string;

@@ -48,7 +48,7 @@ export const refundQueries = (parts: PaymentsParts): Pick<QueryResolvers, 'refun
   },
 });
 
-/** What has changed is published, and what the bank has not decided is asked about. */
+/** Publishes a change, and queries the bank about an open result. */
 const changed = (
   { wakeRelay, sendRefundLater }: ReadingParts,
   { merchantId, id: refundId, askAt }: Refund,
@@ -62,10 +62,7 @@ const changed = (
     );
 };
 
-/**
- * The mutations by which keys and people give money back, and by which operators order again what a
- * bank refused to.
- */
+/** The mutations for refunds by keys and people, and for operators who repeat a refused refund. */
 export const refundMutations = (
   parts: ReadingParts,
 ): Pick<MutationResolvers, 'refundCreate' | 'refundRetry'> => ({

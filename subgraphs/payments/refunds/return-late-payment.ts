@@ -1,9 +1,8 @@
 /**
- * Returns the money of a payment that succeeded at the bank after it had ended here. The state
- * table has no such move, so the payment keeps its status; what came in and what goes back are both
- * booked, and an automatic refund is ordered. The same holds for a bank that contradicts its
- * refusal. The refund is written with the answer and sent by the jobs of refunds under its own id,
- * so that a crash anywhere leaves one refund at the bank.
+ * Returns a late success (docs/contract.md#late-success). The payment keeps its status; both
+ * movements are booked, and an automatic refund is ordered. The same applies to a bank that
+ * contradicts its refusal. The refund is written with the answer and sent by the refund jobs under
+ * its own id, so a crash leaves one refund at the bank.
  */
 import { newRowId } from '../../kernel/database/new-id.ts';
 import type pg from 'pg';
@@ -32,8 +31,8 @@ const automaticRefund = (payment: Payment, now: Temporal.Instant): Refund => {
 };
 
 /**
- * What came in is set aside for the way back in the same breath, so that it is never available. No
- * fee is taken: nothing was sold.
+ * The money is reserved for its refund in the same statement, so it is never available. There is no
+ * fee, because nothing was sold.
  */
 const lateSuccess = (
   payment: Payment,
@@ -82,8 +81,8 @@ interface LatePayment {
 }
 
 /**
- * The late success of a merchant whose balance has no room for it: booked, and held in suspense.
- * Its money is given back by hand.
+ * A late success that would exceed the bound of the merchant's balance: booked, and held in
+ * suspense. An operator returns its money.
  */
 const heldSuccess = (payment: Payment, { connector, answer, now }: LatePayment): PaymentChange => {
   const { refund: _, ...change } = lateSuccess(

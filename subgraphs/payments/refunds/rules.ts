@@ -25,15 +25,14 @@ export const refundMove = (from: RefundStatus, trigger: RefundTrigger): RefundSt
 
 export const reason_max_chars = 1_000;
 
-/** People who give back more than this of a payment, in minor units, give a reason: 10,000.00. */
+/** Above this total per payment, in minor units (10,000.00), people must give a reason. */
 const reasonAbove_minor = 1_000_000n;
 /** More than this of a payment is an administrator's, in minor units: 1,000,000.00. */
 const financeRefund_max_minor = 100_000_000n;
 
 /**
- * What keeps a person from a refund with which people have given back so much of the payment:
- * `scope_required` to those of finance above their limit, `bad_request` without a reason where one
- * is needed; null when nothing does.
+ * Why a person may not make a refund after this total: `scope_required` for finance above its
+ * limit, `bad_request` for a missing reason; null if they may.
  */
 export const personLimit = (
   role: 'viewer' | 'support' | 'finance' | 'admin',
@@ -62,8 +61,7 @@ interface Refundable {
 }
 
 /**
- * Whether a payment may have refunds, pending ones included: money that never came is not given
- * back, and what came too late is.
+ * Whether a payment may have refunds, including pending ones: its money has come, in time or late.
  */
 export const mayHaveRefunds = ({
   capturedAt,
@@ -71,10 +69,7 @@ export const mayHaveRefunds = ({
   readonly capturedAt: Temporal.Instant | null;
 }): boolean => capturedAt !== null;
 
-/**
- * What may still be given back: what was captured less what was refunded and what is being
- * refunded.
- */
+/** The refundable remainder: what was captured less refunds, including pending ones. */
 const remainderOf = (
   payment: Refundable,
   refunds: readonly { readonly status: RefundStatus; readonly amount: bigint }[],
@@ -87,9 +82,9 @@ const remainderOf = (
 };
 
 /**
- * The amount of a new refund: what was asked for, or the whole remainder when that is null or 0.
- * Refuses with `already_refunded`, `payment_not_succeeded`, or `amount_exceeds_remainder`, also
- * when pending refunds leave nothing.
+ * The amount of a new refund: the requested one, or the whole remainder if it is null or 0. Refuses
+ * with `already_refunded`, `payment_not_succeeded` or `amount_exceeds_remainder`, also if pending
+ * refunds leave nothing.
  */
 export const refundAmount = (
   payment: Refundable,
@@ -118,8 +113,8 @@ export const refundAmount = (
 };
 
 /**
- * Why a refund is not ordered again; null when it is. Only what came too late is given back so: the
- * money of other refunds that failed is the merchant's again, who orders another.
+ * Why a refund cannot be ordered again; null if it can. Only the refund of a late success can: the
+ * money of other failed refunds returned to the merchant, who orders a new one.
  */
 export const retryObstacle = (
   payment: Refundable,

@@ -1,6 +1,6 @@
 /**
- * Orders a pending refund at the bank, or asks what became of it, and applies the answer. Repeated
- * under the refund's id, which is the bank's idempotency key, until the answer is final.
+ * Orders a pending refund at the bank, or queries it, and applies the answer. It repeats under the
+ * refund's id, the bank's idempotency key, until the answer is final.
  */
 import type { RefundAnswer } from '../../kernel/banks/bank.ts';
 import type { Banks } from '../../kernel/banks/route.ts';
@@ -101,8 +101,8 @@ const ordersAtOnce = 16;
 const subjectOf = ({ merchantId, refundId }: RefundKey) => ({ merchantId, subjectId: refundId });
 
 /**
- * Orders the refunds that are due, or asks about them, the longest due first; gives how many.
- * Rejects at the end with what failed.
+ * Orders or queries due refunds, the longest due first; returns their number. Rejects at the end
+ * with all failures.
  */
 export const sendDueRefunds = async (
   database: Database,

@@ -1,6 +1,5 @@
 /**
- * What a new payment is: its input, the metadata keys that are reserved, and what the simulator is
- * planned to answer.
+ * The input of a new payment, the reserved metadata keys, and the planned outcome of the simulator.
  */
 import { plannedCallbacks } from '../../kernel/rules/buyer.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
@@ -87,7 +86,7 @@ const textMistakesIn = ({
   textMistake('webhook_url', webhookUrl, 1, url_max_chars),
 ];
 
-/** A word that the simulator does not know would plan nothing, and nobody would learn of it. */
+/** An unknown value would silently plan nothing, so it is refused. */
 const callbacksMistake = (metadata: PaymentInput['metadata']): string | null => {
   const given = metadata?.['simulator_callbacks'];
   return given === undefined || plannedCallbacks.some((planned) => planned === given)
@@ -128,7 +127,7 @@ export const defaultOrderId = (id: string, now: Temporal.Instant): string =>
 
 /**
  * The terms of a new payment `id`, or `bad_request` naming the field, what was expected and what
- * came. Where its webhooks go is checked beside, by the switch of the moment.
+ * came. Its webhook address is checked separately, by the current setting.
  */
 export const paymentTerms = (
   input: PaymentInput,

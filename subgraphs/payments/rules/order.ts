@@ -23,7 +23,7 @@ const absentCardAgain_s = 60;
  */
 export type OrderState = 'absent' | 'unanswered' | 'standing';
 
-/** What of a payment decides where its order stands. */
+/** The fields of a payment that determine the state of its order. */
 export interface OrderedPayment {
   readonly status: PaymentStatus;
   readonly kind: RecurringKind | null;

@@ -22,7 +22,7 @@ export type PaymentStatus = (typeof paymentStatuses)[number];
 export const paymentMethods = ['sbp', 'cards', 'tpay', 'sberpay', 'recurrent', 'any'] as const;
 export type PaymentMethod = (typeof paymentMethods)[number];
 
-/** What the page does after a decline: it leads the buyer back by itself, or stays. */
+/** What the page does after a decline: return the buyer, or stay. */
 export type OnDecline = 'return' | 'stay';
 
 export type PaymentTrigger =

@@ -35,8 +35,8 @@ export const planMetadata = (plan: Plan): Record<string, string> =>
     : { simulator_outcome: plan.outcome };
 
 /**
- * How the simulator delivers its answer, by the metadata key `simulator_callbacks`; null: it is
- * asked. Another word has been refused (`create`).
+ * How the simulator delivers its answer, by the metadata key `simulator_callbacks`; null: by
+ * queries. `create` has refused unknown values.
  */
 export const callbacksOf = (metadata: Readonly<Record<string, string>>): PlannedCallbacks | null =>
   plannedCallbacks.find((planned) => planned === metadata['simulator_callbacks']) ?? null;

@@ -1,6 +1,6 @@
 /**
- * What a search over payments may ask for. Malformed values are refused rather than found nothing
- * for.
+ * The conditions of a search over payments. A malformed value is refused, instead of finding
+ * nothing.
  */
 import type { PaymentStatus } from './payment.ts';
 import { uuidInAnyCase } from '../../kernel/rules/uuid.ts';
@@ -40,7 +40,7 @@ const shapes = {
 export const isExact = ({ id, publicId, orderId, customerId, rrn }: PaymentSearch): boolean =>
   [id, publicId, orderId, customerId, rrn].some((value) => value !== null && value !== undefined);
 
-/** What is wrong with a search, in words that name the field; null when nothing is. */
+/** The first mistake in a search, with its field; null if there is none. */
 export const searchMistake = (search: PaymentSearch): string | null => {
   for (const name of ['id', 'publicId', 'orderId', 'customerId', 'rrn', 'cardMask'] as const) {
     const value = search[name];
