@@ -14,8 +14,8 @@ export class AnsweredOtherwise extends Error {
 const broken: readonly unknown[] = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 
 /**
- * Whether the process that was asked died, or a balancer says so: another one may answer. Not
- * whoever took too long.
+ * Whether the called process died, or a balancer says so, and another one may answer. A timeout
+ * does not count.
  */
 export const isLost = (thrown: unknown): boolean => {
   if (thrown instanceof AnsweredOtherwise) return thrown.status === 502 || thrown.status === 503;

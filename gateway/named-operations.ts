@@ -1,7 +1,7 @@
 /**
- * The named operations behind REST routes, the hosted page and the gateway itself. Each is compiled
- * by its first call, from the plan that `npm run generate` made of it. What cannot be compiled runs
- * on the stock executor.
+ * The named operations behind REST routes, the hosted page and the gateway itself. The first call
+ * compiles an operation from the plan that `npm run generate` made. Operations that cannot be
+ * compiled run on the stock executor.
  */
 import type { QueryPlan } from '@apollo/query-planner';
 import { separateOperations, type ExecutionResult, type GraphQLSchema } from 'graphql';

@@ -1,7 +1,7 @@
 /**
- * A subgraph in another process, over HTTP with keep-alive connections. A request whose process
- * died under it is sent once more where that is safe: a query, or a call that may be repeated. Any
- * other may have taken effect.
+ * A subgraph in another process, over HTTP with keep-alive connections. If the process dies during
+ * a request, the request is sent once more if it is safe: a query, or a repeatable call. Any other
+ * may have taken effect.
  */
 import {
   GraphQLError,
@@ -134,8 +134,8 @@ const unavailable = (): ExecutionResult => ({
 });
 
 /**
- * Sends operations, in shared requests or by themselves: one in the lane, whose answer may be large
- * or late, and one with large variables share none.
+ * Sends operations in shared requests. An operation in the lane, whose answer may be large or late,
+ * and one with large variables have a request of their own.
  */
 const openSender = (
   pool: Pool,

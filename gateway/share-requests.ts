@@ -1,11 +1,9 @@
 /**
- * Operations of the same moment share one request to their subgraph (`operation-batch`). What one
- * turn of the event loop brings goes together and at once: nobody waits for company. An operation
- * by itself has a request of its own.
- *
- * A request holds its connection until its last operation is answered, so a slow one holds a
- * connection as it would alone, and no answer but its own. While every connection is held, what
- * comes is gathered for the next that is free.
+ * Concurrent operations share one request to their subgraph (`operation-batch`). The operations of
+ * one turn of the event loop are sent together at once, without waiting for more; a single
+ * operation has a request of its own. A request holds its connection until its last operation is
+ * answered, so a slow operation delays no other answer. While every connection is busy, operations
+ * gather for the next free one.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Dispatcher } from 'undici';
@@ -46,8 +44,8 @@ interface Waiting {
 const outsideOfCalls = AsyncLocalStorage.snapshot();
 
 /**
- * Opens the sharing of one subgraph's requests. The function sends an operation, and gives what it
- * is answered with. Rejects where a request by itself would: each operation with its own reason.
+ * Opens the sharing of one subgraph's requests. The function sends an operation and returns its
+ * answer. It rejects as a separate request would: each operation with its own reason.
  */
 export const shareRequests = (
   parts: SharingParts,

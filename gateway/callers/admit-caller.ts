@@ -28,8 +28,8 @@ export interface AdmissionRequest extends WatchedConnection {
 }
 
 /**
- * The caller whom the credentials name, or why it was not admitted: what is known before the body
- * has come. Null when the key could not be looked up, which is logged.
+ * The caller of these credentials, or the refusal, as far as it can be decided before the body
+ * arrives. Null if the key could not be looked up, which is logged.
  */
 export const recogniseCaller = async (
   { request, authorization }: Pick<AdmissionRequest, 'request' | 'authorization'>,
@@ -52,7 +52,7 @@ export const recogniseCaller = async (
   }
 };
 
-/** What a recognised caller's key needs beside itself: a signature over the body. */
+/** Checks the signature over the body of a recognised caller. */
 export const checkCaller = (
   caller: Authenticated,
   admission: AdmissionRequest,

@@ -22,9 +22,9 @@ interface Watched {
 }
 
 /**
- * Watches the key or token behind a connection. `lost` is called once, as soon as the header is no
- * longer good, and `renewed` with the caller as it is now, when what holds for it may have changed;
- * the returned function ends the watch.
+ * Watches the key or token of a connection. `lost` is called once when it is no longer valid,
+ * `renewed` with the present caller when its rights may have changed. The returned function ends
+ * the watch.
  */
 export type WatchKey = (
   connection: WatchedConnection,

@@ -158,8 +158,8 @@ const isTokenFault = (error: unknown): boolean =>
   error instanceof errors.JOSEError && tokenFaults.has(error.code);
 
 /**
- * The caller behind a good token. A token that names a merchant is narrowed to it, whatever else it
- * claims; all merchants are for those whose platform claim is true.
+ * The caller of a valid token. A token that names a merchant is limited to it, whatever else it
+ * claims; only a true platform claim gives access to all merchants.
  */
 export const operatorOf = (
   payload: JWTPayload,

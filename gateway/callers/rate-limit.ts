@@ -25,7 +25,7 @@ const failures: readonly string[] = [
   'signature_required',
   'invalid_signature',
 ] satisfies readonly RefusalCode[];
-/** Whether a refusal is of a caller who is no good, so that it costs the caller's address. */
+/** Whether a refusal counts against the caller's address as a failed authentication. */
 export const costsAddress = ({ code }: { readonly code: string }): boolean =>
   failures.includes(code);
 /** How many addresses with recent failures, or that are blocked, are remembered. */
@@ -41,8 +41,8 @@ export const personRateLimit: RateLimit = { perSecond: 50, burst: 100 };
 
 export interface RateLimiter {
   /**
-   * Takes tokens of a merchant or a person, one by default, all or none. When the store is
-   * unavailable they are granted, as if none had been taken.
+   * Takes tokens of a merchant or a person, one by default, all or none. They are granted if the
+   * store is unavailable.
    */
   take(limited: RateLimited, tokens?: number): TakeResult | Promise<TakeResult>;
   /**
@@ -87,9 +87,9 @@ export const openRateLimiter = async ({
   );
 
 /**
- * Whether a page of another site made somebody's browser send this, without credentials and without
- * what only a page of ours sends: the address is no guesser's. Whoever writes the header by hand
- * gains nothing, since nothing is looked up.
+ * Whether another site's page caused this request in a browser, without credentials and without the
+ * marks of our own pages. It then does not count as guessing. Forging the header gains nothing,
+ * since no key is looked up.
  */
 const isOfForeignPage = ({ headers }: IncomingMessage): boolean =>
   headers['sec-fetch-site'] === 'cross-site' &&

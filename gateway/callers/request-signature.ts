@@ -19,7 +19,7 @@ export interface SignedRequest {
   readonly arrivedAt_ms: number;
 }
 
-/** What a signature covers: the whole request, or its body alone. */
+/** What a signature covers: the whole request, or only its body. */
 export type SignatureForm = 'request' | 'body';
 
 const bodyForm = /^sha256=([0-9a-f]{64})$/;

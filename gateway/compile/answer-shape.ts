@@ -1,8 +1,7 @@
 /**
- * Shapes a client's answer from what the subgraphs gave: the stock gateway's post-processing,
- * generated as one function per operation. It keeps the operation's fields in the operation's
- * order, drops what the planner added, and propagates a null to the nearest nullable place of the
- * API schema.
+ * Shapes a client's answer from the subgraphs' data: the stock gateway's post-processing, generated
+ * as one function per operation. It keeps the order of the operation's fields, drops fields that
+ * the planner added, and propagates a null to the nearest nullable place of the API schema.
  */
 import { compileFunction } from 'node:vm';
 import {
@@ -80,8 +79,8 @@ export const writeAnswerShape = (
 ): AnswerShape => {
   const writer = new ShapeWriter(parts, typeNamesFetched, counts);
   const code = writer.write(root, selectionSet);
-  // The text consists of names of the schema and the operation alone, which are GraphQL names. It
-  // returns what the type states.
+  // The text consists only of names of the schema and the operation, which are GraphQL names. It
+  // returns the stated type.
   const make = compileFunction(code, ['support', 'enums']) as (
     given: typeof support,
     enums: ShapeWriter['enums'],

@@ -1,6 +1,6 @@
 /**
- * Apollo Server over the gateway: what is switched on, and what a document must pass to run. It is
- * loaded by the first document over HTTP.
+ * Apollo Server over the gateway: its features, and the checks that a document must pass. The first
+ * document over HTTP loads it.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { ApolloServer, HeaderMap, type ApolloServerPlugin } from '@apollo/server';

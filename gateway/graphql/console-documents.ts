@@ -47,7 +47,7 @@ export const consoleDocument = ({
   );
 };
 
-/** The text of an operation of the console, whatever page asks; null when there is none. */
+/** The text of an operation of the console, for any page; null if there is none. */
 export const consoleOperation = (name: string): string | null => {
   const { operations } = readManifest();
   return Object.hasOwn(operations, name) ? (operations[name] ?? null) : null;

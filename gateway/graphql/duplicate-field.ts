@@ -87,16 +87,16 @@ const findDuplicate = (text: string): readonly (string | number)[] | null => {
 };
 
 /**
- * The way to the first field that comes twice, by names and places; null when none does. `value` is
- * what JSON.parse made of the text: a name that comes twice is one field of it, so that counting
- * finds out without remembering any name.
+ * The path to the first duplicate field; null if there is none. `value` is the result of
+ * JSON.parse, in which a duplicate is one field, so a difference in the number of fields reveals it
+ * without remembering names.
  */
 export const duplicateField = (text: string, value: unknown): readonly (string | number)[] | null =>
   typeof value !== 'object' || value === null || namesIn(text) === fieldsOf(value)
     ? null
     : findDuplicate(text);
 
-/** What is wrong with a JSON text in which a field comes twice; null when none does. */
+/** The mistake in a JSON text with a duplicate field; null without one. */
 export const duplicateMistake = (text: string, value: unknown): string | null => {
   const twice = duplicateField(text, value);
   return twice && `${fieldAt(twice)}: expected once, got several`;

@@ -65,8 +65,8 @@ const mistakeIn = (value: unknown): string | null => {
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/gs;
 
 /**
- * What is wrong with a JSON text in which a number is not written as an integer; null when none is.
- * It names the number's place, unless that is too deep for JSON.parse to tell how it was written.
+ * The mistake in a JSON text with a number that is not written as an integer; null without one. It
+ * names the place of the number, unless that is nested too deeply.
  */
 export const numberMistake = (text: string): string | null => {
   if (!mayBeInexact(text)) return null;

@@ -6,7 +6,7 @@ import { repeatable } from '../../subgraphs/kernel/rules/repeatable.ts';
 export const nameOf = (name: string): string =>
   repeatable(name) && /^[\w.-]+$/.test(name) ? name : 'a field with an unusual name';
 
-/** A field by the way to it, in the words of a mistake. */
+/** The path to a field as mistakes show it. */
 export const fieldAt = (path: readonly (string | number)[]): string =>
   path
     .map((step, place) =>

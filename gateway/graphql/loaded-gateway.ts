@@ -1,6 +1,6 @@
 /**
- * The gateway's executor outside of Apollo Server, and behind the interface by which Apollo Server
- * loads a gateway.
+ * The gateway's executor, for use without Apollo Server and behind the interface by which Apollo
+ * Server loads a gateway.
  */
 import type {
   GatewayGraphQLRequestContext,

@@ -1,6 +1,6 @@
 /**
- * The worker thread that validates and plans new documents. Both take a time that depends on the
- * document alone and block their thread, which therefore is not the one that serves.
+ * The worker thread that validates and plans new documents. Both block their thread for a time that
+ * the document determines, so they do not run on the serving thread.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
@@ -45,9 +45,9 @@ const schema = apiSchema.toGraphQLJSSchema();
 const planner = new QueryPlanner(supergraph);
 
 /**
- * A validation rule against numbers that no input takes: those with a fraction or an exponent, of
- * which the planner would make integers, and those beyond every scalar, of which it would make
- * Infinity, which it cannot print.
+ * A validation rule against numbers that no input accepts: those with a fraction or an exponent,
+ * which the planner would turn into integers, and too large ones, which it would turn into Infinity
+ * and could not print.
  */
 const integersAlone: ValidationRule = (context) => {
   const report = (node: ValueNode, message: string): void =>

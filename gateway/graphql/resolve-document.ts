@@ -1,6 +1,7 @@
 /**
- * Resolves what the variables of a client's operation decide: the operation alone, without its
- * name, without `@skip` and `@include`, and split from introspection, which no subgraph answers.
+ * Resolves what the variables of a client's operation decide. The result is a single operation
+ * without its name, `@skip` and `@include`, separated from introspection, which no subgraph
+ * answers.
  */
 import {
   getDirectiveValues,

@@ -71,7 +71,7 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
       method: ['GET', 'HEAD', 'POST'],
       url: '/graphql',
       bodyLimit: document_bytes_max,
-      // Before the body is read: nobody waits for what a stranger does not send.
+      // Before the body is read, so that no resources are spent on strangers.
       onRequest: async (request, reply) => {
         const requestId = requestIdFor(request, reply);
         if (sendGraphiql && wantsPage(request)) return;

@@ -25,9 +25,8 @@ export interface LiveEventsParts {
 
 export interface LiveEvents {
   /**
-   * Events that the filter selects, from now on or behind the event `after` (its id). No event
-   * comes twice, and none is skipped except as `missed` counts. The iteration ends by `return`, or
-   * when the source closes.
+   * Selected events, from now on or after the event `after` (its id). No event comes twice, and
+   * `missed` counts every skipped one. The iteration ends by `return`, or when the source closes.
    */
   read(filter: LiveFilter, after?: string | null): AsyncIterableIterator<DeliveredEvent, undefined>;
   /** The id behind which a reader begins that joins now; null while it is not known. */

@@ -64,8 +64,8 @@ export const withListSubscription = (
 });
 
 /**
- * Whether a change concerns the caller. What is of no named merchant concerns everybody of the
- * platform: it may be of any.
+ * Whether a change concerns the caller. A change without a merchant concerns all people of the
+ * platform.
  */
 const concernsOf = (principal: Principal, merchantId: string | null) => {
   const readable = new Set(changedLists.filter((list) => lacks(readBy[list], principal) === null));

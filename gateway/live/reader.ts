@@ -20,7 +20,7 @@ export interface LiveReaderParts {
   readonly recent: RecentEvents;
   readonly filter: LiveFilter;
   readonly readEventsAfter: ReadEventsAfter;
-  /** Id of the event to resume behind; null for new events alone. */
+  /** The id of the event to resume after; null for new events only. */
   readonly after: string | null;
   /** Events that the buffer holds. */
   readonly buffer_max: number;
@@ -29,10 +29,9 @@ export interface LiveReaderParts {
 }
 
 /**
- * While it replays, the reader takes a page when `next` is called and ignores offered events:
- * memory or the store has them too. It becomes live in the same turn of the event loop in which
- * memory has no more for it, so that no event is lost between; and it takes only events behind the
- * last one.
+ * While it replays, the reader takes a page on each `next` and ignores offered events, which memory
+ * or the store has as well. It becomes live in the same turn of the event loop in which memory has
+ * no more events, so none is lost in between, and it accepts only events after the last one.
  */
 export class LiveReader implements AsyncIterableIterator<DeliveredEvent, undefined> {
   readonly #parts: LiveReaderParts;

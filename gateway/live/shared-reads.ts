@@ -67,7 +67,7 @@ const openTurns = (atOnce: number) => {
     try {
       return await work();
     } finally {
-      // Who leaves passes the place on, so that nobody takes it from one who waits.
+      // The place is passed on directly, so that a newcomer cannot overtake a waiting read.
       const next = own.waiting.shift();
       if (next) next();
       else if (--own.running === 0) turns.delete(name);

@@ -95,7 +95,7 @@ const noteMistake = ({ mistakes }: Connection, text: string): void => {
     const message: unknown = JSON.parse(text);
     if (is(subscribing, message)) mistakes.set(message.id, mistake.replace(/^payload\./, ''));
   } catch {
-    // The protocol closes the socket of whoever sends what is no JSON.
+    // The protocol closes the socket of a client that sends invalid JSON.
   }
 };
 

@@ -19,8 +19,8 @@ import type { GraphRequest } from '../graph-request.ts';
 import { codedError } from '../graphql/coded-error.ts';
 
 /**
- * The results of one subscription. `extensions.missed` is the number of events before a result that
- * a slow client has lost, or whose caller asked for too much at a time.
+ * The results of one subscription. `extensions.missed` counts the events before a result that were
+ * lost because the client was slow or the caller selected too much.
  */
 export type LiveResults = AsyncIterableIterator<ExecutionResult, undefined>;
 
