@@ -23,9 +23,8 @@ export const timesSent = (request: FastifyRequest, name: string): number =>
   headerValues(request.raw, name).length;
 
 /**
- * The caller, or why it is none: `unauthorized` (operators and buyers have no place here),
- * `ip_not_allowed`, or `unavailable` when the caller cannot be found out. What needs the body is
- * checked later: call.ts.
+ * The caller, or the refusal: `unauthorized` (also for operators and buyers), `ip_not_allowed`, or
+ * `unavailable` if the caller cannot be looked up. call.ts makes the checks that need the body.
  */
 export const authenticate = async (
   request: FastifyRequest,

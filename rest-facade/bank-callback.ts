@@ -1,8 +1,8 @@
 /**
- * Where acquirers notify us that something has happened: one route for each acquirer of the
- * installation, which brings its path and its check itself. Nothing that a notification describes
- * is believed: the acquirer is asked about the operation that it names. Signed notifications of
- * receipts alone are. Duplicates, reordering and losses are harmless.
+ * Receives the notifications of acquirers: one route for each acquirer, which defines its path and
+ * its check. Notifications are not trusted: each one causes a query about the operation that it
+ * names. The exception is a signed notification of a receipt. Duplicates, reordering and losses are
+ * harmless.
  */
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
@@ -34,9 +34,9 @@ const edgeCall = (): Call => ({
 });
 
 /**
- * Takes what is stated of a receipt, about which no call asks: it is recorded before the
- * notification is accepted. False when it is to come again: its movement may not be known here yet,
- * although its bank was asked.
+ * Records a notification of a receipt, for which there is no query, before it is accepted. False if
+ * the acquirer must repeat it, because its movement may not be known here yet, although the bank
+ * was queried.
  */
 const openReceiptRecord = (
   supergraph: Pick<Supergraph, 'operation'>,
@@ -78,8 +78,8 @@ const openReceiptRecord = (
 };
 
 /**
- * Adds the routes. What is accepted is answered 200 at once; the bank is asked afterwards, and by
- * the schedules when that fails.
+ * Adds the routes. An accepted notification is answered 200 at once; the query follows, and the
+ * schedules repeat it if it fails.
  */
 export const takeBankCallbacks = async (
   app: FastifyInstance,

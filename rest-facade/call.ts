@@ -72,8 +72,9 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
 };
 
 /**
- * Puts into the answer's headers what the test clock of the caller's shop shows: why nothing happens
- * while it stands. What it showed when the call began; without an answer of the clock's none.
+ * Adds the time of the shop's test clock at the beginning of the call to the response headers,
+ * which explains why nothing happens while it is frozen. Without an answer about the clock there is
+ * no header.
  */
 const openShowClock = ({ supergraph, log }: CallParts) => {
   const read = supergraph.operation('ReadTestClock');

@@ -65,7 +65,7 @@ const ajvAll = open({ allErrors: true });
 /** What is wrong with a value, each field once and the first mistake first; nothing if it fits. */
 export type Check = (value: unknown) => readonly FieldMistake[];
 
-/** What is wrong, of all that the validators found: at most what one refusal names. */
+/** The mistakes found by the validators, at most as many as one refusal lists. */
 const described = (errors: readonly ErrorObject[], root: string): readonly FieldMistake[] => {
   const byPath = new Map<string, FieldMistake>();
   for (const error of errors) {
@@ -79,9 +79,9 @@ const described = (errors: readonly ErrorObject[], root: string): readonly Field
 };
 
 /**
- * A check by a schema; `root` is the path of what it validates. The schema is compiled when the
- * first value comes, and throws then if it cannot be: most of the contract is seldom asked for.
- * Only a value that does not fit is looked through for every mistake.
+ * A check by a schema; `root` is the path of the validated value. The first value compiles the
+ * schema, and throws if it cannot be compiled: most schemas are rarely used. Only an invalid value
+ * is searched for all mistakes.
  */
 export const compileSchema = (schema: Schema, root: string): Check => {
   let compiled: ValidateFunction | null = null;

@@ -22,7 +22,7 @@ const pathOf = (pointer: string, root: string): string =>
 const number = (source: string): string =>
   repeatable(source) ? source : `a number of ${source.length} characters`;
 
-/** What came, in words. `secret` keeps the value itself out of them. */
+/** A description of the received value. `secret` omits the value itself. */
 const came = (value: unknown, secret: boolean): string => {
   if (value === null) return 'null';
   if (Array.isArray(value)) return `an array of ${value.length}`;
@@ -68,7 +68,7 @@ const expectedOf: Readonly<Record<string, (schema: Schema) => string>> = {
   null: () => 'null',
 };
 
-/** What a schema expects, in words. */
+/** A description of what a schema expects. */
 const expected = (schema: Schema): string => {
   if (schema['x-expected']) return schema['x-expected'];
   if (schema.enum)

@@ -49,7 +49,7 @@ export const openEventStream = (app: FastifyInstance, parts: EventStreamParts): 
 
   return (request, reply, call) => {
     if (call.principal.kind !== 'key') throw new Error('the stream is for API keys');
-    // The head of the answer alone: no stream is opened, and none of the key's is replaced.
+    // HEAD returns only the headers; it opens no stream and replaces none.
     if (request.method === 'HEAD') return reply.headers(streamHeaders).send(Readable.from([]));
     const after = lastEventIdOf(request);
     const position = after === null ? parts.liveEvents.position() : null;

@@ -79,7 +79,7 @@ export class EventWriter {
     await this.#closed;
   }
 
-  /** Somebody who does not read needs no sign of life, and must not fill our memory with them. */
+  /** A reader that does not read needs no pings, and they must not fill the memory. */
   #ping(): void {
     if (!this.#response.writableNeedDrain) this.comment('ping');
   }

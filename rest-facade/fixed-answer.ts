@@ -17,8 +17,8 @@ export interface FixedAnswer {
 const compress = promisify(gzip);
 
 /**
- * Prepares a text. `headers` are those of every answer with it, its Content-Type among them; what
- * `vary` names there, it is chosen by beside its coding.
+ * Prepares a text. `headers` are sent with every response, including Content-Type and, in `vary`,
+ * what selects the text in addition to its coding.
  */
 export const prepareAnswer = async (
   text: string | Buffer,

@@ -1,4 +1,4 @@
-/** What the pages beside the reference share: they are written texts, in the guides' frame. */
+/** The frame of the pages around the reference: texts in the frame of the guides. */
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 

@@ -58,8 +58,8 @@ export interface FileParts {
 }
 
 /**
- * Streams the whole filtered set, or the one page that `limit` asks for. The first part is read
- * before anything is sent, so that a refusal is an envelope.
+ * Streams the whole filtered set, or one page with `limit`. The first part is read before anything
+ * is sent, so that a refusal is an error envelope.
  */
 export const sendLedgerCsv = async (
   request: FastifyRequest,

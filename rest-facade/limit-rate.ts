@@ -21,8 +21,8 @@ export interface LimitParts {
 }
 
 /**
- * Refuses an address that failed to authenticate too often, before anybody is asked about its key.
- * A key that is known here passes all the same.
+ * Refuses an address with too many failed authentications before its key is looked up. Known keys
+ * pass.
  */
 export const refuseAddress = (
   request: FastifyRequest,
@@ -45,8 +45,8 @@ export const refuseKeyFromAddress = (
 };
 
 /**
- * Sends a refusal that came before the merchant's limit, with what is left to the address; `caller`
- * is the one whose key is known. Failing to authenticate costs.
+ * Sends a refusal that came before the merchant's limit, with the remaining calls of the address.
+ * `caller` is set if the key is known. A failed authentication counts.
  */
 export const turnAway = (
   request: FastifyRequest,

@@ -1,16 +1,16 @@
 /**
- * Bytes to JSON, strictly: UTF-8, no field twice in one object, and numbers as they were written.
- * An integer is written as one, so `1.0`, `1e2` and what is beyond 2^53-1 are not integers,
- * although JSON.parse alone would make integers of them.
+ * Parses bytes as JSON strictly: UTF-8, no duplicate fields, and numbers as they were written.
+ * `1.0`, `1e2` and numbers beyond 2^53-1 are not integers, although JSON.parse would make integers
+ * of them.
  */
 import { isUtf8 } from 'node:buffer';
 import { keepWritten, mayBeInexact, withoutMark } from '../gateway/graphql/exact-numbers.ts';
 import { duplicateMistake } from '../gateway/graphql/duplicate-field.ts';
 
 /**
- * What was read, or what is wrong with the bytes as a whole. A number that is not written as a safe
- * integer comes as a symbol that holds how it was written: no schema takes a symbol, so that
- * validation refuses it where it stands.
+ * The value, or the mistake in the bytes as a whole. A number that is not written as a safe integer
+ * is a symbol that holds its text: no schema accepts a symbol, so validation refuses it at its
+ * place.
  */
 export type ReadBody = { readonly value: unknown } | { readonly mistake: string };
 

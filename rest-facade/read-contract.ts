@@ -32,7 +32,7 @@ export interface Schema {
   readonly oneOf?: readonly Schema[];
   /** Never repeated in a message. */
   readonly writeOnly?: boolean;
-  /** What is expected, in words, where the keywords alone would not say it well. */
+  /** The expectation in words, where the keywords would not describe it well. */
   readonly 'x-expected'?: string;
 }
 
@@ -124,8 +124,7 @@ export const readContract = (): Contract => {
   const document: unknown = JSON.parse(
     readFileSync(join(import.meta.dirname, '../schema/generated/contract.json'), 'utf8'),
   );
-  // A test holds the description to the OpenAPI schema: what is cast here is the file that is
-  // committed beside this code.
+  // The cast is safe: a test checks the committed file against the OpenAPI schema.
   const { paths } = dereference(document) as RawDocument;
   const operations = Object.entries(paths).flatMap(([path, item]) => [
     ...(item.get ? [readOperation(path, 'GET', item.get)] : []),

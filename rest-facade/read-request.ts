@@ -31,9 +31,8 @@ const canonical = (value: unknown): string => {
 };
 
 /**
- * SHA-256 over method, path and the body's meaning, since client libraries lay the same body out
- * anew when they retry. Hex digest of a request whose body has been validated, which bounds its
- * depth. No body means the same as an empty one.
+ * The hex SHA-256 of method, path and the parsed body (docs/contract.md#what-is-compared).
+ * Validation has bounded the depth of the body. No body equals an empty one.
  */
 const fingerprint = (asked: string, body: unknown): string =>
   hash('sha256', `${asked}\n${canonical(body ?? {})}`);
@@ -105,8 +104,8 @@ const withId = object({ id: string() });
 export const idOf = ({ params }: FastifyRequest): string => (is(withId, params) ? params.id : '');
 
 /**
- * The id of one of the route's objects: a UUID behind the prefix that they have, or the other name
- * of such an object, in lower case; or of the form that the route states. Null where it is none.
+ * The id of one of the route's objects: a UUID after the prefix, or the other name of such an
+ * object, in lower case, or in the form that the route states. Null if it is none.
  */
 const ownIdOf = ({ idPrefix = '', idForm, otherId }: Route, named: string): string | null => {
   if (idForm) return idForm.test(named) ? named : null;

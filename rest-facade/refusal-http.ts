@@ -72,7 +72,7 @@ export interface Refusal {
   readonly firstRequest?: FirstUse | null;
   /** Seconds after which trying again helps, where the code alone does not state it. */
   readonly retryAfter_s?: number;
-  /** What the answer has beside the headers of its code. */
+  /** Headers in addition to those of the code. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

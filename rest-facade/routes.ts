@@ -1,7 +1,7 @@
 /**
  * The facade is this table: one row per documented route. A row names the operation behind the
  * route, the root field whose access row holds the scopes, how a request becomes variables, and how
- * data becomes an answer. What a request may hold is in `schema/openapi.yaml`.
+ * data becomes an answer. `schema/openapi.yaml` defines valid requests.
  */
 import { nullish, object, picklist, safeParse } from 'valibot';
 import type { OperationMap, OperationName } from '../schema/generated/operation-map.ts';
@@ -82,7 +82,7 @@ export interface Route {
   readonly operation: OperationName | 'StreamEvents';
   /** The row of the access table. */
   readonly field: keyof typeof access;
-  /** What stands before the UUID of the path's `{id}`: `evt_`. Absent: nothing. */
+  /** The prefix before the UUID of the path's `{id}`: `evt_`. Absent: none. */
   readonly idPrefix?: string;
   /** The form of the path's `{id}`, with its case, where it is no UUID. Absent: a UUID. */
   readonly idForm?: RegExp;
@@ -159,7 +159,7 @@ const created = (body: object, idempotent: boolean): Answer => ({
   body,
   replayed: idempotent,
 });
-/** A refusal whose fields stand in the body itself, where other bodies have them within `name`. */
+/** A refusal whose fields are in the body itself, while other bodies have them within `name`. */
 const ofBody = (refused: Refused, name: string): Refused => ({
   ...refused,
   fields: refused.fields.map(({ path, message }) => ({
@@ -176,7 +176,7 @@ const paged = <Node>(
   json: (node: Node) => object,
 ): Answer =>
   ok({ items: nodes.map(json), next_cursor: pageInfo.hasNextPage ? pageInfo.endCursor : null });
-/** A page of a list that is answered as a whole unless the caller asks for a page: `send-list.ts`. */
+/** A page of a list that is answered as a whole by default: `send-list.ts`. */
 interface ListPage {
   readonly limit?: number;
   readonly cursor?: string;
@@ -360,11 +360,11 @@ const payoutScope = (body: unknown): Scope | null => {
 type BatchItem = Omit<PayoutCreateInput, 'amount'> & { readonly amount?: number };
 
 /**
- * An amount that is missing or below 1 is the failure of its item alone. The graph, which knows no
- * negative amounts, is asked for nothing.
+ * A missing amount, or one below 1, fails only its item. The graph has no negative amounts, so it
+ * gets 0.
  */
 const batchAmount = ({ amount = 0 }: BatchItem): number => Math.max(amount, 0);
-/** Why an item failed. Of an amount that the graph was not asked for, what came. */
+/** The error of an item; for an amount that the graph did not see, it states the original value. */
 const batchError = (
   item: BatchItem | undefined,
   { code, error }: { readonly code: string | null; readonly error: string | null },
@@ -499,7 +499,7 @@ const money = [
   }),
 ];
 
-/** What the ledger's row runs instead when a file is asked for: one part of it. */
+/** The operation of the ledger's row for a file: one part of it. */
 export const ledgerFilePart: Pick<Route, 'variables' | 'answer'> = {
   variables: ({ query }: ValidRequest<Empty, Page & { type?: LedgerEntryType }>) => ({
     ...pageVariables(query),

@@ -1,7 +1,7 @@
 /**
- * A list that is answered as a whole (`{items: [...]}`) unless the caller asks for a page of it: the
- * operation behind it is read page by page, and the answer is written as its pages come. A list of
- * one page is an ordinary answer.
+ * A list that is answered as a whole (`{items: [...]}`) unless the caller requests a page. The
+ * operation is read page by page, and the answer is written meanwhile. A list of one page is an
+ * ordinary answer.
  */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -21,7 +21,7 @@ interface Items {
   readonly next_cursor: string | null;
 }
 
-/** Whether a page is asked for, and not the whole list. */
+/** Whether a page is requested instead of the whole list. */
 export const isOfPage = ({ query }: AnyRequest): boolean =>
   query['limit'] !== undefined || query['cursor'] !== undefined;
 

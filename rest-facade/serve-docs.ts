@@ -98,7 +98,7 @@ export const serveDocs = async (
   // Tools that import the document call the address that serves it.
   const servers = [{ url: publicUrl, description: 'This installation' }];
   const description = await prepareAnswer(JSON.stringify({ ...document, servers }), json);
-  // It stands among the routes whose every answer says what is left.
+  // It is one of the routes whose responses have the rate limit headers.
   app.get(documentPath, (request, reply) =>
     sendAnswer(request, reply.headers(app.ownAnswers.headersOf(request.raw)), description),
   );

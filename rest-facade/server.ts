@@ -42,8 +42,7 @@ export const registerRestFacade = async (
     scope.decorateRequest('caller', null);
     // The bytes as sent: the signature is over them, and what they mean is checked only after it.
     scope.removeAllContentTypeParsers();
-    // The one type that is read stands by its name, too: what is found by name need not be taken
-    // apart.
+    // The exact type is registered as well, because it is found without parsing.
     for (const type of ['application/json', '*'])
       scope.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, bytes, done) =>
         done(null, bytes),
@@ -63,8 +62,8 @@ export const registerRestFacade = async (
 };
 
 /**
- * A call that was refused, that failed, or that created something. Looking for a request that the
- * log does not have yet is none: whoever waits for it would fill the log.
+ * Whether a call is logged: it was refused, failed or created something. A look-up of a request
+ * that is not in the log yet does not count, since polling would fill the log.
  */
 const isNoted = (
   { routeOptions: { url } }: FastifyRequest,

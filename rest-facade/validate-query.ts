@@ -68,10 +68,10 @@ export const compileQuery = (parameters: readonly Parameter[]): ((values: Values
   };
 };
 
-/** The ends of what is asked for: days, or moments. */
+/** The bounds of a time span: days or moments. */
 const bounds: ReadonlySet<string> = new Set(['from', 'to', 'created_from', 'created_to']);
 
-/** What is wrong with the ends together; each by itself is good. */
+/** Mistakes of valid bounds that contradict each other. */
 const spanMistakes = ({ from, to, createdFrom, createdTo }: Values): readonly FieldMistake[] => {
   if ((createdFrom ?? createdTo) !== undefined && (from ?? to) !== undefined) {
     const path = createdFrom === undefined ? 'created_to' : 'created_from';

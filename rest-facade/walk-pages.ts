@@ -17,9 +17,9 @@ const retryAfter_s = 5;
 export type ReadBehind<Part> = (cursor: string) => Promise<Part | Refusal>;
 
 /**
- * The first part and those behind it, each read while the one before it is being sent. Throws when
- * one is refused: too late for an envelope, so that the connection breaks off and a part is not
- * taken for the whole.
+ * Yields the first part and the following ones, each read while the previous one is sent. Throws if
+ * a part is refused: it is too late for an error envelope, so the connection breaks, and the answer
+ * is not mistaken for a complete one.
  */
 export const walkPages = async function* <Part extends object>(
   first: Part,
@@ -51,10 +51,7 @@ const isRefusal = (part: object): part is Refusal => 'code' in part && 'message'
 
 /** Counts the long answers of each merchant. */
 export interface LongAnswers {
-  /**
-   * Takes a place for one more; it is given back by calling the answer. A refusal when the merchant
-   * has none left.
-   */
+  /** Takes a place; the returned function releases it. A refusal if the merchant has none left. */
   take(merchantId: string): (() => void) | Refusal;
 }
 

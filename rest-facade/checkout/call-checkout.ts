@@ -26,8 +26,7 @@ export type LinkPage = NonNullable<GetLinkPageQuery['linkPage']>;
 export type CustomerPage = NonNullable<GetCustomerPageQuery['customerPage']>;
 
 /**
- * The graph did not answer. Holds codes and paths, never the graph's words: those may repeat what
- * was typed.
+ * The graph did not answer. It contains codes and paths, never messages, which may repeat input.
  */
 class CheckoutUnanswered extends Error {
   /** 503 when a part of the service or the database is away: the same call may be made again. */

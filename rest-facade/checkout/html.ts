@@ -9,7 +9,7 @@ export interface Html {
   readonly [markup]: string;
 }
 
-/** What may stand in a template. Absent values leave nothing; lists are joined. */
+/** The values of a template. Absent ones are omitted; lists are joined. */
 export type Piece = string | number | Html | readonly Piece[] | null | undefined | false;
 
 const entities: Readonly<Record<string, string>> = {

@@ -34,11 +34,11 @@ export const pageLimits = {
 } as const satisfies Readonly<Record<string, PageLimit>>;
 
 /**
- * Of links' pages: an address and a network may ask for so many, whether they exist or not, so that
- * nobody guesses; and a link makes so many payments, whoever asks. Looking at a link's page takes
- * nothing from the link: anybody who knows its address could switch it off. Of its payments half
- * are reserved (`newcomers`) for addresses that have made none of it lately: a few that use up the
- * other half turn no buyer away.
+ * Limits for pages of links: requests of an address and a network, for existing links or not,
+ * against guessing; and payments of a link, by any caller. Viewing a page does not count against
+ * its link, since anyone with the address could then block it. Half of a link's payments are
+ * reserved (`newcomers`) for addresses that have made none lately, so a few addresses cannot use up
+ * all.
  */
 export const linkLimits = {
   address: { perSecond: 5, burst: 100 },

@@ -1,6 +1,5 @@
 /**
- * What the routes of the hosted page share: who is at the door, in which language, and the payment
- * that it is about.
+ * The context of a request of the hosted page: the caller's address, the language and the payment.
  */
 import type { FastifyRequest } from 'fastify';
 import { readPageToken } from '../../subgraphs/kernel/service/graph/page-token.ts';

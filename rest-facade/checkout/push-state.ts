@@ -84,7 +84,7 @@ const stream = (parts: Stream, shownTag: string): void => {
     .finally(end);
 };
 
-/** What the stream has beside the headers of every answer. */
+/** The headers of a stream, in addition to those of every response. */
 const streamHeaders = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
 
 /**
@@ -111,7 +111,8 @@ export const pushState = (
       guardPage(reply);
       const { words, found } = await findCheckout(context, request);
       if (!live || !found) return reply.code(204).send();
-      // The head of the answer alone: no stream is opened, and none of the page's is taken.
+      // HEAD returns only the headers; it opens no stream and does not count against the page's
+      // streams.
       if (request.method === 'HEAD') return reply.headers(streamHeaders).send(Readable.from([]));
       const { call } = found;
       const giveBack = limiter.stream(request.raw, call.principal.paymentId);

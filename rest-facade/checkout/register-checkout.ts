@@ -59,7 +59,7 @@ const sendFault =
     const { statusCode = 500 } = error;
     const status = (statusCode >= 400 && statusCode < 500) || statusCode === 503 ? statusCode : 500;
     if (status === 503) reply.header('retry-after', '1');
-    // A body's own mistakes are not logged: their words may repeat what was typed.
+    // Mistakes of a body are not logged, because their messages may repeat input.
     if (status >= 500)
       log.error(
         { requestId: request.id, error: error.name, message: error.message },

@@ -19,7 +19,7 @@ export interface LinkAsker {
 const text = { type: 'string' } as const;
 const options = { person: text, role: text, merchant: text };
 
-/** Whom the words of the command name. Throws one sentence for a person. */
+/** The person that the command's words name. Throws a message for the user. */
 export const readLinkWords = (words: readonly string[]): LinkWords => {
   try {
     return parseArgs({ args: [...words], options }).values;
@@ -31,8 +31,8 @@ export const readLinkWords = (words: readonly string[]): LinkWords => {
 };
 
 /**
- * The address of a new link, for the person whom `words` name, or for an administrator without a
- * name. Rejects with one sentence for a person.
+ * Requests a new link, for the named person or for an unnamed administrator. Rejects with a message
+ * for the user.
  */
 export const askLink = async (
   { host, port, operatorToken }: LinkAsker,

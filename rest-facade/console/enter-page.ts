@@ -130,7 +130,7 @@ const files = [
   ['onest-cyrillic.woff2', '../checkout/browser/fonts/onest-cyrillic.woff2', 'font/woff2'],
 ] as const;
 
-/** Serves what the page loads; each file is read when it is first asked for. */
+/** Serves the page's files; each is read on its first request. */
 export const serveEnterFiles = (app: FastifyInstance): void => {
   for (const [name, path, type] of files) {
     let answer: Promise<FixedAnswer> | null = null;

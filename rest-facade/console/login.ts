@@ -1,7 +1,7 @@
 /**
- * Logging in at the issuer: OpenID Connect's authorization code flow with PKCE, on the server (RFC
- * 7636, OpenID Connect Core 3.1). What a login waits with is sealed in a cookie of ten minutes, one
- * for each login, so that the answer counts in the browser that asked, and there once.
+ * Login at the issuer: OpenID Connect's authorization code flow with PKCE, on the server (RFC 7636,
+ * OpenID Connect Core 3.1). The state of each login is sealed in a cookie for ten minutes, so the
+ * answer counts once, in the browser that asked.
  */
 import type * as Openid from 'openid-client';
 import { object, parse, string } from 'valibot';
@@ -13,7 +13,7 @@ import type { Keys } from '../../subgraphs/kernel/service/access/keys.ts';
 import type { ConsoleLogin, OidcConfig } from '../../subgraphs/kernel/service/config/config.ts';
 
 const issuerDeadline_s = 3;
-/** What the console asks the issuer for: who the person is. */
+/** What the console requests from the issuer: the person's identity. */
 const scope = 'openid profile';
 
 /** A login that has begun: where the person goes, and what its cookie holds meanwhile. */
@@ -48,7 +48,7 @@ const waiting = object({ verifier: string(), state: string(), nonce: string() })
 type Package = typeof Openid;
 type Configuration = Openid.Configuration;
 type Client = Omit<Package, 'allowInsecureRequests'> & {
-  /** Without it the package talks to issuers behind TLS alone. */
+  /** Without it, the package accepts only issuers with TLS. */
   readonly allowInsecureRequests: (configuration: Configuration) => void;
 };
 

@@ -1,6 +1,6 @@
 /**
- * The way into the console: its session, one-time links, the issuer's login. What a person does in
- * the console itself goes to the graph.
+ * The entry to the console: its session, one-time links and the issuer's login. The console itself
+ * uses the graph.
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -108,7 +108,7 @@ const addSession = (app: FastifyInstance, parts: ConsoleParts): void => {
   });
   app.post('/console/session', async (request, reply) => {
     if (!isOwnPage(request.raw, origins)) return sendForeign(reply);
-    // A link that somebody was sent must not log out by itself whoever opens it.
+    // Opening a link that someone sent must not end the visitor's session unasked.
     const before = await liveSession(request.raw, parts);
     if (before && !(is(withLink, request.body) && request.body.replace === true))
       return reply.code(409).send({
@@ -178,7 +178,7 @@ const addLinks = (
   });
 };
 
-/** What the issuer's answer comes to: a session, or why there is none. */
+/** The result of the issuer's answer: a session, or the failure. */
 const finishLogin = async (
   request: FastifyRequest,
   sealed: string,
@@ -197,7 +197,7 @@ const finishLogin = async (
   }
 };
 
-/** What an issuer's answer says beside its code: OpenID Connect Core 3.1.2.5 and 3.1.2.6. */
+/** The other parameters of an issuer's answer: OpenID Connect Core 3.1.2.5 and 3.1.2.6. */
 const loginAnswer = object({ state: optional(string()), error: optional(string()) });
 
 /** `/console/login`: to the issuer, and back. */

@@ -1,6 +1,6 @@
 /**
- * How many exports run at the same time in this process, and whose page is read next. An export has
- * one page on its way at most, so that those who wait get a page each in turn.
+ * Limits the concurrent exports of this process and decides whose page is read next. An export
+ * reads one page at a time, so exports take turns.
  */
 import { openNamedQuota, personName } from '../../gateway/callers/quota.ts';
 import type { OperatorPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
@@ -10,7 +10,7 @@ import { rateLimited, type Refusal } from '../refusal-http.ts';
 const exportsPerPerson_max = 2;
 /** Exports of all people of one merchant at the same time. */
 const exportsPerMerchant_max = 4;
-/** Pages of exports that are read at the same time: the rest of the process goes on beside them. */
+/** Pages of exports that are read concurrently; the rest of the process continues meanwhile. */
 const pagesAtOnce_max = 2;
 const retryAfter_s = 5;
 
@@ -24,7 +24,7 @@ export interface ExportLimits {
   readonly inTurn: <Page>(read: () => Promise<Page>) => Promise<Page>;
 }
 
-/** Reads in the order in which they were asked for, so many at a time. */
+/** Runs reads in their order, with limited concurrency. */
 const openTurns = (): ExportLimits['inTurn'] => {
   const waiting: (() => void)[] = [];
   let running = 0;

@@ -1,7 +1,7 @@
 /**
- * What the export of a list is: the console's own operation, with the fields of its rows alone, and
- * a column for each of them. Lists of objects within a row are left out; a list that comes to the
- * console later can be exported without a word here.
+ * The export of a list: the console's own operation, reduced to its rows, with a column for each
+ * field. Lists of objects within a row are left out. A list that the console gains later can be
+ * exported without a change here.
  */
 import {
   getNamedType,
@@ -49,7 +49,7 @@ export type ListAnswer =
       readonly lastId: string | null;
     };
 
-/** The rows of an answer, and the `after` of those behind them; null behind the last ones. */
+/** The rows of an answer and the `after` of the next page; null on the last one. */
 export const pageOf = (
   answer: ListAnswer,
 ): { readonly rows: readonly unknown[]; readonly after: string | null } =>

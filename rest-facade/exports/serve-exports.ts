@@ -59,7 +59,7 @@ const shownBy = (request: FastifyRequest) => ({
   arrivedAt_ms: Date.now(),
 });
 
-/** The person who asks, or why there is no export. */
+/** The requesting person, or the refusal. */
 const admit = async (
   request: FastifyRequest,
   parts: ExportParts,
@@ -79,7 +79,7 @@ const admit = async (
 const refusalOf = ({ errors }: ExecutionResult): Refusal => {
   const error = errors?.[0] && presentError(errors[0].toJSON());
   const given = error?.extensions?.['code'];
-  // The graph's word for what the role may not read.
+  // The graph's code for lists that the role may not read.
   const code = given === 'forbidden' ? 'scope_required' : given;
   return error && isErrorCode(code) && code !== 'internal_error'
     ? refuse(code, error.message)

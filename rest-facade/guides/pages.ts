@@ -22,6 +22,6 @@ export const guideNames: readonly GuideName[] = guideGroups.flatMap(({ names }) 
 export const guidePath = (language: GuideLanguage, name: GuideName): string =>
   `/docs/${language}/${name}/`;
 
-/** Pages beside the guides, in English alone: the reference, and what is read beside it. */
+/** Pages outside the guides, in English only: the reference and its companions. */
 export const otherPages = ['/docs/reference/', '/docs/notes/', '/docs/webhooks/'] as const;
 export type OtherPage = (typeof otherPages)[number];

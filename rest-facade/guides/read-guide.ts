@@ -1,4 +1,4 @@
-/** A guide's Markdown as what is shown and what is searched. */
+/** Reads a guide's Markdown for display and for search. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Marked, Token, Tokens } from 'marked';
@@ -23,7 +23,7 @@ export interface Guide {
   readonly summary: string;
   readonly main: string;
   readonly sections: readonly Section[];
-  /** Its snippets and what happens between them, in their order; of the English text alone. */
+  /** Its snippets and the steps between them, in order; in the English text only. */
   readonly steps: readonly (Block | string)[];
 }
 

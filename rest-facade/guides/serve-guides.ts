@@ -133,7 +133,7 @@ const makeGuide = async (language: GuideLanguage, name: GuideName): Promise<stri
   );
 };
 
-/** What search reads: each section with its address and words. */
+/** The search index: each section with its address and words. */
 const makeIndex = async (language: GuideLanguage): Promise<string> => {
   const guides = await guidesOf(language);
   const sections = guideNames.flatMap((name) =>

@@ -1,4 +1,4 @@
-/** What stands around the guides, in both languages. */
+/** The texts around the guides, in both languages. */
 import type { GuideGroup, GuideLanguage, OtherPage } from './pages.ts';
 
 interface Words {

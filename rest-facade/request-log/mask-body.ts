@@ -52,7 +52,7 @@ const plainNumbers: ReadonlySet<string> = new Set([
 ]);
 /** Something like a phone or an e-mail address. */
 const personal = /\d(?:[ ()-]?\d){6}|[^\s@]@[^\s@]/;
-/** What a message repeats of the caller's: it stands in quotes, or is a number. */
+/** The parts of a message that repeat input: quoted texts and numbers. */
 const repeated = /"[^"]*"|\d(?:[ ()-]?\d){6,}/g;
 
 const isShown = (name: string, text: string): boolean => {
@@ -64,7 +64,7 @@ const isAddress = (text: string): boolean => /^https?:\/\//i.test(text);
 
 const maskText = (name: string, text: string): string => {
   if (name === 'message') return text.replaceAll(repeated, masked);
-  // What stands behind the path of an address is the merchant's, and may be anybody's.
+  // The query of an address belongs to the merchant and may be personal.
   const shown = isAddress(text) ? (text.split(/[?#]/)[0] ?? '') : text;
   return isShown(name, shown) ? shown : masked;
 };

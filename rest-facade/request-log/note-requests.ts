@@ -1,7 +1,7 @@
 /**
- * The log of requests: what a key's call came to, when it was refused, failed or created something.
- * A call never waits for it: notes gather in this process and are handed over about once a second;
- * bodies are masked then. What a killed process had gathered is lost.
+ * The request log (docs/contract.md#request-log). A call never waits for it: entries gather in this
+ * process and are written about once a second, with masked bodies. A killed process loses its
+ * gathered entries.
  */
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -147,7 +147,7 @@ export const openRequestLog = (
 
   const writeAll = async (): Promise<void> => {
     for (const batch of waiting.takeAll()) {
-      // What is not taken is not tried again: there is nobody to wait for it.
+      // A failed write is not repeated.
       await writeBatch(batch).catch((error: unknown) => {
         dropped.inc(batch.length);
         log.warn({ err: error, requests: batch.length }, 'requests could not be noted');

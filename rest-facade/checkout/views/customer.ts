@@ -17,7 +17,7 @@ type Method = Pick<Token, 'method' | 'cardBrand' | 'cardMask'>;
 const methodText = (method: Method, words: Words): string =>
   cardText(method, words) ?? words.methods[method.method].name;
 
-/** Asks once more before it ends anything; a `details`, which needs no script. */
+/** A confirmation before anything ends: a `details` element, which needs no script. */
 const endForm = (
   thing: CustomerThing,
   { id, name, beside }: { readonly id: string; readonly name: string; readonly beside: Piece },

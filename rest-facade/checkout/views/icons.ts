@@ -1,4 +1,4 @@
-/** Drawings of the page. All are decoration beside words, so screen readers pass over them. */
+/** Drawings of the page. They decorate texts, so screen readers skip them. */
 import { html, type Html } from '../html.ts';
 import type { PayableMethod } from '../words/words.ts';
 

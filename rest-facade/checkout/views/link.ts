@@ -1,4 +1,4 @@
-/** The page of a payment link: what is paid for, and the way on to its payment. */
+/** The page of a payment link: its description, and the form that continues to a payment. */
 import { randomBytes } from 'node:crypto';
 import { digitsOf } from '../../../schema/currencies.ts';
 import { signsOf } from '../../../schema/money-format.ts';
@@ -21,13 +21,13 @@ const boundsOf = ({ amountMin, amountMax, currency }: LinkPage, { locale }: Word
   most: formatAmount(amountMax ?? 0, currency, locale),
 });
 
-/** What was wrong with what the buyer sent: the amount that was typed, or the way on. */
+/** The mistake in the buyer's input: the typed amount, or the request to continue. */
 export interface LinkMistake {
   readonly typed: string;
   readonly problem: string;
 }
 
-/** The words about an amount that is none, or out of the link's bounds. */
+/** The message about an invalid amount, or one out of the link's bounds. */
 export const amountMistake = (link: LinkPage, words: Words): string => {
   const { least, most } = boundsOf(link, words);
   return words.link.amountWrong(least, most);

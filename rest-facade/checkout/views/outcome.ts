@@ -22,14 +22,14 @@ const isReceipt = ({ status, paidAt }: Checkout): boolean =>
   paidAt !== null || status === 'succeeded' || status === 'refunded';
 
 /**
- * Whether the payment ended before anybody paid: then there is nothing to read here, and whoever
- * comes is sent on. Else only the browser session that paid is.
+ * Whether the payment ended before anyone paid. The page then has nothing to show and returns every
+ * visitor; otherwise only the browser session that paid.
  */
 const endedUntried = ({ status, failureCode, paidAt }: Checkout): boolean =>
   paidAt === null &&
   (status === 'cancelled' || (status === 'expired' && failureCode === 'link_expired'));
 
-/** Whether the page leaves by itself, after how many milliseconds and for whom; null: it stays. */
+/** When and for whom the page returns automatically, in milliseconds; null: it stays. */
 const leaving = (checkout: Checkout): Piece => {
   if (checkout.status === 'failed' && checkout.onDecline === 'stay') return null;
   const after_ms =

@@ -1,6 +1,6 @@
 /**
- * The whole document around a page, and the hosted page's regions, each of which page.js replaces
- * when it changes.
+ * The document of a page, and the regions of the hosted page that page.js replaces when they
+ * change.
  */
 import type { Checkout } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';
@@ -97,7 +97,7 @@ export const regionViews = (checkout: Checkout, words: Words): Regions => ({
   panel: panelView(checkout, words),
 });
 
-/** The document's title: what is paid and to whom. */
+/** The title of the document: the payment and the shop. */
 export const pageTitle = (checkout: Checkout, words: Words): string =>
   words.pageTitle(
     formatAmount(checkout.amount, checkout.currency, words.locale),

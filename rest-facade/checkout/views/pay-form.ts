@@ -100,8 +100,8 @@ const nothingToDo = ({ title, text }: Message, onwards: Piece): Html =>
   </div>`;
 
 /**
- * The form of a pending payment, and of one whose card was lost on its way. Without page.js its
- * button stays disabled: a card must never leave by a plain form submission.
+ * The form of a pending payment, or of one whose card was lost on its way. Its button is disabled
+ * without page.js: a card must never be sent by a plain form.
  */
 export const payForm = (checkout: Checkout, words: Words): Html => {
   const fixed = payableMethod(checkout.method);

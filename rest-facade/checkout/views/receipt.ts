@@ -40,7 +40,8 @@ const fact = (name: string, value: Html | string | null): Piece =>
   </div>`;
 
 /**
- * One refund. What came too late goes back by itself: its reason is ours to say, not the shop's.
+ * One refund. The service gives the reason for the automatic refund of a late success, not the
+ * shop.
  */
 const refundView = (
   refund: Checkout['refunds'][number],

@@ -1,6 +1,5 @@
 /**
- * A way on for a buyer who cannot pay as the page offers it: back to the shop, while nothing is
- * decided yet.
+ * A way back to the shop for a buyer who cannot pay as the page offers, while nothing is decided.
  */
 import type { Checkout } from '../call-checkout.ts';
 import { html, linkable, type Html, type Piece } from '../html.ts';

@@ -79,7 +79,7 @@ export interface LinkWords {
   readonly ended: Readonly<Record<'paid' | 'expired' | 'deactivated', Message>>;
 }
 
-/** What a customer may end, and what is said before and after. */
+/** Objects that a customer can end, with the texts before and after. */
 export interface EndingWords {
   readonly begin: string;
   readonly sure: string;
@@ -97,7 +97,7 @@ export interface CustomerWords {
   readonly noSubscriptions: string;
   readonly lastCharge: (day: string) => string;
   readonly savedOn: (day: string) => string;
-  /** Beside what ends with a token: the subscriptions that are paid with it. */
+  /** The subscriptions that end together with a token. */
   readonly pays: string;
   readonly paidWith: string;
   readonly states: Readonly<Record<'past_due' | 'paused', string>>;
@@ -107,7 +107,7 @@ export interface CustomerWords {
   readonly until: (time: string) => string;
 }
 
-/** Refusals in the buyer's words; `refused` stands for any other code. */
+/** Refusals as buyers read them; `refused` is for any other code. */
 export interface RefusalWords {
   readonly refusals: Readonly<
     Record<
@@ -142,7 +142,7 @@ export interface BrowserWords {
   readonly holderEmpty: string;
   readonly holderWrong: string;
   readonly offline: string;
-  /** Shown while the page finds out what happened to a request whose answer was lost. */
+  /** Shown while the page finds out whether a request without an answer took effect. */
   readonly unsure: string;
   /** The request never arrived; sending it again is safe. */
   readonly unsent: string;
@@ -202,7 +202,7 @@ export interface Words extends RefusalWords {
   readonly cardHolderExample: string;
   readonly testCards: string;
   readonly testCardsHint: string;
-  /** Begins with what the button shows: users of speech control name what they see. */
+  /** Begins with the text of the button, because users of speech control say what they see. */
   readonly fillIn: (brand: string, number: string) => string;
 
   readonly wait: Message;
