@@ -6,22 +6,22 @@ const en = {
   details: 'Details',
   sentences: {
     late_success:
-      'A bank took money for a payment that had ended. It goes back by itself; see that it does.',
+      'A bank took money for a payment that had ended. It is refunded automatically; check that it is.',
     link_exhausted:
-      'A link without uses left was paid once more. The money goes back by itself; see that it does.',
-    books_differ: 'Sums of the books do not agree. Nothing is corrected by itself.',
+      'A link without uses left was paid. The money is refunded automatically; check that it is.',
+    books_differ: 'Sums of the books do not agree. Nothing is corrected automatically.',
     reconciliation_difference: 'A registry of the bank and our operations do not agree.',
     event_without_delivery: 'An event has no webhook: the shop may not know of it.',
     bank_answer_contradicts:
-      'A bank has changed its answer after the end. What stands here has not changed; ask the bank.',
+      'A bank has changed its answer after the end. Nothing has changed here; contact the bank.',
     bank_echo_differs:
-      'A bank answers for another operation or amount. Nothing was moved; see what is right there.',
-    balance_at_bound: 'A balance has no room for a payment: its money stands in suspense.',
-    work_set_aside: 'A task fails at one thing, leaves it, and tries it again by itself.',
+      'A bank answers for another operation or amount. Nothing was moved; check with the bank.',
+    balance_at_bound: 'A payment would exceed the bound of a balance: its money is in suspense.',
+    work_set_aside: 'A task fails on one row, sets it aside, and retries it automatically.',
     receipt_failed: 'The cash register refused a receipt. It can be sent again from its payment.',
   },
   returnRefused:
-    'A bank refused to give back money that came for a payment that had ended. It stands in suspense: order the refund again.',
+    'A bank refused to refund money that came for a payment that had ended. It is in suspense: order the refund again.',
   retryRefund: 'Order the refund again',
   retryRefundText: 'The bank gets a new order for the whole amount.',
   refundRetried: (status: string) => `Ordered again. The refund: ${status}.`,

@@ -17,10 +17,10 @@ const en = {
     `Sum of the items: ${sum}. It must be ${amount}: what was captured less what was refunded.`,
   done: 'The closing receipt is on its way to the cash register.',
   returned: 'What is given back',
-  returnedText: 'The payment has a receipt: its refund has one, too, of what is given back.',
+  returnedText: 'The payment has a receipt, so its refund needs one for the returned items.',
   more: (sum: string, most: string) => `Sum of the items: ${sum}. At most ${most} is left.`,
   partCapture:
-    'The payment has a receipt, so a part is captured by the API alone, which names its items. Here all of the hold can be captured.',
+    'The payment has a receipt, so a partial capture is possible only through the API, with its items. Here you can capture the whole hold.',
 };
 
 const ru: typeof en = {

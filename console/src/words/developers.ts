@@ -29,10 +29,10 @@ const en = {
   used: 'Last used',
   never: 'never',
   noKeys: 'No keys yet',
-  noKeysText: 'A key is what a program calls with. Begin with a test key: it moves no money.',
+  noKeysText: 'Programs call the API with a key. Begin with a test key: it moves no money.',
   issue: 'Issue a key',
   issueText:
-    'The key is shown once and kept as a digest. Whoever has it acts for this shop; a live key moves real money.',
+    'The key is shown once and kept as a digest. Anyone who has it acts for this shop; a live key moves real money.',
   issued: 'The key is ready. Copy it now: it is not shown again.',
   needsSecond:
     'A key that can make payouts works once another person has approved it here. Without payouts it works at once.',
@@ -43,7 +43,7 @@ const en = {
   addressesConsequence: (count: number) =>
     count === 0
       ? 'Keys of this shop work from any address again, within a second.'
-      : `Keys of this shop work from these ${count} alone, within a second. Others are refused.`,
+      : `Within a second, keys of this shop work only from these ${count}. Others are refused.`,
   addressesDone: 'The addresses are in force.',
   signature: 'Signed requests',
   signatureStates: {
@@ -55,7 +55,7 @@ const en = {
   signatureRequireText: 'Requests without a signature are refused within a second.',
   signatureBind: 'Require whole signatures',
   signatureBindText:
-    'A signature must then cover method, path and time, too. Programs that sign the body alone are refused.',
+    'A signature must then cover method, path and time, too. Programs that sign only the body are refused.',
   signatureLift: 'Stop requiring',
   signatureLiftText: 'The key alone is enough then.',
   signatureDone: 'It is in force.',
@@ -66,7 +66,7 @@ const en = {
   clockNoneText:
     'With a clock of its own, a month of charges, expiries and retries passes in seconds. Test mode alone.',
   clockMake: 'Add a test clock',
-  clockMakeText: 'The clock begins now and stands. Test payments of this shop live by it.',
+  clockMakeText: 'The clock begins now and stands. Test payments of this shop use it.',
   clockMade: 'The clock is there.',
   clockShows: 'Time of the clock',
   clockStands: 'Stopped',
@@ -81,8 +81,7 @@ const en = {
   clockFreeze: 'Stop the clock',
   clockResume: 'Start the clock',
   clockRemove: 'Remove the clock',
-  clockRemoveText:
-    'The shop lives by the real time again. What waits for a later moment waits for it in real time.',
+  clockRemoveText: 'The shop uses real time again. Later due times count in real time.',
   clockRemoved: 'The clock is gone.',
   clockSlider: 'Moment',
   inTime: (distance: string) => `in ${distance}`,

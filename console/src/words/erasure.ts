@@ -18,7 +18,7 @@ const en = {
   section: 'Personal data',
   sectionText: 'A customer asks to be forgotten: what is final loses their data at once.',
   reason: 'Why',
-  reasonHint: 'It stands in the audit log: do not name the person',
+  reasonHint: 'It is written to the audit log: do not name the person',
   done: (payments: string, payouts: string, tokens: string, subscriptions: string) =>
     `Erased. Payments: ${payments}, payouts: ${payouts}, saved methods: ${tokens}, subscriptions: ${subscriptions}.`,
   left: (count: string) =>

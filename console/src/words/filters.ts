@@ -13,7 +13,7 @@ const en = {
   settingsText: 'Kept in this browser.',
   zone: 'Time zone',
   zoneOwn: (zone: string) => `This computer: ${zone}`,
-  zoneText: (now: string) => `It is ${now} there. The moment in UTC stands under the pointer.`,
+  zoneText: (now: string) => `It is ${now} there. Point at a time to see it in UTC.`,
 };
 
 const ru: typeof en = {

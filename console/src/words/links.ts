@@ -33,7 +33,7 @@ const en = {
   open: 'Open its page',
   end: 'End the link',
   endText:
-    'Nobody can begin a payment by it any more, for good. What buyers have begun may still be paid.',
+    'No new payment can begin through it, for good. Payments that were begun can still be paid.',
   endDone: 'The link has ended.',
 };
 

@@ -23,7 +23,7 @@ const en = {
   receiptsOff: 'Not required',
   receiptsRequire: 'Require receipts',
   receiptsRequireText:
-    'Payments, links, charges, subscriptions, and captures and refunds of a part are refused without a receipt from now on. What was made before stands.',
+    'Payments, links, charges, subscriptions, and captures and refunds of a part are refused without a receipt from now on. Earlier ones stay as they are.',
   receiptsLift: 'Stop requiring receipts',
   receiptsLiftText: 'The shop may sell without a receipt from now on. With one it goes on.',
   renameShop: 'Rename the shop',

@@ -3,14 +3,14 @@ import { sectionWords } from './words.ts';
 
 const en = {
   title: 'Sessions',
-  text: 'Who is at the console now. An ended session is over in every process within a second.',
+  text: 'People who are logged in now. An ended session stops working within a second.',
   seen: 'Last seen',
   since: 'Since',
   ends: 'Ends',
   end: 'End session',
   ended: 'The session is ended.',
   endText: (who: string) => `${who} has to log in again. It is written in the audit log.`,
-  none: 'Nobody is logged in.',
+  none: 'No one is logged in.',
 };
 
 const ru: typeof en = {

@@ -83,7 +83,7 @@ const en = {
   routeRemoveText: 'New operations no longer take it. Without another they are refused.',
   accountAdd: 'Set an account',
   accountText:
-    'The next call to the acquirer uses it. What the account before it has is still asked about there.',
+    'The next call to the acquirer uses it. Operations of the previous account are still queried there.',
   accountRemove: 'Stop using it',
   accountRemoveText: 'New orders go to the account of the service instead.',
   rateAdd: 'Set a fee',
@@ -94,7 +94,7 @@ const en = {
   blockRemoveText: 'It is let through again within a second.',
   wordAdd: 'Forbid a word',
   word: 'Word',
-  wordHint: 'Without regard to case; * at its end stands for any ending',
+  wordHint: 'Without regard to case; * at the end matches any ending',
   wordText:
     'New payments of all merchants whose description holds it are refused with forbidden_purpose.',
   wordRemove: 'Allow',
@@ -121,7 +121,7 @@ const en = {
     `Keys sk_live_ of ${name} work within a second, and move real money by its routes.`,
   liveOff: 'Switch live mode off',
   liveOffText: (name: string) =>
-    `Keys sk_live_ of ${name} are refused within a second. What buyers have begun goes on.`,
+    `Keys sk_live_ of ${name} are refused within a second. Payments that were begun continue.`,
 };
 
 const ru: typeof en = {

@@ -20,7 +20,7 @@ const en = {
   until: 'Before',
   progress: (done: number, all: number) => `Part ${done} of ${all}`,
   uploaded: (lines: string) => `${lines} lines are compared; the result is in the list in seconds.`,
-  stopped: 'The same file goes on from where it stopped.',
+  stopped: 'The same file continues where it stopped.',
   runStatuses: {
     open: 'Being uploaded',
     ready: 'Being compared',
@@ -61,17 +61,17 @@ const en = {
   partly: (done: number, all: number, why: string) =>
     `${done} of ${all} are resolved; then: ${why}`,
   empty: 'Nothing differs',
-  emptyText: 'What a registry and our operations do not agree on is listed here.',
+  emptyText: 'Differences between a report and our operations are listed here.',
   ofRun: 'One registry',
   atMoment: 'Balance at a moment',
   atMomentText: 'From what had been booked until then, that moment included.',
   show: 'Show',
   settle: 'Record a settlement',
   settleText:
-    'It books that the merchant was paid out what it is owed: the balance falls by the amount. The same reference books once.',
+    'It books a settlement with the merchant: the balance falls by the amount. The same reference books once.',
   adjust: 'Record an adjustment',
   adjustText:
-    'It corrects the balance, below zero if need be. The reason stands in the ledger, which the merchant reads. The same reference books once.',
+    'It corrects the balance, below zero if need be. The merchant sees the reason in the ledger. The same reference books once.',
   reference: 'Reference',
   referenceHint: 'Such as the number of the payment order',
   amount: 'Amount, RUB',

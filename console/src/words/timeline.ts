@@ -13,7 +13,7 @@ const en = {
     authorized: 'The bank holds the money',
     succeeded: 'Paid: the bank confirmed',
     failed: 'Failed',
-    expired: 'Expired: nobody paid in time',
+    expired: 'Expired: not paid in time',
     cancelled: 'Cancelled',
     refunded: 'Refunded in full',
   } satisfies Readonly<Record<PaymentStatus, string>>,
@@ -78,8 +78,7 @@ const en = {
   },
   nothing: 'Nothing of this kind has happened.',
   askBank: 'Ask the bank',
-  askBankText:
-    'The bank is asked again what became of this payment. Money moves only by its answer.',
+  askBankText: 'The bank is queried again about this payment. Money moves only by its answer.',
   asked: 'The bank is being asked.',
   resendWebhook: 'Resend webhook',
   resendWebhookText:

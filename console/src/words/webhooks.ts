@@ -34,7 +34,7 @@ const en = {
   gone: 'The event is no longer kept, and cannot be sent again.',
   curl: 'Send it yourself',
   curlText:
-    'SECRET is the secret of the endpoint. The signature is made anew: receivers refuse one that is older than 5 minutes.',
+    'SECRET is the secret of the endpoint. The signature is made again, because receivers refuse one that is older than 5 minutes.',
   verify: 'Verify it',
   verifyMore: 'In other languages',
 };

@@ -10,7 +10,7 @@ import { printEvent } from './print-event.ts';
 
 const balance: Command = {
   name: 'balance',
-  says: 'what the merchant has, and what of it may be paid out',
+  says: 'the balance, and how much of it can be paid out',
   options: { currency: { says: 'RUB when left out', value: 'code' } },
   run: async ({ given, client, output }) => {
     const currency = given.text('currency');

@@ -23,7 +23,7 @@ export const helpOfAll = (commands: readonly Command[]): string =>
     rowsOf(commands),
     '',
     'Every command takes --json and --help (-h). Amounts are in minor units (kopecks, cents).',
-    'PSP_API_KEY, PSP_URL and PSP_SIGNING_SECRET go before what psp login has kept.',
+    'PSP_API_KEY, PSP_URL and PSP_SIGNING_SECRET override what psp login has stored.',
     'It ends with 0; 1 when the service refused; 2 when it was called wrongly; 3 without an answer;',
     '4 without a key, or with one that is none; 130 when it was stopped.',
   ].join('\n');

@@ -25,11 +25,11 @@ const lineOf = (one: Schemas['Link']): readonly string[] => [
 export const links: readonly Command[] = [
   {
     name: 'links create',
-    says: 'make an address at which anybody may pay; without an amount the buyer types one',
+    says: 'make an address where any buyer can pay; without an amount the buyer types one',
     options: {
       amount,
       uses: { says: 'how often it may be paid; 1 when left out', value: 'count' },
-      unlimited: { says: 'as often as anybody likes' },
+      unlimited: { says: 'any number of payments' },
       description: { says: 'what it is for', value: 'text' },
       ...creating,
     },

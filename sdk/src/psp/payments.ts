@@ -98,7 +98,7 @@ export const payments: readonly Command[] = [
   {
     name: 'payments cancel',
     args: '<id>',
-    says: 'cancel a payment that is pending, or give up what is held',
+    says: 'cancel a pending payment, or release a hold',
     run: async (context) =>
       context.output.result(await context.client().payments.cancel(idOf(context))),
   },
@@ -122,7 +122,7 @@ export const payments: readonly Command[] = [
   {
     name: 'payments refund',
     args: '<id>',
-    says: 'give money back; what remains without an amount',
+    says: 'refund a payment; without an amount, the remainder',
     options: {
       amount,
       reason: { says: 'shown to the buyer', value: 'text' },

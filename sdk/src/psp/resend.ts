@@ -24,7 +24,7 @@ const merchantOf = async (
 export const resend: Command = {
   name: 'events resend',
   args: '<id>',
-  says: 'deliver an event once more, with the same bytes and id',
+  says: 'deliver an event again, with the same bytes and id',
   notes: ['Needs PSP_OPERATOR_TOKEN: what is delivered is the business of people, not of keys.'],
   run: async (context) => {
     const { client, output, stopped } = context;

@@ -75,7 +75,7 @@ const masked = (secret: string | undefined, begins: RegExp): string | null =>
 
 const config: Command = {
   name: 'config',
-  says: 'show what is set; secrets are masked',
+  says: 'show the settings; secrets are masked',
   options: { forget: { says: 'remove the key and the secrets from the file' } },
   run: (context) => {
     const { given, env, output, settings } = context;
@@ -97,7 +97,7 @@ const config: Command = {
 const check: Command = {
   name: 'doctor',
   says: 'check the key, the clock, signatures, the event log and recent webhooks',
-  options: { live: { says: 'what the shop has still to do before it takes real money' } },
+  options: { live: { says: 'also what is missing for live mode' } },
   run: async (context: Context) => {
     const general = await doctor(context);
     const isWhole = context.given.has('live') && general.every(({ ok }) => ok);

@@ -90,7 +90,7 @@ export const subscriptions: readonly Command[] = [
   {
     name: 'customers page',
     args: '<ref>',
-    says: 'make an address where a customer sees and ends what is saved and charged',
+    says: 'make an address where a customer sees and ends saved methods and subscriptions',
     options: {
       'return-url': { says: 'where the page leads back to', value: 'url' },
       minutes: { says: 'how long it works; 30 when left out', value: 'count' },

@@ -80,7 +80,7 @@ const listed = async (
 export const readTools: readonly ReadTool[] = [
   {
     name: 'balance_get',
-    says: 'What the merchant has, and what of it may be paid out.',
+    says: 'The balance, and how much of it can be paid out.',
     takes: {
       currency: { type: 'string', pattern: '^[A-Z]{3}$', description: 'RUB when left out' },
     },
@@ -251,7 +251,7 @@ export const writeTools: readonly WriteTool[] = [
   },
   {
     name: 'payments_cancel',
-    says: 'Cancel a pending payment, or give up money that is held.',
+    says: 'Cancel a pending payment, or release a hold.',
     takes: { id },
     needs: ['id'],
     amount: none,
@@ -271,7 +271,7 @@ export const writeTools: readonly WriteTool[] = [
   },
   {
     name: 'payments_refund',
-    says: 'Give money back to the buyer; what remains without an amount.',
+    says: 'Refund a payment; without an amount, the remainder.',
     takes: { id, amount, reason: text('shown to the buyer'), metadata, repeat },
     needs: ['id'],
     amount: async (client, args) => {
@@ -305,7 +305,7 @@ export const writeTools: readonly WriteTool[] = [
   },
   {
     name: 'links_create',
-    says: 'Make an address at which anybody may pay, once.',
+    says: 'Make an address where any buyer can pay, once.',
     takes: { amount, description: text('for what'), repeat },
     needs: ['amount'],
     amount: given,
@@ -321,7 +321,7 @@ export const writeTools: readonly WriteTool[] = [
   },
   {
     name: 'customer_sessions_create',
-    says: "Make an address at which one customer sees and ends the shop's saved methods and subscriptions.",
+    says: "Make an address where one customer sees and ends the shop's saved methods and subscriptions.",
     takes: {
       customer_ref: text("the shop's name of the customer"),
       return_url: { type: 'string', format: 'uri', description: 'where the page leads back to' },
