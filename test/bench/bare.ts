@@ -104,6 +104,7 @@ const json = (row: PaymentRow) => ({
   return_url: row['return_url'],
   description: row['description'],
   created_at: row['created_at'],
+  on_decline: 'return',
   captured_at: row['captured_at'],
   finalized_at: row['finalized_at'],
   expires_at: row['expires_at'],
