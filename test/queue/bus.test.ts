@@ -4,8 +4,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import pg from 'pg';
-import { patient } from '../../subgraphs/kernel/queue/backend-redis.ts';
-import { connectRedis } from '../../subgraphs/kernel/service/connect-redis.ts';
+import { connectRedis, waitForRedis } from '../../subgraphs/kernel/service/connect-redis.ts';
 import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
 import { readMessage } from '../../subgraphs/kernel/queue/bus-message.ts';
 import { cut, openJoin } from '../../subgraphs/kernel/queue/notification.ts';
@@ -64,7 +63,7 @@ const startProcess = async (
 const overhear = async (t: TestContext, urls: StoreUrls): Promise<readonly string[]> => {
   const [channel, received]: [string, string[]] = ['payments_bus_events', []];
   if (urls.redisUrl) {
-    const redis = connectRedis(urls.redisUrl, patient);
+    const redis = connectRedis(urls.redisUrl, waitForRedis);
     t.after(() => redis.disconnect());
     await redis.subscribe(channel);
     redis.on('message', (_channel, text) => received.push(text));

@@ -5,8 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { Cluster } from 'ioredis';
-import { patient } from '../../subgraphs/kernel/queue/backend-redis.ts';
-import { connectRedis } from '../../subgraphs/kernel/service/connect-redis.ts';
+import { connectRedis, waitForRedis } from '../../subgraphs/kernel/service/connect-redis.ts';
 import { noRedis } from '../support/redis.ts';
 import { startRedisCluster, type TestRedisCluster } from './redis-cluster.ts';
 import { endsBefore } from '../support/ends-before.ts';
@@ -37,7 +36,7 @@ describe('a client of a Redis Cluster that loses a node', { skip: noRedis }, () 
   after(() => cluster?.stop());
 
   const connect = async (t: TestContext): Promise<Cluster> => {
-    const client = connectRedis(cluster.url, { ...patient, maxRetriesPerRequest: null });
+    const client = connectRedis(cluster.url, waitForRedis);
     assert.ok(client instanceof Cluster);
     client.on('error', () => {});
     t.after(() => client.disconnect());

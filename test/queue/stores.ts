@@ -3,9 +3,7 @@
  * for each test, and a server that can die.
  */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -128,56 +126,6 @@ export const mortalStoreKinds: readonly MortalStoreKind[] = [
   { name: 'redis', skip: noRedis, open: openMortalRedis },
   { name: 'a Redis Cluster', skip: noRedis, open: openMortalRedisCluster },
 ];
-
-/**
- * A way to a server. While it is narrow, the connections that there are stay and no other is let
- * through.
- */
-export interface Way {
-  readonly url: string;
-  /** Connections that were not let through. */
-  readonly refused: number;
-  narrow(on: boolean): void;
-  close(): void;
-}
-
-/** Opens another way to the server at `url`. */
-export const openWay = async (url: string): Promise<Way> => {
-  const target = new URL(url);
-  const sockets = new Set<Socket>();
-  let isNarrow = false;
-  let refused = 0;
-  const server = createServer((near) => {
-    if (isNarrow) {
-      refused += 1;
-      near.destroy();
-      return;
-    }
-    const far = connect(Number(target.port), target.hostname);
-    for (const [from, to] of [[near, far] as const, [far, near] as const]) {
-      sockets.add(from);
-      from.on('error', () => to.destroy()).on('close', () => to.destroy());
-      from.pipe(to);
-    }
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const narrow = (on: boolean): void => {
-    isNarrow = on;
-  };
-  const close = (): void => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  };
-  return {
-    url: Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href,
-    get refused() {
-      return refused;
-    },
-    narrow,
-    close,
-  };
-};
 
 /**
  * A log whose lines can be read: `answered` gives the messages of all its lines.

@@ -5,7 +5,6 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { startPatience_ms } from './backend.ts';
 import type { Wire, WireOptions } from './bus-wire.ts';
 import { cut, openJoin } from './notification.ts';
 
@@ -16,6 +15,8 @@ const reconnect_max_ms = 5_000;
 /** A silent connection may be a dead one. */
 const heartbeat_ms = 15_000;
 const closePatience_ms = 1_000;
+/** How long a PostgreSQL that starts at the same time as we do may take. */
+const startPatience_ms = 30_000;
 const batch_max = 256;
 
 const settings = (databaseUrl: string): pg.ClientConfig => ({

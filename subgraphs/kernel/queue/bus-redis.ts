@@ -1,6 +1,10 @@
 /** The bus on Redis: PUBLISH on one connection, SUBSCRIBE on another. */
-import { connectRedis } from '../service/connect-redis.ts';
-import { hasty, isReady, patient } from './backend-redis.ts';
+import {
+  connectRedis,
+  failFast,
+  waitForRedis,
+  whenRedisAnswers,
+} from '../service/connect-redis.ts';
 import type { Wire, WireOptions } from './bus-wire.ts';
 
 /**
@@ -16,9 +20,9 @@ export const openRedisWire = async (
   url: string,
   { channels, receive, began, ended }: WireOptions,
 ): Promise<Wire> => {
-  const sending = connectRedis(url, hasty);
+  const sending = connectRedis(url, failFast);
   sending.on('error', began);
-  const subscriber = connectRedis(url, patient);
+  const subscriber = connectRedis(url, waitForRedis);
   subscriber.on('error', began).on('ready', ended).on('message', receive);
   const heartbeat = setInterval(
     () =>
@@ -30,11 +34,13 @@ export const openRedisWire = async (
     sending.disconnect();
     subscriber.disconnect();
   };
-  if (!(await Promise.all([isReady(sending), isReady(subscriber)])).every(Boolean)) {
+  try {
+    await Promise.all([whenRedisAnswers(sending), whenRedisAnswers(subscriber)]);
+    await subscriber.subscribe(...channels);
+  } catch (error) {
     await close();
-    throw new Error('Redis does not answer');
+    throw error;
   }
-  await subscriber.subscribe(...channels);
   return {
     send: async (channel, text) => void (await sending.publish(channel, text)),
     close,

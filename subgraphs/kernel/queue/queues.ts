@@ -4,24 +4,33 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type DefaultJobOptions, Queue } from 'bullmq';
+import {
+  type DefaultJobOptions,
+  DelayedError,
+  type IQueueBackend,
+  type Job as QueuedJob,
+  Queue,
+  UnrecoverableError,
+  Worker,
+} from 'bullmq';
 import type { Logger } from '../service/tracing/telemetry.ts';
-import { spanned } from '../service/tracing/tracing.ts';
-import { type Backend, type JobPayload, openReady, type StoredQueue } from './backend.ts';
-import { migratePostgresBackend, openPostgresBackend } from './backend-postgres.ts';
-import { openRedisBackend } from './backend-redis.ts';
-import { type KeptWorker, keepWorker } from './keep-worker.ts';
-import { type LocalRun, type LocalRuns, openLocalRuns } from './local-runs.ts';
+import { continued, spanned } from '../service/tracing/tracing.ts';
 import { type Outage, watchOutage } from './outage.ts';
-import { type Job, type QueueName, queueNames } from './run-job.ts';
-import { keepSchedules, type Schedules } from './schedules.ts';
-import { openWorker, type PatientWorker } from './work.ts';
+import {
+  migratePostgresStore,
+  openPostgresStore,
+  openRedisStore,
+  type QueueStore,
+} from './queue-stores.ts';
+import { type Job, type QueueName, queueNames, runJob, type RunOutcome } from './run-job.ts';
+
+/** Ids that a job needs to find its row. */
+export type JobPayload = Readonly<Record<string, string>>;
 
 export interface Queues {
   /**
-   * Adds one job. Every call adds one, whatever is already there. A process that works the job and
-   * has room runs it itself. When the store is away the wake is dropped and logged: a sweep finds
-   * the row. Throws for an unknown job.
+   * Adds one job. Every call adds one, whatever is already there. When the store is away the wake is
+   * dropped and logged: a sweep finds the row. Throws for an unknown job.
    */
   add(job: string, payload: JobPayload, options?: { readonly delay_ms?: number }): Promise<void>;
   /**
@@ -64,24 +73,31 @@ export interface QueuesOptions {
   readonly drain_ms?: number;
 }
 
+type StoredQueue = Queue<JobPayload, void, string, JobPayload, void, string, IQueueBackend>;
+type StoredQueues = Readonly<Record<QueueName, StoredQueue>>;
+
 /** A webhook may hold its slot for 15 seconds, hence so many. */
-const concurrencyOf: Readonly<Record<QueueName, number>> = {
+const concurrencyDefault: Readonly<Record<QueueName, number>> = {
   webhooks: 200,
   bank: 50,
   schedules: 10,
 };
-/**
- * The share of its places that a process has for the jobs that it adds itself. What exceeds it is
- * left to the store, which gives it to whoever has room.
- */
-const localShare = 0.5;
 const lockDefault_ms = 10_000;
 const drainDefault_ms = 8_000;
-const readyPatience_ms = 2_000;
+const ready_max_ms = 2_000;
+const close_max_ms = 1_000;
+const retryWhenLost_ms = 1_000;
 /** PostgreSQL takes a lock for each job of a batch. */
 const batch_max = 200;
 /** Nobody reads BullMQ's own event log. */
 const eventsKept = 100;
+/** How many times a job may lose its process before it is suspected of killing them. */
+const stalls_max = 5;
+/**
+ * A store that lost its data also lost its schedules, and the sweeps that repair everything else
+ * run on them.
+ */
+const renewSchedules_ms = 5_000;
 
 /**
  * Finished jobs are removed at once: nobody looks at them, and a count of kept ones costs
@@ -104,154 +120,105 @@ export const migrateQueues = async (
   databaseUrl: string,
   redisUrl: string | null = null,
 ): Promise<void> => {
-  if (redisUrl === null) await migratePostgresBackend(databaseUrl);
+  if (redisUrl === null) await migratePostgresStore(databaseUrl);
 };
 
 /**
- * Opens the queues. Rejects when their store does not answer for 30 seconds, or has not been
- * migrated. Nothing is worked before `work`.
+ * Opens the queues. Rejects when their store does not answer, or has not been migrated; a Redis
+ * that starts at the same time is waited for. Nothing is worked before `work`.
  */
 export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
   const { log, redisUrl, databaseUrl, drain_ms = drainDefault_ms } = options;
-  const { lock_ms = lockDefault_ms } = options;
   let schedules: Schedules | null = null;
-  const outage = watchOutage('queue store', log, () => void schedules?.renew().catch(() => {}));
-  const backend = redisUrl
-    ? await openRedisBackend(redisUrl, outage)
-    : await openPostgresBackend(databaseUrl, outage);
-  const queues = await openEach(backend, outage);
-  const workers: KeptWorker[] = [];
-  const concurrency = { ...concurrencyOf, ...options.concurrency };
+  const outage = watchOutage('queue store', log, () => void schedules?.renew());
+  const store = redisUrl
+    ? await openRedisStore(redisUrl, outage)
+    : openPostgresStore(databaseUrl, outage);
+  const queues = await openEach(store, outage).catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
+  const workers: Worker<JobPayload, void, string, IQueueBackend>[] = [];
   const queueOf = new Map(options.jobs.map((job) => [job.name, job.queue]));
-  const storing = openStoring(queues, queueOf, outage);
-  const here = sharesOf(concurrency);
-  const local = openLocalRuns({ log, concurrency: here, store: storing.addRun });
   let closing: Promise<void> | null = null;
   const shut = async (): Promise<void> => {
     schedules?.close();
-    const deadline = delay(drain_ms, undefined, { ref: false });
-    const closed = await Promise.allSettled([
-      local.close(deadline),
-      ...workers.map((worker) => worker.close(deadline)),
-    ]);
+    const deadline = delay(drain_ms, false as const, { ref: false });
+    const drained = await Promise.all(workers.map((worker) => drain(worker, deadline)));
     outage.silence();
-    if (closed.some((result) => result.status === 'rejected' || !result.value))
+    if (drained.includes(false))
       log.warn({ drain_ms }, 'jobs still run at the end of the drain; others take them over');
     await Promise.allSettled(Object.values(queues).map((queue) => queue.close()));
-    await backend.close();
+    await store.close();
   };
   return {
-    ...openAdding(storing, local),
+    ...openAdding(queues, queueOf, outage),
     work: async (jobs) => {
       for (const { name, queue } of jobs) queueOf.set(name, queue);
       for (const queue of queueNames) {
         const its = jobs.filter((job) => job.queue === queue);
-        const open = (): Promise<PatientWorker> =>
-          openWorker({
-            queue,
-            jobs: its,
-            concurrency: concurrency[queue] - here[queue],
-            lock_ms,
-            factory: backend.factory,
-            outage,
-            log,
-          });
-        if (its.length > 0) workers.push(await keepWorker({ open, ask: () => backend.ask(), log }));
+        if (its.length > 0) workers.push(await startWorker(queue, its, options, store, outage));
       }
-      local.work(jobs);
-      schedules = keepSchedules(queues, jobs);
+      schedules = keepSchedules(queues, jobs, outage);
       await schedules.renew();
     },
-    depths: () => depthsOf(queues),
-    ready: () => answers(backend),
+    depths: async () => {
+      const depthOf = async (queue: StoredQueue): Promise<number> =>
+        (await queue.getJobCounts('waiting'))['waiting'] ?? 0;
+      const [webhooks, bank, rest] = await Promise.all([
+        depthOf(queues.webhooks),
+        depthOf(queues.bank),
+        depthOf(queues.schedules),
+      ]);
+      return { webhooks, bank, schedules: rest };
+    },
+    ready: () => {
+      const answered = store.ask().then(() => (outage.ended(), true));
+      return Promise.race([
+        answered.catch(() => false),
+        delay(ready_max_ms, false, { ref: false }),
+      ]);
+    },
     close: () => (closing ??= shut()),
   };
 };
 
-/** Whether the store answers in time. */
-const answers = (backend: Backend): Promise<boolean> =>
-  Promise.race([
-    backend.ask().then(
-      () => true,
-      () => false,
-    ),
-    delay(readyPatience_ms, false, { ref: false }),
-  ]);
-
-const openEach = async (
-  backend: Backend,
-  outage: Outage,
-): Promise<Record<QueueName, StoredQueue>> => {
-  const open = (name: QueueName): Promise<StoredQueue> =>
-    openReady(() => {
-      const settings = {
-        connection: {},
-        defaultJobOptions: jobOptions,
-        streams: { events: { maxLen: eventsKept } },
-      };
-      const queue: StoredQueue = new Queue(name, settings, backend.factory);
-      return queue.on('error', (error) => outage.began(error));
-    });
-  const [webhooks, bank, schedules] = await Promise.all([
-    open('webhooks'),
-    open('bank'),
-    open('schedules'),
-  ]);
+const openEach = async ({ factory }: QueueStore, outage: Outage): Promise<StoredQueues> => {
+  const settings = {
+    connection: {},
+    defaultJobOptions: jobOptions,
+    streams: { events: { maxLen: eventsKept } },
+  };
+  const open = async (name: QueueName): Promise<StoredQueue> => {
+    const queue: StoredQueue = new Queue(name, settings, factory);
+    queue.on('error', outage.began);
+    await queue.waitUntilReady();
+    return queue;
+  };
+  const [webhooks, bank, schedules] = await Promise.all(queueNames.map(open));
+  if (!webhooks || !bank || !schedules) throw new Error('a queue has no name');
   return { webhooks, bank, schedules };
 };
 
-/** The places of a process for the jobs that it adds itself. */
-const sharesOf = (places: Readonly<Record<QueueName, number>>): Record<QueueName, number> => ({
-  webhooks: Math.floor(places.webhooks * localShare),
-  bank: Math.floor(places.bank * localShare),
-  schedules: Math.floor(places.schedules * localShare),
-});
-
-const depthsOf = async (
-  queues: Readonly<Record<QueueName, StoredQueue>>,
-): Promise<Record<QueueName, number>> => {
-  const [webhooks, bank, schedules] = await Promise.all([
-    depthOf(queues.webhooks),
-    depthOf(queues.bank),
-    depthOf(queues.schedules),
-  ]);
-  return { webhooks, bank, schedules };
-};
-
-const depthOf = async (queue: StoredQueue): Promise<number> =>
-  (await queue.getJobCounts('waiting'))['waiting'] ?? 0;
-
-/** Adds jobs to the store; never rejects because of it. */
-interface Storing {
-  readonly addRun: (run: LocalRun) => Promise<void>;
-  addOnce(job: string, payloads: readonly JobPayload[]): Promise<void>;
-}
-
-const openStoring = (
-  queues: Record<QueueName, StoredQueue>,
+const openAdding = (
+  queues: StoredQueues,
   queueOf: ReadonlyMap<string, QueueName>,
   outage: Outage,
-): Storing => {
+): Pick<Queues, 'add' | 'addMany'> => {
   const find = (job: string): StoredQueue => {
     const name = queueOf.get(job);
     if (!name) throw new Error(`no job is called ${job}`);
     return queues[name];
   };
-  const wake = async (adding: Promise<unknown>): Promise<void> => {
-    try {
-      await adding;
-      outage.ended();
-    } catch (error) {
-      outage.began(error);
-    }
-  };
+  const wake = (adding: Promise<unknown>): Promise<void> => adding.then(outage.ended, outage.began);
   return {
-    // The trace goes beside the payload, and the job's run is in it (`work.ts`).
-    addRun: async ({ job, payload, delay_ms, traceparent }) => {
-      const traced = traceparent ? { telemetry: { metadata: traceparent } } : {};
-      return wake(find(job).add(job, payload, { delay: delay_ms, ...traced }));
-    },
-    addOnce: async (job, payloads) => {
+    // The trace goes beside the payload, and the job's run is in it.
+    add: (job, payload, { delay_ms = 0 } = {}) =>
+      spanned({ kind: 'producer', name: `add ${job}` }, async (span) => {
+        const traced = span ? { telemetry: { metadata: span.traceparent } } : {};
+        await wake(find(job).add(job, payload, { delay: delay_ms, ...traced }));
+      }),
+    addMany: async (job, payloads) => {
       const queue = find(job);
       const added = payloads.map((payload) => ({
         name: job,
@@ -264,22 +231,159 @@ const openStoring = (
   };
 };
 
-const openAdding = (storing: Storing, local: LocalRuns): Pick<Queues, 'add' | 'addMany'> => ({
-  add: async (job, payload, { delay_ms = 0 } = {}) =>
-    spanned({ kind: 'producer', name: `add ${job}` }, async (span) => {
-      const traceparent = span?.traceparent;
-      const run = { job, payload, delay_ms, id: null, traceparent };
-      if (!local.take(run)) await storing.addRun(run);
-    }),
-  addMany: async (job, payloads) => {
-    const isLeft = (payload: JobPayload): boolean =>
-      !local.take({ job, payload, delay_ms: 0, id: idOf(job, payload) });
-    await storing.addOnce(job, payloads.filter(isLeft));
-  },
-});
-
 /** The same job and payload have the same id. */
 const idOf = (job: string, payload: JobPayload): string => {
   const sorted = JSON.stringify(Object.entries(payload).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   return `${job}-${createHash('sha256').update(sorted).digest('base64url')}`;
+};
+
+/** BullMQ's worker, but one whose store refuses asks again after a pause, not at once. */
+class PausingWorker extends Worker<JobPayload, void, string, IQueueBackend> {
+  protected override async moveToActive(
+    token: string,
+    name?: string,
+  ): Promise<QueuedJob<JobPayload, void>> {
+    try {
+      return await super.moveToActive(token, name);
+    } catch (error) {
+      await delay(retryWhenLost_ms);
+      throw error;
+    }
+  }
+}
+
+/** Connects, and then takes the jobs of one queue. */
+const startWorker = async (
+  queue: QueueName,
+  jobs: readonly Job[],
+  { log, concurrency, lock_ms = lockDefault_ms }: QueuesOptions,
+  { factory }: QueueStore,
+  outage: Outage,
+): Promise<PausingWorker> => {
+  const run = runnerOf(jobs, log);
+  const worker = new PausingWorker(
+    queue,
+    async (queued, token) => settle(await run(queued), queued, token),
+    {
+      connection: {},
+      concurrency: concurrency?.[queue] ?? concurrencyDefault[queue],
+      lockDuration: lock_ms,
+      stalledInterval: lock_ms / 2,
+      maxStalledCount: stalls_max,
+      runRetryDelay: retryWhenLost_ms,
+      autorun: false,
+    },
+    factory,
+  );
+  worker.on('active', outage.ended).on('error', (error) => {
+    if (isAboutOneJob(error))
+      log.warn({ queue, err: error }, 'the end of a run was not stored; the job may run again');
+    else outage.began(error);
+  });
+  await worker.waitUntilReady();
+  worker.run().catch(outage.began);
+  return worker;
+};
+
+/**
+ * BullMQ's own refusals carry a negative number as code: a lock that ran out, a job that is gone.
+ */
+const isAboutOneJob = (error: Error): boolean =>
+  ('code' in error && typeof error.code === 'number') ||
+  error.message.startsWith('could not renew lock');
+
+/**
+ * Takes no more jobs and waits for those that run; false when `deadline` came first. The locks of
+ * what still runs then run out, and others take it.
+ */
+const drain = async (
+  worker: Worker<JobPayload, void, string, IQueueBackend>,
+  deadline: Promise<false>,
+): Promise<boolean> => {
+  const isDrained = await Promise.race([worker.pause().then(() => true), deadline]);
+  await Promise.race([worker.close(true), delay(close_max_ms, undefined, { ref: false })]);
+  return isDrained;
+};
+
+const runnerOf = (
+  jobs: readonly Job[],
+  log: Logger,
+): ((queued: QueuedJob<JobPayload, void>) => Promise<RunOutcome>) => {
+  const byName = new Map(jobs.map((job) => [job.name, job]));
+  const turnsNow = new Set<string>();
+  return async ({ name, data, opts, repeatJobKey }) => {
+    const job = byName.get(name);
+    if (!job) {
+      // A newer version may have added it and may work it; this process does not know how.
+      log.warn({ job: name }, 'a job that this process does not know');
+      return { outcome: 'threw' };
+    }
+    if (!repeatJobKey) {
+      const start = { kind: 'consumer', name: `job ${name}` } as const;
+      return continued(opts.telemetry?.metadata, start, () => runJob(job, data, log));
+    }
+    // A turn that outlasts its interval must not fill the queue with itself.
+    if (turnsNow.has(name)) return { outcome: 'done' };
+    turnsNow.add(name);
+    return runJob(job, null, log).finally(() => turnsNow.delete(name));
+  };
+};
+
+/** Error texts stay in our log: what is thrown at BullMQ is stored beside the job. */
+const settle = async (
+  result: RunOutcome,
+  queued: QueuedJob<JobPayload, void>,
+  token: string | undefined,
+): Promise<void> => {
+  switch (result.outcome) {
+    case 'done':
+      return;
+    case 'retry':
+      await queued.moveToDelayed(Date.now() + result.in_ms, token);
+      throw new DelayedError();
+    case 'give_up':
+      throw new UnrecoverableError('given up');
+    case 'threw':
+      throw new Error('threw');
+  }
+};
+
+interface Schedules {
+  /** Starts every schedule that is not there, or has stopped. Never rejects. */
+  renew(): Promise<void>;
+  close(): void;
+}
+
+/** BullMQ's job schedulers: one for each job with `every_ms`, however many processes work it. */
+const keepSchedules = (queues: StoredQueues, jobs: readonly Job[], outage: Outage): Schedules => {
+  // A running schedule is not updated: BullMQ's PostgreSQL functions do not lock it, and an update
+  // while its turn begins can leave it without a next turn.
+  const isRunning = async (
+    queue: StoredQueue,
+    name: string,
+    every_ms: number,
+  ): Promise<boolean> => {
+    const there = await queue.getJobScheduler(name);
+    if (there?.every !== every_ms) return false;
+    const { next = 0 } = there;
+    return (
+      next > Date.now() - retryWhenLost_ms ||
+      (await queue.getJob(`repeat:${name}:${next}`)) !== undefined
+    );
+  };
+  const renew = async (): Promise<void> => {
+    for (const { name, queue, every_ms } of jobs) {
+      if (every_ms === undefined || (await isRunning(queues[queue], name, every_ms))) continue;
+      // The next turn comes anyway: a run that threw is not tried again before it.
+      const template = { name, opts: { attempts: 1 } };
+      await queues[queue].upsertJobScheduler(name, { every: every_ms }, template);
+    }
+  };
+  let renewing: Promise<void> | null = null;
+  const renewOnce = (): Promise<void> =>
+    (renewing ??= renew()
+      .catch(outage.began)
+      .finally(() => (renewing = null)));
+  const timer = setInterval(() => void renewOnce(), renewSchedules_ms).unref();
+  return { renew: renewOnce, close: () => clearInterval(timer) };
 };

@@ -24,7 +24,36 @@ const slots_ms = 2_000;
  * How often a command is tried while the node of its keys is looked for, or is away: then with
  * pauses of 100 ms.
  */
-const tries = { patient: 16, hasty: 5 } as const;
+const tries = { waiting: 16, failingFast: 5 } as const;
+const hangUp_ms = 200;
+const connectTimeout_ms = 5_000;
+const failFastAnswer_ms = 5_000;
+/** Above the ten seconds that BullMQ's blocking connections may wait for a job. */
+const waitingAnswer_ms = 15_000;
+const reconnect_min_ms = 100;
+const reconnect_max_ms = 2_000;
+const keepAlive_ms = 10_000;
+/** How long a Redis that starts at the same time as we do may take. */
+const start_max_ms = 30_000;
+
+/** For a connection whose commands wait until Redis is back. */
+export const waitForRedis = {
+  connectTimeout: connectTimeout_ms,
+  keepAlive: keepAlive_ms,
+  socketTimeout: waitingAnswer_ms,
+  disconnectTimeout: hangUp_ms,
+  // As BullMQ's manual asks for workers.
+  maxRetriesPerRequest: null,
+  retryStrategy: (attempts: number) => Math.min(attempts * reconnect_min_ms, reconnect_max_ms),
+} satisfies RedisManners;
+
+/** For a connection whose commands fail at once while Redis is away. */
+export const failFast = {
+  ...waitForRedis,
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 1,
+  socketTimeout: failFastAnswer_ms,
+} satisfies RedisManners;
 
 /** How long an end that was ordered may take before it is ordered again. */
 const end_max_ms = 100;
@@ -88,6 +117,9 @@ export const ensureSettled = (client: Cluster): Cluster => {
     if (!reconnect) ending ??= untilEnded().finally(() => (ending = null));
     disconnect(reconnect);
   };
+  // BullMQ's workers make themselves another connection.
+  const duplicate = client.duplicate.bind(client);
+  client.duplicate = (nodes, options) => ensureSettled(duplicate(nodes, options));
   client.connect = async () => {
     // ioredis' own timer, for which the order to end came too late.
     if (ending && client.status === 'reconnecting') throw new Error('it is ending');
@@ -120,8 +152,17 @@ export const connectRedis = (url: string, manners: RedisManners): RedisClient =>
       clusterRetryStrategy: retryStrategy,
       slotsRefreshTimeout: slots_ms,
       slotsRefreshInterval: slots_ms,
-      maxRedirections: enableOfflineQueue ? tries.patient : tries.hasty,
+      maxRedirections: enableOfflineQueue ? tries.waiting : tries.failingFast,
     },
   );
   return ensureSettled(cluster);
+};
+
+/** Waits for a connection. Rejects when Redis does not answer for 30 seconds. */
+export const whenRedisAnswers = async (client: RedisClient): Promise<void> => {
+  const ready = new Promise<true>((resolve) => client.once('ready', () => resolve(true)));
+  const isReady =
+    client.status === 'ready' ||
+    (await Promise.race([ready, delay(start_max_ms, false, { ref: false })]));
+  if (!isReady) throw new Error('Redis does not answer');
 };
