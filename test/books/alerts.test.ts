@@ -9,7 +9,7 @@ import { publishAlerts } from '../../subgraphs/kernel/alerts/jobs.ts';
 import { raiseAlert, type RaisedAlert } from '../../subgraphs/kernel/alerts/raise-alert.ts';
 import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
 import type { Bus, PublishedAlert } from '../../subgraphs/kernel/service/bus.ts';
-import { readMessage, writeMessage } from '../../subgraphs/kernel/queue/bus-message.ts';
+import { readMessage } from '../../subgraphs/kernel/queue/bus.ts';
 import { scopes, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { cabinetUser, openCabinet, operator, type Cabinet } from '../cabinet/cabinet.ts';
 
@@ -150,7 +150,7 @@ describe('the subscription alertRaised', () => {
       return () => void listeners.delete(listener as Received);
     };
     const publish: Bus['publish'] = async (_, message) => {
-      for (const listener of listeners) listener(readMessage('alerts', writeMessage(message)));
+      for (const listener of listeners) listener(readMessage('alerts', JSON.stringify(message)));
     };
     return { listeners, subscribe, publish };
   };

@@ -5,8 +5,7 @@
  * open.
  */
 import { pino } from 'pino';
-import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
-import { readMessage } from '../../subgraphs/kernel/queue/bus-message.ts';
+import { openBus, readMessage } from '../../subgraphs/kernel/queue/bus.ts';
 
 const [, , databaseUrl = '', redisUrl] = process.argv;
 const bus = await openBus({

@@ -3,11 +3,8 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, test, type TestContext } from 'node:test';
-import pg from 'pg';
-import { connectRedis, waitForRedis } from '../../subgraphs/kernel/service/connect-redis.ts';
-import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
-import { readMessage } from '../../subgraphs/kernel/queue/bus-message.ts';
-import { cut, openJoin } from '../../subgraphs/kernel/queue/notification.ts';
+import { openBus, readMessage } from '../../subgraphs/kernel/queue/bus.ts';
+import { openJoin, openParts } from '../../subgraphs/kernel/queue/bus-transports.ts';
 import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
 import type { StreamStretch } from '../../subgraphs/kernel/service/bus.ts';
 import { eventually, patience_ms } from '../support/eventually.ts';
@@ -57,24 +54,6 @@ const startProcess = async (
     received.push(...sequencesOf(readMessage('events', JSON.stringify(stretch)))),
   );
   return { child, received };
-};
-
-/** What is sent to the topic `events`, received by somebody who does not announce himself. */
-const overhear = async (t: TestContext, urls: StoreUrls): Promise<readonly string[]> => {
-  const [channel, received]: [string, string[]] = ['payments_bus_events', []];
-  if (urls.redisUrl) {
-    const redis = connectRedis(urls.redisUrl, waitForRedis);
-    t.after(() => redis.disconnect());
-    await redis.subscribe(channel);
-    redis.on('message', (_channel, text) => received.push(text));
-  } else {
-    const client = new pg.Client({ connectionString: urls.databaseUrl });
-    await client.connect();
-    t.after(() => client.end());
-    await client.query(`listen ${channel}`);
-    client.on('notification', ({ payload = '' }) => received.push(payload));
-  }
-  return received;
 };
 
 const sequencesOf = ({ events }: StreamStretch): string[] => events.map(({ sequence }) => sequence);
@@ -151,34 +130,22 @@ for (const kind of storeKinds) {
       assert.deepEqual(received, ['null', 'm1', 'null']);
     });
 
-    test('events leave a process that is alone once a second, and each of them when another comes', async (t) => {
+    test('streams arrive in the same order everywhere, their own among the others', async (t) => {
       const urls = await stores.fresh();
-      const alone = await open(t, urls);
-      const received: string[] = [];
-      alone.subscribe('events', (message) => received.push(...sequencesOf(message)));
-      const left = await overhear(t, urls);
-      const published = Array.from({ length: 20 }, (_, sequence) => event(sequence));
-      const publishAll = async (): Promise<void> => {
-        for (const one of published) await alone.publish('events', stretch(one));
-      };
-      /** Only once the others would have answered is it alone. */
-      const keepsSome = async (): Promise<boolean> => {
-        const leftBefore = left.length;
-        await publishAll();
-        return left.length > 0 && left.length - leftBefore < published.length;
-      };
-      await eventually(keepsSome, 'a part of them stays here');
-      assert.equal(received.length % published.length, 0);
-      received.length = 0;
-      const { received: there } = await startProcess(t, urls);
-      await eventually(async () => {
-        await alone.publish('events', stretch(event(20)));
-        return there.length > 0;
-      }, 'it is known');
-      await publishAll();
-      const ofPublished = (list: readonly string[]) => list.filter((sequence) => sequence !== '20');
-      await eventually(() => ofPublished(there).length === 20, 'the other has received all');
-      assert.equal(ofPublished(received).length, 20);
+      const buses = await Promise.all([open(t, urls), open(t, urls)]);
+      const received = buses.map((bus) => {
+        const ids: string[] = [];
+        bus.subscribe('streams', ({ streamId }) => ids.push(streamId));
+        return ids;
+      });
+      for (let turn = 0; turn < 20; turn += 1)
+        await Promise.all(
+          buses.map((bus, place) =>
+            bus.publish('streams', { keyId: 'k', streamId: `${turn} ${place}` }),
+          ),
+        );
+      await eventually(() => received.every((ids) => ids.length === 40), 'all have received all');
+      assert.deepEqual(received[0], received[1]);
     });
 
     test('what must be forgotten is forgotten in this process before publish fulfils, and in every process later', async (t) => {
@@ -273,19 +240,16 @@ describe('messages of the bus', () => {
     );
   });
 
-  test('are cut into payloads that PostgreSQL takes and put together again, but not from parts of two', () => {
-    const text = 'x🫘ж'.repeat(9_001);
-    const payloads = cut(text);
+  test('are cut into payloads that PostgreSQL takes and put together again', () => {
+    const [partsOf, text] = [openParts(), 'x🫘ж'.repeat(9_001)];
+    const payloads = partsOf(text);
     assert.ok(
       payloads.length > 3 && payloads.every((payload) => Buffer.byteLength(payload) < 8_000),
     );
+    assert.equal(new Set([...payloads, ...partsOf(text)]).size, payloads.length * 2);
     const join = openJoin();
-    const other = cut(text.toUpperCase());
-    // The first message is cut off in the middle.
-    assert.deepEqual(payloads.slice(0, 3).map(join), [null, null, null]);
-    assert.equal(join(other[1] ?? ''), null);
-    assert.equal(other.map(join).at(-1), text.toUpperCase());
-    assert.equal(join(cut('short')[0] ?? ''), 'short');
+    assert.deepEqual(payloads.map(join), [...payloads.slice(1).map(() => null), text]);
+    assert.equal(join(partsOf('short')[0] ?? ''), 'short');
     assert.equal(join('nonsense'), null);
   });
 });

@@ -4,15 +4,34 @@
  * was not connected is not sent again, and who must not miss anything looks in PostgreSQL.
  */
 import { randomUUID } from 'node:crypto';
-import type { Bus, BusMessages, BusTopic } from '../service/bus.ts';
+import {
+  array,
+  check,
+  custom,
+  digits,
+  type GenericSchema,
+  is,
+  nonEmpty,
+  nullable,
+  object,
+  picklist,
+  pipe,
+  string,
+  transform,
+  unknown,
+} from 'valibot';
+import { alertKinds, type AlertKind } from '../rules/alert.ts';
+import { liveKinds } from '../rules/event.ts';
+import { modes } from '../rules/mode.ts';
+import { changedLists, type Bus, type BusMessages, type BusTopic } from '../service/bus.ts';
+import { fields, readAs } from '../service/read-as.ts';
 import type { Logger } from '../service/tracing/telemetry.ts';
-import { isTopic, readMessage, topicNames, writeMessage } from './bus-message.ts';
-import { openPostgresWire } from './bus-postgres.ts';
-import { openRedisWire } from './bus-redis.ts';
-import type { WireOptions } from './bus-wire.ts';
+import {
+  openPostgresTransport,
+  openRedisTransport,
+  type TransportOptions,
+} from './bus-transports.ts';
 import { watchOutage } from './outage.ts';
-import { openPace } from './pace.ts';
-import { openPeers } from './peers.ts';
 
 export interface BusOptions {
   /** Null: PostgreSQL. It must be reached directly, not through a pooler that shares sessions. */
@@ -30,12 +49,10 @@ type TopicSubscriptions = { readonly [Topic in BusTopic]: TopicSubscription<Topi
 
 /**
  * Opens the bus: fulfils when this process is subscribed to every topic. Messages of one process
- * arrive in the order of `publish`, its own too, each once. Events are received here before they
- * leave the process, even while the bus is away; while no other process is there, one message of a
- * second leaves it. So is received what only says that something must be forgotten, and once more
- * with the others. `publish` never rejects: while the bus is away its
- * messages are dropped, and the log says once that it is lost and once that it is back. Rejects
- * when the other side does not answer for 30 seconds.
+ * arrive in the order of `publish`, each once. This process receives its own at once, even while
+ * the bus is away: from its answer on, a change must hold there. `publish` never rejects: while the
+ * bus is away its messages are dropped, and the log says once that it is lost and once that it is
+ * back. Rejects when the other side does not answer for 30 seconds.
  */
 export const openBus = async ({
   redisUrl,
@@ -43,43 +60,30 @@ export const openBus = async ({
   log,
 }: BusOptions): Promise<Bus & { close(): Promise<void> }> => {
   const subscriptions = openTopicSubscriptions(log);
-  const outage = watchOutage('bus', log, () => void peers.began());
-  const peers = openPeers((text) => send(peersName, text), log);
-  const marking = openMarking();
-  const receive = (channel: string, text: string): void => {
-    const topic = channel.slice(channelPrefix.length);
-    if (topic === peersName) peers.receive(text);
-    else if (isTopic(topic) && !marking.isOwn(text)) subscriptions[topic].receive(text);
-  };
-  const options: WireOptions = {
-    channels: [...topicNames, peersName].map(channelOf),
-    receive,
+  const outage = watchOutage('bus', log);
+  const sender = randomUUID();
+  const options: TransportOptions = {
+    channels: topicNames.map(channelOf),
+    receive: (channel, text) => {
+      const topic = channel.slice(channelPrefix.length);
+      const [from, message] = splitAt(text, text.indexOf(' '));
+      if (isTopic(topic) && from !== sender) subscriptions[topic].receive(message);
+    },
     began: outage.began,
     ended: outage.ended,
   };
-  const wire = await (redisUrl
-    ? openRedisWire(redisUrl, options)
-    : openPostgresWire(databaseUrl, options));
-  const send = async (topic: BusTopic | typeof peersName, text: string): Promise<void> => {
-    try {
-      await wire.send(channelOf(topic), text);
-      outage.ended();
-    } catch (error) {
-      outage.began(error);
-    }
-  };
-  await peers.began();
-  const askElsewhere = atPace(() => send('outbox', 'null'));
+  const transport = await (redisUrl
+    ? openRedisTransport(redisUrl, options)
+    : openPostgresTransport(databaseUrl, options));
   return {
     publish: async (topic, message) => {
       const { listeners, deliver } = subscriptions[topic];
-      if (topic === 'outbox') return listeners.size > 0 ? deliver(message) : askElsewhere();
-      if (topic === 'events') {
-        deliver(message);
-        return peers.needEvents() ? send(topic, marking.mark(writeMessage(message))) : undefined;
-      }
-      if (forgetting.has(topic)) deliver(message);
-      return send(topic, writeMessage(message));
+      const isInOrder = topic === inOrder;
+      if (!isInOrder) deliver(message);
+      // Only the relay listens to this: when it is here, nobody else does.
+      if (topic === 'outbox' && listeners.size > 0) return;
+      const text = `${isInOrder ? '' : sender} ${JSON.stringify(message)}`;
+      await transport.send(channelOf(topic), text).then(outage.ended, outage.began);
     },
     subscribe: (topic, listener) => {
       subscriptions[topic].listeners.add(listener);
@@ -87,23 +91,21 @@ export const openBus = async ({
     },
     close: async () => {
       outage.silence();
-      peers.close();
-      await wire.close();
+      await transport.close();
     },
   };
 };
 
 /**
- * Topics whose messages make caches forget. The process that publishes one receives it at once:
- * from its answer on, a change must hold there, and the next call must not find what was cached
- * before.
+ * Every process receives this topic in the same order, its own messages among the others: of two
+ * streams all must know which is newer.
  */
-const forgetting: ReadonlySet<BusTopic> = new Set<BusTopic>([
-  'keys',
-  'policies',
-  'clocks',
-  'sessions',
-]);
+const inOrder: BusTopic = 'streams';
+
+const splitAt = (text: string, place: number): readonly [string, string] => [
+  text.slice(0, place),
+  text.slice(place + 1),
+];
 
 const openTopicSubscriptions = (log: Logger): TopicSubscriptions => ({
   events: openTopicSubscription('events', log),
@@ -116,33 +118,6 @@ const openTopicSubscriptions = (log: Logger): TopicSubscriptions => ({
   alerts: openTopicSubscription('alerts', log),
   lists: openTopicSubscription('lists', log),
 });
-
-/** Where processes announce themselves. */
-const peersName = 'peers';
-
-/** Messages of this process that it has received before they left. */
-const openMarking = () => {
-  const start = `{"from":"${randomUUID()}",`;
-  return {
-    /** The text of an object, marked; who does not know the mark reads the rest. */
-    mark: (text: string): string => `${start}${text.slice(1)}`,
-    isOwn: (text: string): boolean => text.startsWith(start),
-  };
-};
-
-/** The least time between two of many wake-ups of another process: those of a moment are one. */
-const wakeRest_ms = 5;
-
-/** `wake`, with calls that would follow each other quickly gathered. */
-const atPace = (wake: () => Promise<void>): (() => Promise<void>) => {
-  const pace = openPace(wakeRest_ms);
-  let waiting: Promise<void> | null = null;
-  return () =>
-    (waiting ??= pace().then(() => {
-      waiting = null;
-      return wake();
-    }));
-};
 
 /** Also begins the name after LISTEN. */
 const channelPrefix = 'payments_bus_';
@@ -173,4 +148,93 @@ const openTopicSubscription = <Topic extends BusTopic>(
     }
   };
   return { listeners, deliver, receive };
+};
+
+// Messages as text. What comes in is checked: another process may run another version, or may not
+// be ours at all.
+
+const text = pipe(string(), nonEmpty());
+const number = pipe(string(), digits());
+const mode = picklist(modes);
+/** A message that only wakes. */
+const signal = pipe(
+  unknown(),
+  transform(() => null),
+);
+
+/** A list without the items of a kind that only a newer version knows. */
+const listOf = <Item>(
+  kinds: GenericSchema,
+  item: GenericSchema<unknown, Item>,
+  kindOf: (item: Readonly<Record<string, unknown>>) => unknown = ({ kind }) => kind,
+) =>
+  pipe(
+    array(fields),
+    transform((items): unknown[] => items.filter((one) => is(kinds, kindOf(one)))),
+    array(item),
+  );
+
+const eventKind = picklist(liveKinds);
+const event = object({
+  sequence: number,
+  kind: eventKind,
+  merchantId: text,
+  shopId: text,
+  mode,
+  subjectId: text,
+  at: pipe(
+    text,
+    check((at) => !Number.isNaN(Date.parse(at))),
+  ),
+  payload: fields,
+});
+
+const alertKind = custom<AlertKind>(
+  (kind) => typeof kind === 'string' && Object.hasOwn(alertKinds, kind),
+);
+const alert = object({
+  id: text,
+  kind: alertKind,
+  merchantId: nullable(text),
+  shopId: nullable(text),
+  mode: nullable(mode),
+  subjectId: text,
+  detail: text,
+  raisedAt: text,
+});
+
+const changedList = picklist(changedLists);
+const listChange = object({ list: changedList, merchantId: nullable(text) });
+
+const schemas: {
+  readonly [Topic in BusTopic]: GenericSchema<unknown, BusMessages[Topic]>;
+} = {
+  events: object({
+    behind: number,
+    last: number,
+    events: listOf(eventKind, event),
+  }),
+  outbox: signal,
+  keys: object({ merchantId: text }),
+  policies: signal,
+  clocks: signal,
+  streams: object({ keyId: text, streamId: text }),
+  sessions: object({ sessionId: text }),
+  alerts: listOf(alertKind, alert),
+  lists: listOf(changedList, listChange, ({ list }) => list),
+};
+
+/** The names of all topics. */
+const topicNames: readonly string[] = Object.keys(schemas);
+
+/** Whether a channel is one of the topics. */
+const isTopic = (name: string): name is BusTopic => Object.hasOwn(schemas, name);
+
+/** Reads a message of `topic`; throws when the text is none. */
+export const readMessage = <Topic extends BusTopic>(
+  topic: Topic,
+  written: string,
+): BusMessages[Topic] => {
+  const schema: GenericSchema<unknown, BusMessages[Topic]> = schemas[topic];
+  return readAs(schema, JSON.parse(written), `the topic ${topic}`);
 };
