@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Described } from './described.ts';
 
 /** The part of JSON Schema that the description uses. */
 export interface Schema {
@@ -57,6 +58,8 @@ export interface ContractOperation {
 export interface Contract {
   /** The document as it is served. */
   readonly document: Readonly<Record<string, unknown>>;
+  /** The same, with every reference put in its place. */
+  readonly described: Described;
   readonly operations: ReadonlyMap<string, ContractOperation>;
 }
 
@@ -67,8 +70,9 @@ interface RawOperation {
   readonly responses: Readonly<Record<string, { readonly content?: RawContent }>>;
 }
 type RawContent = Readonly<Record<string, { readonly schema: Schema }>>;
+type RawItem = Readonly<Partial<Record<'get' | 'post', RawOperation>>>;
 interface RawDocument {
-  readonly paths: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post', RawOperation>>>>>;
+  readonly paths: Readonly<Record<string, RawItem>>;
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -125,13 +129,14 @@ export const readContract = (): Contract => {
     readFileSync(join(import.meta.dirname, '../schema/generated/contract.json'), 'utf8'),
   );
   // The cast is safe: a test checks the committed file against the OpenAPI schema.
-  const { paths } = dereference(document) as RawDocument;
-  const operations = Object.entries(paths).flatMap(([path, item]) => [
+  const described = dereference(document) as RawDocument & Described;
+  const operations = Object.entries<RawItem>(described.paths).flatMap(([path, item]) => [
     ...(item.get ? [readOperation(path, 'GET', item.get)] : []),
     ...(item.post ? [readOperation(path, 'POST', item.post)] : []),
   ]);
   return {
     document: document as Contract['document'],
+    described,
     operations: new Map(operations.map((operation) => [operation.operationId, operation])),
   };
 };

@@ -9,7 +9,6 @@ import type { Idempotency } from '../schema/generated/operations.ts';
 import type { KeyPrincipal, Scope } from '../subgraphs/kernel/service/access/principal.ts';
 import { headerValues } from '../gateway/callers/header-values.ts';
 import { asCame } from '../subgraphs/kernel/rules/repeatable.ts';
-import { apiVersion } from '../schema/api-version.ts';
 import { isCompressed, identityOnly } from '../gateway/graphql/raw-body.ts';
 import { timesSent } from './authenticate.ts';
 import { readBody } from './read-body.ts';
@@ -124,15 +123,22 @@ export const bodyScopeOf = ({ bodyScope }: Route, { body }: FastifyRequest): Sco
 export const lacksScope = (scope: Scope): Refusal =>
   refuse('scope_required', `the key lacks the scope ${scope}`);
 
-/** The dates of the API that a request may name: it has one so far. */
-const knownVersions: readonly string[] = [apiVersion];
+/** The dates of the API that a request may name. */
+const versionsOf = ({ operationId, parameters }: ContractOperation): readonly unknown[] => {
+  const known = parameters.find(({ name }) => name === 'X-Api-Version')?.schema.enum;
+  if (!known) throw new Error(`${operationId} does not say which dates of the API it knows`);
+  return known;
+};
 
 /** Refuses another date; null for a known one, and without any. */
-const unknownVersion = (named: readonly string[]): Refusal | null => {
-  const unknown = named.find((date) => !knownVersions.includes(date));
+const unknownVersion = (named: readonly string[], known: readonly unknown[]): Refusal | null => {
+  const unknown = named.find((date) => !known.includes(date));
   if (unknown === undefined) return null;
-  const known = knownVersions.join(', ');
-  return refuse('bad_request', `X-Api-Version: expected one of ${known}, got ${asCame(unknown)}`);
+  const expected = known.join(', ');
+  return refuse(
+    'bad_request',
+    `X-Api-Version: expected one of ${expected}, got ${asCame(unknown)}`,
+  );
 };
 
 /**
@@ -144,10 +150,11 @@ export const compileRequest = (
   operation: ContractOperation,
 ): ((request: FastifyRequest, principal: KeyPrincipal) => AnyRequest | Refusal) => {
   const hasId = route.path.includes('{id}');
+  const versions = versionsOf(operation);
   const query = compileQuery(operation.parameters);
   const body = compileBody(operation.body?.schema ?? null);
   return (request, principal) => {
-    const unknown = unknownVersion(headerValues(request.raw, 'x-api-version'));
+    const unknown = unknownVersion(headerValues(request.raw, 'x-api-version'), versions);
     if (unknown) return unknown;
     const parsed = parsedBody(request, operation);
     if ('code' in parsed && 'message' in parsed) return parsed;

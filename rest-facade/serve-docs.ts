@@ -6,8 +6,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { serveNotes } from './api-notes/serve-notes.ts';
+import { html as markup, markupText } from './checkout/html.ts';
+import type { Described } from './described.ts';
 import { prepareAnswer, sendAnswer, type FixedAnswer } from './fixed-answer.ts';
-import { serveGuides } from './guides/serve-guides.ts';
+import { serveGuides, serveMade, serveOtherPage } from './guides/serve-guides.ts';
+import { postmanCollection } from './postman.ts';
 import type { Contract } from './read-contract.ts';
 import { serveGuide } from './webhook-guide/serve-guide.ts';
 
@@ -46,6 +49,23 @@ const page = `<!doctype html>
 </body>
 </html>
 `;
+
+/** What changed in the API, by its dates. */
+const changesPage = ({ info }: Described): string =>
+  markupText(
+    markup`<h1>Changelog of the API</h1>
+      <p>
+        Every answer names its date in <code>X-Api-Version</code>; a request may name the date it was
+        written for. Additions come without a new date: ignore fields that you do not know.
+      </p>
+      ${info['x-changes'].map(
+        ({ date, changes }) =>
+          markup`<h2 id="${date}">${date}</h2>
+            <ul>
+              ${changes.map((change) => markup`<li>${change}</li>`)}
+            </ul>`,
+      )}`,
+  );
 
 /** The script of the reference, as its plugin serves it. */
 const readReference = async (): Promise<Buffer> => {
@@ -91,7 +111,7 @@ const referencePaths = [
 /** Adds them. The reference is large and seldom looked at: it is loaded at the first look. */
 export const serveDocs = async (
   app: FastifyInstance,
-  { document }: Contract,
+  { document, described }: Contract,
   publicUrl: string,
 ): Promise<void> => {
   const json = { 'content-type': 'application/json; charset=utf-8', 'cache-control': cacheControl };
@@ -104,6 +124,10 @@ export const serveDocs = async (
   );
   await serveGuide(app, cacheControl);
   serveNotes(app, cacheControl);
+  serveOtherPage(app, '/docs/changelog/', () => changesPage(described), cacheControl);
+  serveMade(app, '/docs/postman.json', () =>
+    prepareAnswer(JSON.stringify(postmanCollection(described, publicUrl)), json),
+  );
   serveGuides(app, cacheControl);
   let reference: Promise<ReadonlyMap<string, FixedAnswer>> | null = null;
   for (const path of referencePaths) {

@@ -40,6 +40,7 @@ const menuOf = ({ language, path }: FramedPage, titles: GuideTitles): Html => {
     <ul>
       ${others}
       <li><a href="${openApiPath}">${words.description}</a></li>
+      <li><a href="/docs/postman.json" download>${words.postman}</a></li>
     </ul>
   </nav>`;
 };

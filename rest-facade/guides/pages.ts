@@ -23,5 +23,10 @@ export const guidePath = (language: GuideLanguage, name: GuideName): string =>
   `/docs/${language}/${name}/`;
 
 /** Pages outside the guides, in English only: the reference and its companions. */
-export const otherPages = ['/docs/reference/', '/docs/notes/', '/docs/webhooks/'] as const;
+export const otherPages = [
+  '/docs/reference/',
+  '/docs/notes/',
+  '/docs/webhooks/',
+  '/docs/changelog/',
+] as const;
 export type OtherPage = (typeof otherPages)[number];

@@ -148,7 +148,11 @@ const makeIndex = async (language: GuideLanguage): Promise<string> => {
 };
 
 /** Adds an address, with and without the slash at its end, made at the first look. */
-const serve = (app: FastifyInstance, path: string, make: () => Promise<FixedAnswer>): void => {
+export const serveMade = (
+  app: FastifyInstance,
+  path: string,
+  make: () => Promise<FixedAnswer>,
+): void => {
   let made: Promise<FixedAnswer> | null = null;
   const addresses = path.endsWith('/') ? [path, path.slice(0, -1)] : [path];
   for (const address of addresses)
@@ -162,7 +166,7 @@ export const serveOtherPage = (
   main: () => string | Promise<string>,
   cacheControl: string,
 ): void =>
-  serve(app, path, async () => {
+  serveMade(app, path, async () => {
     const page = {
       language: 'en',
       path,
@@ -217,20 +221,22 @@ export const serveGuides = (app: FastifyInstance, cacheControl: string): void =>
   serveStart(app, cacheControl);
   serveNowhere(app);
   for (const language of guideLanguages) {
-    serve(app, `/docs/${language}/`, async () => prepareAnswer(await makeHome(language), headers));
-    serve(app, `/docs/${language}/search.json`, async () =>
+    serveMade(app, `/docs/${language}/`, async () =>
+      prepareAnswer(await makeHome(language), headers),
+    );
+    serveMade(app, `/docs/${language}/search.json`, async () =>
       prepareAnswer(await makeIndex(language), {
         ...headers,
         'content-type': 'application/json; charset=utf-8',
       }),
     );
     for (const name of guideNames)
-      serve(app, guidePath(language, name), async () =>
+      serveMade(app, guidePath(language, name), async () =>
         prepareAnswer(await makeGuide(language, name), headers),
       );
   }
   for (const [name, paths, type] of assets)
-    serve(app, `/docs/assets/${name}`, () =>
+    serveMade(app, `/docs/assets/${name}`, () =>
       prepareAnswer(
         Buffer.concat(paths.map((path) => readFileSync(new URL(path, import.meta.url)))),
         { 'content-type': type, 'cache-control': cacheControl },

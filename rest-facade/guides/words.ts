@@ -21,6 +21,7 @@ interface Words {
   /** The group of the pages in English alone. */
   readonly reference: string;
   readonly description: string;
+  readonly postman: string;
   readonly groups: Readonly<Record<GuideGroup, string>>;
   readonly pages: Readonly<Record<OtherPage, string>>;
   /** What the script says; it reads them from the page. */
@@ -52,6 +53,7 @@ export const guideWords: Readonly<Record<GuideLanguage, Words>> = {
     answer: 'Answer',
     reference: 'Reference',
     description: 'OpenAPI description',
+    postman: 'Postman collection',
     groups: {
       start: 'Start here',
       payments: 'Payments',
@@ -63,6 +65,7 @@ export const guideWords: Readonly<Record<GuideLanguage, Words>> = {
       '/docs/reference/': 'API reference',
       '/docs/notes/': 'Notes on the API',
       '/docs/webhooks/': 'Verifying webhooks',
+      '/docs/changelog/': 'Changelog of the API',
     },
     script: {
       copy: 'Copy',
@@ -90,6 +93,7 @@ export const guideWords: Readonly<Record<GuideLanguage, Words>> = {
     answer: 'Ответ',
     reference: 'Справочник',
     description: 'Описание OpenAPI',
+    postman: 'Коллекция Postman',
     groups: {
       start: 'Начало',
       payments: 'Платежи',
@@ -101,6 +105,7 @@ export const guideWords: Readonly<Record<GuideLanguage, Words>> = {
       '/docs/reference/': 'Справочник API (англ.)',
       '/docs/notes/': 'Заметки об API (англ.)',
       '/docs/webhooks/': 'Проверка подписи вебхуков (англ.)',
+      '/docs/changelog/': 'История изменений API',
     },
     script: {
       copy: 'Копировать',

@@ -256,3 +256,43 @@ describe('an upgrade to HTTP/2 is an offer that is passed over', () => {
     ]);
   });
 });
+
+test('the Postman collection has each route, and its requests are answered as they stand', async () => {
+  const { item, variable } = JSON.parse(
+    await (await fetch(`${service.rest}/docs/postman.json`)).text(),
+  );
+  const requests: any[] = item.flatMap((folder: any) => folder.item);
+  const { paths } = JSON.parse(
+    await (await fetch(`${service.rest}/v1/public/openapi.json`)).text(),
+  );
+  const routes = Object.values<object>(paths).flatMap((one) => Object.keys(one));
+  assert.equal(requests.length, routes.length);
+  const base: string = variable.find((one: any) => one.key === 'base_url').value;
+  let [created, listed] = [0, 0];
+  for (const { request, response } of requests) {
+    assert.ok(
+      response.some((one: any) => one.code < 300),
+      request.url.raw,
+    );
+    const { method, url, body } = request;
+    // Those of one object have no object here, and the stream does not end.
+    if (url.variable.length > 0 || url.raw.endsWith('/events')) continue;
+    const { status } = await fetch(url.raw.replace('{{base_url}}', base), {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: body?.raw,
+    });
+    // The balance of a new shop is lower than a payout.
+    assert.ok(status < 300 || url.raw.includes('/payouts'), `${method} ${url.raw}: ${status}`);
+    if (method === 'GET') listed += 1;
+    else created += 1;
+  }
+  assert.ok(created >= 5 && listed >= 10, `${created} created, ${listed} read`);
+});
+
+test('the changelog of the API begins with its newest date', async () => {
+  const page = await (await fetch(`${service.rest}/docs/changelog/`)).text();
+  const { info } = JSON.parse(await (await fetch(`${service.rest}/v1/public/openapi.json`)).text());
+  assert.deepEqual(/<h2 id="([^"]+)">/.exec(page)?.[1], info.version);
+  for (const change of info['x-changes'][0].changes) assert.ok(page.includes(change), change);
+});

@@ -137,7 +137,7 @@ describe('the documentation', { skip: noChromium }, () => {
     assertQuiet();
   });
 
-  for (const path of ['/docs/notes', '/docs/webhooks'])
+  for (const path of ['/docs/notes', '/docs/webhooks', '/docs/changelog'])
     test(`${path} is clean for axe and fits`, async () => {
       await page.goto(service.rest + path);
       for (const view of views) await assertClean(view);

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { createConfig, lint } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { examplesOf } from '../../rest-facade/described.ts';
 import { readContract, type Schema } from '../../rest-facade/read-contract.ts';
 
-const file = join(import.meta.dirname, '../../schema/openapi.yaml');
+const file = join(import.meta.dirname, '../../schema/generated/contract.json');
 
 test('the contract is clean under the recommended rules of Redocly', async () => {
   const config = await createConfig({ extends: ['recommended'] });
@@ -157,4 +158,32 @@ test('every answer names the headers of the rate limit', () => {
     }
   }
   assert(seen > 200, `${seen} answers were looked at`);
+});
+
+test('every body, answer and webhook has an example', () => {
+  // The first test of this file holds each to its schema.
+  const { paths, webhooks } = readContract().described;
+  const items = [...Object.values(paths), ...Object.values(webhooks)];
+  const bodies = items
+    .flatMap((item) => Object.values(item))
+    .flatMap(({ operationId, requestBody, responses }) => [
+      { of: `${operationId} body`, content: requestBody?.content ?? {} },
+      ...Object.entries(responses).map(([status, { content = {} }]) => ({
+        of: `${operationId} ${status}`,
+        content,
+      })),
+    ])
+    .flatMap(({ of, content }) =>
+      Object.entries(content).map(([type, one]) => ({
+        of: `${of} ${type}`,
+        seen: examplesOf({ [type]: one }).length,
+      })),
+    );
+  assert.ok(bodies.length > 300, `${bodies.length} bodies were looked at`);
+  assert.deepEqual(
+    bodies.filter(({ seen }) => seen === 0).map(({ of }) => of),
+    [],
+  );
+  for (const [event, { post }] of Object.entries(webhooks))
+    assert.equal((examplesOf(post.requestBody?.content ?? {})[0]?.value as any).event, event);
 });

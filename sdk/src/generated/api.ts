@@ -2801,6 +2801,8 @@ export interface components {
          *     most 300 seconds from the service's.
          */
         Signature: string;
+        /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+        ApiVersion: "2026-05-06";
         /** @description Rows per page. */
         Limit: number;
         /** @description The `next_cursor` of the page before, with the same filters. */
@@ -2980,6 +2982,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -3024,6 +3028,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -3089,6 +3095,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path: {
                 /**
@@ -3138,6 +3146,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path: {
                 /** @description The object's id. An id that is not a UUID is 404. */
@@ -3197,6 +3207,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path: {
                 /** @description The object's id. An id that is not a UUID is 404. */
@@ -3286,6 +3298,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path: {
                 /** @description The object's id. An id that is not a UUID is 404. */
@@ -3398,6 +3412,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path: {
                 /** @description The object's id. An id that is not a UUID is 404. */
@@ -3525,6 +3541,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -3586,6 +3604,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -3628,6 +3648,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path: {
                 /** @description The object's id. An id that is not a UUID is 404. */
@@ -3705,6 +3727,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -3749,6 +3773,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -3817,6 +3843,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -3900,6 +3928,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path: {
                 /** @description The object's id. An id that is not a UUID is 404. */
@@ -3952,6 +3982,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -3994,6 +4026,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -4057,6 +4091,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -4104,6 +4140,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -4157,6 +4195,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -4205,6 +4245,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -4280,6 +4322,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path: {
                 /** @description The object's id. An id that is not a UUID is 404. */
@@ -4326,6 +4370,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path: {
                 /** @description The object's id. An id that is not a UUID is 404. */
@@ -4372,6 +4418,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path: {
                 /** @description The object's id. An id that is not a UUID is 404. */
@@ -4425,6 +4473,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -4473,6 +4523,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -4540,6 +4592,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path: {
                 /** @description The object's id. An id that is not a UUID is 404. */
@@ -4638,6 +4692,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path: {
                 /** @description The object's id. An id that is not a UUID is 404. */
@@ -4696,6 +4752,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -4738,6 +4796,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path: {
                 /**
@@ -4787,6 +4847,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
                 /** @description The id of the last event seen. */
                 "Last-Event-ID"?: string;
             };
@@ -4831,6 +4893,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -4907,6 +4971,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -4951,6 +5017,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -5016,6 +5084,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path: {
                 /** @description The object's id. An id that is not a UUID is 404. */
@@ -5062,6 +5132,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path: {
                 /** @description The object's id. An id that is not a UUID is 404. */
@@ -5138,6 +5210,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path?: never;
             cookie?: never;
@@ -5180,6 +5254,8 @@ export interface operations {
                  *     most 300 seconds from the service's.
                  */
                 "X-PSP-Signature"?: components["parameters"]["Signature"];
+                /** @description The date of the API that the request was written for. One that is not known is 400, with those that are. */
+                "X-Api-Version"?: components["parameters"]["ApiVersion"];
             };
             path: {
                 /**
