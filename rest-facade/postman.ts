@@ -10,10 +10,12 @@ const rawBody = (value: unknown) => ({
   options: { raw: { language: 'json' } },
 });
 
+const exampleText = (example: unknown): string =>
+  example === undefined || typeof example === 'string' ? (example ?? '') : JSON.stringify(example);
+
 const requestOf = (path: string, method: string, operation: DescribedOperation) => {
   const { parameters, requestBody, description = '' } = operation;
   const of = (place: string) => parameters.filter((one) => one.in === place);
-  const example = (one: (typeof parameters)[number]): string => String(one.example ?? '');
   const segments = path
     .slice(1)
     .replaceAll(/\{(\w+)\}/g, ':$1')
@@ -37,13 +39,13 @@ const requestOf = (path: string, method: string, operation: DescribedOperation) 
       path: segments,
       variable: of('path').map((one) => ({
         key: one.name,
-        value: example(one),
+        value: exampleText(one.example),
         description: one.description,
       })),
       // Each is switched on by whoever wants it.
       query: of('query').map((one) => ({
         key: one.name,
-        value: example(one),
+        value: exampleText(one.example),
         description: one.description,
         disabled: true,
       })),

@@ -76,11 +76,10 @@ const fillWebhooks = ({ webhooks, components }: Description, { events }: Example
       created_at: '2026-05-06T12:00:05.000Z',
       data: take(events, event, used),
     };
-    const content = Object.entries(body.content).map(([type, { schema }]) => [
-      type,
-      { schema, example },
-    ]);
-    Object.assign(post, { requestBody: { ...body, content: Object.fromEntries(content) } });
+    const content: Record<string, Content> = {};
+    for (const [type, { schema }] of Object.entries(body.content))
+      content[type] = { schema, example };
+    Object.assign(post, { requestBody: { ...body, content } });
   }
 };
 
