@@ -109,16 +109,24 @@ describe('the guides', { concurrency: true }, () => {
     },
     TypeScript: (reader: Reader, name: string) => runProgram(join(folder, `${name}.mjs`), reader),
   };
-  // A reader follows them from the first to the last with one shop; in short by turns of the two.
-  for (const first of isLong ? [0, 1] : [0])
+  // A reader follows them from the first to the last with one shop. In short each guide is followed
+  // once, by turns of the two ways, and several readers with a shop each do so at the same time.
+  const entries = [...guides].map(([name, guide], index) => ({ name, guide, index }));
+  const readers = isLong
+    ? [0, 1].map((first) => ({ first, read: entries }))
+    : Array.from({ length: 10 }, (_, turn) => ({
+        first: 0,
+        read: entries.filter(({ index }) => index % 10 === turn),
+      }));
+  for (const { first, read } of readers)
     describe(
-      `in the order of the menu on one shop, from way ${first} on`,
+      `in the order of the menu: ${read.map(({ name }) => name).join(', ')}, from way ${first} on`,
       { concurrency: 1 },
       () => {
         let reader: Awaited<ReturnType<typeof openReader>>;
         before(async () => void (reader = await openReader()));
         after(() => reader.close());
-        for (const [index, [name, guide]] of [...guides].entries()) {
+        for (const { name, guide, index } of read) {
           const of = (index + first) % 2 === 0 ? 'curl and psp' : 'TypeScript';
           test(`${name}: ${of}`, () => runs[of](reader, name, guide));
         }
