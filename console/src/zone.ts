@@ -1,6 +1,10 @@
 /** Moments in the time zone that the person has chosen. */
 import { settingsNow } from './settings.ts';
 
+/** The name of the zone. */
+export const zoneName = (): string =>
+  settingsNow().zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** Parts of a moment in a zone as `2026-11-23T20:15`. */

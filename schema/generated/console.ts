@@ -654,7 +654,7 @@ export type RouteMethod =
   | 'card'
   | 'account';
 
-/** What of it the text is. Of a card or a phone the text is the last 4 digits. */
+/** What of it the text is, or its first part. Of a card or a phone the text is the last 4 digits. */
 export type SearchField =
   | 'id'
   | 'public_id'
@@ -663,6 +663,10 @@ export type SearchField =
   | 'rrn'
   | 'card_mask'
   | 'phone_mask'
+  | 'receipt_email'
+  | 'receipt_phone'
+  | 'amount'
+  | 'day'
   | 'event_id'
   | 'request_id';
 
@@ -1496,10 +1500,11 @@ export type PaymentsCountQuery = { payments: { totalCount: { count: number, isEx
 export type SearchQueryVariables = Exact<{
   text: string;
   merchantId?: string | number | null | undefined;
+  timeZone: string;
 }>;
 
 
-export type SearchQuery = { search: Array<{ kind: SearchKind, merchantId: string | null, id: string, at: string, payment: { id: string, publicId: string, merchantId: string, shopId: string, shopName: string, mode: Mode, orderId: string, amount: number, amountRefunded: number, currency: string, method: PaymentMethod, status: PaymentStatus, bankName: string | null, customerCardMask: string | null, customerPhoneMask: string | null, createdAt: string, lateSuccess: boolean } | null, refund: { id: string, paymentId: string, amount: number, status: RefundStatus } | null, payout: { id: string, amount: number, currency: string, status: PayoutStatus, mode: Mode } | null, subscription: { id: string, amount: number, currency: string, status: SubscriptionStatus, mode: Mode, customerRef: string } | null }> };
+export type SearchQuery = { search: Array<{ kind: SearchKind, merchantId: string | null, id: string, at: string, payment: { id: string, publicId: string, merchantId: string, shopId: string, shopName: string, mode: Mode, orderId: string, amount: number, amountRefunded: number, currency: string, method: PaymentMethod, status: PaymentStatus, bankName: string | null, customerCardMask: string | null, customerPhoneMask: string | null, createdAt: string, lateSuccess: boolean, merchant: { id: string, name: string } } | null, refund: { id: string, paymentId: string, amount: number, status: RefundStatus } | null, payout: { id: string, amount: number, currency: string, status: PayoutStatus, mode: Mode } | null, subscription: { id: string, amount: number, currency: string, status: SubscriptionStatus, mode: Mode, customerRef: string } | null }> };
 
 export type PaymentQueryVariables = Exact<{
   merchantId: string | number;
@@ -2220,7 +2225,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = 'cfc453bc768df77c';
+export const operationsVersion = '48f183d682cfb3fb';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2412,7 +2417,7 @@ export const PaymentsCount = typed<PaymentsCountQuery, PaymentsCountQueryVariabl
   "query PaymentsCount($merchantId: ID, $status: [PaymentStatus!], $filter: PaymentFilter) {\n  payments(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    includeTest: true\n    first: 1\n  ) {\n    totalCount {\n      count\n      isExact\n    }\n  }\n}",
 );
 export const Search = typed<SearchQuery, SearchQueryVariables>(
-  "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Search($text: String!, $merchantId: ID) {\n  search(text: $text, merchantId: $merchantId) {\n    kind\n    merchantId\n    id\n    at\n    payment {\n      ...PaymentRow\n    }\n    refund {\n      id\n      paymentId\n      amount\n      status\n    }\n    payout {\n      id\n      amount\n      currency\n      status\n      mode\n    }\n    subscription {\n      id\n      amount\n      currency\n      status\n      mode\n      customerRef\n    }\n  }\n}",
+  "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Search($text: String!, $merchantId: ID, $timeZone: String!) {\n  search(text: $text, merchantId: $merchantId, timeZone: $timeZone) {\n    kind\n    merchantId\n    id\n    at\n    payment {\n      ...PaymentRow\n      merchant {\n        id\n        name\n      }\n    }\n    refund {\n      id\n      paymentId\n      amount\n      status\n    }\n    payout {\n      id\n      amount\n      currency\n      status\n      mode\n    }\n    subscription {\n      id\n      amount\n      currency\n      status\n      mode\n      customerRef\n    }\n  }\n}",
 );
 export const Payment = typed<PaymentQuery, PaymentQueryVariables>(
   "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Payment($merchantId: ID!, $id: ID!) {\n  payment(id: $id, merchantId: $merchantId) {\n    ...PaymentRow\n    merchant {\n      id\n      name\n    }\n    terminalName\n    capture\n    amountCapturable\n    amountCaptured\n    captureBefore\n    rrn\n    returnUrl\n    description\n    capturedAt\n    finalizedAt\n    expiresAt\n    metadata\n    customerCardBrand\n    customerCardHolder\n    customerPayerBank\n    fee\n    feeRateBps\n    net\n    paymentUrl\n    ...PaymentLife\n  }\n}\n\nfragment PaymentLife on Payment {\n  webhookDeliveries {\n    id\n    event\n    eventId\n    url\n    status\n    attempts\n    nextAttemptAt\n    createdAt\n  }\n  receipts {\n    id\n    type\n    status\n    amount\n    currency\n    fiscalStorageNumber\n    fiscalDocumentNumber\n    fiscalAttribute\n    registeredAt\n    failureReason\n    createdAt\n    items {\n      paymentMode\n    }\n  }\n  timeline {\n    __typename\n    at\n    ... on TimelineCreated {\n      by\n      makerId\n      keyPrefix\n    }\n    ... on TimelineStatus {\n      paymentStatus: status\n    }\n    ... on TimelineBankCall {\n      connector\n      call\n      operationId\n      asked: amount\n      currency\n      answer\n      reference\n      failureCode\n      bankCode\n      durationMs\n    }\n    ... on TimelineRefund {\n      refundStatus: status\n      amount\n      refund {\n        id\n        reason\n        failReason\n        createdAt\n        completedAt\n      }\n    }\n    ... on TimelineWebhookAttempt {\n      delivery {\n        id\n        event\n        eventId\n        url\n        status\n      }\n      attempt {\n        number\n        durationMs\n        status\n        error\n        responseHead\n      }\n    }\n    ... on TimelinePosting {\n      posting: entry {\n        id\n        type\n        amount\n        currency\n        description\n      }\n    }\n    ... on TimelineAudit {\n      audit: entry {\n        id\n        actor\n        role\n        action\n        subjectKind\n        subjectId\n        before\n        after\n        requestId\n      }\n    }\n  }\n}",

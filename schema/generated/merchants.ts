@@ -1669,7 +1669,7 @@ export type SearchKind =
   | 'merchant'
   | 'shop';
 
-/** What of it the text is. Of a card or a phone the text is the last 4 digits. */
+/** What of it the text is, or its first part. Of a card or a phone the text is the last 4 digits. */
 export type SearchField =
   | 'id'
   | 'public_id'
@@ -1678,6 +1678,10 @@ export type SearchField =
   | 'rrn'
   | 'card_mask'
   | 'phone_mask'
+  | 'receipt_email'
+  | 'receipt_phone'
+  | 'amount'
+  | 'day'
   | 'event_id'
   | 'request_id';
 
@@ -1856,9 +1860,10 @@ export type Query = {
    */
   totals: Totals;
   /**
-   * Finds what a text names, newest first, at most 50 results: an id of anything, `evt_...`, a payment's public id, order id, customer or rrn, the `X-Request-Id`
-   * of an audited call, or the last 4 digits of a card or a phone among the newest 20,000 payments. Exact, except for surrounding spaces. For people; of all
-   * merchants for an operator who names none.
+   * Whatever a text names, newest first, at most 50 things: an id of anything, `evt_...`, the `X-Request-Id` of an audited call, a customer of a token, or payments.
+   * A payment is found by its public id, order id or its beginning, customer, rrn, a phone or e-mail address of its receipts, and by the last 4 digits of card or
+   * phone, amount and day, these three among the newest 20,000 payments and those of the day. Of several in one text, in any order, all must be true; words of
+   * letters alone are left out when nothing is found with them. For people; of all merchants for an operator who names none.
    */
   search: Array<SearchHit>;
   /** The caller and what they may do. For people. */
@@ -1977,6 +1982,7 @@ export type QuerytotalsArgs = {
 export type QuerysearchArgs = {
   text: Scalars['String']['input'];
   merchantId: InputMaybe<Scalars['ID']['input']>;
+  timeZone?: Scalars['String']['input'];
 };
 
 
@@ -4614,7 +4620,7 @@ export type BankHealthResolvers<ContextType = SubgraphContext, ParentType extend
 
 export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
   totals?: Resolver<ResolversTypes['Totals'], ParentType, ContextType, RequireFields<QuerytotalsArgs, 'currency' | 'of' | 'from' | 'to' | 'timeZone'>>;
-  search?: Resolver<Array<ResolversTypes['SearchHit']>, ParentType, ContextType, RequireFields<QuerysearchArgs, 'text'>>;
+  search?: Resolver<Array<ResolversTypes['SearchHit']>, ParentType, ContextType, RequireFields<QuerysearchArgs, 'text' | 'timeZone'>>;
   viewer?: Resolver<ResolversTypes['Viewer'], ParentType, ContextType>;
   merchant?: Resolver<Maybe<ResolversTypes['Merchant']>, ParentType, ContextType, RequireFields<QuerymerchantArgs, 'id'>>;
   merchants?: Resolver<ResolversTypes['MerchantConnection'], ParentType, ContextType, Partial<QuerymerchantsArgs>>;

@@ -118,7 +118,12 @@ export const PaymentEntity = defineEntity({
       where: "status = 'processing'",
     },
     { name: 'payment_public', properties: ['publicId'] },
-    { name: 'payment_order', properties: ['merchantId', 'orderId'] },
+    // Also finds by the beginning.
+    {
+      name: 'payment_order',
+      properties: ['merchantId', 'orderId'],
+      expression: 'create index payment_order on payment (merchant_id, order_id text_pattern_ops)',
+    },
     {
       name: 'payment_of_customer',
       properties: ['merchantId', 'customerId', 'createdAt', 'id'],

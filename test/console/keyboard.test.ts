@@ -36,6 +36,27 @@ const typeTo = (page: Page, letters: string, isChosen: () => Promise<boolean>): 
   }, `the choice ${letters}`);
 
 describe('by Tab and Enter', { skip: noChromium }, () => {
+  test('the palette finds a payment by what its buyer says, and says which of several it is', async () => {
+    const merchant = await makeMerchant(service);
+    for (const amount of [349_000, 349_100])
+      await merchant.call('POST', '/payments', { amount, order_id: '48812-a', method: 'cards' });
+    const cookie = await makeSession(service, 'support', null);
+    const { page, complaints } = await openConsole(service.rest, cookie, { language: 'ru-RU' });
+    await page.goto(`${service.rest}/console/?mode=test&merchant=${merchant.id}`);
+    await page.getByRole('heading', { name: 'Главная' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').getByRole('combobox').fill('заказ № 48812, 3 490,00');
+    const hit = page.getByRole('option').filter({ hasText: '48812-a' });
+    await hit.getByText(/3\s490,00\s₽/).waitFor();
+    assert.equal(await hit.count(), 1);
+    const { name } = (await askGraph(service, `{ merchant(id: "${merchant.id}") { name } }`))
+      .merchant;
+    await hit.getByText(new RegExp(`\\d\\d:\\d\\d · Карт.* · .* · ${name} · P-\\d+`)).waitFor();
+    await hit.click();
+    await page.getByRole('dialog', { name: /Платёж/ }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
   test('the palette leads to a refund and to a payout by their ids', async () => {
     const merchant = await makeMerchant(service);
     const { body } = await merchant.call('POST', '/payments', {

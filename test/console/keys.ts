@@ -31,11 +31,11 @@ export const typeInto = async (page: Page, target: Locator, text: string): Promi
 /** Goes by Ctrl-K to what a text names, once this option is the first. */
 export const goTo = async (page: Page, text: string, first: RegExp): Promise<void> => {
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox', { name: /Id, number/ }).waitFor();
+  await page.getByRole('combobox', { name: /Order, amount/ }).waitFor();
   await page.keyboard.type(text);
   await page.locator('#found-0', { hasText: first }).waitFor();
   await page.keyboard.press('Enter');
-  await page.getByRole('combobox', { name: /Id, number/ }).waitFor({ state: 'detached' });
+  await page.getByRole('combobox', { name: /Order, amount/ }).waitFor({ state: 'detached' });
 };
 
 /** Closes the dialog that is on top. */

@@ -159,7 +159,7 @@ describe('by the keyboard alone', { skip: noChromium }, () => {
       [subscription.body.subscription.id, '/subscriptions', 'Subscription'],
     ] as const) {
       await page.keyboard.press('Control+k');
-      await page.getByRole('combobox', { name: /Id, number/ }).waitFor();
+      await page.getByRole('combobox', { name: /Order, amount/ }).waitFor();
       await page.keyboard.type(id);
       await page.getByRole('option').first().waitFor();
       await page.keyboard.press('Enter');
@@ -180,7 +180,7 @@ describe('by the keyboard alone', { skip: noChromium }, () => {
     await page.getByRole('heading', { name: 'Home' }).waitFor();
     const { keyboard } = page;
     await keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: /Id, number/ }).waitFor();
+    await page.getByRole('combobox', { name: /Order, amount/ }).waitFor();
     await keyboard.type(payment.id);
     await page.getByRole('option', { name: /order-of-the-keys/ }).waitFor();
     await keyboard.press('Enter');

@@ -108,11 +108,10 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
   "an operator's search, a page at most": [
     'payout.search_id',
     'payout.search_id_backwards',
-    'search.digits_of_all',
     'search.event',
-    'search.public_id',
+    'search.payments_of_all',
     'search.request',
-    'search.text',
+    'search.token',
   ],
   "an operator's search by an id, a page at most": ['search.id'],
   'the stream is in the order of all numbers, a page at most': ['event.by_sequence'],

@@ -19,8 +19,13 @@ before(async () => {
   const { pool } = harness.database;
   own = await plant(pool, 'own', { merchant: randomUUID(), shop: randomUUID() });
   other = await plant(pool, 'other', { merchant: randomUUID(), shop: randomUUID() });
-  await pool.query(masks, [own.id('merchant'), '4821', '7733']);
-  await pool.query(masks, [other.id('merchant'), '4821', '9911']);
+  await pool.query(masks, [own.id('merchant'), '4821', '77-33']);
+  await pool.query(masks, [other.id('merchant'), '4821', '99-11']);
+  await pool.query(
+    `with of as (update payment set amount = 349000, amount_refunded = 0, fee = 0, created_at = '2026-03-05T09:00:00Z' where merchant_id = $1 returning id)
+     update receipt set payment_id = of.id, customer_shown = '{"email": "i***@own.example", "phone": "+7 *** ***-45-67"}' from of where merchant_id = $1`,
+    [own.id('merchant')],
+  );
 });
 after(() => harness?.close());
 
@@ -80,6 +85,19 @@ const things = (): Readonly<Record<string, readonly [text: string, found: readon
   'an rrn': ['own-payment-rrn', ['payment by rrn']],
   'a request': ['own-audit_entry-request_id', ['audit_entry by request_id']],
   'a phone': ['*7733', ['payment by phone_mask']],
+  'the beginning of an order': ['№ own-payment-ord', ['payment by order_id']],
+  'a spoken card, an amount and a day': [
+    '5 марта, 3 490,00 руб. по карте *4821 ',
+    ['payment by day'],
+  ],
+  'an order and an amount in a sentence': [
+    'где деньги за заказ #own-payment-order_id на 3490 ₽?',
+    ['payment by order_id'],
+  ],
+  'digits and an amount': ['4821 3490', ['payment by card_mask']],
+  'an e-mail of a receipt': ['Ivanov@own.example', ['payment by receipt_email']],
+  'a phone of a receipt and an amount': ['8 (916) 123-45-67 3490', ['payment by receipt_phone']],
+  'a whole phone of the payer': ['+7 999 111 77 33', ['payment by phone_mask']],
 });
 
 describe('what is found by a text', () => {
@@ -101,6 +119,13 @@ describe('what is found by a text', () => {
     'an rrn',
     'a request',
     'a phone',
+    'the beginning of an order',
+    'a spoken card, an amount and a day',
+    'an order and an amount in a sentence',
+    'digits and an amount',
+    'an e-mail of a receipt',
+    'a phone of a receipt and an amount',
+    'a whole phone of the payer',
   ])
     test(`${what}: by an operator and by its own cabinet user, by no other's`, async () => {
       const [text, found] = things()[what] ?? assert.fail(what);
@@ -127,6 +152,11 @@ describe('what is found by a text', () => {
       'payment by public_id',
       'payment by public_id',
     ]);
+  });
+
+  test('what is not true of it all finds nothing', async () => {
+    for (const text of ['4821 3491', '*4822 3490', '6 марта 3490', 'own-payment-order_id 12,50'])
+      assert.deepEqual(await search(person(own.id('merchant')), text), [], text);
   });
 
   test('what is written with ё or е, composed or not, is found as it is typed', async () => {

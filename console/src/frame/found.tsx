@@ -2,8 +2,10 @@
 import type { SearchQuery } from '../../../schema/generated/console.ts';
 import type { Search } from '../address.ts';
 import { money } from '../amounts.ts';
-import { shortId } from '../format.ts';
+import { plainMoment, shortId } from '../format.ts';
 import { Status, tones } from '../parts/status.tsx';
+import { methodText } from '../payments/method.tsx';
+import { useViewer } from '../viewer.tsx';
 import { useWords } from '../words/words.ts';
 import type { Section } from './sections.tsx';
 
@@ -108,12 +110,17 @@ export const placeOf = (one: FoundObject): Search => {
 
 const PaymentText = ({ payment }: { readonly payment: Payment }) => {
   const words = useWords();
+  const isOfMerchant = useViewer().merchantId !== null;
+  const { shopName, merchant } = payment;
   return (
     <>
       <span>{money(payment.amount, payment.currency, words.locale)}</span>
       <span>{payment.orderId}</span>
-      <span className="quiet mono">{payment.publicId}</span>
       <Status tone={tones[payment.status]}>{words.payment.statuses[payment.status]}</Status>
+      <span className="quiet found-facts">
+        {plainMoment(payment.createdAt, words.locale)} · {methodText(payment, words)} · {shopName}
+        {!isOfMerchant && ` · ${merchant.name}`} · <span className="mono">{payment.publicId}</span>
+      </span>
     </>
   );
 };

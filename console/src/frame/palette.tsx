@@ -6,6 +6,7 @@ import { Search } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { Modal } from '../parts/modal.tsx';
 import { useWords } from '../words/words.ts';
+import { zoneName } from '../zone.ts';
 import { FoundText, objectsIn, placeOf, sectionOf, type Found } from './found.tsx';
 import { pathOf, type Section } from './sections.tsx';
 
@@ -28,7 +29,7 @@ const useFound = (text: string) => {
   const rested = useRested(text.trim());
   const [{ data, fetching }] = useQuery({
     query: Search,
-    variables: { text: rested, merchantId },
+    variables: { text: rested, merchantId, timeZone: zoneName() },
     pause: rested.length < 3,
   });
   const names = Object.entries(words.sections) as [Section, string][];
@@ -101,7 +102,7 @@ export const Palette = ({ close }: { readonly close: () => void }) => {
         ))}
       </ul>
       <p className="quiet" role="status">
-        {found.length === 0 && !fetching && `${words.searchEmpty} ${words.searchWhole}`}
+        {found.length === 0 && !fetching && `${words.searchEmpty} ${words.searchWays}`}
       </p>
     </Modal>
   );

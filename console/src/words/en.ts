@@ -34,9 +34,10 @@ export const en = {
   allMerchants: 'All merchants',
   merchant: 'Merchant',
   search: 'Search',
-  searchHint: 'Id, number, order, customer, RRN, request, last 4 digits',
-  searchEmpty: 'Nothing has this id, number, order or customer.',
-  searchWhole: 'Whole values are found, not parts of them.',
+  searchHint: 'Order, amount, card or phone, e-mail, date, number, RRN, id',
+  searchEmpty: 'Nothing is found.',
+  searchWays:
+    'Several at once narrow it down, in any order: “48812 3490 *3673”. Of an order number its beginning is enough; the rest is found whole.',
   goTo: 'Go to',
   live: {
     open: 'Live',

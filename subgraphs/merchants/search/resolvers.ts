@@ -13,6 +13,15 @@ const entity =
   ({ kind, merchantId, id }: Found) =>
     kinds.includes(kind) ? { merchantId, id } : null;
 
+/** A search is never refused: in a zone that there is not, days are those of UTC. */
+const knownZone = (timeZone: string): string => {
+  try {
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(timeZone).timeZoneId;
+  } catch {
+    return 'UTC';
+  }
+};
+
 /** The query; a cabinet user searches its own merchant alone. */
 export const searchQueries = ({
   database: { pool },
@@ -20,11 +29,14 @@ export const searchQueries = ({
   readonly database: Pick<Database, 'pool'>;
 }) =>
   ({
-    search: async (_, { text, merchantId: named }, { principal }) => {
+    search: async (_, { text, merchantId: named, timeZone }, { principal }) => {
       const isEverybody = principal.kind === 'operator' && principal.merchantId === null && !named;
       const merchantId = isEverybody ? null : merchantOf(principal, named);
       return merchantId === null || isUuid(merchantId)
-        ? searchAnything(pool, merchantId, text)
+        ? searchAnything(pool, merchantId, text, {
+            now: Temporal.Now.instant(),
+            timeZone: knownZone(timeZone),
+          })
         : [];
     },
   }) satisfies QueryResolvers;

@@ -6,10 +6,10 @@ import { charactersOf } from '../../kernel/rules/text-mistake.ts';
 import { uuidInAnyCase } from '../../kernel/rules/uuid.ts';
 
 /** The ways in which things are looked for, each a statement of its own. */
-export type SearchWay = 'id' | 'event' | 'public_id' | 'text' | 'request' | 'digits';
+export type SearchWay = 'id' | 'event' | 'token' | 'request';
 
 /** Longer texts name nothing. */
-const searchText_max_chars = 500;
+export const searchText_max_chars = 500;
 
 /** Letters of a text that may each be е or ё in what is looked for: so many at most. */
 const guessed_max = 4;
@@ -45,11 +45,8 @@ export const searchWays = (typed: string): ReadonlyMap<SearchWay, string> => {
   const event = /^evt_(.+)$/i.exec(text)?.[1] ?? '';
   if (uuidInAnyCase.test(text)) ways.set('id', text.toLowerCase());
   if (uuidInAnyCase.test(event)) ways.set('event', event.toLowerCase());
-  if (/^p-\d{1,18}$/i.test(text)) ways.set('public_id', text.toUpperCase());
-  const digits = /^[*\u2022xX +]*(\d{4})$/.exec(text)?.[1];
-  if (digits !== undefined) ways.set('digits', digits);
   // A merchant's own numbers may look like anything, a request id like one of theirs.
-  ways.set('text', text);
+  ways.set('token', text);
   ways.set('request', text);
   return ways;
 };

@@ -1,9 +1,11 @@
 /**
  * Finds whatever a text names, within the caller's reach, by indexes: keys begin with the merchant,
- * so that an id is looked up under each. The last digits of a card or of a phone, which have no
- * index, are looked for among the newest payments alone.
+ * so that an id is looked up under each. Payments are found by all that `payment-terms` reads in the text.
+ * What of them has no index is looked for among the newest payments, and those of the day that the
+ * text names.
  */
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import { hasTalk, readingsOf, type Reading, type Typed } from './payment-terms.ts';
 import { searchWays, spellings, type SearchWay } from './rules.ts';
 
 /** What can be found. */
@@ -29,6 +31,10 @@ type FoundBy =
   | 'rrn'
   | 'card_mask'
   | 'phone_mask'
+  | 'receipt_email'
+  | 'receipt_phone'
+  | 'amount'
+  | 'day'
   | 'event_id'
   | 'request_id';
 
@@ -46,8 +52,10 @@ export interface Found {
 /** Things found at most, and of each kind by each field. */
 const found_max = 50;
 const ofOneKind_max = 20;
-/** Payments that are looked at for the last digits of a card or of a phone, in each mode. */
+/** Payments that are looked at for what has no index, in each mode: the newest, and those of a day. */
 const looked_max_payments = 10_000;
+/** Payments that are looked at for each term that has one. */
+const ofOneTerm_max = 200;
 
 const merchants = '(select id from merchant where $1::uuid is null or merchant.id = $1) as reached';
 
@@ -77,32 +85,82 @@ const byId = (kind: FoundKind, paymentId?: string): string =>
 const ofMerchant = `select 'merchant' as kind, 'id' as by, id as "merchantId", id, null::uuid as "paymentId", created_at as at
   from merchant where id = $2::uuid and ($1::uuid is null or id = $1)`;
 
-const seen = 'merchant_id, id, created_at, customer_card_mask, customer_phone_mask';
+const seen =
+  'merchant_id, id, created_at, customer_card_mask, customer_phone_mask, order_id, customer_id, rrn, public_id, amount';
 const inOrder = 'order by payment.created_at desc, payment.id desc limit';
+const inSpan = 'payment.created_at >= span.since and payment.created_at < span.until';
 
-/** SQL: the newest payments of all merchants, as the part `looked` of a statement. */
-const newestOfAll = `live as materialized (select ${seen} from payment where payment.mode = 'live' ${inOrder} ${looked_max_payments}),
-    test as materialized (select ${seen} from payment where payment.mode = 'test' ${inOrder} ${looked_max_payments}),
-    looked as materialized (select * from live union all select * from test)`;
+/** SQL: all days, unless every reading can do without, and the days that the text names. */
+const spans = `span as materialized (
+    select '-infinity'::timestamptz as since, 'infinity'::timestamptz as until where $3::boolean
+    union select since, until from term where since is not null)`;
+const modes = `(values ('live'), ('test')) as m(mode)`;
+
+/** SQL: the newest payments of each span of all merchants, as the part `looked` of a statement. */
+const newestOfAll = `looked as materialized (select p.* from span cross join ${modes} cross join lateral (
+    select ${seen} from payment where payment.mode = m.mode and ${inSpan} ${inOrder} ${looked_max_payments}) p where $1::uuid is null)`;
 /** SQL: those of one, which has a range of an index a shop. */
-const newestOfOne = `looked as materialized (select p.* from shop cross join (values ('live'), ('test')) as m(mode) cross join lateral (
-    select ${seen} from payment where merchant_id = $1::uuid and shop_id = shop.id and payment.mode = m.mode
+const newestOfOne = `looked as materialized (select p.* from shop cross join span cross join ${modes} cross join lateral (
+    select ${seen} from payment where merchant_id = $1::uuid and shop_id = shop.id and payment.mode = m.mode and ${inSpan}
     ${inOrder} (select greatest(${ofOneKind_max}, ${looked_max_payments} / greatest(count(*), 1)) from shop where merchant_id = $1::uuid)) p
     where shop.merchant_id = $1::uuid)`;
 
-const endingIn = (by: 'card_mask' | 'phone_mask', text: string) =>
-  `select * from (select 'payment' as kind, '${by}' as by, merchant_id as "merchantId", id, id as "paymentId", created_at as at from looked
-    where right(customer_${by}, 4) = ${text} order by created_at desc limit ${ofOneKind_max}) branch`;
+/** SQL: payments that an index finds by a field of a term; \`of\` is the condition on both. */
+const byTerm = (of: string): string =>
+  `select p.*, null as email, null as phone from ${merchants} cross join term cross join lateral (select ${seen} from payment
+    where merchant_id = reached.id and ${of} limit ${ofOneTerm_max}) p`;
 
-const digitsOf = (name: string, looked: string, text: string): Statement => ({
+/** SQL: payments by what their receipts show of the customer. */
+const byReceipt = (field: 'email' | 'phone'): string =>
+  `select p.*, ${field === 'email' ? 'term.email, null' : 'null, term.phone'} from ${merchants} cross join term cross join lateral (
+    select payment_id from receipt where receipt.merchant_id = reached.id and receipt.customer_shown ->> '${field}' = term.${field}
+    order by created_at desc limit ${ofOneTerm_max}) r cross join lateral (select ${seen} from payment
+    where payment.merchant_id = reached.id and payment.id = r.payment_id) p`;
+
+/** SQL: by bytes, as the index over order ids is in order. */
+const beginsWith = (column: string): string =>
+  `${column} ~>=~ term.prefix and ${column} ~<~ (term.prefix || U&'\\+10FFFF')`;
+
+/** SQL: what of a payment a term is; null: nothing. */
+const fieldOf = `case
+    when c.order_id = any(term.texts) then 'order_id'
+    when c.customer_id = any(term.texts) then 'customer'
+    when c.rrn = any(term.texts) then 'rrn'
+    when c.public_id = term.public_id then 'public_id'
+    when c.email = term.email then 'receipt_email'
+    when c.phone = term.phone then 'receipt_phone'
+    when right(c.customer_card_mask, 4) = term.digits then 'card_mask'
+    when right(replace(c.customer_phone_mask, '-', ''), 4) = term.digits then 'phone_mask'
+    when c.amount = term.amount then 'amount'
+    when ${beginsWith('c.order_id')} then 'order_id'
+    when c.created_at >= term.since and c.created_at < term.until then 'day'
+  end`;
+
+/** $1 merchant, $2 terms of all readings, $3 whether the newest are looked at. */
+const payments = (name: string, looked: string): Statement => ({
   name,
-  text: `with ${looked}
-    ${endingIn('card_mask', text)} union all ${endingIn('phone_mask', text)} order by at desc limit ${found_max}`,
+  text: `with term as materialized (select * from jsonb_to_recordset($2::jsonb) as t(reading int, place int, places int, texts text[], prefix text,
+      public_id text, digits text, amount int8, since timestamptz, until timestamptz, email text, phone text)),
+    ${spans}, ${looked},
+    candidate as (select *, null as email, null as phone from looked
+      union ${byTerm('payment.order_id = any(term.texts)')}
+      union ${byTerm(beginsWith('payment.order_id'))}
+      union ${byTerm('payment.customer_id = any(term.texts)')}
+      union ${byTerm('payment.rrn = any(term.texts)')}
+      union select ${seen}, null, null from payment where public_id = any(array(select public_id from term)) and ($1::uuid is null or merchant_id = $1)
+      union ${byReceipt('email')}
+      union ${byReceipt('phone')}),
+    fitting as (select c.merchant_id, c.id, c.created_at, term.reading, term.place, term.places, ${fieldOf} as by
+      from candidate c cross join term),
+    found as (select merchant_id, id, created_at, reading, min(by) filter (where place = 1) as by from fitting where by is not null
+      group by merchant_id, id, created_at, reading, places having count(distinct place) = places)
+    select 'payment' as kind, min(by) as by, merchant_id as "merchantId", id, id as "paymentId", created_at as at
+      from found group by merchant_id, id, created_at order by created_at desc limit ${ofOneKind_max}`,
 });
-const digitsOfAll = digitsOf('search.digits_of_all', newestOfAll, '$1');
-const digitsOfOne = digitsOf('search.digits_of_one', newestOfOne, '$2');
+const paymentsOfAll = payments('search.payments_of_all', newestOfAll);
+const paymentsOfOne = payments('search.payments_of_one', newestOfOne);
 
-const statements: Readonly<Record<Exclude<SearchWay, 'digits'>, Statement>> = {
+const statements: Readonly<Record<SearchWay, Statement>> = {
   id: statement('id', [
     byId('payment', 't.id'),
     byId('refund', 't.payment_id'),
@@ -122,24 +180,7 @@ const statements: Readonly<Record<Exclude<SearchWay, 'digits'>, Statement>> = {
       paymentId: `case when t.stream_kind like 'payment.%' then t.subject_id end`,
     }),
   ]),
-  public_id: statement('public_id', [
-    `select 'payment' as kind, 'public_id' as by, merchant_id as "merchantId", id, id as "paymentId", created_at as at
-      from payment where public_id = $2 and ($1::uuid is null or merchant_id = $1)`,
-  ]),
-  text: statement('text', [
-    branch({
-      kind: 'payment',
-      by: 'order_id',
-      where: 't.order_id = any($2::text[])',
-      paymentId: 't.id',
-    }),
-    branch({
-      kind: 'payment',
-      by: 'customer',
-      where: 't.customer_id = any($2::text[])',
-      paymentId: 't.id',
-    }),
-    branch({ kind: 'payment', by: 'rrn', where: 't.rrn = any($2::text[])', paymentId: 't.id' }),
+  token: statement('token', [
     branch({
       kind: 'token',
       by: 'customer',
@@ -152,15 +193,46 @@ const statements: Readonly<Record<Exclude<SearchWay, 'digits'>, Statement>> = {
   ]),
 };
 
-const look = (runner: Runner, merchantId: string | null, way: SearchWay, text: string) => {
-  if (way !== 'digits')
-    return run<Found>(runner, statements[way], [
-      merchantId,
-      way === 'text' ? spellings(text) : text,
-    ]);
-  return merchantId === null
-    ? run<Found>(runner, digitsOfAll, [text])
-    : run<Found>(runner, digitsOfOne, [merchantId, text]);
+const look = (runner: Runner, merchantId: string | null, way: SearchWay, text: string) =>
+  run<Found>(runner, statements[way], [merchantId, way === 'token' ? spellings(text) : text]);
+
+/** Whether an index finds what the reading may name. */
+const hasIndex = (reading: Reading): boolean =>
+  reading.some(({ digits, amount, since }) => digits === null && amount === null && since === null);
+
+const lookForPayments = (
+  runner: Runner,
+  merchantId: string | null,
+  readings: readonly Reading[],
+): Promise<Found[]> => {
+  const terms = readings.flatMap((reading, number) =>
+    reading.map(({ publicId, since, until, ...term }, place) => ({
+      ...term,
+      public_id: publicId,
+      since: since?.toString() ?? null,
+      until: until?.toString() ?? null,
+      reading: number,
+      place: place + 1,
+      places: reading.length,
+    })),
+  );
+  if (terms.length === 0) return Promise.resolve([]);
+  const isLooking = readings.some((reading) => !hasIndex(reading));
+  const newest = merchantId === null ? paymentsOfAll : paymentsOfOne;
+  return run<Found>(runner, newest, [merchantId, JSON.stringify(terms), isLooking]);
+};
+
+/** Payments that the text names; when there is none, without those words that may be talk. */
+const findPayments = async (
+  runner: Runner,
+  merchantId: string | null,
+  text: string,
+  typed: Typed,
+): Promise<Found[]> => {
+  const found = await lookForPayments(runner, merchantId, readingsOf(text, typed, 'with'));
+  return found.length > 0 || !hasTalk(text, typed)
+    ? found
+    : lookForPayments(runner, merchantId, readingsOf(text, typed, 'without'));
 };
 
 /**
@@ -171,12 +243,14 @@ export const searchAnything = async (
   runner: Runner,
   merchantId: string | null,
   text: string,
+  typed: Typed,
 ): Promise<Found[]> => {
-  const found: Found[] = [];
   // One after the other: a search takes one connection, whatever the text could be.
+  const found = await findPayments(runner, merchantId, text, typed);
   for (const [way, value] of searchWays(text))
     found.push(...(await look(runner, merchantId, way, value)));
-  return found
+  const each = new Map(found.map((one) => [`${one.kind} ${one.merchantId} ${one.id}`, one]));
+  return [...each.values()]
     .toSorted((one, other) => Temporal.Instant.compare(other.at, one.at))
     .slice(0, found_max);
 };

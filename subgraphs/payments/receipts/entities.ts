@@ -52,6 +52,18 @@ export const ReceiptEntity = defineEntity({
     },
     { name: 'receipt_newest', properties: ['mode', 'status', 'createdAt', 'id'] },
     { name: 'receipt_payment', properties: ['merchantId', 'paymentId', 'createdAt', 'id'] },
+    {
+      name: 'receipt_email',
+      properties: ['merchantId'],
+      expression:
+        "create index receipt_email on receipt (merchant_id, (customer_shown ->> 'email'), created_at) where customer_shown ->> 'email' is not null",
+    },
+    {
+      name: 'receipt_phone',
+      properties: ['merchantId'],
+      expression:
+        "create index receipt_phone on receipt (merchant_id, (customer_shown ->> 'phone'), created_at) where customer_shown ->> 'phone' is not null",
+    },
     { name: 'receipt_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
     {
       name: 'receipt_due_of_merchant',

@@ -92,7 +92,7 @@ create index payment_link_due on payment (expires_at) where status = 'pending';
 create index payment_session_due on payment (processing_until) where status = 'processing';
 create index payment_ask_due on payment (ask_at) where ask_at is not null;
 create index payment_public on payment (public_id);
-create index payment_order on payment (merchant_id, order_id);
+create index payment_order on payment (merchant_id, order_id text_pattern_ops);
 create index payment_of_customer on payment (merchant_id, customer_id, created_at, id)
   where customer_id is not null;
 create index payment_rrn on payment (merchant_id, rrn) where rrn is not null;

@@ -57,6 +57,10 @@ create table receipt (
 create index receipt_registry on receipt (merchant_id, shop_id, mode, created_at, id);
 create index receipt_filter on receipt (merchant_id, shop_id, mode, status, created_at, id);
 create index receipt_payment on receipt (merchant_id, payment_id, created_at, id);
+create index receipt_email on receipt (merchant_id, (customer_shown ->> 'email'), created_at)
+  where customer_shown ->> 'email' is not null;
+create index receipt_phone on receipt (merchant_id, (customer_shown ->> 'phone'), created_at)
+  where customer_shown ->> 'phone' is not null;
 create index receipt_ask_due on receipt (ask_at) where ask_at is not null;
 create index receipt_due_of_merchant on receipt (merchant_id, ask_at) where ask_at is not null;
 create unique index receipt_of_payment on receipt (merchant_id, payment_id, type)
