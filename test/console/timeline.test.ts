@@ -48,6 +48,18 @@ describe("a payment's timeline", { skip: noChromium }, () => {
     await lines.getByText('Webhook payment.succeeded: 200').waitFor();
     await lines.getByText('The page was opened').waitFor();
 
+    // What the buyer is told, in the buyer's own language.
+    const buyer = page.getByRole('region', { name: 'For the buyer' });
+    await buyer.getByText(/is paid: ₽1,250\.00/).waitFor();
+    await buyer.getByLabel("Buyer's language").selectOption('ru');
+    await buyer.getByText(/оплачен: 1\s250,00\s₽/).waitFor();
+    await buyer.getByRole('button', { name: 'Copy' }).click();
+    const told = await page.evaluate<string>('navigator.clipboard.readText()');
+    assert.match(
+      told,
+      /Платить ещё раз не нужно.*\nНомер платежа: P-\d+\nНомер операции для банка \(RRN\): \d+\nБанк: /,
+    );
+
     await page.getByRole('button', { name: /^Bank/ }).click();
     await page.waitForURL(/kinds=bank/);
     assert.deepEqual(

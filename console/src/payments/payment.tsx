@@ -10,6 +10,7 @@ import { Money, Moment } from '../parts/texts.tsx';
 import { useWords } from '../words/words.ts';
 import { PaymentActs } from './acts.tsx';
 import { PaymentFacts } from './facts.tsx';
+import { ForBuyer } from './for-buyer.tsx';
 import { methodText } from './method.tsx';
 import { Timeline } from './timeline.tsx';
 import type { Whole } from './whole.ts';
@@ -125,6 +126,7 @@ export const PaymentView = ({
       <PaymentActs payment={payment} again={again} />
       {payment.lateSuccess && <p className="note">{words.payment.late}</p>}
       <Strip payment={payment} />
+      <ForBuyer payment={payment} />
       <Timeline payment={payment} />
       <PaymentFacts payment={payment} />
     </article>

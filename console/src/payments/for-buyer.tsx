@@ -1,0 +1,102 @@
+/** What to tell the buyer of a payment: what happened, what to do, and what the bank asks for. */
+import { useState } from 'react';
+import { money } from '../amounts.ts';
+import { plainMoment } from '../format.ts';
+import { CopyBlock } from '../parts/texts.tsx';
+import { useSettings, type Settings } from '../settings.ts';
+import { buyerSentences, useBuyerWords, type BuyerSentences } from '../words/buyer.ts';
+import type { Whole } from './whole.ts';
+
+/** The code of the last refusal that a bank gave. */
+const failureOf = ({ timeline }: Whole): string | null =>
+  timeline.reduce<string | null>(
+    (last, one) =>
+      one.__typename === 'TimelineBankCall' && one.failureCode !== null ? one.failureCode : last,
+    null,
+  );
+
+/** What came of the money, after the sentence about the status. */
+const moneyLines = (payment: Whole, sentences: BuyerSentences, refunded: string): string[] => {
+  const { status, amountRefunded, amount, currency, timeline } = payment;
+  const isPart = status === 'succeeded' && amountRefunded > 0;
+  const isOnItsWay = timeline.some(
+    (one) =>
+      one.__typename === 'TimelineRefund' &&
+      one.refund.completedAt === null &&
+      one.refundStatus === 'pending',
+  );
+  const said = (isSaid: boolean, text: string): string[] => (isSaid ? [text] : []);
+  const whole = money(amount, currency, sentences.locale);
+  const told = { amount: whole, refunded, order: '', shop: '', at: '', until: '' };
+  const failure = sentences.failures[failureOf(payment) ?? ''] ?? sentences.otherFailure;
+  return [
+    ...said(status === 'failed', failure),
+    ...said(status === 'failed' || status === 'expired', sentences.notCharged),
+    ...said(isPart, sentences.partlyRefunded(told)),
+    ...said(payment.lateSuccess, sentences.late),
+    ...said(isOnItsWay, sentences.refundUnderWay),
+    ...said(
+      isPart || isOnItsWay || payment.lateSuccess || status === 'refunded',
+      sentences.arrival,
+    ),
+  ];
+};
+
+/** The text that is copied. */
+const textFor = (payment: Whole, language: Settings['language']): string => {
+  const sentences = buyerSentences[language];
+  const { locale } = sentences;
+  const { currency, status, rrn, finalizedAt, captureBefore, receipts } = payment;
+  const refunded = money(payment.amountRefunded, currency, locale);
+  const until = status === 'authorized' ? captureBefore : payment.expiresAt;
+  const told = {
+    amount: money(payment.amount, currency, locale),
+    order: payment.orderId,
+    shop: payment.shopName,
+    at: plainMoment(finalizedAt ?? payment.createdAt, locale),
+    until: plainMoment(until ?? payment.expiresAt, locale),
+    refunded,
+  };
+  const bank = payment.customerPayerBank ?? payment.bankName;
+  const registered = receipts.flatMap(
+    ({ fiscalDocumentNumber, fiscalStorageNumber, fiscalAttribute }) =>
+      fiscalDocumentNumber === null || fiscalStorageNumber === null || fiscalAttribute === null
+        ? []
+        : [sentences.receipt(fiscalDocumentNumber, fiscalStorageNumber, fiscalAttribute)],
+  );
+  return [
+    [sentences.statuses[status](told), ...moneyLines(payment, sentences, refunded)].join(' '),
+    sentences.number(payment.publicId),
+    ...(rrn === null ? [] : [sentences.rrn(rrn)]),
+    ...(bank === null ? [] : [sentences.bank(bank)]),
+    ...registered,
+  ].join('\n');
+};
+
+const languages = ['ru', 'en'] as const;
+
+/** The block. */
+export const ForBuyer = ({ payment }: { readonly payment: Whole }) => {
+  const words = useBuyerWords();
+  const own = useSettings().language;
+  const [chosen, setChosen] = useState<Settings['language']>(own);
+  return (
+    <section className="for-buyer" aria-label={words.title}>
+      <header className="line">
+        <h2>{words.title}</h2>
+        <select
+          aria-label={words.language}
+          value={chosen}
+          onChange={({ target }) => setChosen(target.value === 'en' ? 'en' : 'ru')}
+        >
+          {languages.map((language) => (
+            <option key={language} value={language}>
+              {buyerSentences[language].name}
+            </option>
+          ))}
+        </select>
+      </header>
+      <CopyBlock text={textFor(payment, chosen)} />
+    </section>
+  );
+};
