@@ -24,7 +24,7 @@ export interface Outage {
 const settle_ms = 1_000;
 
 /** PostgreSQL answered that others stood in the way (class 40, with deadlocks): it is there. */
-export const isConflict = (error: unknown): boolean =>
+const isConflict = (error: unknown): boolean =>
   error instanceof Error && (errorCode(error).startsWith('40') || isConflict(error.cause));
 
 /** Watches what is named `what`, and calls `onReturn` each time it is back. */

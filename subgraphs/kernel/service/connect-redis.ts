@@ -80,7 +80,7 @@ interface ClusterInternals {
  * then. One that ended while it was asking for the slots would go on asking, and look as if it had
  * not ended; its process would not end.
  */
-export const ensureSettled = (client: Cluster): Cluster => {
+const ensureSettled = (client: Cluster): Cluster => {
   const disconnect = client.disconnect.bind(client);
   const connect = client.connect.bind(client);
   const refresh = client.refreshSlotsCache.bind(client);
