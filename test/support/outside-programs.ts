@@ -1,6 +1,6 @@
 /**
  * The programs that tests need and npm does not bring: redis-server, HAProxy, PgBouncer, Chromium,
- * an older PostgreSQL, Patroni and etcd. Taken from PATH, else installed where that is possible.
+ * PHP, an older PostgreSQL, Patroni and etcd. Taken from PATH, else installed where that is possible.
  */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
@@ -14,6 +14,7 @@ interface OutsideProgram {
     | 'HAPROXY'
     | 'PGBOUNCER'
     | 'CHROMIUM'
+    | 'PHP'
     | 'OLDER_POSTGRES'
     | 'PATRONI'
     | 'ETCD';
@@ -54,6 +55,12 @@ const programs: readonly OutsideProgram[] = [
     names: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'],
     packages: ['chromium-headless-shell', 'chromium'],
     half: 'the hosted page in a real browser',
+  },
+  {
+    variable: 'PHP',
+    names: ['php'],
+    packages: ['php-cli'],
+    half: 'the copyable files for PHP',
   },
   {
     variable: 'OLDER_POSTGRES',
@@ -129,7 +136,7 @@ const install = (wanted: readonly OutsideProgram[]): void => {
 };
 
 /**
- * Sets REDIS_SERVER, HAPROXY, PGBOUNCER, CHROMIUM, OLDER_POSTGRES, PATRONI and ETCD for the tests,
+ * Sets REDIS_SERVER, HAPROXY, PGBOUNCER, CHROMIUM, PHP, OLDER_POSTGRES, PATRONI and ETCD for the tests,
  * each to a path that exists, and gives what cannot be tested here. With `mayInstall`, root on a
  * Debian installs what is missing. A variable that is set already is left alone. `npm run
  * test:long` needs them all.

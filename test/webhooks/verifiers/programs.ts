@@ -91,7 +91,7 @@ const python: Program = {
 
 const php: Program = {
   language: 'PHP',
-  check: (cases) => run('php', [here('check.php'), guide], cases),
+  check: (cases) => run(process.env['PHP'] ?? '', [here('check.php'), guide], cases),
 };
 
 const go: Program = {
@@ -115,7 +115,7 @@ export const programs: readonly Program[] = [
   typeScript,
   sdk,
   python,
-  ...(isFound('php', '--version') ? [php] : []),
+  ...(process.env['PHP'] ? [php] : []),
   ...(isFound('go', 'version') ? [go] : []),
 ];
 
