@@ -2,7 +2,7 @@
 import { alertJobs } from './kernel/alerts/jobs.ts';
 import { simulatorReport } from './kernel/banks/simulator/settlement-report.ts';
 import { clockJobs, keepClockJob } from './kernel/clock/keep-clocks.ts';
-import { booksJobs } from './kernel/ledger/books/walk-books.ts';
+import { booksJobs } from './kernel/ledger/books/check-books.ts';
 import { totalsJobs } from './kernel/ledger/totals/keep-totals.ts';
 import { retentionJobs } from './kernel/retention/jobs.ts';
 import type { Job } from './kernel/queue/run-job.ts';

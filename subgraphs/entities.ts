@@ -6,7 +6,6 @@ import { kernelEntities } from './kernel/database/entities.ts';
 import { alertsEntities } from './kernel/alerts/entities.ts';
 import { clockEntities } from './kernel/clock/entities.ts';
 import { ledgerEntities } from './kernel/ledger/entities.ts';
-import { booksEntities } from './kernel/ledger/books/entities.ts';
 import { totalsEntities } from './kernel/ledger/totals/entities.ts';
 import { banksEntities } from './kernel/banks/entities.ts';
 import { callsEntities } from './kernel/banks/calls/entities.ts';
@@ -26,7 +25,6 @@ export const entities = [
   ...alertsEntities,
   ...clockEntities,
   ...ledgerEntities,
-  ...booksEntities,
   ...totalsEntities,
   ...banksEntities,
   ...callsEntities,

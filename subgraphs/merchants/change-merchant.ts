@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { forUpdate } from '../kernel/database/orm-connections.ts';
 import type { Database } from '../kernel/database/orm.ts';
+import { BooksCheckEntity } from '../kernel/ledger/entities.ts';
 import type { Bus } from '../kernel/service/bus.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { changeEntities, type Acting, type AuditedAction } from './audit.ts';
@@ -35,15 +36,18 @@ export const createMerchant = async (
     database,
     acting,
     { action: 'merchant.create', merchantId: id, subject: { kind: 'merchant', id } },
-    async (em) =>
-      em.create(MerchantEntity, {
+    async (em) => {
+      const now = acting.now();
+      em.create(BooksCheckEntity, { merchantId: id, checkedAt: now, dueAt: now });
+      return em.create(MerchantEntity, {
         id,
         name,
         liveEnabled: false,
         ratePerSecond: null,
         rateBurst: null,
-        createdAt: acting.now(),
-      }),
+        createdAt: now,
+      });
+    },
   );
 };
 

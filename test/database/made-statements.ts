@@ -59,26 +59,19 @@ const makeNumbering = async (): Promise<void> => {
   numberByShard(openNobody().pool, deliveriesOf);
 };
 
-/** The checks of the books: whole, over a range, and of one row that is in doubt. */
+/** The checks of the books, and the slices that the background reads. */
 const makeChecks = async (): Promise<void> => {
-  const { checkBooks, checkRows } =
+  const { checkBooks, checkTurn } =
     await import('../../subgraphs/kernel/ledger/books/check-books.ts');
-  const { checkNames, walks } = await import('../../subgraphs/kernel/ledger/books/check.ts');
-  const { countRows, rangeEnd } =
-    await import('../../subgraphs/kernel/ledger/books/check-range.ts');
-  const doubt = { merchantId, shopId: id, subjectId: id };
-  const doubts = checkNames.map((name) => [`books.${name}.since.100`, [doubt]]);
-  const apart = checkNames.map((name) => [`books.${name}.since.100.of_merchant`, [doubt]]);
-  const merchants = walks.map((walk) => [`books.merchants_${walk}`, [{ merchantId }]]);
-  const { pool } = openNobody(Object.fromEntries([...doubts, ...apart, ...merchants]));
-  const place = { merchantId, id };
-  await checkBooks({ pool });
-  await checkBooks({ pool }, null, true);
-  for (const walk of walks) {
-    rangeEnd(walk);
-    countRows(walk);
-    await checkRows(pool, walk, { from: place, to: place }, 100);
-    await checkRows(pool, walk, { from: place, to: place }, 100, true);
+  const { steps } = await import('../../subgraphs/kernel/ledger/books/checks.ts');
+  await checkBooks({ pool: openNobody({ 'books.merchants': [{ id: merchantId }] }).pool });
+  const beganAt = Temporal.Now.instant();
+  for (const step of steps) {
+    const at = step === 'hour' ? '-infinity' : id;
+    const turn = { merchantId, step, at, sums: '[]', isDoubted: false, beganAt };
+    const slice = { [`books.slice_${step}`]: [{ at }] };
+    const { pool } = openNobody({ 'books.take': [turn], ...slice });
+    await checkTurn({ ...parts, pool, stopping: new AbortController().signal });
   }
 };
 

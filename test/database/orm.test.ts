@@ -182,6 +182,7 @@ test('statements of the ORM are spans named by table and verb, without what they
     'change',
     'sql begin',
     'sql merchant.insert',
+    'sql books_check.insert',
     'sql audit.insert',
     'sql commit',
   ]);

@@ -2,16 +2,6 @@
  * The statements that read over all merchants: a closed list, each with what makes it so. All are
  * bounded and lock nothing.
  */
-import { checkNames, walks } from '../../subgraphs/kernel/ledger/books/check.ts';
-
-/** The checks of the books, over all of them and over a range; balances from checkpoints. */
-const checks = checkNames.flatMap((name) => [
-  `books.${name}.null`,
-  ...(name === 'balance_adds_up'
-    ? ['books.balance_adds_up.since.100', 'books.balance_adds_up.whole']
-    : [`books.${name}.100`]),
-]);
-
 /** Statements by why they read over all merchants. */
 const byReason: Readonly<Record<string, readonly string[]>> = {
   "the test bank's own report of a day, as an acquirer would have it": [
@@ -62,11 +52,8 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'webhook.due_owners',
     'webhook.failing_owners',
   ],
-  'finds the range of a table that is checked, and its merchants': walks.flatMap((walk) => [
-    `books.range_${walk}`,
-    `books.count_${walk}`,
-    `books.merchants_${walk}`,
-  ]),
+  'the merchants whose books a person has checked': ['books.merchants'],
+  'changes that the totals have not counted, some thousand at most': ['books.uncounted'],
   'finds what is sealed with a former key, a page at most': [
     'reseal.find_bank_account_secret_sealed',
     'reseal.find_shop_previous_webhook_secret_sealed',
@@ -117,7 +104,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
   'the stream is in the order of all numbers, a page at most': ['event.by_sequence'],
   'the stream is in the order of all numbers': ['event.behind', 'event.is_resumable'],
   'a gauge over all merchants': ['books.count_differences', 'money.unsettled', 'webhook.backlog'],
-  'how far the checkpoints of the merchants of some shops go': ['books.proved_from'],
   'the newest of all numbers': ['relay.newest_sequence'],
   'the oldest of the outbox': ['relay.oldest_waiting'],
   'finds what is due, a page at most': ['consumer_retry.due', 'token.pending_oldest'],
@@ -178,7 +164,6 @@ export const overAll: Readonly<Record<string, string>> = Object.fromEntries(
  * the one that runs instead where the tables are spread.
  */
 export const inOneDatabase: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(checks.map((name) => [name, `${name}.of_merchant`])),
   'sweeps.due': 'sweeps.due_check-books_0',
   'balance.fold': 'balance.fold_merchant',
   'totals.count': 'totals.count_of_merchant',

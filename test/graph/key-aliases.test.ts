@@ -33,7 +33,7 @@ before(async () => {
     pool,
     'other-shop',
     { merchant, shop: randomUUID() },
-    beside(['merchant', 'balance_proof']),
+    beside(['merchant', 'books_check']),
   );
   const ofOperations = [
     'payment',

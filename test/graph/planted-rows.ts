@@ -60,6 +60,8 @@ const closed: Readonly<Record<string, unknown>> = {
   'receipt_terms.items': '[]',
   'payment_link.capture': null,
   'consumer_retry.consumer': 'recurring',
+  'posting.from_account': 'suspense',
+  'posting.to_account': 'merchant',
   'counted_fact.kind': 'payment',
   'counted_fact.failure_code': '',
   'hourly_total.kind': 'payment',

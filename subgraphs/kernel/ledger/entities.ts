@@ -6,7 +6,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../database/instant.ts';
 import type { Row } from '../database/statement.ts';
-import type { Account, PostingType } from '../rules/postings.ts';
+import { accounts, type Account, type PostingType } from '../rules/postings.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { SettableMethod } from './rate.ts';
 
@@ -52,6 +52,12 @@ const PostingEntry = defineEntity({
   checks: [
     { name: 'posting_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
     { name: 'posting_accounts', expression: 'from_account <> to_account' },
+    {
+      name: 'posting_known_accounts',
+      expression: ['from_account', 'to_account']
+        .map((column) => `${column} in (${accounts.map((account) => `'${account}'`).join(', ')})`)
+        .join(' and '),
+    },
   ],
 });
 
@@ -97,6 +103,28 @@ const Balance = defineEntity({
   },
 });
 
+/** When the books of a merchant were checked, and how far the check under way is. */
+export const BooksCheckEntity = defineEntity({
+  name: 'BooksCheck',
+  tableName: 'books_check',
+  properties: {
+    merchantId: p.uuid().primary(),
+    /** Everything older has been checked. */
+    checkedAt: p.type(InstantType).$type<Temporal.Instant>(),
+    /** When the check under way began. */
+    beganAt: p.type(InstantType).$type<Temporal.Instant>().nullable(),
+    dueAt: p.type(InstantType).$type<Temporal.Instant>(),
+    step: p.text().default('payment'),
+    at: p.text().default('00000000-0000-0000-0000-000000000000'),
+    sums: p.json<object>().columnType('jsonb').defaultRaw(`'[]'`),
+    isDoubted: p.boolean().default(false),
+  },
+  indexes: [
+    { name: 'books_check_due', properties: ['dueAt'] },
+    { name: 'books_check_oldest', properties: ['checkedAt'] },
+  ],
+});
+
 /**
  * A rate at platform level (no merchant), merchant level (no shop) or shop level; the most specific
  * wins.
@@ -120,4 +148,4 @@ export const RateEntity = defineEntity({
 
 export type Rate = Row<InferEntity<typeof RateEntity>>;
 
-export const ledgerEntities = [PostingEntry, BalanceDelta, Balance, RateEntity];
+export const ledgerEntities = [PostingEntry, BalanceDelta, Balance, BooksCheckEntity, RateEntity];

@@ -1,164 +1,335 @@
 /**
- * Checks the books: all of them at once, for tests and for a person who doubts, or a range of one
- * table, for the walk in the background.
+ * Checks the books: all of a merchant's at once, for tests and for a person who doubts, or the
+ * merchants in turn, in the background. A turn checks some thousand rows, so that a merchant with
+ * very many delays nobody. It is leased: a kill repeats it.
  */
 import type pg from 'pg';
-import { isSpread } from '../../database/spread.ts';
+import { raiseAlert } from '../../alerts/raise-alert.ts';
+import { isPassing, reportSetAside } from '../../alerts/set-aside.ts';
+import { newRowId } from '../../database/new-id.ts';
 import { run, type Runner, type Statement } from '../../database/statement.ts';
-import { isOfTotals, ofMerchant, partsOf, readTotalsPlace, type Part } from './apart.ts';
-import { balancedChecks } from './balanced.ts';
-import { bookedChecks } from './booked.ts';
+import { done, type Job } from '../../queue/run-job.ts';
+import type { Logger } from '../../service/tracing/telemetry.ts';
 import {
-  highestId,
-  lowestId,
-  oneRowOf,
-  rowsOf,
+  checks,
+  steps,
+  sumPostings,
+  type Asked,
   type Check,
   type CheckName,
-  type Difference,
-  type Place,
-  type Range,
-  type Walk,
-} from './check.ts';
-import { forgetCheckpoint, provedFrom } from './checkpoint.ts';
-import { countedChecks } from './counted.ts';
-import { deliveredChecks } from './delivered.ts';
+  type Found,
+  type Step,
+} from './checks.ts';
 
-/** Every check, in no order that matters. */
-const checks: readonly Check[] = [
-  ...bookedChecks,
-  ...balancedChecks,
-  ...deliveredChecks,
-  ...countedChecks,
-];
+/** A fact that the books hold twice and differently. */
+export interface Difference extends Omit<Found, 'countedBy'> {
+  readonly check: CheckName;
+  readonly merchantId: string;
+}
 
-/** Before the first row of any table. */
-export const beginning: Place = { merchantId: lowestId, id: lowestId };
-const end: Place = { merchantId: highestId, id: highestId };
+const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+const lowestId = '00000000-0000-0000-0000-000000000000';
+/** Before the first row of a step, and behind its last. */
+const ends = (step: Step): { readonly first: string; readonly last: string } =>
+  step === 'hour' ? { first: '-infinity', last: 'infinity' } : { first: lowestId, last: highestId };
 
-/** So many differences of one kind in one range are enough to show that something is wrong. */
-const differences_max = 100;
-
-const ask = async (
-  runner: Runner,
-  check: CheckName,
-  statement: Statement,
-  { from, to, isApart }: Part,
-  ...more: readonly unknown[]
-): Promise<Difference[]> => {
-  const counted = isApart && isOfTotals(statement.text) ? await readTotalsPlace(runner) : [];
-  const values = [from.merchantId, from.id, to.merchantId, to.id, differences_max];
-  const asked = isApart ? ofMerchant(statement) : statement;
-  const found = await run<Omit<Difference, 'check'>>(runner, asked, [
-    ...values,
-    ...more,
-    ...counted,
-  ]);
-  return found.map((difference) => ({ check, ...difference }));
+const totalsPlace: Statement = {
+  name: 'books.totals_place',
+  text: `select sequence as offset, exists (select 1 from totals_walk) as "isWalking"
+    from consumer_offset where consumer = 'totals'`,
+};
+/** Changes that are not counted are looked through up to so many: with more, nothing is said. */
+const uncounted_max = 10_000;
+const uncounted: Statement = {
+  name: 'books.uncounted',
+  text: `(select subject_id as id from event where sequence > $1 order by sequence limit ${uncounted_max})
+    union all (select subject_id from event where sequence is null order by position limit ${uncounted_max})
+    union all (select subject_id from consumer_retry where consumer = 'totals' limit ${uncounted_max})`,
 };
 
-const checkWhole = (
-  runner: Runner,
-  { name, walk, text }: Check,
-  part: Part,
-  limit: number | null,
-): Promise<Difference[]> =>
-  ask(runner, name, { name: `books.${name}.${limit}`, text: text(rowsOf(walk, limit)) }, part);
-
-const reported: Statement = {
-  name: 'books.reported',
-  text: `select 1 from alert where merchant_id = $1 and kind = 'books_differ' and subject_id = $2 and resolved_at is null`,
+interface TotalsPlace {
+  readonly offset: bigint;
+  readonly isWalking: boolean;
+}
+const readTotalsPlace = async (runner: Runner): Promise<TotalsPlace> => {
+  const [place] = await run<TotalsPlace>(runner, totalsPlace, []);
+  return place ?? { offset: 0n, isWalking: true };
 };
 
 /**
- * Checks a range from checkpoints; each row that is in doubt is proved from its beginning, in one
- * snapshot, unless its difference is known. Where that proves it right, the checkpoint was wrong,
- * or something has come in before its end after all: it is given up.
+ * Leaves out the facts whose change waits to be counted, or waited when they were read: `before` is
+ * how far the totals were then.
  */
-const checkSince = async (
-  pool: pg.Pool,
-  { name, walk, text }: Check,
-  quick: Statement,
-  part: Part,
-): Promise<Difference[]> => {
-  const { from, to, isApart } = part;
+const withoutUncounted = async (
+  runner: Runner,
+  before: TotalsPlace,
+  found: readonly Found[],
+): Promise<readonly Found[]> => {
+  if (found.length === 0 || before.isWalking) return [];
+  const waiting = await run<{ id: string }>(runner, uncounted, [before.offset]);
+  if (waiting.length >= uncounted_max || (await readTotalsPlace(runner)).isWalking) return [];
+  const ids = new Set(waiting.map(({ id }) => id));
+  return found.filter(({ countedBy = [] }) => !countedBy.some((id) => ids.has(id)));
+};
+
+const isOfTotals = ({ name }: Check): boolean => name.endsWith('_counted');
+
+const ask = async (runner: Runner, check: Check, asked: Asked): Promise<Difference[]> => {
+  const before = isOfTotals(check) ? await readTotalsPlace(runner) : null;
+  const statement = { name: `books.${check.name}`, text: check.text };
+  const found = await run<Found>(runner, statement, check.values(asked));
+  const certain = before ? await withoutUncounted(runner, before, found) : found;
+  return certain.map(({ shopId, mode, subjectId, detail }) => ({
+    check: check.name,
+    merchantId: asked.merchantId,
+    shopId,
+    mode,
+    subjectId,
+    detail,
+  }));
+};
+
+const askStep = async (runner: Runner, step: Step, asked: Asked): Promise<Difference[]> => {
   const found: Difference[] = [];
-  const merchants = [from.merchantId, to.merchantId];
-  const [since] = await run<{ id: string }>(pool, provedFrom, merchants);
-  const doubts = await ask(pool, name, quick, part, since?.id ?? from.id);
-  const rows = new Map<string, Difference>();
-  for (const doubt of doubts) {
-    const subjectId = `${name}:${doubt.subjectId}`;
-    if ((await run(pool, reported, [doubt.merchantId, subjectId])).length === 0)
-      rows.set(doubt.shopId, doubt);
-  }
-  const whole = { name: `books.${name}.whole`, text: text(oneRowOf(walk)) };
-  for (const { merchantId, shopId } of rows.values()) {
-    const row = { merchantId, id: shopId };
-    const differences = await ask(pool, name, whole, { from: row, to: row, isApart });
-    if (differences.length === 0) await forgetCheckpoint(pool, merchantId);
-    found.push(...differences);
-  }
+  for (const check of checks)
+    if (check.step === step) found.push(...(await ask(runner, check, asked)));
   return found;
 };
 
-const checkPartOf = async (
-  pool: pg.Pool,
-  walk: Walk,
-  part: Part,
-  limit: number,
-): Promise<Difference[]> => {
-  const found: Difference[] = [];
-  for (const check of checks) {
-    if (check.walk !== walk) continue;
-    const { name, fromCheckpoint } = check;
-    if (fromCheckpoint) {
-      const text = fromCheckpoint(rowsOf(walk, limit));
-      const quick = { name: `books.${name}.since.${limit}`, text };
-      found.push(...(await checkSince(pool, check, quick, part)));
-    } else found.push(...(await checkWhole(pool, check, part, limit)));
-  }
-  return found;
-};
-
-/**
- * What is wrong with the rows of a table behind `from`, up to and with `to`, of which there are at
- * most `limit`; at most `differences_max` for each check. Each check sees one snapshot. Balances
- * are proved from their checkpoints. `isApart`: merchant by merchant, as where tables are spread.
- */
-export const checkRows = async (
-  pool: pg.Pool,
-  walk: Walk,
-  range: Range,
-  limit: number,
-  isApart?: boolean,
-): Promise<Difference[]> => {
-  const found: Difference[] = [];
-  const part = { ...range, isApart: isApart ?? (await isSpread(pool)) };
-  for (const one of await partsOf(pool, walk, part))
-    found.push(...(await checkPartOf(pool, walk, one, limit)));
-  return found;
+const merchants: Statement = {
+  name: 'books.merchants',
+  text: 'select id from merchant order by id',
 };
 
 /**
  * What is wrong with all the books, or with one merchant's; nothing when they are right. Safe while
  * everything else goes on: a fact and its consequences are one transaction, and each check is one
- * statement, which sees all of it or nothing. It reads every row and trusts no checkpoint: for
- * large books the job walks them in parts.
+ * statement, which sees all of it or nothing. It reads every row: of large books, the background
+ * reads some at a time.
  */
 export const checkBooks = async (
   { pool }: { readonly pool: Runner },
   merchantId: string | null = null,
-  isApart?: boolean,
 ): Promise<Difference[]> => {
-  const range =
-    merchantId === null
-      ? { from: beginning, to: end }
-      : { from: { merchantId, id: lowestId }, to: { merchantId, id: highestId } };
-  const part = { ...range, isApart: isApart ?? (await isSpread(pool)) };
   const found: Difference[] = [];
-  for (const check of checks)
-    for (const one of await partsOf(pool, check.walk, part))
-      found.push(...(await checkWhole(pool, check, one, null)));
+  const all =
+    merchantId === null ? await run<{ id: string }>(pool, merchants, []) : [{ id: merchantId }];
+  for (const { id } of all)
+    for (const step of steps) {
+      const { first: from, last: to } = ends(step);
+      found.push(
+        ...(await askStep(pool, step, { merchantId: id, from, to, limit: null, sums: '[]' })),
+      );
+    }
   return found;
 };
+
+/** Rows of a slice. */
+const slice_rows = 2_000;
+/** A turn that was not ended is taken over after so long. */
+const lease_ms = 600_000;
+/** A merchant whose books were checked rests so long. */
+const rest_ms = 15 * 60_000;
+/** The service checks for a tenth of each second, or without rests while a merchant is so late. */
+const gentle_ms = 100;
+const late_ms = 6 * 3_600_000;
+const hurried_ms = 60_000;
+const hurried_turns = 3;
+/** Postings are summed when so old: nothing comes in before them any more, but for a mistake. */
+const settled_ms = 5 * 60_000;
+
+export interface BooksParts {
+  readonly pool: pg.Pool;
+  readonly now: () => Temporal.Instant;
+  readonly log: Logger;
+  readonly stopping: AbortSignal;
+}
+
+/** How far the check of a merchant is. */
+interface Progress {
+  readonly step: Step;
+  /** The last row that was checked, and of balances the last posting in `sums`. */
+  readonly at: string;
+  readonly sums: string;
+  /** Whether the balances differed from these sums once: a posting may have come in before them. */
+  readonly isDoubted: boolean;
+}
+interface Turn extends Progress {
+  readonly merchantId: string;
+  readonly beganAt: Temporal.Instant;
+}
+
+const take: Statement = {
+  name: 'books.take',
+  text: `update books_check set due_at = $2, began_at = coalesce(began_at, $1) where merchant_id = (
+      select merchant_id from books_check where due_at <= $1 order by due_at limit 1 for update skip locked)
+    returning merchant_id as "merchantId", began_at as "beganAt", step, at, sums::text as sums, is_doubted as "isDoubted"`,
+};
+// Who held the turn for too long finds another lease, and changes nothing.
+const keep: Statement = {
+  name: 'books.keep',
+  text: `update books_check set due_at = $3, step = $4, at = $5, sums = $6::jsonb, is_doubted = $7
+    where merchant_id = $1 and due_at = $2`,
+};
+const end: Statement = {
+  name: 'books.end',
+  text: `update books_check set due_at = $3, step = 'payment', at = '${lowestId}', sums = '[]', is_doubted = false,
+      checked_at = began_at, began_at = null where merchant_id = $1 and due_at = $2`,
+};
+const oldest: Statement = {
+  name: 'books.oldest',
+  text: 'select min(checked_at) as at from books_check',
+};
+
+/** Up to when the books of every merchant have been checked; null without merchants. */
+export const readOldestCheck = async (runner: Runner): Promise<Temporal.Instant | null> => {
+  const [row] = await run<{ at: Temporal.Instant | null }>(runner, oldest, []);
+  return row?.at ?? null;
+};
+
+/** The row that is so many behind another one in the order of ids, or of hours. */
+const sliceEnd = (step: Step): Statement => {
+  const [table, key, type] =
+    step === 'hour' ? ['counted_fact', 'hour', 'timestamptz'] : [step, 'id', 'uuid'];
+  return {
+    name: `books.slice_${step}`,
+    text: `select ${key} as at from ${table} where merchant_id = $1 and ${key} > $2::${type} order by ${key} offset $3 limit 1`,
+  };
+};
+
+const findEnd = async (
+  pool: pg.Pool,
+  { merchantId, step, at }: Turn,
+  rows: number,
+): Promise<string | null> => {
+  if (step === 'balance') return null;
+  const [row] = await run<{ at: string | Temporal.Instant }>(pool, sliceEnd(step), [
+    merchantId,
+    at,
+    rows - 1,
+  ]);
+  const found = row ? String(row.at) : null;
+  const settled = newRowId(Date.now() - settled_ms);
+  return step === 'posting' && found !== null && found > settled ? null : found;
+};
+
+const behind = (turn: Progress): Progress | null => {
+  const step = steps[steps.indexOf(turn.step) + 1];
+  if (!step) return null;
+  // Balances go on from the postings that are summed.
+  return { ...turn, step, at: step === 'balance' ? turn.at : ends(step).first };
+};
+
+/** Raises an alert for each difference, once; gives how many are new. */
+const report = async (
+  { pool, now, log }: BooksParts,
+  differences: readonly Difference[],
+): Promise<void> => {
+  for (const { check, subjectId, ...difference } of differences) {
+    const kind = check.startsWith('event_') ? 'event_without_delivery' : 'books_differ';
+    const alert = { ...difference, kind, subjectId: `${check}:${subjectId}`, at: now() } as const;
+    if (await raiseAlert(pool, alert)) log.error({ check }, 'the books differ');
+  }
+};
+
+/** Checks up to a row, or the rest of the step; gives where the check goes on. */
+const checkSlice = async (
+  parts: BooksParts,
+  turn: Turn,
+  to: string | null,
+  rows: number,
+): Promise<Progress | null> => {
+  const { pool } = parts;
+  const { merchantId, step, at: from, sums } = turn;
+  // Rows that come in between may be more than the slice had.
+  const asked = {
+    merchantId,
+    from,
+    to: to ?? ends(step).last,
+    limit: to === null ? null : 2 * rows,
+    sums,
+  };
+  const found = await askStep(pool, step, asked);
+  if (step === 'balance' && sums !== '[]' && !turn.isDoubted)
+    if (found.some(({ check }) => check === 'balance_adds_up'))
+      return { step: 'posting', at: lowestId, sums: '[]', isDoubted: true };
+  await report(parts, found);
+  if (to === null) return behind(turn);
+  if (step !== 'posting') return { ...turn, at: to };
+  const [row] = await run<{ sums: string }>(pool, sumPostings, [merchantId, from, to, sums]);
+  return { ...turn, at: to, sums: row?.sums ?? sums };
+};
+
+/**
+ * Checks the next slice; gives where the check goes on, null at its end. One that fails is made
+ * smaller until the row that fails is alone, which is reported and passed over.
+ */
+const checkNext = async (
+  parts: BooksParts,
+  turn: Turn,
+  size: number,
+): Promise<{ readonly next: Progress | null; readonly isFull: boolean }> => {
+  const { pool } = parts;
+  const { merchantId, step } = turn;
+  for (let rows = size; ; rows = Math.ceil(rows / 4)) {
+    const to = await findEnd(pool, turn, rows);
+    try {
+      return { next: await checkSlice(parts, turn, to, rows), isFull: to !== null };
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      if (rows > 1 && step !== 'balance') continue;
+      await reportSetAside(
+        pool,
+        'check-books',
+        { merchantId, subjectId: `${step}/${to ?? turn.at}` },
+        error,
+      );
+      return { next: to === null ? behind(turn) : { ...turn, at: to }, isFull: to !== null };
+    }
+  }
+};
+
+/**
+ * Takes the turn of the merchant that waits longest: checks a whole slice, or all that is left of
+ * its books where that is less. False when nobody's turn is due.
+ */
+export const checkTurn = async (parts: BooksParts, rows: number = slice_rows): Promise<boolean> => {
+  const { pool, now } = parts;
+  const lease = now().add({ milliseconds: lease_ms });
+  const [turn] = await run<Turn>(pool, take, [now(), lease]);
+  if (!turn) return false;
+  const { merchantId } = turn;
+  let place: Turn = turn;
+  for (;;) {
+    const { next, isFull } = await checkNext(parts, place, rows);
+    if (!next) {
+      await run(pool, end, [merchantId, lease, now().add({ milliseconds: rest_ms })]);
+      return true;
+    }
+    place = { ...turn, ...next };
+    if (!isFull) continue;
+    const { step, at, sums, isDoubted } = next;
+    await run(pool, keep, [merchantId, lease, now(), step, at, sums, isDoubted]);
+    return true;
+  }
+};
+
+/** The background's part of the books. */
+export const booksJobs = (parts: BooksParts): readonly Job[] => [
+  {
+    name: 'check-books',
+    queue: 'schedules',
+    due: ['exists (select 1 from books_check where due_at <= $1)'],
+    run: async () => {
+      const at = await readOldestCheck(parts.pool);
+      const isLate = at !== null && parts.now().since(at).total('milliseconds') > late_ms;
+      const until = performance.now() + (isLate ? hurried_ms : gentle_ms);
+      const takeTurns = async (): Promise<void> => {
+        while (!parts.stopping.aborted && performance.now() < until)
+          if (!(await checkTurn(parts))) return;
+      };
+      await Promise.all(Array.from({ length: isLate ? hurried_turns : 1 }, takeTurns));
+      return done;
+    },
+  },
+];

@@ -4,8 +4,8 @@ import { watchAlerts } from '../../alerts/count-alerts.ts';
 import type { Database } from '../../database/orm.ts';
 import { run, type Runner, type Statement } from '../../database/statement.ts';
 import { metrics } from '../../service/tracing/telemetry.ts';
-import { checkNames, type CheckName, type Walk } from './check.ts';
-import { BooksAsideEntity, BooksWalkEntity } from './entities.ts';
+import { readOldestCheck } from './check-books.ts';
+import { checkNames, type CheckName } from './checks.ts';
 
 const differences: Statement = {
   name: 'books.count_differences',
@@ -20,25 +20,6 @@ export const countDifferences = async (runner: Runner): Promise<ReadonlyMap<Chec
     ...checkNames.map((check) => [check, 0] as const),
     ...rows.map(({ check, count }) => [check, count] as const),
   ]);
-};
-
-/**
- * Since when everything older is checked, by table: what is still walked of a huge merchant counts
- * from the pass from which it was left.
- */
-export const checkedAt = async (
-  database: Pick<Database, 'fork'>,
-): Promise<readonly (readonly [Walk, Temporal.Instant])[]> => {
-  const em = database.fork();
-  const [walks, left] = [await em.find(BooksWalkEntity, {}), await em.find(BooksAsideEntity, {})];
-  return walks.flatMap(({ name, checkedAt: at }) => {
-    if (!at) return [];
-    const since = left.flatMap((aside) => (aside.name === name ? [aside.passBeganAt] : []));
-    const [oldest = at] = [at, ...since].toSorted((one, other) =>
-      Temporal.Instant.compare(one, other),
-    );
-    return [[name, oldest]];
-  });
 };
 
 /**
@@ -61,34 +42,18 @@ export const watchBooks = (database: Pick<Database, 'pool' | 'fork'>): (() => vo
   });
   const checked = new Gauge({
     name: 'books_checked_at_seconds',
-    help: 'When the last whole pass over a table of the books began that has ended, Unix time, by table.',
-    labelNames: ['walk'],
+    help: 'Up to when the books of every merchant have been checked, Unix time.',
     registers: [],
     async collect() {
-      for (const [walk, at] of await checkedAt(database).catch(() => []))
-        this.set({ walk }, at.epochMilliseconds / 1_000);
+      const at = await readOldestCheck(database.pool).catch(() => null);
+      if (at) this.set(at.epochMilliseconds / 1_000);
     },
   });
-  const pass = new Gauge({
-    name: 'books_pass_seconds',
-    help: 'How long a pass over a table of the books takes at its present rate, by table.',
-    labelNames: ['walk'],
-    registers: [],
-    async collect() {
-      const walks = await database
-        .fork()
-        .find(BooksWalkEntity, {})
-        .catch(() => []);
-      for (const { name, passSeconds } of walks)
-        if (typeof passSeconds === 'number') this.set({ walk: name }, passSeconds);
-    },
-  });
-  for (const gauge of [found, checked, pass]) metrics.registerMetric(gauge);
+  for (const gauge of [found, checked]) metrics.registerMetric(gauge);
   const forgetAlerts = watchAlerts(database);
   return () => {
     forgetAlerts();
     metrics.removeSingleMetric('books_differences');
     metrics.removeSingleMetric('books_checked_at_seconds');
-    metrics.removeSingleMetric('books_pass_seconds');
   };
 };

@@ -58,8 +58,8 @@ const presentOf = (ofMerchant: OfMerchant): string => `
   from named join payout
     on payout.merchant_id = named.merchant_id and payout.id = named.subject_id${ofMerchant('payout')}`;
 
-const key = ['merchant_id', 'shop_id', 'kind', 'id'];
-const rest = ['mode', 'currency', 'hour', 'method', 'bank', 'failure_code', 'status', 'amount'];
+const key = ['merchant_id', 'hour', 'shop_id', 'kind', 'id'];
+const rest = ['mode', 'currency', 'method', 'bank', 'failure_code', 'status', 'amount'];
 const money = ['moved', 'fee'];
 const kept = [...rest, ...money];
 const columnsOf = (row: string, names: readonly string[]): string =>

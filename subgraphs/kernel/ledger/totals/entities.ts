@@ -78,12 +78,12 @@ const CountedFact = defineEntity({
   tableName: 'counted_fact',
   properties: {
     merchantId: p.uuid().primary(),
+    hour: instant().primary(),
     shopId: p.uuid().primary(),
     kind: p.text().$type<CountedKind>().primary(),
     id: p.uuid().primary(),
     mode: p.text().$type<Mode>(),
     currency: p.text(),
-    hour: instant(),
     method: p.text(),
     bank: p.text(),
     failureCode: p.text(),

@@ -41,7 +41,11 @@ create table posting (
   primary key (merchant_id, id),
   constraint posting_source unique (merchant_id, source_kind, source_id, type),
   constraint posting_amount check (amount >= 1 and amount <= 9007199254740991),
-  constraint posting_accounts check (from_account <> to_account)
+  constraint posting_accounts check (from_account <> to_account),
+  constraint posting_known_accounts check (
+    from_account in ('merchant', 'merchant_reserved', 'platform_fees', 'acquirer_clearing', 'payout_clearing', 'suspense')
+    and to_account in ('merchant', 'merchant_reserved', 'platform_fees', 'acquirer_clearing', 'payout_clearing', 'suspense')
+  )
 );
 create index posting_ledger on posting (merchant_id, shop_id, mode, created_at, id);
 create index posting_filter on posting (merchant_id, shop_id, mode, type, created_at, id);
@@ -124,57 +128,22 @@ $$;
 create trigger bound after insert on balance_delta
   for each row execute function balance_keep_bound();
 
--- From which checkpoint the balances of a merchant are proved, and how far the next checkpoint is
--- counted.
-create table balance_proof (
+-- When the books of a merchant were checked (everything older is), and how far the check under way
+-- is: behind which row of which step, with the sums of the postings up to it. `due_at` is when it
+-- goes on; while a part is checked, when another process may take it over.
+create table books_check (
   merchant_id uuid not null,
-  generation int not null,
-  up_to uuid,
-  proved_at timestamptz(3),
-  counted_to uuid,
-  counts_up_to uuid,
+  checked_at timestamptz(3) not null,
+  began_at timestamptz(3),
+  due_at timestamptz(3) not null,
+  step text not null default 'payment',
+  at text not null default '00000000-0000-0000-0000-000000000000',
+  sums jsonb not null default '[]',
+  is_doubted boolean not null default false,
   primary key (merchant_id)
 );
-
--- The sum of the postings of an account up to the posting that `balance_proof.up_to` names.
-create table balance_checkpoint (
-  merchant_id uuid not null,
-  generation int not null,
-  shop_id uuid not null,
-  mode text not null,
-  currency text not null,
-  account text not null,
-  amount bigint not null,
-  primary key (merchant_id, generation, shop_id, mode, currency, account)
-);
-
--- Where a walk over a table of the books stands: the key of the last row that was checked.
-create table books_walk (
-  name text not null,
-  at_merchant_id uuid not null,
-  at_id uuid not null,
-  due_at timestamptz(3) not null,
-  pass_began_at timestamptz(3),
-  checked_at timestamptz(3),
-  rows bigint,
-  pass_rows bigint,
-  merchant_ranges int,
-  pass_s int,
-  primary key (name)
-);
-insert into books_walk (name, at_merchant_id, at_id, due_at)
-select name, '00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000', '2026-01-01T00:00:00Z'
-from unnest(array['payment', 'refund', 'payout', 'posting', 'event', 'shop']) as name;
-
--- The rest of a merchant with so many rows that the others do not wait for its walk.
-create table books_aside (
-  name text not null,
-  at_merchant_id uuid not null,
-  at_id uuid not null,
-  due_at timestamptz(3) not null,
-  pass_began_at timestamptz(3) not null,
-  primary key (name, at_merchant_id)
-);
+create index books_check_due on books_check (due_at);
+create index books_check_oldest on books_check (checked_at);
 
 -- An hour of a shop, of a merchant (its shop is the zero id) or of all merchants (so is its
 -- merchant). An hour counts what was made in it, by its present status.
@@ -225,7 +194,7 @@ create table counted_fact (
   amount bigint not null,
   moved bigint not null,
   fee bigint not null,
-  primary key (merchant_id, shop_id, kind, id)
+  primary key (merchant_id, hour, shop_id, kind, id)
 ) with (fillfactor = 80);
 
 -- A table that is counted from its beginning in the totals: at first, and when an operator has all
