@@ -11,8 +11,7 @@ import { keyIdOf } from './kernel/service/access/vault.ts';
 import { reconciliationJobs } from './merchants/reconciliation/jobs.ts';
 import { resealJobs } from './merchants/reseal-secrets.ts';
 import { webhookClockParticipant } from './merchants/webhooks/clock-participant.ts';
-import { deliverJob, webhookJobs } from './merchants/webhooks/jobs.ts';
-import { openLanes, type Lanes } from './merchants/webhooks/lanes.ts';
+import { webhookJobs, type WakeLanes } from './merchants/webhooks/deliverer.ts';
 import { askBanksJob, paymentJobs, paymentClockParticipant } from './payments/jobs.ts';
 import { receiptJobs, receiptClockParticipant } from './payments/receipts/jobs.ts';
 import { refundJobs, refundClockParticipant, sendRefundJob } from './payments/refunds/jobs.ts';
@@ -29,7 +28,6 @@ export const wakeableJobs = [
   { name: askBanksJob, queue: 'schedules' },
   { name: sendRefundJob, queue: 'bank' },
   { name: sendPayoutsJob, queue: 'bank' },
-  { name: deliverJob, queue: 'webhooks' },
   { name: keepClockJob, queue: 'schedules' },
 ] as const satisfies readonly Pick<Job, 'name' | 'queue'>[];
 
@@ -45,39 +43,15 @@ export const consumeRecurringPayments = (parts: SubgraphsParts): RunningConsumer
   });
 };
 
-/** How the worker ends: `stopping` ends long jobs early. */
-export interface WorkerEnd {
-  readonly stopping: AbortSignal;
-  /** Webhooks that are under way although no job runs for them. */
-  readonly attempts: Set<Promise<void>>;
-}
-
-const receiversOf = ({ database, secrets, privateTargets, log }: SubgraphsParts) => ({
-  pool: database.pool,
-  vaultKey: secrets.vault,
-  privateTargets,
-  log,
-});
-
-/** The webhooks' lanes of this process. */
-export const webhookLanes = (parts: SubgraphsParts, end: WorkerEnd): Lanes =>
-  openLanes({ ...receiversOf(parts), ...end, now: parts.now });
-
-/** Everything that the worker does. */
+/** Everything that the worker does; `stopping` ends long jobs early. */
 export const backgroundJobs = (
   parts: SubgraphsParts,
-  { stopping, attempts }: WorkerEnd,
-  lanes: Lanes,
+  stopping: AbortSignal,
+  wakeLanes: WakeLanes,
 ): readonly Job[] => {
   const { database, banks, clocks, now, log, queues } = parts;
   const walking = { pool: database.pool, now, log, stopping };
   const charging = { pool: database.pool, payments: openPayments(paymentsOf(parts)), log };
-  // A sweep finds the same lanes each time: those that have a job already need no other.
-  const sweepLanes = (due: readonly string[]): Promise<void> =>
-    queues.addMany(
-      deliverJob,
-      due.map((lane) => ({ lane })),
-    );
   const keeping = { database, banks, log };
   const asking = { database, banks, customers: parts.customers };
   const { publicUrl, secrets } = parts;
@@ -100,7 +74,7 @@ export const backgroundJobs = (
         receiptClockParticipant(asking),
         payoutClockParticipant(keeping),
         subscriptionClockParticipant(charging),
-        webhookClockParticipant({ ...receiversOf(parts), now, attempts }),
+        webhookClockParticipant({ pool: database.pool, now, wake: wakeLanes }),
       ],
       wake: (shops) => queues.addMany(keepClockJob, shops),
     }),
@@ -112,6 +86,6 @@ export const backgroundJobs = (
     ...tokenJobs({ ...charging, now }),
     ...subscriptionJobs({ ...charging, now, stopping }),
     ...payoutJobs({ database, banks, log, now, stopping }),
-    ...webhookJobs({ lanes, pool: database.pool, now, wake: sweepLanes }),
+    ...webhookJobs({ pool: database.pool, now, wake: wakeLanes }),
   ]);
 };

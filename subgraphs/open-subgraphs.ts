@@ -19,7 +19,6 @@ import type { SubgraphContext, SubgraphExecutor } from './kernel/service/graph/s
 import { buildSubgraph } from './kernel/service/graph/build-subgraph.ts';
 import type { Logger } from './kernel/service/tracing/telemetry.ts';
 import { merchantsSubgraph, type MerchantsParts } from './merchants/resolvers.ts';
-import { wakeLanes } from './merchants/webhooks/jobs.ts';
 import type { PageOpenings } from './payments/checkout/note-opening.ts';
 import { openQuestions } from './payments/plan-questions.ts';
 import { paymentsSubgraph } from './payments/resolvers.ts';
@@ -126,12 +125,13 @@ const openSenders = ({ queues, log }: Pick<SubgraphsParts, 'queues' | 'log'>): (
 /** What the cabinet wakes: the workers of webhooks, and those of test clocks. */
 const openCabinetWakes = ({
   queues,
+  bus,
   log,
-}: Pick<SubgraphsParts, 'queues' | 'log'>): Pick<MerchantsParts, 'wakeLanes' | 'wakeClock'> => ({
-  wakeLanes: (lanes) =>
-    void wakeLanes(queues, lanes).catch((error: unknown) =>
-      log.warn({ error }, 'the webhook workers were not woken; the sweep finds what is due'),
-    ),
+}: Pick<SubgraphsParts, 'queues' | 'bus' | 'log'>): Pick<
+  MerchantsParts,
+  'wakeLanes' | 'wakeClock'
+> => ({
+  wakeLanes: (lanes) => void bus.publish('webhooks', lanes),
   wakeClock: ({ merchantId, shopId }) =>
     void queues
       .add(keepClockJob, { merchantId, shopId })

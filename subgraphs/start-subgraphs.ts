@@ -14,7 +14,7 @@ import { watchWorker } from './kernel/observability/watch-worker.ts';
 import { openPolicies } from './kernel/policies/policies.ts';
 import { openQueues } from './kernel/queue/queues.ts';
 import { startRelay } from './kernel/events/relay.ts';
-import type { Bus } from './kernel/service/bus.ts';
+import type { Bus, WebhookLane } from './kernel/service/bus.ts';
 import type { SettledConfig } from './kernel/service/config/config.ts';
 import { makeConsoleLink } from './kernel/service/access/console-link.ts';
 import type { ServiceKeys } from './kernel/service/access/principal-header.ts';
@@ -25,13 +25,8 @@ import { makeLink } from './merchants/sessions/sessions.ts';
 import { openDevelopmentTargets } from './merchants/webhooks/development-targets.ts';
 import { deliveriesOf } from './merchants/webhooks/make-deliveries.ts';
 import { watchWebhookBacklog } from './merchants/webhooks/webhook-backlog.ts';
-import { wakeLanes } from './merchants/webhooks/jobs.ts';
-import {
-  backgroundJobs,
-  consumeRecurringPayments,
-  wakeableJobs,
-  webhookLanes,
-} from './background-jobs.ts';
+import { openDeliverer } from './merchants/webhooks/deliverer.ts';
+import { backgroundJobs, consumeRecurringPayments, wakeableJobs } from './background-jobs.ts';
 import { entities } from './entities.ts';
 import { openSubgraph, type SubgraphsParts } from './open-subgraphs.ts';
 import { openPageOpenings } from './payments/checkout/note-opening.ts';
@@ -184,14 +179,23 @@ const startWorker = async (
 ): Promise<void> => {
   const { database, bus, queues, log } = parts;
   const stopping = new AbortController();
-  const attempts = new Set<Promise<void>>();
-  const end = { stopping: stopping.signal, attempts };
-  const lanes = webhookLanes(parts, end);
-  await queues.work(backgroundJobs(parts, end, lanes));
-  // What is cut off is sent again when its lease is over.
-  stack.defer(async () => {
-    await Promise.race([Promise.all(attempts), delay(patience_ms, undefined, { ref: false })]);
+  const deliverer = openDeliverer({
+    pool: database.pool,
+    vaultKey: parts.secrets.vault,
+    privateTargets: parts.privateTargets,
+    log,
+    now: parts.now,
   });
+  // What is cut off is sent again when its lease is over.
+  stack.defer(() =>
+    Promise.race([deliverer.close(), delay(patience_ms, undefined, { ref: false })]),
+  );
+  stack.defer(bus.subscribe('webhooks', (lanes) => deliverer.wake(lanes)));
+  const wakeAll = (lanes: readonly WebhookLane[]): void => {
+    deliverer.wake(lanes);
+    void bus.publish('webhooks', lanes);
+  };
+  await queues.work(backgroundJobs(parts, stopping.signal, wakeAll));
   stack.defer(watchWorker({ database, queues }));
   stack.defer(watchWebhookBacklog(database.pool));
   const consumer = consumeRecurringPayments(parts);
@@ -201,8 +205,7 @@ const startWorker = async (
     bus,
     log,
     deliveriesOf,
-    handover: lanes.handover,
-    wake: (woken) => wakeLanes(queues, lanes.wakeHere(woken)),
+    wake: (lanes) => (deliverer.isBusy ? wakeAll(lanes) : deliverer.wake(lanes)),
     wakeConsumers: () => consumer.wake(),
   });
   stack.defer(() => relay.stop());

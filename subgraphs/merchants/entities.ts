@@ -124,6 +124,8 @@ export const WebhookDeliveryEntity = defineEntity({
     /** Those made before the last resend, which begins the schedule of retries anew. */
     attemptsBefore: p.integer().default(0),
     nextAttemptAt: instant().strictNullable(),
+    /** In real time; null while a retry waits for the shop's test clock. */
+    dueAt: instant().strictNullable(),
     leaseUntil: instant().strictNullable(),
     deliveredAt: instant().strictNullable(),
     /** That of its event, and a part of the keys: which partition it is in. */
@@ -135,8 +137,13 @@ export const WebhookDeliveryEntity = defineEntity({
   indexes: [
     {
       name: 'webhook_delivery_due',
-      properties: ['lane', 'nextAttemptAt'],
+      properties: ['lane', 'dueAt'],
       where: "status = 'pending'",
+    },
+    {
+      name: 'webhook_delivery_clocked',
+      properties: ['merchantId', 'shopId', 'nextAttemptAt'],
+      where: "status = 'pending' and due_at is null",
     },
     { name: 'webhook_delivery_leased', properties: ['lane'], where: 'lease_until is not null' },
     { name: 'webhook_delivery_list', properties: ['merchantId', 'createdAt', 'id'] },

@@ -69,6 +69,7 @@ import { rateLimitOf } from './rules/rate-limit.ts';
 import { consoleFields, consoleMutations, consoleQueries } from './console-resolvers.ts';
 import { sessionFields, sessionMutations, sessionQueries } from './sessions/resolvers.ts';
 import { timelineOf } from './timeline/resolvers.ts';
+import type { WakeLanes } from './webhooks/deliverer.ts';
 import type { Keys } from '../kernel/service/access/keys.ts';
 
 export interface MerchantsParts extends ClockVerbs {
@@ -85,7 +86,7 @@ export interface MerchantsParts extends ClockVerbs {
    * Notifies the workers that these lanes have webhooks that are due. May be lost: the sweep finds
    * them.
    */
-  readonly wakeLanes: (lanes: readonly string[]) => void;
+  readonly wakeLanes: WakeLanes;
 }
 
 /** The resolvers and the entity loaders of the merchants subgraph. */

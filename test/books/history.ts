@@ -122,13 +122,12 @@ export const openHistory = ({ database }: MigratedDatabase) => {
         at,
       ),
     ).refund.id;
-  /** What the relay does: a number for each event, and its deliveries, all of them for claims. */
+  /** What the relay does: a number for each event, and its deliveries. */
   const relay = async (): Promise<void> => {
     await pool.query(
       `with numbered as (
         update event set sequence = nextval('event_sequence_seq') where sequence is null returning *
-      ), ${deliveriesOf('numbered')} select $1::int`,
-      [0, 0, 0, null, []],
+      ), ${deliveriesOf('numbered')} select`,
     );
   };
   return {

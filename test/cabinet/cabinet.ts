@@ -17,6 +17,7 @@ import {
 } from '../../subgraphs/kernel/service/access/principal.ts';
 import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
 import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
+import type { WakeLanes } from '../../subgraphs/merchants/webhooks/deliverer.ts';
 import { merchantsSubgraph } from '../../subgraphs/merchants/resolvers.ts';
 import {
   log,
@@ -67,7 +68,7 @@ export const openCabinet = async (now = (): Temporal.Instant => Temporal.Now.ins
     topics: [],
     lanes: [],
   };
-  let wake: (lanes: readonly string[]) => Promise<void> = async () => {};
+  let wake: WakeLanes = () => {};
   const bus: Bus = {
     publish: async (topic, message) => void received.topics.push([topic, message]),
     subscribe: () => () => {},
@@ -84,8 +85,8 @@ export const openCabinet = async (now = (): Temporal.Instant => Temporal.Now.ins
       realNow: now,
       wakeClock: () => {},
       wakeLanes: (lanes) => {
-        received.lanes.push(...lanes);
-        wake(lanes).catch(() => {});
+        received.lanes.push(...lanes.map(({ lane }) => lane));
+        wake(lanes);
       },
     }),
   );

@@ -91,9 +91,9 @@ const makeJobs = async (): Promise<void> => {
   const banks = { simulator: openSimulator({ pool }) } as Banks;
   const database: Pick<Database, 'pool' | 'sessions'> = { pool, sessions: pool };
   const secrets = { vault, page: vault } as Secrets;
-  const end = { stopping: new AbortController().signal, attempts: new Set<Promise<void>>() };
+  const stopping = new AbortController().signal;
   assert.ok(
-    backgroundJobs({ ...parts, banks, database: database as Database, secrets }, end, anyPart)
+    backgroundJobs({ ...parts, banks, database: database as Database, secrets }, stopping, anyPart)
       .length > 20,
   );
 };

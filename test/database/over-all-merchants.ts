@@ -49,7 +49,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'subscriptions.next_owner',
     'subscriptions.owners',
     'test_clock.owners',
-    'webhook.due_owners',
     'webhook.failing_owners',
   ],
   'the merchants whose books a person has checked': ['books.merchants'],
@@ -133,7 +132,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'subscription_asks.first',
     'subscriptions.first',
     'token.pending_first',
-    'webhook.first_due',
   ],
   "finds whose operations a report's lines are, some thousand at a time": [
     'reconciliation.made_payment',

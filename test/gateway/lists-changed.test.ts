@@ -203,7 +203,7 @@ describe('listsChanged', () => {
     await pool.query('update webhook_endpoint set active = false where merchant_id = $1', [
       merchant.id,
     ]);
-    await pool.query('update webhook_delivery set next_attempt_at = now() where merchant_id = $1', [
+    await pool.query('update webhook_delivery set due_at = now() where merchant_id = $1', [
       merchant.id,
     ]);
     await eventually(() => cabinet.lists().has('webhook_failures'), 'the word of the failure');

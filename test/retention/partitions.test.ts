@@ -60,7 +60,7 @@ const happen = async (
   await pool().query('update event set sequence = $2 where id = $1', [id, number]);
   await pool().query(
     `with numbered as (select * from event where sequence = $1), ${deliveriesOf('numbered')} select`,
-    [number, 0, 0, null, []],
+    [number],
   );
   await pool().query('update webhook_delivery set status = $2 where event_id = $1', [id, status]);
   await pool().query(

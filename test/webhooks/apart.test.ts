@@ -2,8 +2,6 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, describe, test, type TestContext } from 'node:test';
-import { byTurns, ownerOf } from '../../subgraphs/merchants/webhooks/lane-name.ts';
-import { LaneTurns } from '../../subgraphs/merchants/webhooks/lane-turns.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   openHarness,
@@ -55,7 +53,7 @@ const limits = { deadline_ms: 900_000, leaseMargin_ms: 900_000 };
 
 const startDelivering = async (context: TestContext): Promise<void> => {
   const worker = await startWorker(harness, undefined, limits);
-  const relay = startTestRelay(harness, worker.wake, [], worker.handover);
+  const relay = startTestRelay(harness, worker.wake);
   context.after(async () => {
     await relay.stop();
     await worker.close();
@@ -114,38 +112,4 @@ describe('a merchant whose receivers hang', () => {
       () => `${receiver.count('/fast')} of 240 came`,
     );
   });
-});
-
-const [one, other] = [
-  '3f0e8d0a-0000-4000-8000-000000000001',
-  '3f0e8d0a-0000-4000-8000-000000000002',
-] as const;
-const ownLane = (merchantId: string, nth = 0): string =>
-  `https://o${nth}.example#${merchantId}/live`;
-
-test('an own address counts for its merchant, and an endpoint for itself', () => {
-  assert.equal(ownerOf(ownLane(one)), one);
-  assert.equal(ownerOf(other), other);
-});
-
-test('lanes are woken by turns of their owners', () => {
-  const lanes = [ownLane(one, 0), ownLane(one, 1), ownLane(one, 2), ownLane(other)];
-  const turns = [ownLane(one, 0), ownLane(other), ownLane(one, 1), ownLane(one, 2)];
-  assert.deepEqual(byTurns(lanes), turns);
-  assert.deepEqual(byTurns(lanes, 1), turns.slice(0, 2));
-  assert.deepEqual(byTurns([]), []);
-});
-
-test('what waits begins when one of its owner’s ends, the first first', () => {
-  const turns = new LaneTurns();
-  for (let nth = 0; nth < 20; nth += 1) {
-    assert.ok(turns.mayBegin(ownLane(one, nth)));
-    turns.begin(ownLane(one, nth));
-  }
-  assert.equal(turns.mayBegin(ownLane(one, 20)), false);
-  assert.equal(turns.mayBegin(ownLane(one, 21)), false);
-  assert.ok(turns.mayBegin(ownLane(other)));
-  assert.equal(turns.end(ownLane(one, 3)), ownLane(one, 20));
-  assert.equal(turns.begin(ownLane(one, 20)), true);
-  assert.equal(turns.end(ownLane(one, 4)), ownLane(one, 21));
 });

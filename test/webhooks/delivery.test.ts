@@ -147,7 +147,7 @@ describe('a delivery', () => {
       const wait_s = assertWaits(delivery?.wait_s, delay_s, wokenAt);
       clock.advance({ seconds: Math.ceil(wait_s) });
       wokenAt = clock.now();
-      await worker.wake([lane]);
+      worker.wake([{ merchantId: shop.merchantId, lane }]);
     }
     await untilAttempted(eventId, 9);
     assert.deepEqual(

@@ -8,17 +8,15 @@ import { eventRow, insertEvents, type OutboxEvent } from '../../subgraphs/kernel
 import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
 import { migrateQueues, openQueues } from '../../subgraphs/kernel/queue/queues.ts';
 import { gatherSweeps } from '../../subgraphs/kernel/queue/sweeps.ts';
-import type { Handover } from '../../subgraphs/kernel/events/number-events.ts';
 import { type Relay, startRelay } from '../../subgraphs/kernel/events/relay.ts';
 import type { StreamedEvent, WebhookEvent } from '../../subgraphs/kernel/rules/event.ts';
-import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
+import type { Bus, WebhookLane } from '../../subgraphs/kernel/service/bus.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { seal } from '../../subgraphs/kernel/service/access/vault.ts';
 import type { DeliveryLimits } from '../../subgraphs/merchants/webhooks/claim-deliveries.ts';
 import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import type { SignatureFormat } from '../../subgraphs/merchants/webhooks/rules.ts';
-import { deliverJob, sweepJob, webhookJobs } from '../../subgraphs/merchants/webhooks/jobs.ts';
-import { openLanes } from '../../subgraphs/merchants/webhooks/lanes.ts';
+import { openDeliverer, webhookJobs } from '../../subgraphs/merchants/webhooks/deliverer.ts';
 import { entities } from '../../subgraphs/entities.ts';
 import { startTestDatabase } from '../support/database.ts';
 
@@ -146,54 +144,37 @@ export class Clock {
   }
 }
 
-/**
- * Starts a worker: a queue's connections and the webhook jobs, as a process with the role `worker`
- * has them.
- */
+/** Starts a worker: a deliverer and the sweep, as a process with the role `worker` has them. */
 export const startWorker = async (
   harness: Harness,
   clock: Clock = new Clock(),
   limits?: DeliveryLimits,
 ) => {
-  const stopping = new AbortController();
-  const jobs = [
-    { name: deliverJob, queue: 'webhooks' },
-    { name: sweepJob, queue: 'webhooks' },
-  ] as const;
-  const queues = await openQueues({ redisUrl: null, databaseUrl: harness.database.url, log, jobs });
+  const queues = await openQueues({
+    redisUrl: null,
+    databaseUrl: harness.database.url,
+    log,
+    jobs: [],
+  });
   const { pool } = harness.database;
-  const lanes = openLanes({
+  const deliverer = openDeliverer({
     pool,
     vaultKey: harness.vaultKey,
     privateTargets: () => true,
     log,
     now: clock.now,
-    stopping: stopping.signal,
     ...(limits ? { limits } : {}),
   });
-  const own = webhookJobs({
-    lanes,
-    pool,
-    now: clock.now,
-    wake: (due) =>
-      queues.addMany(
-        deliverJob,
-        due.map((lane) => ({ lane })),
-      ),
-  });
+  const wake = (lanes: readonly WebhookLane[]): void => deliverer.wake(lanes);
+  const own = webhookJobs({ pool, now: clock.now, wake });
   await queues.work(gatherSweeps({ pool, now: clock.now, log, queues }, own));
   const close = async (): Promise<void> => {
-    stopping.abort();
     await queues.close();
+    // What hangs is not waited for: its receiver ends with the test.
+    void deliverer.close();
   };
   harness.open.push(close);
-  return {
-    handover: lanes.handover,
-    wake: async (lanes: readonly string[]): Promise<void> => {
-      await Promise.all(lanes.map((lane) => queues.add(deliverJob, { lane })));
-    },
-    close,
-  };
+  return { wake, close };
 };
 
 /** What is known of an event's deliveries and of the queue: the message of a wait that failed. */
@@ -215,9 +196,8 @@ export const describeDeliveries = async ({ pool }: Harness, eventId: string): Pr
  */
 export const startTestRelay = (
   harness: Harness,
-  wake: (lanes: readonly string[]) => Promise<void>,
+  wake: (lanes: readonly WebhookLane[]) => void,
   published: StreamedEvent[] = [],
-  handover?: Handover,
 ): Relay => {
   const relay = startRelay({
     pool: harness.pool,
@@ -225,7 +205,6 @@ export const startTestRelay = (
     log,
     deliveriesOf,
     wake,
-    ...(handover ? { handover } : {}),
   });
   harness.open.push(() => relay.stop());
   return relay;

@@ -2,7 +2,7 @@
  * Numbering the events of the outbox where the tables are spread: shard by shard, the one with the
  * oldest event first. The numbers of a shard's events are drawn when those of the shard before are
  * committed, so that who has seen a number never sees a smaller one appear: the rows of several
- * machines become visible one machine after another. Nothing is handed over: lanes are claimed.
+ * machines become visible one machine after another.
  */
 import type pg from 'pg';
 import { run, type Statement } from '../database/statement.ts';
@@ -10,6 +10,7 @@ import {
   batch_max,
   batchOf,
   inOutboxOf,
+  madeLanes,
   numberedColumns,
   type Batch,
   type NumberedRow,
@@ -47,7 +48,7 @@ const drawNumbers: Statement = {
 };
 
 // What a number is given to is looked at anew: somebody else's may have been committed meanwhile.
-const numberingOf = (deliveriesOf: (events: string, merchants: string) => string): Statement => ({
+const numberingOf = (deliveriesOf: (events: string, ofEndpoints: string) => string): Statement => ({
   name: 'relay.number_shard',
   text: `
     with batch as materialized (
@@ -59,8 +60,8 @@ const numberingOf = (deliveriesOf: (events: string, merchants: string) => string
       where event.merchant_id ${ofShard} and event.merchant_id = batch.merchant_id and event.id = batch.id
         and event.created_at = batch.created_at and event.sequence is null
       returning event.*
-    ), ${deliveriesOf('numbered', ofShard)}
-    select ${numberedColumns}, (select array_agg(distinct lane) from made) as lanes, null as handed from numbered order by sequence`,
+    ), ${deliveriesOf('numbered', `endpoint.merchant_id ${ofShard}`)}
+    select ${numberedColumns}, ${madeLanes} as lanes from numbered order by sequence`,
 });
 
 const findShards = (client: pg.PoolClient, limit: number): Promise<WaitingShard[]> =>
@@ -78,7 +79,7 @@ export const awaitEarlierNumbers = async (client: pg.PoolClient): Promise<void> 
 /** Numbering, as `numberAtOnce` does it in one database. */
 export const numberByShard = (
   client: pg.PoolClient,
-  deliveriesOf: (events: string, merchants: string) => string,
+  deliveriesOf: (events: string, ofEndpoints: string) => string,
 ): NumberEvents => {
   const numberShard = numberingOf(deliveriesOf);
   return async (limit) => {
@@ -104,8 +105,7 @@ export const numberByShard = (
       : {
           isFull: found === limit,
           last,
-          lanes: [...new Set(batches.flatMap(({ lanes }) => lanes))],
-          handed: [],
+          lanes: batches.flatMap(({ lanes }) => lanes),
           consumers: batches.flatMap(({ consumers }) => consumers),
           events: batches.flatMap(({ events }) => events),
         };

@@ -9,34 +9,17 @@ import { run, type Statement } from '../database/statement.ts';
 import type { Consumer } from '../rules/consumer.ts';
 import type { StreamedEvent, LiveKind } from '../rules/event.ts';
 import type { Mode } from '../rules/mode.ts';
+import type { WebhookLane } from '../service/bus.ts';
 
 /** Events of one batch. */
 export const batch_max = 500;
-
-export interface HandoverTerms {
-  /** How many may be handed over at most. */
-  readonly room: number;
-  /** For how long they are leased. */
-  readonly lease_ms: number;
-  readonly now: Temporal.Instant;
-  /** The merchants of whom no more are taken. */
-  readonly full: readonly string[];
-}
-
-/** Takes over deliveries with the statement that makes them. */
-export interface Handover {
-  ask(): HandoverTerms;
-  /** Takes over the rows of the part `handed`; they are committed. */
-  take(handed: readonly unknown[]): void;
-}
 
 /** Events that have just been numbered. */
 export interface Batch {
   readonly isFull: boolean;
   /** The highest number that was given. */
   readonly last: bigint;
-  readonly lanes: readonly string[];
-  readonly handed: readonly unknown[];
+  readonly lanes: readonly WebhookLane[];
   readonly consumers: readonly Consumer[];
   readonly events: readonly StreamedEvent[];
 }
@@ -65,35 +48,20 @@ export const numberBatch = async (
 export const numberAtOnce = (
   client: pg.PoolClient,
   deliveriesOf: (events: string) => string,
-  handover?: Handover,
 ): NumberEvents => {
   const numberOldest = numbering(deliveriesOf);
-  // Where something fails, the deliveries are only made.
-  return (limit) =>
-    relayEvents(client, numberOldest, limit, limit === batch_max ? handover : undefined);
-};
-
-const noHandover = { room: 0, lease_ms: 0, now: null, full: [] };
-
-/** Numbers up to so many events and makes their deliveries, in one statement. */
-const relayEvents = async (
-  client: pg.PoolClient,
-  numberOldest: Statement,
-  limit: number,
-  handover?: Handover,
-): Promise<Batch | null> => {
-  const { room, lease_ms, now, full } = handover?.ask() ?? noHandover;
-  const rows = await run<NumberedRow>(client, numberOldest, [limit, room, lease_ms, now, full]);
-  const last = rows.at(-1)?.sequence;
-  return last === undefined ? null : { ...batchOf(rows, last), isFull: rows.length === limit };
+  return async (limit) => {
+    const rows = await run<NumberedRow>(client, numberOldest, [limit]);
+    const last = rows.at(-1)?.sequence;
+    return last === undefined ? null : { ...batchOf(rows, last), isFull: rows.length === limit };
+  };
 };
 
 /** What a statement that has numbered events gives, in the order of the numbers up to `last`. */
 export const batchOf = (rows: readonly NumberedRow[], last: bigint): Omit<Batch, 'isFull'> => {
   const lanes = rows[0]?.lanes ?? [];
-  const handed = rows[0]?.handed ?? [];
   const consumers = rows.flatMap(({ consumer }) => consumer ?? []);
-  return { last, lanes, handed, consumers, events: rows.flatMap(streamed) };
+  return { last, lanes, consumers, events: rows.flatMap(streamed) };
 };
 
 /** Where the stream stands: nobody else gives numbers while this session holds the lock. */
@@ -114,9 +82,7 @@ export interface NumberedRow {
   readonly payload: Record<string, unknown> | null;
   readonly consumer: Consumer | null;
   /** Of the first row: the lanes that have something new, of the whole batch. */
-  readonly lanes: readonly string[] | null;
-  /** Of the first row: what is handed over, of the whole batch. */
-  readonly handed: readonly unknown[] | null;
+  readonly lanes: readonly WebhookLane[] | null;
 }
 
 /** The event as the stream publishes it; nothing when it is not on the stream. */
@@ -146,7 +112,10 @@ const oldestWaiting = {
   text: `select merchant_id as "merchantId", id::text as "subjectId" from event where ${inOutbox} order by position limit 1`,
 };
 
-/** SQL: the columns of a numbered row but for its lanes and what is handed over. */
+/** SQL: the lanes in the part `made`. */
+export const madeLanes = '(select json_agg(lanes) from (select distinct * from made) as lanes)';
+
+/** SQL: the columns of a numbered row but for its lanes. */
 export const numberedColumns = `sequence, stream_kind as kind, merchant_id as "merchantId",
       shop_id as "shopId", mode, subject_id as "subjectId", created_at as at, payload, follower as consumer`;
 
@@ -167,7 +136,6 @@ const numbering = (deliveriesOf: (events: string) => string): Statement => ({
       returning event.*
     ), ${deliveriesOf('numbered')}
     select ${numberedColumns},
-      case when row_number() over (order by sequence) = 1 then (select array_agg(distinct lane) from made) end as lanes,
-      case when row_number() over (order by sequence) = 1 then (select json_agg(to_json(handed) order by handed_at) from handed) end as handed
+      case when row_number() over (order by sequence) = 1 then ${madeLanes} end as lanes
     from numbered order by sequence`,
 });

@@ -1,7 +1,7 @@
 /**
  * The relay: takes events out of the outbox in the order of writing, gives each its sequence
- * number, makes its webhook deliveries, and then notifies the others: the queue of the lanes that
- * have work, the bus of what happened. Numbers and deliveries are one transaction; notifying comes
+ * number, makes its webhook deliveries, and then notifies the others: the deliverers of the lanes
+ * that have work, the bus of what happened. Numbers and deliveries are one transaction; notifying comes
  * after its commit and may be lost, with the relay or on the bus: a sweep finds the deliveries, and
  * who learns of the next numbers, or where the stream stands, sees what is missing and reads it in
  * the table (`gateway/live/follow-stream`). So a failure anywhere is repeated safely.
@@ -15,7 +15,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Consumer } from '../rules/consumer.ts';
-import type { Bus, StreamStretch } from '../service/bus.ts';
+import type { Bus, StreamStretch, WebhookLane } from '../service/bus.ts';
 import type { Logger } from '../service/tracing/telemetry.ts';
 import { openPace } from '../queue/pace.ts';
 import { WakeSignal } from '../queue/wake-signal.ts';
@@ -26,7 +26,6 @@ import {
   numberAtOnce,
   numberBatch,
   type Batch,
-  type Handover,
   type NumberEvents,
 } from './number-events.ts';
 
@@ -63,17 +62,14 @@ export interface RelayParts {
   readonly log: Logger;
   /**
    * SQL: makes the deliveries of the events in the query's part with this name, by parts of its
-   * own: `made` holds the lanes that have something new to claim, `handed` what is handed over: at
-   * most `$2`, leased for `$3` milliseconds at the moment `$4`. Where the tables are spread,
-   * `merchants` is what each row's merchant is compared by, and nothing is handed over.
+   * own: `made` holds the lanes that have something new. Where the tables are sharded,
+   * `ofEndpoints` is what an endpoint must fulfil.
    */
-  readonly deliveriesOf: (events: string, merchants?: string) => string;
-  /** Takes deliveries over in this process. Absent: all are left to claims. */
-  readonly handover?: Handover;
+  readonly deliveriesOf: (events: string, ofEndpoints?: string) => string;
   /** Wakes the consumers in this process for which there are events. Absent: they poll. */
   readonly wakeConsumers?: (consumers: readonly Consumer[]) => void;
-  /** Notifies the queue that these lanes have deliveries that are due. */
-  readonly wake: (lanes: readonly string[]) => Promise<void>;
+  /** Wakes the deliverers of these lanes. */
+  readonly wake: (lanes: readonly WebhookLane[]) => void;
 }
 
 export interface Relay {
@@ -159,10 +155,10 @@ const takeLock = async (client: pg.PoolClient): Promise<boolean> => {
 
 /** Numbering on this session, in one database or by shards. */
 const openNumbering = async (
-  { deliveriesOf, handover }: RelayParts,
+  { deliveriesOf }: RelayParts,
   client: pg.PoolClient,
 ): Promise<NumberEvents> => {
-  if (!(await isSpread(client))) return numberAtOnce(client, deliveriesOf, handover);
+  if (!(await isSpread(client))) return numberAtOnce(client, deliveriesOf);
   await awaitEarlierNumbers(client);
   return numberByShard(client, deliveriesOf);
 };
@@ -181,13 +177,13 @@ const relayBatches = async (
   let publishedAt_ms = -Infinity;
   while (!stopping.aborted) {
     const batch = await numberBatch(client, numberSome);
-    if (batch && batch.handed.length > 0) parts.handover?.take(batch.handed);
+    if (batch && batch.lanes.length > 0) parts.wake(batch.lanes);
     if (batch || performance.now() - publishedAt_ms >= standing_ms) {
-      const { lanes, events, consumers } = batch ?? nothing;
+      const { events, consumers } = batch ?? nothing;
       const behind = last;
       last = batch?.last ?? last;
       const stretch = { behind: String(behind), last: String(last), events };
-      const announcement = announce(parts, lanes, stretch).finally(() =>
+      const announcement = announce(parts, stretch).finally(() =>
         announcements.delete(announcement),
       );
       announcements.add(announcement);
@@ -204,26 +200,12 @@ const relayBatches = async (
   await Promise.all(announcements);
 };
 
-const nothing: Pick<Batch, 'lanes' | 'events' | 'consumers'> = {
-  lanes: [],
-  events: [],
-  consumers: [],
-};
+const nothing: Pick<Batch, 'events' | 'consumers'> = { events: [], consumers: [] };
 
-/**
- * Notifies the queue and the bus. A failure is logged and left: the facts are in PostgreSQL.
- */
-const announce = async (
-  parts: RelayParts,
-  lanes: readonly string[],
-  stretch: StreamStretch,
-): Promise<void> => {
-  const announcements = await Promise.allSettled([
-    lanes.length > 0 ? parts.wake(lanes) : undefined,
-    parts.bus.publish('events', stretch),
-  ]);
-  for (const result of announcements) {
-    if (result.status === 'rejected')
-      parts.log.warn({ err: result.reason }, 'events were relayed, but not everybody was notified');
-  }
-};
+/** Notifies the bus. A failure is logged and left: the facts are in PostgreSQL. */
+const announce = ({ bus, log }: RelayParts, stretch: StreamStretch): Promise<void> =>
+  bus
+    .publish('events', stretch)
+    .catch((error: unknown) =>
+      log.warn({ err: error }, 'events were relayed, but not everybody was notified'),
+    );

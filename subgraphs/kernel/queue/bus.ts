@@ -110,6 +110,7 @@ const splitAt = (text: string, place: number): readonly [string, string] => [
 const openTopicSubscriptions = (log: Logger): TopicSubscriptions => ({
   events: openTopicSubscription('events', log),
   outbox: openTopicSubscription('outbox', log),
+  webhooks: openTopicSubscription('webhooks', log),
   keys: openTopicSubscription('keys', log),
   policies: openTopicSubscription('policies', log),
   clocks: openTopicSubscription('clocks', log),
@@ -215,6 +216,7 @@ const schemas: {
     events: listOf(eventKind, event),
   }),
   outbox: signal,
+  webhooks: array(object({ merchantId: text, lane: text })),
   keys: object({ merchantId: text }),
   policies: signal,
   clocks: signal,

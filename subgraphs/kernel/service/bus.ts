@@ -49,6 +49,15 @@ export interface ListChange {
   readonly merchantId: string | null;
 }
 
+/**
+ * What webhooks share a bound by, and do not wait for others: an endpoint, or the origin of the
+ * addresses of a merchant's payments.
+ */
+export interface WebhookLane {
+  readonly merchantId: string;
+  readonly lane: string;
+}
+
 /** What goes over the bus: topic to message. Messages are hints; PostgreSQL holds the facts. */
 export interface BusMessages {
   /**
@@ -61,6 +70,8 @@ export interface BusMessages {
    * published in the relay's own process goes no further.
    */
   outbox: null;
+  /** Lanes of webhooks in which something may be due. */
+  webhooks: readonly WebhookLane[];
   /** A key, its shop or its merchant changed: forget what was cached of them. */
   keys: { readonly merchantId: string };
   /** The operator's policies changed: read them anew before they are used. */

@@ -8,13 +8,14 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { TestClockEntity, type TestClock } from '../../kernel/clock/entities.ts';
 import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
-import { forUpdate } from '../../kernel/database/orm-connections.ts';
+import { clientOf, forUpdate } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import type { Bus } from '../../kernel/service/bus.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
 import { lockShop } from '../shops/change-shop.ts';
 import { changeEntities, type Acting, type EntryNotes } from '../audit.ts';
+import { followClock, followRealTime } from '../webhooks/clock-participant.ts';
 
 /** A clock and what it shows now. */
 export type ShownClock = TestClock & { readonly now: Temporal.Instant };
@@ -94,6 +95,7 @@ export const createClock = async (
       return refused('bad_request', 'shopId: the shop already has a test clock');
     const clockAt = inMilliseconds(at);
     const made = { clockAt, setAt: real, frozen, targetAt: null, createdAt: real };
+    await followClock(await clientOf(em), shop);
     return em.create(TestClockEntity, { merchantId, shopId, ...made });
   });
   if (isRefused(created)) return created;
@@ -217,6 +219,8 @@ export const removeClock = async (
   const removed = await change(verbs, acting, { shop, verb: 'remove' }, async (em, notes) => {
     const found = await lockClock(em, notes, shop, inMilliseconds(verbs.realNow()));
     if (!found) return noClock;
+    // The clock's row is locked: a retry that was stored by it is seen here.
+    await followRealTime(await clientOf(em), shop);
     em.remove(found.clock);
     return { shopId: shop.shopId };
   });

@@ -1,32 +1,26 @@
 /**
  * Claiming deliveries: which of those that are due become this process's, and until when.
  *
- * A claimed row is leased: whoever claimed it may die, and when the lease is over it is due again
- * under the same event id. The lease's end is also the proof of ownership when the result is
- * stored. Leases run on the database's clock, retries on the delivery's own.
+ * A claimed row is leased: the process that claimed it may die, and when the lease is over it is
+ * due again under the same event id. The lease's end is also the proof of ownership when the result
+ * is stored. Leases run on the database's clock.
+ *
+ * A lane is what is isolated from the others: an endpoint, by its id, or the origin of payments'
+ * own addresses of one merchant in one mode.
  */
-import pg from 'pg';
-import type { Timeline } from '../../kernel/clock/due.ts';
-import type { Owner } from '../../kernel/clock/due-owners.ts';
-import { isSpread } from '../../kernel/database/spread.ts';
-import { setAside, workBatch, type Subject } from '../../kernel/alerts/set-aside.ts';
-import { inTransaction, run, type Runner } from '../../kernel/database/statement.ts';
+import type pg from 'pg';
+import { notSetAside, setAside, workBatch, type Subject } from '../../kernel/alerts/set-aside.ts';
+import { runTwins, type Twins } from '../../kernel/database/spread.ts';
+import type { WebhookLane } from '../../kernel/service/bus.ts';
 import {
-  claimDue,
-  claimDueOfMerchant,
-  claimDueOfShop,
-  dueLanes,
-  dueOwners,
-  firstDue,
-  firstDueOfShop,
-  inFlightOf,
-  lockLane,
-  task,
-} from './claim-statements.ts';
-import { withMessage, type Message, type MessageRow } from './message.ts';
-import { webhooksInFlightPerLane_max } from './rules.ts';
+  inTransaction,
+  run,
+  type Runner,
+  type Statement,
+} from '../../kernel/database/statement.ts';
+import { webhooksInFlightPerLane_max, type SignatureFormat } from './rules.ts';
 
-/** The limits of delivery; those of `webhooks/rules.ts`, save in tests that cannot wait so long. */
+/** The limits of an attempt; those of `webhooks/rules.ts`, save in tests that cannot wait so long. */
 export interface DeliveryLimits {
   readonly deadline_ms: number;
   readonly leaseMargin_ms: number;
@@ -34,16 +28,29 @@ export interface DeliveryLimits {
 
 export interface ClaimParts {
   readonly pool: pg.Pool;
-  /** The clock that retries follow. */
+  /** The real time. */
   readonly now: () => Temporal.Instant;
   readonly limits: DeliveryLimits;
 }
 
+/** A lane that asks, and how many deliveries it has room for. */
+export interface Asking extends WebhookLane {
+  readonly room: number;
+}
+
+/** What is sent, and whose secret signs it. */
+export interface Message {
+  readonly body: string;
+  readonly secretSealed: string;
+  /** The secret before a rotation, while the two overlap. */
+  readonly previousSealed: string | null;
+  readonly signature: SignatureFormat;
+}
+
 /** A delivery that is this process's until `leaseUntil`. */
-export interface ClaimedDelivery {
-  readonly merchantId: string;
+export interface ClaimedDelivery extends WebhookLane {
   readonly id: string;
-  readonly lane: string;
+  readonly shopId: string;
   readonly eventId: string;
   /** The payment, payout or refund that it is about. */
   readonly subjectId: string;
@@ -55,82 +62,163 @@ export interface ClaimedDelivery {
   /** The moment of its event, by which both are found. */
   readonly createdAt: Temporal.Instant;
   readonly leaseUntil: Temporal.Instant;
+  /** Whether its retries follow the test clock of its shop. */
+  readonly hasClock: boolean;
   /** What is sent; null when the event or the endpoint is gone. */
   readonly message: Message | null;
 }
 
-/** A lane that asks, and how many deliveries it has room for. */
-export interface Asking {
-  readonly lane: string;
-  readonly limit: number;
+/** The message as columns. */
+interface ClaimedRow extends Omit<ClaimedDelivery, 'message'> {
+  readonly body: string | null;
+  readonly secretSealed: string | null;
+  readonly previousSealed: string | null;
+  readonly signature: SignatureFormat | null;
 }
 
+const withMessage = ({
+  body,
+  secretSealed,
+  previousSealed,
+  signature,
+  ...row
+}: ClaimedRow): ClaimedDelivery => ({
+  ...row,
+  message:
+    body !== null && secretSealed !== null
+      ? { body, secretSealed, previousSealed, signature: signature ?? 'v2' }
+      : null,
+});
+
+/** The task under which deliveries are set aside. */
+export const task = 'deliver-webhooks';
+/** SQL: `delivery` is pending, due by `now`, and nobody's. */
+const isDue = (delivery: string, now: string, merchant: string): string =>
+  `${delivery}.status = 'pending' and ${delivery}.due_at <= ${now} and (${delivery}.lease_until is null or ${delivery}.lease_until <= statement_timestamp())
+            and ${notSetAside(task, merchant, `${delivery}.id::text`)}`;
+
+// Lanes are locked in one order, so that two processes never wait for each other. The claim behind
+// the locks sees what the last holders claimed. A claim that a crash of PostgreSQL loses is made
+// again, so nobody waits for the disk.
+const lockLanes: Statement = {
+  name: 'webhook.lock_lanes',
+  text: `select count(pg_advisory_xact_lock(key)) from set_config('synchronous_commit', 'off', true), (
+      select distinct hashtextextended('webhook-lane/' || lane, 0) as key from unnest($1::text[]) as lane order by key) as keys`,
+};
+
 /**
- * Claims due deliveries of lanes, each named once, oldest first: at most `limit` of each, and at
- * most so many that a lane never has more than its share in flight, whoever claimed them.
+ * SQL: joins `endpoint` and `signing` to the deliveries called `delivery`. An endpoint's address,
+ * secret and format are those of now, so that a correction and a rotation reach what is still on
+ * its way. A payment's own address is signed as the shop's oldest active endpoint is, or else with
+ * the shop's own secret.
+ */
+export const joinSigning = (delivery: string, merchant: string): string => `
+    left join shop on shop.merchant_id = ${merchant} and shop.id = ${delivery}.shop_id
+    left join webhook_endpoint as endpoint on endpoint.merchant_id = ${merchant} and endpoint.id = ${delivery}.endpoint_id and endpoint.active
+    left join lateral (
+      select endpoint.secret_sealed, endpoint.previous_secret_sealed as previous_sealed, endpoint.previous_until, endpoint.signature
+      where endpoint.id is not null
+      union all
+      (select secret_sealed, previous_secret_sealed, previous_until, signature from webhook_endpoint as candidate
+      where ${delivery}.endpoint_id is null and candidate.merchant_id = ${merchant} and candidate.shop_id = ${delivery}.shop_id and candidate.active
+      order by created_at, id limit 1)
+      union all
+      select shop.webhook_secret_sealed, shop.previous_webhook_secret_sealed, shop.previous_webhook_until, null where ${delivery}.endpoint_id is null
+      limit 1
+    ) as signing on true`;
+
+/**
+ * SQL: claims the oldest due deliveries of each lane in `asking`, as many as it has room for and as
+ * keep it at `$5` in flight. The inner limit is a constant, else the planner expects a tenth of the
+ * lane to be taken and sorts all of it.
+ */
+const claimText = (asking: string, merchant: { asked: string; due: string; claimed: string }) => `
+    with due as materialized (
+      select oldest.merchant_id, oldest.id, oldest.created_at from ${asking} cross join lateral (
+        select merchant_id, id, created_at from (
+          select waiting.merchant_id, waiting.id, waiting.created_at from webhook_delivery as waiting
+          where waiting.merchant_id = ${merchant.asked} and waiting.lane = asking.lane and ${isDue('waiting', '$4', merchant.asked)}
+          order by waiting.due_at limit ${webhooksInFlightPerLane_max} for update skip locked
+        ) as oldest_due
+        limit greatest(0, least(asking.room, $5::int - (
+          select count(*) from webhook_delivery as held
+          where held.merchant_id = ${merchant.asked} and held.lane = asking.lane and held.lease_until > statement_timestamp())))
+      ) as oldest
+    ), claimed as (
+      update webhook_delivery as delivery set lease_until = statement_timestamp() + $6::int * interval '1 millisecond'
+      from due where delivery.merchant_id = ${merchant.due} and delivery.id = due.id and delivery.created_at = due.created_at
+      returning delivery.*
+    )
+    select claimed.merchant_id as "merchantId", claimed.id, claimed.lane, claimed.shop_id as "shopId", event_id as "eventId",
+      claimed.subject_id as "subjectId", coalesce(endpoint.url, claimed.url) as url, attempts, attempts_before as "attemptsBefore",
+      claimed.created_at as "createdAt", lease_until as "leaseUntil", event.webhook_body as body, signing.secret_sealed as "secretSealed",
+      case when signing.previous_until > $4 then signing.previous_sealed end as "previousSealed", signing.signature,
+      coalesce(event.mode = 'test', false) and exists (
+        select 1 from test_clock where test_clock.merchant_id = ${merchant.claimed} and test_clock.shop_id = claimed.shop_id) as "hasClock"
+    from claimed
+    left join event on event.merchant_id = ${merchant.claimed} and event.id = claimed.event_id and event.created_at = claimed.created_at
+    ${joinSigning('claimed', merchant.claimed)}`;
+
+// The lanes are taken from subqueries, since a plan must not depend on them: it would be made for
+// each claim.
+const claimDue: Twins = {
+  ofAll: {
+    name: 'webhook.claim_due',
+    text: claimText(
+      'unnest((select $1::uuid[]), (select $2::text[]), (select $3::int[])) as asking (merchant_id, lane, room)',
+      { asked: 'asking.merchant_id', due: 'due.merchant_id', claimed: 'claimed.merchant_id' },
+    ),
+  },
+  ofMerchant: {
+    name: 'webhook.claim_due_of_merchant',
+    text: claimText('unnest($2::text[], $3::int[]) as asking (lane, room)', {
+      asked: '$1',
+      due: '$1',
+      claimed: '$1',
+    }),
+  },
+};
+
+const claim = (
+  { pool, now, limits: { deadline_ms, leaseMargin_ms } }: ClaimParts,
+  asking: readonly Asking[],
+): Promise<ClaimedRow[]> =>
+  inTransaction(pool, async (client) => {
+    await run(client, lockLanes, [asking.map(({ lane }) => lane)]);
+    return runTwins<ClaimedRow, Asking>(client, claimDue, asking, (own) => [
+      own.map(({ lane }) => lane),
+      own.map(({ room }) => room),
+      now(),
+      webhooksInFlightPerLane_max,
+      deadline_ms + leaseMargin_ms,
+    ]);
+  });
+
+const firstDue: Statement = {
+  name: 'webhook.first_due',
+  text: `select merchant_id as "merchantId", id::text as "subjectId" from webhook_delivery as waiting
+    where waiting.merchant_id = $1 and lane = $2 and ${isDue('waiting', '$3', '$1')} order by due_at limit 1`,
+};
+
+/**
+ * Claims due deliveries of lanes, each named once, oldest first: at most as many as each has room
+ * for, and at most so many that a lane never has more than its share in flight, whoever claimed
+ * them. With one lane, a delivery that makes the claim fail is set aside.
  */
 export const claimDeliveries = async (
   parts: ClaimParts,
   asking: readonly Asking[],
-  runner: Runner = parts.pool,
 ): Promise<readonly ClaimedDelivery[]> => {
-  if (await isSpread(parts.pool)) return claimApart(parts, asking, runner);
-  const rows = await run<ClaimedRow>(runner, claimDue, [
-    asking.map(({ lane }) => lane),
-    parts.now(),
-    asking.map(({ limit }) => limit),
-    webhooksInFlightPerLane_max,
-    leaseOf(parts),
-  ]);
-  return rows.map(withMessage);
-};
-
-/** Claims due deliveries of one lane. One that makes the claim fail is set aside. */
-export const claimLane = async (
-  parts: ClaimParts,
-  { lane, limit }: Asking,
-): Promise<readonly ClaimedDelivery[]> => {
+  const [one, ...others] = asking;
+  if (!one) return [];
+  if (others.length > 0) return (await claim(parts, asking)).map(withMessage);
+  const { merchantId, lane, room } = one;
   const first = async () =>
-    (await run<Subject>(parts.pool, firstDue, [lane, parts.now()]))[0] ?? null;
+    (await run<Subject>(parts.pool, firstDue, [merchantId, lane, parts.now()]))[0] ?? null;
   const { result } = await workBatch(parts.pool, {
     task,
-    limit,
-    work: (some) =>
-      inTransaction(parts.pool, (client) =>
-        claimDeliveries(parts, [{ lane, limit: some }], client),
-      ),
-    first,
-  });
-  return result;
-};
-
-/**
- * Claims deliveries that are due by the test clock of a shop, oldest first: at most as many as a
- * lane may have in flight. One that makes it fail is set aside.
- */
-export const claimDeliveriesOf = async (
-  parts: Omit<ClaimParts, 'now'>,
-  now: Temporal.Instant,
-  shop: NonNullable<Timeline>,
-): Promise<readonly ClaimedDelivery[]> => {
-  const { merchantId, shopId } = shop;
-  const claimSome = (limit: number): Promise<ClaimedRow[]> =>
-    inTransaction(parts.pool, (client) =>
-      run<ClaimedRow>(client, claimDueOfShop, [
-        shopId,
-        now,
-        limit,
-        webhooksInFlightPerLane_max,
-        leaseOf(parts),
-        merchantId,
-      ]),
-    );
-  const first = async () =>
-    (await run<Subject>(parts.pool, firstDueOfShop, [shopId, now, merchantId]))[0] ?? null;
-  const { result } = await workBatch(parts.pool, {
-    task,
-    limit: webhooksInFlightPerLane_max,
-    work: claimSome,
+    limit: room,
+    work: (some) => claim(parts, [{ merchantId, lane, room: some }]),
     first,
   });
   return result.map(withMessage);
@@ -146,62 +234,14 @@ export const setDeliveryAside = (
   error: unknown,
 ): Promise<void> => setAside(pool, task, { merchantId, subjectId: id }, error);
 
-const leaseOf = ({ limits: { deadline_ms, leaseMargin_ms } }: Pick<ClaimParts, 'limits'>): number =>
-  deadline_ms + leaseMargin_ms;
-
-/** Lanes that have a delivery which is due by the real time and nobody's. */
-export const findDueLanes = async ({
-  pool,
-  now,
-}: Pick<ClaimParts, 'pool' | 'now'>): Promise<readonly string[]> => {
-  const rows = await run<{ lane: string }>(pool, dueLanes, [now()]);
-  return rows.map(({ lane }) => lane);
+const dueLanes: Statement = {
+  name: 'webhook.due_lanes',
+  text: 'select merchant_id as "merchantId", lane from webhook_lanes_due($1, null)',
 };
 
-/** A claimed delivery as columns. */
-export type ClaimedRow = Omit<ClaimedDelivery, 'message'> & MessageRow;
+/** Lanes that have a delivery which is due and nobody's. */
+export const findDueLanes = (runner: Runner, now: Temporal.Instant): Promise<WebhookLane[]> =>
+  run<WebhookLane>(runner, dueLanes, [now]);
 
-/**
- * The same where the tables are spread: the lane's lock, how much of it is in flight, whose the
- * oldest are, and then each merchant's.
- */
-const claimLaneApart = async (
-  parts: ClaimParts,
-  { lane, limit }: Asking,
-  client: pg.PoolClient,
-): Promise<ClaimedRow[]> => {
-  await run(client, lockLane, [lane]);
-  const [row] = await run<{ inFlight: number }>(client, inFlightOf, [lane]);
-  const room = Math.min(limit, webhooksInFlightPerLane_max - (row?.inFlight ?? 0));
-  if (room <= 0) return [];
-  const now = parts.now();
-  const claimed: ClaimedRow[] = [];
-  const owners = await run<Owner>(client, dueOwners, [lane, now, room]);
-  for (const { merchantId, count } of owners)
-    claimed.push(
-      ...(await run<ClaimedRow>(client, claimDueOfMerchant, [
-        lane,
-        now,
-        count,
-        room,
-        leaseOf(parts),
-        merchantId,
-      ])),
-    );
-  return claimed;
-};
-
-const claimApart = async (
-  parts: ClaimParts,
-  asking: readonly Asking[],
-  runner: Runner,
-): Promise<readonly ClaimedDelivery[]> => {
-  const claimed: ClaimedRow[] = [];
-  for (const one of asking)
-    claimed.push(
-      ...(runner instanceof pg.Pool
-        ? await inTransaction(runner, (client) => claimLaneApart(parts, one, client))
-        : await claimLaneApart(parts, one, runner)),
-    );
-  return claimed.map(withMessage);
-};
+/** SQL: whether a lane has a delivery that is due by `$1` and nobody's. */
+export const isAnyLaneDue = 'exists (select 1 from webhook_lanes_due($1, 1))';

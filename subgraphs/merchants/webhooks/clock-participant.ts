@@ -1,80 +1,100 @@
 /**
- * How webhooks follow a shop's test clock: retries come at the clock's time, while the receiver
- * is asked in real time.
+ * How webhooks follow a shop's test clock: a retry has no `due_at` until the clock has reached its
+ * moment. From then on it is delivered as any other, in real time.
  */
+import type pg from 'pg';
 import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
-import { shownTo } from '../../kernel/clock/test-clocks.ts';
+import { notSetAside } from '../../kernel/alerts/set-aside.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
-import { claimDeliveriesOf } from './claim-deliveries.ts';
-import { dueByClock } from './claim-statements.ts';
-import { attemptDelivery, deliveryLimits, type DeliveryParts } from './deliver-webhook.ts';
-import { openAttemptStore } from './store-attempts.ts';
-import type { TargetSwitch } from '../../kernel/service/webhook-url.ts';
-import { openTargets } from './webhook-target.ts';
+import type { WebhookLane } from '../../kernel/service/bus.ts';
+import { task } from './claim-deliveries.ts';
+import type { WakeLanes } from './deliverer.ts';
 
-const pendingOf = `from webhook_delivery as delivery join event on event.merchant_id = $1 and event.id = delivery.event_id and event.mode = 'test'
-  where delivery.merchant_id = $1 and delivery.shop_id = $2 and delivery.status = 'pending'`;
+const waiting = `webhook_delivery as delivery where delivery.merchant_id = $1 and delivery.shop_id = $2
+  and delivery.status = 'pending' and delivery.due_at is null`;
+
 const next: Statement = {
   name: 'webhook.next_of_shop',
-  text: `select min(next_attempt_at) as at ${pendingOf} and next_attempt_at > $3`,
+  text: `select min(next_attempt_at) as at from ${waiting} and next_attempt_at > $3`,
 };
-const leased: Statement = {
-  name: 'webhook.leased_of_shop',
-  text: `select exists (select 1 ${pendingOf} and lease_until > now()) as found`,
+const makeDue: Statement = {
+  name: 'webhook.make_due_of_shop',
+  text: `update webhook_delivery as delivery set due_at = $4
+    where delivery.merchant_id = $1 and delivery.shop_id = $2 and delivery.status = 'pending' and delivery.due_at is null
+      and delivery.next_attempt_at <= $3 returning merchant_id as "merchantId", lane`,
+};
+const underWay: Statement = {
+  name: 'webhook.under_way_of_shop',
+  text: `select exists (
+      select 1 from webhook_delivery as delivery join event on event.merchant_id = $1 and event.id = delivery.event_id
+        and event.created_at = delivery.created_at and event.mode = 'test'
+      where delivery.merchant_id = $1 and delivery.shop_id = $2 and delivery.status = 'pending'
+        and (delivery.lease_until > now() or delivery.due_at <= $3 and ${notSetAside(task, '$1', 'delivery.id::text')})) as found`,
 };
 
-export interface ParticipantParts
-  extends Omit<DeliveryParts, 'targets' | 'limits' | 'now' | 'storeAttempt'>, TargetSwitch {
+export interface ParticipantParts {
+  readonly pool: pg.Pool;
   /** The real time. */
   readonly now: () => Temporal.Instant;
-  /** The attempts that are under way: whoever ends the process waits for them. */
-  readonly attempts: Set<Promise<void>>;
-  /** For tests that cannot wait for the real ones. */
-  readonly limits?: DeliveryParts['limits'];
+  readonly wake: WakeLanes;
 }
 
 /**
- * The keeper of webhooks. It begins attempts and does not wait for them, so that a receiver that
- * hangs holds up nothing but its own shop's clock, and that only where it advances. A running clock
- * runs on meanwhile, and a retry is counted from what it shows when the attempt ends.
+ * The keeper of webhooks. It does not wait for attempts, so that a receiver that hangs holds up
+ * nothing but its own shop's clock, and that only where it advances.
  */
 export const webhookClockParticipant = ({
-  privateTargets,
-  attempts,
+  pool,
   now: realNow,
-  limits = deliveryLimits,
-  ...given
-}: ParticipantParts): ClockParticipant => {
-  const targets = openTargets({ privateTargets });
-  const storeAttempt = openAttemptStore(given.pool);
-  return {
-    due: [dueByClock],
-    next: async ({ merchantId, shopId }, now) => {
-      const [row] = await run<{ at: Temporal.Instant | null }>(given.pool, next, [
-        merchantId,
-        shopId,
-        now,
-      ]);
-      return row?.at ?? null;
-    },
-    work: async (shop, now) => {
-      const parts: DeliveryParts = {
-        ...given,
-        storeAttempt,
-        targets,
-        limits,
-        now: () => shownTo(given.pool, shop, realNow()),
-      };
-      const claimed = await claimDeliveriesOf(parts, now, shop);
-      for (const delivery of claimed) {
-        const attempt = attemptDelivery(parts, delivery).finally(() => attempts.delete(attempt));
-        attempts.add(attempt);
-      }
-      return claimed.length;
-    },
-    isUnderWay: async ({ merchantId, shopId }) => {
-      const [row] = await run<{ found: boolean }>(given.pool, leased, [merchantId, shopId]);
-      return row?.found === true;
-    },
-  };
+  wake,
+}: ParticipantParts): ClockParticipant => ({
+  due: [
+    `from clock join webhook_delivery as delivery on delivery.merchant_id = clock.merchant_id and delivery.shop_id = clock.shop_id
+      where delivery.status = 'pending' and delivery.due_at is null and delivery.next_attempt_at <= clock.at`,
+  ],
+  next: async ({ merchantId, shopId }, now) => {
+    const values = [merchantId, shopId, now];
+    const [row] = await run<{ at: Temporal.Instant | null }>(pool, next, values);
+    return row?.at ?? null;
+  },
+  work: async ({ merchantId, shopId }, now) => {
+    const made = await run<WebhookLane>(pool, makeDue, [merchantId, shopId, now, realNow()]);
+    if (made.length > 0) wake(made);
+    return made.length;
+  },
+  isUnderWay: async ({ merchantId, shopId }) => {
+    const values = [merchantId, shopId, realNow()];
+    return (await run<{ found: boolean }>(pool, underWay, values))[0]?.found === true;
+  },
+});
+
+// A retry that waits for the real time waits for the clock from now on.
+const waitForClock: Statement = {
+  name: 'webhook.wait_for_clock',
+  text: `update webhook_delivery as delivery set due_at = null
+    where delivery.merchant_id = $1 and delivery.shop_id = $2 and delivery.status = 'pending' and delivery.attempts > delivery.attempts_before
+      and exists (select 1 from event where event.merchant_id = $1 and event.id = delivery.event_id
+        and event.created_at = delivery.created_at and event.mode = 'test')`,
 };
+const waitForRealTime: Statement = {
+  name: 'webhook.wait_for_real_time',
+  text: `update webhook_delivery as delivery set due_at = next_attempt_at
+    where delivery.merchant_id = $1 and delivery.shop_id = $2 and delivery.status = 'pending' and delivery.due_at is null`,
+};
+
+interface Shop {
+  readonly merchantId: string;
+  readonly shopId: string;
+}
+
+/** Has a shop's retries follow the test clock that it gets in this transaction. */
+export const followClock = (
+  client: pg.PoolClient,
+  { merchantId, shopId }: Shop,
+): Promise<unknown> => run(client, waitForClock, [merchantId, shopId]);
+
+/** Has a shop's retries follow the real time, in the transaction that removes its test clock. */
+export const followRealTime = (
+  client: pg.PoolClient,
+  { merchantId, shopId }: Shop,
+): Promise<unknown> => run(client, waitForRealTime, [merchantId, shopId]);

@@ -1,10 +1,10 @@
 /**
  * Delivers webhooks (docs/contract.md#delivery): sends the deliveries that `claim-deliveries.ts`
- * claimed and stores the results. `lane-name.ts` defines the lanes, which isolate receivers from
- * each other.
+ * claimed and stores the results.
  */
 import type { Dispatcher } from 'undici';
 import { isPassing } from '../../kernel/alerts/set-aside.ts';
+import { shownTo } from '../../kernel/clock/test-clocks.ts';
 import { inTraceOf } from '../../kernel/database/subject-trace.ts';
 import { type Logger, webhookAttempts } from '../../kernel/service/tracing/telemetry.ts';
 import { tracing, type Span } from '../../kernel/service/tracing/tracing.ts';
@@ -13,8 +13,8 @@ import {
   type ClaimedDelivery,
   type ClaimParts,
   type DeliveryLimits,
+  type Message,
 } from './claim-deliveries.ts';
-import type { Message } from './message.ts';
 import { signedHeaders } from './message-headers.ts';
 import { type Answer, postWebhook } from './post-webhook.ts';
 import {
@@ -32,12 +32,7 @@ export const deliveryLimits: DeliveryLimits = {
   leaseMargin_ms: webhookLeaseMargin_ms,
 };
 
-export interface DeliveryParts extends Omit<ClaimParts, 'now'> {
-  /**
-   * The clock that retries follow: read when an attempt begins and again when it has ended, which
-   * is what its retry is counted from.
-   */
-  readonly now: () => Temporal.Instant | Promise<Temporal.Instant>;
+export interface DeliveryParts extends ClaimParts {
   /** `openAttemptStore`. */
   readonly storeAttempt: StoreAttempt;
   /** Connections to receivers: `openTargets`. */
@@ -61,6 +56,16 @@ export const attemptDelivery = (parts: DeliveryParts, delivery: ClaimedDelivery)
   return inTraceOf(parts.pool, delivery, start, (span) => attempt(parts, delivery, span));
 };
 
+/**
+ * The moment on the clock that the delivery's retries follow: read when an attempt begins and again
+ * when it has ended, which is what its retry is counted from.
+ */
+const momentOf = (
+  { pool, now }: DeliveryParts,
+  delivery: ClaimedDelivery,
+): Temporal.Instant | Promise<Temporal.Instant> =>
+  delivery.hasClock ? shownTo(pool, delivery, now()) : now();
+
 const attempt = async (
   parts: DeliveryParts,
   delivery: ClaimedDelivery,
@@ -70,11 +75,11 @@ const attempt = async (
   const { log } = parts;
   const about = { deliveryId, eventId, merchantId };
   try {
-    const at = await parts.now();
+    const at = await momentOf(parts, delivery);
     const { attempted, answer } = await send(parts, delivery);
     if (answer.status === null) span?.fail('no_answer');
     else span?.note({ 'http.response.status_code': answer.status });
-    const endedAt = await parts.now();
+    const endedAt = await momentOf(parts, delivery);
     const next = afterAttempt(
       attempted,
       delivery.attempts - delivery.attemptsBefore + 1,

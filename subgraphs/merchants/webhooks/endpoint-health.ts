@@ -36,7 +36,7 @@ const healthText = (wanted: string, merchants: string, merchant: string): string
       select count(*)::int as pending, count(*) filter (where attempts > attempts_before)::int as failing, min(created_at) as oldest, min(next_attempt_at) as next from (
         select created_at, next_attempt_at, attempts, attempts_before from webhook_delivery as delivery
         where ${merchant === '$1' ? 'delivery.merchant_id = $1 and ' : ''}delivery.lane = wanted.id::text and delivery.status = 'pending'
-        order by delivery.next_attempt_at limit ${pending_max}) as first
+        order by delivery.due_at limit ${pending_max}) as first
     ) as waiting`;
 const health: Twins = {
   ofAll: {

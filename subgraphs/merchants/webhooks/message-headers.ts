@@ -4,7 +4,7 @@
  */
 import type { Keys } from '../../kernel/service/access/keys.ts';
 import { unseal } from '../../kernel/service/access/vault.ts';
-import type { Message } from './message.ts';
+import type { Message } from './claim-deliveries.ts';
 import { sign, signStandard, type SignatureFormat } from './rules.ts';
 
 const fixedHeaders = (id: string) => ({

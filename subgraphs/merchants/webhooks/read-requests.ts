@@ -2,7 +2,7 @@
 import { runTwins, type Twins } from '../../kernel/database/spread.ts';
 import type { Runner } from '../../kernel/database/statement.ts';
 import type { WebhookDelivery } from '../entities.ts';
-import { joinSigning } from './message.ts';
+import { joinSigning } from './claim-deliveries.ts';
 import { listHeaders, shownHeaders, type ListedHeader } from './message-headers.ts';
 import type { SignatureFormat } from './rules.ts';
 

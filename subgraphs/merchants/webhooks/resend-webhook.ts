@@ -16,6 +16,8 @@ import {
   WebhookEndpointEntity,
   type WebhookDelivery,
 } from '../entities.ts';
+import type { WebhookLane } from '../../kernel/service/bus.ts';
+import type { WakeLanes } from './deliverer.ts';
 
 /** So many deliveries are made due in one transaction. */
 const resendBatch_rows = 1_000;
@@ -24,8 +26,8 @@ const resendOfCall_max = 10_000;
 
 export interface ResendParts {
   readonly database: Pick<Database, 'pool' | 'emOf'>;
-  /** Notifies the workers that these lanes have something due. May be lost: the sweep finds it. */
-  readonly wakeLanes: (lanes: readonly string[]) => void;
+  /** Wakes the deliverers. May be lost: the sweep finds what is due. */
+  readonly wakeLanes: WakeLanes;
 }
 
 // Due now, and on the clock of a shop that has its own: there its event lies behind.
@@ -41,11 +43,11 @@ const makeBatchDue: Statement = {
           where endpoint.merchant_id = $1 and endpoint.id = delivery.endpoint_id and endpoint.active))
       order by created_at, id limit $7 for update skip locked
     ), resent as (
-      update webhook_delivery as delivery set status = 'pending', next_attempt_at = least($6, delivery.created_at), attempts_before = attempts
+      update webhook_delivery as delivery set status = 'pending', next_attempt_at = least($6, delivery.created_at), due_at = least($6, delivery.created_at), attempts_before = attempts
       from chosen where delivery.merchant_id = $1 and delivery.id = chosen.id
-      returning delivery.created_at, delivery.id, delivery.lane
+      returning delivery.merchant_id, delivery.created_at, delivery.id, delivery.lane
     )
-    select created_at as "createdAt", id, lane from resent order by created_at, id`,
+    select merchant_id as "merchantId", created_at as "createdAt", id, lane from resent order by created_at, id`,
 };
 
 /** What keeps a delivery from being sent again; null when nothing does. */
@@ -92,16 +94,18 @@ export const resendDelivery = async (
     notes.before = auditState(delivery);
     const { attempts, createdAt } = delivery;
     const now = acting.now();
+    const dueAt = Temporal.Instant.compare(now, createdAt) < 0 ? now : createdAt;
     em.assign(delivery, {
       status: 'pending',
-      nextAttemptAt: Temporal.Instant.compare(now, createdAt) < 0 ? now : createdAt,
+      nextAttemptAt: dueAt,
+      dueAt,
       deliveredAt: null,
       attemptsBefore: attempts,
     });
     notes.after = auditState(delivery);
     return delivery;
   });
-  if (!isRefused(resent)) wakeLanes([resent.lane]);
+  if (!isRefused(resent)) wakeLanes([resent]);
   return resent;
 };
 
@@ -114,10 +118,9 @@ export interface FailedSince {
   readonly limit?: number;
 }
 
-interface Resent {
+interface Resent extends WebhookLane {
   readonly createdAt: Temporal.Instant;
   readonly id: string;
-  readonly lane: string;
 }
 
 /**
@@ -153,7 +156,7 @@ export const resendFailed = async (
       return rows;
     });
     if (isRefused(resent)) return resent;
-    wakeLanes([...new Set(resent.map(({ lane }) => lane))]);
+    wakeLanes(resent);
     count += resent.length;
     last = resent.at(-1);
     if (resent.length < rows_max) return { count, hasMore: false };

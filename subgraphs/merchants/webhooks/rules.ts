@@ -16,10 +16,13 @@ export const webhookLeaseMargin_ms = 15_000;
  */
 export const webhooksInFlightPerLane_max = 10;
 /**
- * So many lanes of one merchant's own addresses are at work in a process, and so many attempts of
- * one merchant are handed over to it: receivers that hang take no place of other merchants.
+ * So many of one merchant in a process, and of these so many to payments' own addresses: receivers
+ * that hang take no place of other merchants, and those of payments none of the endpoints.
  */
-export const webhookLanesOfMerchant_max = 20;
+export const webhooksInFlightOfMerchant_max = 100;
+export const webhooksInFlightToOwn_max = 50;
+/** So many in a process. */
+export const webhooksInFlight_max = 2_000;
 /**
  * So much of an answer's body is read, so that the connection may be used again; the rest is
  * dropped with the connection.
@@ -29,12 +32,6 @@ export const webhookAnswerRead_max_bytes = 16_384;
 export const webhookAnswerKept_max_chars = 1_024;
 /** Sockets to one origin of one process. */
 export const webhookSocketsPerOrigin_max = 256;
-/**
- * How often the deliveries that are due are looked for: the precision of the retries, and what
- * makes up for lost wake-ups.
- */
-export const webhookSweep_ms = 1_000;
-
 const second_ms = 1_000;
 const minute_ms = 60 * second_ms;
 const hour_ms = 60 * minute_ms;

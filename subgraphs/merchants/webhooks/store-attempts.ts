@@ -126,13 +126,22 @@ const given = `$2::uuid[], $3::timestamptz[], $4::text[], $5::timestamptz[], $6:
         $7::timestamptz[], $8::int[], $9::int[], $10::text[], $11::text[], $12::timestamptz[]`;
 const givenColumns = `id, lease_until, status, next_attempt_at, delivered_at, at, duration_ms, answer_status, error, response_head, created_at`;
 
+/**
+ * SQL: the delivery's retries follow the test clock of its shop. The clock's row is locked, so that
+ * a clock that is being removed takes up this delivery, too.
+ */
+const hasClock = (merchant: string): string => `(
+          exists (select 1 from event where event.merchant_id = ${merchant} and event.id = delivery.event_id and event.created_at = delivery.created_at and event.mode = 'test')
+          and exists (select 1 from test_clock where test_clock.merchant_id = ${merchant} and test_clock.shop_id = delivery.shop_id for share))`;
+
 /** SQL: `merchant` is the merchant of a result, or of all of them. */
 const storeText = (results: string, merchant: string): string => `
     with result as materialized (
       ${results}
     ), settled as (
       update webhook_delivery as delivery
-      set status = result.status, attempts = attempts + 1, next_attempt_at = result.next_attempt_at, delivered_at = result.delivered_at, lease_until = null
+      set status = result.status, attempts = attempts + 1, next_attempt_at = result.next_attempt_at,
+        due_at = case when result.next_attempt_at is null or ${hasClock(merchant)} then null else result.next_attempt_at end, delivered_at = result.delivered_at, lease_until = null
       from result
       where delivery.merchant_id = ${merchant} and delivery.id = result.id and delivery.created_at = result.created_at
         and delivery.lease_until = result.lease_until and delivery.status = 'pending'

@@ -83,7 +83,9 @@ create table webhook_endpoint (
 create index webhook_endpoint_shop on webhook_endpoint (merchant_id, shop_id, created_at);
 
 -- An event on its way to one address. `lane` is what is isolated from the others: the endpoint, or
--- the origin of an address of a payment. `created_at` is that of the event.
+-- the origin of an address of a payment. `created_at` is that of the event. `next_attempt_at` is on
+-- the clock that the shop lives by. `due_at` is when it may be claimed, in real time; it is null
+-- while a retry waits for the shop's test clock to reach `next_attempt_at`.
 create table webhook_delivery (
   merchant_id uuid not null,
   id uuid not null,
@@ -97,6 +99,7 @@ create table webhook_delivery (
   status text not null,
   attempts int not null,
   next_attempt_at timestamptz(3),
+  due_at timestamptz(3),
   lease_until timestamptz(3),
   delivered_at timestamptz(3),
   created_at timestamptz(3) not null,
@@ -104,8 +107,9 @@ create table webhook_delivery (
   primary key (merchant_id, id, created_at),
   constraint webhook_delivery_once unique (merchant_id, event_id, lane, created_at)
 ) partition by range (created_at);
-create index webhook_delivery_due on webhook_delivery (lane, next_attempt_at)
-  where status = 'pending';
+create index webhook_delivery_due on webhook_delivery (lane, due_at) where status = 'pending';
+create index webhook_delivery_clocked on webhook_delivery (merchant_id, shop_id, next_attempt_at)
+  where status = 'pending' and due_at is null;
 create index webhook_delivery_leased on webhook_delivery (lane) where lease_until is not null;
 create index webhook_delivery_subject on webhook_delivery (merchant_id, subject_id, created_at);
 create index webhook_delivery_list on webhook_delivery (merchant_id, created_at, id);
@@ -135,39 +139,26 @@ create table partitions.webhook_attempt_default partition of webhook_attempt def
   with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
 create index webhook_attempt_default_age on partitions.webhook_attempt_default (created_at);
 
--- Counts what a lane has in flight. A claim calls it while it holds the lock of the lane: each call
--- of a volatile function sees what was committed until then, and not only until the claim began.
-create function webhooks_in_flight(asked text) returns bigint language plpgsql as $$
-begin
-  return (select count(*) from webhook_delivery where lane = asked and lease_until > clock_timestamp());
-end
-$$;
-
--- Gives the lanes that have a delivery which is due by a moment of the real time and which no one
--- holds. It steps from lane to lane along the index: a lane with a million due rows costs as much
+-- Gives the lanes that have a delivery which is due by a moment and which no one holds. It steps from lane to lane along the index: a lane with a million due rows costs as much
 -- as one with a single row. Citus runs no query that walks so over shards, but it runs the
 -- function.
-create function webhook_lanes_due(moment timestamptz, most int) returns setof text language plpgsql as $$
+create function webhook_lanes_due(moment timestamptz, most int) returns table (merchant_id uuid, lane text) language plpgsql as $$
 declare
-  last text := '';
   found_lanes int := 0;
 begin
+  lane := '';
   loop
-    select webhook_delivery.lane into last from webhook_delivery
-      where webhook_delivery.status = 'pending' and webhook_delivery.lane > last order by webhook_delivery.lane limit 1;
+    select delivery.merchant_id, delivery.lane into merchant_id, lane from webhook_delivery as delivery
+      where delivery.status = 'pending' and delivery.lane > webhook_lanes_due.lane order by delivery.lane limit 1;
     exit when not found;
     if exists (
       select 1 from webhook_delivery as delivery
-      where delivery.lane = last and delivery.status = 'pending' and delivery.next_attempt_at <= moment
+      where delivery.lane = webhook_lanes_due.lane and delivery.status = 'pending' and delivery.due_at <= moment
         and (delivery.lease_until is null or delivery.lease_until <= clock_timestamp())
         and coalesce((select max(set_aside.due_at) <= now() from set_aside where set_aside.merchant_id = delivery.merchant_id
-          and set_aside.task = 'deliver-webhooks' and set_aside.subject_id in (delivery.id::text, '*')), true)
-        and not case
-          when exists (select 1 from test_clock where test_clock.merchant_id = delivery.merchant_id and test_clock.shop_id = delivery.shop_id)
-          then exists (select 1 from event where event.merchant_id = delivery.merchant_id and event.id = delivery.event_id and event.mode = 'test')
-          else false end)
+          and set_aside.task = 'deliver-webhooks' and set_aside.subject_id in (delivery.id::text, '*')), true))
     then
-      return next last;
+      return next;
       found_lanes := found_lanes + 1;
       exit when found_lanes = most;
     end if;

@@ -1,0 +1,211 @@
+/**
+ * The deliverer of a process. Those that make deliveries due name their lanes to it; it claims what
+ * is due there, posts it, and asks again while there is more. Lanes that nobody named are found by
+ * the sweep, so that a wake-up may be lost.
+ */
+import type { Dispatcher } from 'undici';
+import { isPassing } from '../../kernel/alerts/set-aside.ts';
+import { openPace } from '../../kernel/queue/pace.ts';
+import { done, type Job } from '../../kernel/queue/run-job.ts';
+import type { WebhookLane } from '../../kernel/service/bus.ts';
+import type { TargetSwitch } from '../../kernel/service/webhook-url.ts';
+import {
+  claimDeliveries,
+  findDueLanes,
+  isAnyLaneDue,
+  type Asking,
+  type ClaimedDelivery,
+} from './claim-deliveries.ts';
+import { attemptDelivery, deliveryLimits, type DeliveryParts } from './deliver-webhook.ts';
+import {
+  webhooksInFlight_max,
+  webhooksInFlightOfMerchant_max,
+  webhooksInFlightPerLane_max,
+  webhooksInFlightToOwn_max,
+} from './rules.ts';
+import { openAttemptStore } from './store-attempts.ts';
+import { openTargets } from './webhook-target.ts';
+
+export interface DelivererParts
+  extends Omit<DeliveryParts, 'targets' | 'limits' | 'storeAttempt'>, TargetSwitch {
+  /** For tests that cannot wait for the real ones. */
+  readonly limits?: DeliveryParts['limits'];
+}
+
+export interface Deliverer {
+  /** Says that something may be due in these lanes. */
+  wake(lanes: readonly WebhookLane[]): void;
+  /** Whether it is so busy that others should be woken, too. */
+  readonly isBusy: boolean;
+  /** Claims nothing more; resolves when the attempts that have begun have ended. */
+  close(): Promise<void>;
+}
+
+/** From one claim to the next: a claim is a transaction, however much it takes. */
+const claimRest_ms = 5;
+const lanesPerClaim_max = 100;
+/** Lanes of one merchant that wait here; the sweep finds those beyond. */
+const waitingOfMerchant_max = 1_000;
+const busy_min = 100;
+
+/** What is in flight in this process, by what bounds it. */
+class InFlight {
+  readonly #counts = new Map<string, number>();
+
+  /** How many more of a lane may be begun. */
+  room(lane: WebhookLane): number {
+    return Math.min(...boundsOf(lane).map(([name, most]) => most - (this.#counts.get(name) ?? 0)));
+  }
+
+  add(lane: WebhookLane, count: number): void {
+    for (const [name] of boundsOf(lane)) {
+      const sum = (this.#counts.get(name) ?? 0) + count;
+      if (sum === 0) this.#counts.delete(name);
+      else this.#counts.set(name, sum);
+    }
+  }
+}
+
+/**
+ * Own addresses are as many as a merchant likes: they leave places to its endpoints. The name of
+ * their lanes has a `#`.
+ */
+const boundsOf = ({ merchantId, lane }: WebhookLane): readonly (readonly [string, number])[] => [
+  [lane, webhooksInFlightPerLane_max],
+  [merchantId, webhooksInFlightOfMerchant_max],
+  ['all', webhooksInFlight_max],
+  ...(lane.includes('#') ? [[`own/${merchantId}`, webhooksInFlightToOwn_max] as const] : []),
+];
+
+class DelivererHere implements Deliverer {
+  readonly #parts: DeliveryParts & { readonly targets: Dispatcher };
+  /** Lanes that may have something due, by merchant; who was asked last is last. */
+  readonly #waiting = new Map<string, Set<string>>();
+  readonly #inFlight = new InFlight();
+  readonly #attempts = new Set<Promise<void>>();
+  readonly #pace = openPace(claimRest_ms);
+  #claiming: Promise<void> | null = null;
+  #isClosed = false;
+
+  constructor({ privateTargets, limits, ...given }: DelivererParts) {
+    this.#parts = {
+      ...given,
+      limits: limits ?? deliveryLimits,
+      storeAttempt: openAttemptStore(given.pool),
+      targets: openTargets({ privateTargets }),
+    };
+  }
+
+  get isBusy(): boolean {
+    return this.#attempts.size >= busy_min;
+  }
+
+  wake(lanes: readonly WebhookLane[]): void {
+    for (const { merchantId, lane } of lanes) {
+      const waiting = this.#waiting.get(merchantId) ?? new Set();
+      if (waiting.size < waitingOfMerchant_max) waiting.add(lane);
+      this.#waiting.set(merchantId, waiting);
+    }
+    this.#begin();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#claiming;
+    await Promise.all(this.#attempts);
+  }
+
+  #begin(): void {
+    if (this.#isClosed || this.#claiming) return;
+    this.#claiming = this.#claimAll().finally(() => (this.#claiming = null));
+  }
+
+  async #claimAll(): Promise<void> {
+    for (;;) {
+      await this.#pace();
+      const asking = this.#isClosed ? [] : this.#choose();
+      if (asking.length === 0) return;
+      await this.#claim(asking);
+    }
+  }
+
+  /** Takes lanes that have room out of those that wait, a share of the room of each merchant. */
+  #choose(): readonly Asking[] {
+    const chosen: Asking[] = [];
+    for (const [merchantId, lanes] of this.#waiting) {
+      const before = chosen.length;
+      const share = Math.ceil(webhooksInFlightToOwn_max / lanes.size);
+      for (const lane of lanes) {
+        const room = Math.min(share, this.#inFlight.room({ merchantId, lane }));
+        if (room <= 0) continue;
+        lanes.delete(lane);
+        // Until the claim says how many there are, nobody else has the room.
+        this.#inFlight.add({ merchantId, lane }, room);
+        chosen.push({ merchantId, lane, room });
+        if (chosen.length === lanesPerClaim_max) break;
+      }
+      if (chosen.length === before) continue;
+      this.#waiting.delete(merchantId);
+      if (lanes.size > 0) this.#waiting.set(merchantId, lanes);
+      if (chosen.length === lanesPerClaim_max) break;
+    }
+    return chosen;
+  }
+
+  async #claim(asking: readonly Asking[]): Promise<void> {
+    try {
+      const claimed = Map.groupBy(await claimDeliveries(this.#parts, asking), ({ lane }) => lane);
+      for (const { room, ...lane } of asking) {
+        const deliveries = claimed.get(lane.lane) ?? [];
+        this.#inFlight.add(lane, deliveries.length - room);
+        for (const delivery of deliveries) this.#attempt(delivery);
+        if (deliveries.length === room) this.wake([lane]);
+      }
+    } catch (error) {
+      for (const { room, ...lane } of asking) this.#inFlight.add(lane, -room);
+      this.#parts.log.warn({ err: error }, 'webhooks could not be claimed; the sweep finds them');
+      // One lane must not hold up those that happened to ask with it.
+      if (asking.length > 1 && !isPassing(error)) for (const one of asking) await this.#retry(one);
+    }
+  }
+
+  async #retry(one: Asking): Promise<void> {
+    this.#inFlight.add(one, one.room);
+    await this.#claim([one]);
+  }
+
+  #attempt(delivery: ClaimedDelivery): void {
+    const attempt = attemptDelivery(this.#parts, delivery).finally(() => {
+      this.#attempts.delete(attempt);
+      this.#inFlight.add(delivery, -1);
+      if (this.#waiting.size > 0) this.#begin();
+    });
+    this.#attempts.add(attempt);
+  }
+}
+
+/** The deliverer of this process. */
+export const openDeliverer = (parts: DelivererParts): Deliverer => new DelivererHere(parts);
+
+/** Wakes the deliverers of all processes for these lanes. */
+export type WakeLanes = (lanes: readonly WebhookLane[]) => void;
+
+/**
+ * The job that finds the lanes that have something due: retries, and what nobody woke a deliverer
+ * for.
+ */
+export const webhookJobs = ({
+  pool,
+  now,
+  wake,
+}: Pick<DeliveryParts, 'pool' | 'now'> & { readonly wake: WakeLanes }): readonly Job[] => [
+  {
+    name: 'sweep-webhooks',
+    queue: 'schedules',
+    due: [isAnyLaneDue],
+    run: async () => {
+      wake(await findDueLanes(pool, now()));
+      return done;
+    },
+  },
+];
