@@ -1,10 +1,10 @@
 /** Who looks at the console, and what they may do. */
 import { createContext, useContext, type ReactNode } from 'react';
-import { useQuery } from 'urql';
 import {
   Viewer as ViewerQuery,
   type ViewerQuery as Answer,
 } from '../../schema/generated/console.ts';
+import { useAsk } from './parts/use-ask.ts';
 
 type Viewer = Answer['viewer'];
 type PermissionName = Viewer['permissions'][number]['name'];
@@ -19,9 +19,9 @@ export const ViewerProvider = ({
   readonly children: ReactNode;
   readonly failed: (error: Error, again: () => void) => ReactNode;
 }) => {
-  const [{ data, error }, again] = useQuery({ query: ViewerQuery, variables: {} });
+  const { data, error, again } = useAsk(ViewerQuery, {});
   if (data) return <Context value={data.viewer}>{children}</Context>;
-  return error ? failed(error, () => again({ requestPolicy: 'network-only' })) : null;
+  return error ? failed(error, again) : null;
 };
 
 /** The person. */

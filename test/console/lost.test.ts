@@ -102,6 +102,59 @@ describe('an answer that is lost', { skip: noChromium }, () => {
   });
 });
 
+/** Loses what the page asks of the graph by these names, until it is ended. */
+const silence = async (page: Page, operations: RegExp): Promise<() => Promise<void>> => {
+  await page.route('**/graphql', (route) =>
+    operations.test(route.request().postData() ?? '') ? route.abort() : route.continue(),
+  );
+  return () => page.unroute('**/graphql');
+};
+
+describe('a service that does not answer for a while', { skip: noChromium }, () => {
+  test('takes neither a payment nor a form of it away, and what it has missed comes by itself', async () => {
+    const id = await paid();
+    const cookie = await makeSession(service, 'finance', merchant.id);
+    const { page } = await openConsole(service.rest, cookie);
+    await page.goto(`${service.rest}/console/payments?mode=test&open=${merchant.id}/${id}`);
+    const form = await refundIn(page);
+    const dot = page.locator('.live-dot');
+    await dot.getByText('Connected').waitFor();
+    await form.getByLabel('Reason').fill('One cup was cold');
+    const endSilence = await silence(page, /"operationName":"Payments?"/);
+    await merchant.call('POST', `/payments/${id}/refund`, { amount: 100_000 });
+    await dot.getByText(/^Out of date since/).waitFor();
+    assert.equal(await form.getByLabel('Reason').inputValue(), 'One cup was cold');
+    const refund = page.getByText(/Refund of ₽1,000\.00/).first();
+    assert.equal(await refund.count(), 0);
+    await endSilence();
+    await refund.waitFor();
+    await dot.getByText('Connected').waitFor();
+    assert.equal(await form.getByLabel('Reason').inputValue(), 'One cup was cold');
+  });
+
+  test('leaves a screen that was opened meanwhile to come without a press', async () => {
+    const cookie = await makeSession(service, 'viewer', merchant.id);
+    const { page } = await openConsole(service.rest, cookie);
+    const endSilence = await silence(page, /"operationName":"(Viewer|Payouts)"/);
+    await page.goto(`${service.rest}/console/payouts?mode=test`);
+    await page.getByRole('heading', { name: 'This could not be loaded' }).waitFor();
+    await endSilence();
+    await page.getByRole('heading', { name: 'No payouts yet' }).waitFor();
+  });
+
+  test('says so at once when the network is gone', async () => {
+    const cookie = await makeSession(service, 'viewer', merchant.id);
+    const { page, context } = await openConsole(service.rest, cookie);
+    await page.goto(`${service.rest}/console/payouts?mode=test`);
+    const dot = page.locator('.live-dot');
+    await dot.getByText('Connected').waitFor();
+    await context.setOffline(true);
+    await dot.getByText(/^Reconnecting since/).waitFor();
+    await context.setOffline(false);
+    await dot.getByText('Connected').waitFor();
+  });
+});
+
 /**
  * Loses every script that the page asks for, until it is brought back. A browser that remembers
  * failures asks for none of the lost ones again before it loads the page anew.
@@ -122,10 +175,10 @@ const loseScripts = async (page: Page, remembers: boolean): Promise<() => void> 
 
 describe('parts of the program that are lost', { skip: noChromium }, () => {
   for (const [browserThat, remembers] of [
-    ['asks for them again', false],
-    ['remembers that they failed', true],
+    ['asks for them again: by itself', false],
+    ['remembers that they failed: by a press', true],
   ] as const)
-    test(`leave the rest, and one that is tried again brings all back: in a browser that ${browserThat}`, async () => {
+    test(`leave the rest, and all come back in a browser that ${browserThat}`, async () => {
       const cookie = await makeSession(service, 'viewer', merchant.id);
       const { page } = await openConsole(service.rest, cookie);
       await page.goto(`${service.rest}/console/payments?mode=test`);
@@ -142,7 +195,7 @@ describe('parts of the program that are lost', { skip: noChromium }, () => {
       bringBack();
       // On a telephone, too, nothing covers the button.
       await page.setViewportSize({ width: 390, height: 844 });
-      await palette.getByRole('button', { name: 'Try again' }).click();
+      if (remembers) await palette.getByRole('button', { name: 'Try again' }).click();
       // The palette, which is back in place in some browsers, hides what is behind it from roles.
       await page.locator('h1', { hasText: 'Reports' }).waitFor();
       await page.locator('[role=alert]').first().waitFor({ state: 'detached' });

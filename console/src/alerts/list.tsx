@@ -1,6 +1,6 @@
 /** What a person must look at, until one says what became of it. */
 import { useState } from 'react';
-import { useMutation, useQuery } from 'urql';
+import { useMutation } from 'urql';
 import {
   AlertAssignees,
   Alerts,
@@ -17,6 +17,7 @@ import { Empty, Failure } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { useAlertWords } from '../words/alerts.ts';
@@ -39,7 +40,7 @@ const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () 
   const words = useAlertWords();
   const { granted } = usePermission('alertAssign');
   const [message, setMessage] = useState('');
-  const [{ data }] = useQuery({ query: AlertAssignees, variables: {}, pause: !granted });
+  const { data } = useAsk(AlertAssignees, {}, !granted);
   const faultOf = useFaultText();
   const [, assign] = useMutation(AssignAlert);
   const { merchantId, id, assignee } = alert;
@@ -185,11 +186,7 @@ const List = () => {
     assignee: search.assignee === nobody ? null : (search.assignee ?? null),
     unassigned: search.assignee === nobody ? true : null,
   };
-  const [{ data, error }, ask] = useQuery({
-    query: Alerts,
-    variables: { ...narrowing, ...usePageArguments() },
-  });
-  const again = (): void => ask({ requestPolicy: 'network-only' });
+  const { data, error, again } = useAsk(Alerts, { ...narrowing, ...usePageArguments() });
   useFollow(again, { lists: ['alerts'] });
   const rows = data?.alerts.nodes ?? [];
   return (

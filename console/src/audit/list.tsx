@@ -1,5 +1,4 @@
 /** Who did what: append-only, newest first. */
-import { useQuery } from 'urql';
 import { Audit, type AuditQuery } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { DateChips } from '../parts/date-chips.tsx';
@@ -9,6 +8,7 @@ import { Pager, usePageArguments } from '../parts/pager.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { useViewer } from '../viewer.tsx';
 import { useAlertWords } from '../words/alerts.ts';
@@ -167,11 +167,8 @@ export const AuditPage = () => {
   const owner = viewer.merchantId ?? merchantId;
   const subjectId = owner === null ? null : (search.subject ?? null);
   const narrowing = { merchantId, actor, action, subjectId, since, until };
-  const [{ data, error }, ask] = useQuery({
-    query: Audit,
-    variables: { ...narrowing, ...usePageArguments() },
-  });
-  useFollow(() => ask({ requestPolicy: 'network-only' }), { lists: ['audit_log'] });
+  const { data, error, again } = useAsk(Audit, { ...narrowing, ...usePageArguments() });
+  useFollow(again, { lists: ['audit_log'] });
   const rows = data?.auditLog.nodes ?? [];
   const open = rows.find(({ id }) => id === search.open);
   return (
@@ -182,9 +179,7 @@ export const AuditPage = () => {
       </header>
       <AuditFilters hasSubject={owner !== null} />
       <DateChips />
-      {error && !data && (
-        <Failure error={error} again={() => ask({ requestPolicy: 'network-only' })} />
-      )}
+      {error && !data && <Failure error={error} again={again} />}
       {!data && !error && <Skeleton />}
       {data && rows.length === 0 && (
         <Empty title={words.auditLog.empty}>

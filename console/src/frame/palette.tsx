@@ -1,10 +1,10 @@
 /** Ctrl-K: goes to a section, or to whatever a text names, at its own place. */
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState, type KeyboardEvent } from 'react';
-import { useQuery } from 'urql';
 import { Search } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { Modal } from '../parts/modal.tsx';
+import { useAsk } from '../parts/use-ask.ts';
 import { useWords } from '../words/words.ts';
 import { zoneName } from '../zone.ts';
 import { FoundText, objectsIn, placeOf, sectionOf, type Found } from './found.tsx';
@@ -27,11 +27,8 @@ const useFound = (text: string) => {
   const words = useWords();
   const { merchantId } = useAddress();
   const rested = useRested(text.trim());
-  const [{ data, fetching }] = useQuery({
-    query: Search,
-    variables: { text: rested, merchantId, timeZone: zoneName() },
-    pause: rested.length < 3,
-  });
+  const asked = { text: rested, merchantId, timeZone: zoneName() };
+  const { data, fetching } = useAsk(Search, asked, rested.length < 3);
   const names = Object.entries(words.sections) as [Section, string][];
   const sections = names
     .filter(([, name]) => folded(name).includes(folded(text.trim())))

@@ -1,11 +1,12 @@
 /** The views of a section that the person has kept, and keeping the one on the screen. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useMutation, useQuery } from 'urql';
+import { useMutation } from 'urql';
 import { useFaultText } from '../parts/refusal.tsx';
 import { DeleteView, SavedViews, SaveView } from '../../../schema/generated/console.ts';
 import { clean, readSearch, useAddress, type Search } from '../address.ts';
 import { Icon } from '../parts/icon.tsx';
+import { useAsk } from '../parts/use-ask.ts';
 import { useViewWords } from '../words/views.ts';
 import { pathOf, type Section } from './sections.tsx';
 
@@ -76,14 +77,13 @@ const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }
 export const SavedViewRow = ({ section }: { readonly section: Section }) => {
   const words = useViewWords();
   const { search } = useAddress();
-  const [{ data }, ask] = useQuery({ query: SavedViews, variables: { section } });
+  const { data, again } = useAsk(SavedViews, { section });
   const faultOf = useFaultText();
   const [, saveView] = useMutation(SaveView);
   const [, deleteView] = useMutation(DeleteView);
   const views = data?.savedViews ?? [];
   const here = textOf(search);
   const isKept = views.some((view) => view.search === here);
-  const again = (): void => ask({ requestPolicy: 'network-only' });
   const save = async (name: string): Promise<string> => {
     const { data: saved, error } = await saveView({ section, name, search: here });
     again();

@@ -1,11 +1,12 @@
 /** The bar at the top: merchant, mode, search, connection, person. */
-import { useState } from 'react';
-import { useQuery } from 'urql';
+import { useState, useSyncExternalStore } from 'react';
 import { Merchants } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { timeOfDay } from '../format.ts';
 import { useLive } from '../graph/live.tsx';
+import { unansweredSince, watchUnanswered } from '../graph/unanswered.ts';
 import { Icon } from '../parts/icon.tsx';
+import { useAsk } from '../parts/use-ask.ts';
 import { useViewer } from '../viewer.tsx';
 import { useWords } from '../words/words.ts';
 import { LaterMenu, LaterPalette } from './later.tsx';
@@ -16,11 +17,7 @@ const MerchantChoice = () => {
   const words = useWords();
   const viewer = useViewer();
   const { merchantId, set } = useAddress();
-  const [{ data }] = useQuery({
-    query: Merchants,
-    variables: { first: 100 },
-    pause: viewer.merchantId !== null,
-  });
+  const { data } = useAsk(Merchants, { first: 100 }, viewer.merchantId !== null);
   if (viewer.merchantId !== null)
     return <span className="merchant-name">{viewer.merchant?.name ?? viewer.merchantId}</span>;
   const nodes = data?.merchants.nodes ?? [];
@@ -71,12 +68,20 @@ const ModeSwitch = () => {
   );
 };
 
-const LiveDot = () => {
-  const words = useWords();
+/** Whether what is on the screen is as it is now. */
+const useLiveText = (): { readonly text: string; readonly isOpen: boolean } => {
+  const { live, locale } = useWords();
   const { lostAt } = useLive();
-  const text = lostAt ? words.live.since(timeOfDay(lostAt, words.locale)) : words.live.open;
+  const staleAt = useSyncExternalStore(watchUnanswered, unansweredSince);
+  if (lostAt) return { text: live.since(timeOfDay(lostAt, locale)), isOpen: false };
+  if (staleAt) return { text: live.stale(timeOfDay(staleAt, locale)), isOpen: false };
+  return { text: live.open, isOpen: true };
+};
+
+const LiveDot = () => {
+  const { text, isOpen } = useLiveText();
   return (
-    <span className="live-dot" role="status" data-open={lostAt === null} title={text}>
+    <span className="live-dot" role="status" data-open={isOpen} title={text}>
       <span className="live-text">{text}</span>
     </span>
   );

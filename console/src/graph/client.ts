@@ -55,24 +55,45 @@ const fetchNamed =
     return answer;
   };
 
+/** How often the socket is asked whether it is there, and how long its answer may take. */
+const keepAlive_ms = 10_000;
+const answer_max_ms = 5_000;
+
+/** Closes the socket of a network that is gone without a word: a new one is opened then. */
+const endSilence = (socket: Socket): Socket => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const hear = (): void => clearTimeout(timer);
+  socket.on('ping', (isReceived) => {
+    if (isReceived) return;
+    hear();
+    timer = setTimeout(() => socket.terminate(), answer_max_ms);
+  });
+  socket.on('pong', (isReceived) => isReceived && hear());
+  socket.on('closed', hear);
+  addEventListener('offline', () => socket.terminate());
+  return socket;
+};
+
 /** Opens the socket; `watch` is given its state. */
 export const openSocket = (ends: Ends, watch: (state: 'open' | 'closed') => void): Socket =>
-  createSocket({
-    url: `${location.origin.replace(/^http/, 'ws')}/graphql`,
-    lazy: false,
-    keepAlive: 15_000,
-    retryAttempts: Number.MAX_SAFE_INTEGER,
-    retryWait: (retries) =>
-      new Promise((resolve) => {
-        setTimeout(resolve, Math.min(5_000, 250 * 2 ** retries) + Math.random() * 250);
-      }),
-    shouldRetry: (event) => {
-      const code = event instanceof CloseEvent ? event.code : 0;
-      if (code === 4403) ends.loggedOut();
-      return code !== 4403;
-    },
-    on: { connected: () => watch('open'), closed: () => watch('closed') },
-  });
+  endSilence(
+    createSocket({
+      url: `${location.origin.replace(/^http/, 'ws')}/graphql`,
+      lazy: false,
+      keepAlive: keepAlive_ms,
+      retryAttempts: Number.MAX_SAFE_INTEGER,
+      retryWait: (retries) =>
+        new Promise((resolve) => {
+          setTimeout(resolve, Math.min(5_000, 250 * 2 ** retries) + Math.random() * 250);
+        }),
+      shouldRetry: (event) => {
+        const code = event instanceof CloseEvent ? event.code : 0;
+        if (code === 4403) ends.loggedOut();
+        return code !== 4403;
+      },
+      on: { connected: () => watch('open'), closed: () => watch('closed') },
+    }),
+  );
 
 /** Opens the client over HTTP and this socket. */
 export const openGraph = (ends: Ends, socket: Socket): Client =>

@@ -1,12 +1,12 @@
 /** Home: what needs a person, each with the way there, and what happens now. */
 import { Link } from '@tanstack/react-router';
-import { useQuery } from 'urql';
 import { Payments, type PaymentRowFragment } from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search } from '../address.ts';
 import type { LiveChange } from '../graph/live.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table } from '../parts/table.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
 import { useLiveRows } from '../parts/use-live-rows.ts';
 import { PaymentDrawer } from '../payments/drawer.tsx';
 import { firstPayment } from '../payments/first-payment.ts';
@@ -25,11 +25,12 @@ const rowOf = (change: LiveChange): Row | null => (change.kind === 'payment' ? c
 const Latest = () => {
   const words = useWords();
   const { search, mode, merchantId, set } = useAddress();
-  const [{ data, error }, ask] = useQuery({
-    query: Payments,
-    variables: { merchantId, status: null, filter: { mode: [mode] }, first: latest_rows },
+  const { data, error, again } = useAsk(Payments, {
+    merchantId,
+    status: null,
+    filter: { mode: [mode] },
+    first: latest_rows,
   });
-  const again = (): void => ask({ requestPolicy: 'network-only' });
   const live = useLiveRows<Row>({
     rows: data?.payments.nodes,
     keyOf: paymentKey,

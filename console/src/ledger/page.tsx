@@ -1,6 +1,5 @@
 /** A merchant's balance, shop by shop, and every movement behind it. */
 import { useState } from 'react';
-import { useQuery } from 'urql';
 import { Balance, Ledger, type LedgerQuery } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { ExportButton } from '../parts/export-button.tsx';
@@ -8,6 +7,7 @@ import { Pager, usePageArguments } from '../parts/pager.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
 import { PaymentDrawer } from '../payments/drawer.tsx';
 import { useViewer } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
@@ -31,9 +31,8 @@ const columnsOf = (words: Words): readonly Column<Row>[] => [
 const BalanceStrip = ({ merchantId }: { readonly merchantId: string }) => {
   const { ledger } = useWords();
   const { mode } = useAddress();
-  const [{ data, error }, ask] = useQuery({ query: Balance, variables: { merchantId, mode } });
-  if (error && !data)
-    return <Failure error={error} again={() => ask({ requestPolicy: 'network-only' })} />;
+  const { data, error, again } = useAsk(Balance, { merchantId, mode });
+  if (error && !data) return <Failure error={error} again={again} />;
   // As high before its amounts are there: what is below must not move away from a finger.
   const { balance = null, available = null, currency = '', shops = [] } = data?.balance ?? {};
   const shown = (amount: number | null) =>
@@ -63,12 +62,8 @@ const BalanceStrip = ({ merchantId }: { readonly merchantId: string }) => {
 const Movements = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWords();
   const { mode, set } = useAddress();
-  const [{ data, error }, ask] = useQuery({
-    query: Ledger,
-    variables: { merchantId, mode, ...usePageArguments() },
-  });
-  if (error && !data)
-    return <Failure error={error} again={() => ask({ requestPolicy: 'network-only' })} />;
+  const { data, error, again } = useAsk(Ledger, { merchantId, mode, ...usePageArguments() });
+  if (error && !data) return <Failure error={error} again={again} />;
   if (!data) return <Skeleton />;
   const { nodes, pageInfo } = data.ledger;
   if (nodes.length === 0)

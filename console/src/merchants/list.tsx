@@ -1,7 +1,6 @@
 /** Merchants, newest first, and the way in for a new one. */
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useQuery } from 'urql';
 import { Merchants, type MerchantsQuery } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { ActButton } from '../parts/act-button.tsx';
@@ -11,6 +10,7 @@ import { Empty, Failure } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
@@ -44,11 +44,7 @@ export const MerchantsPage = () => {
   const { search } = useAddress();
   const mayCreate = usePermission('merchantOnboard');
   const [isAdding, setAdding] = useState(false);
-  const [{ data, error }, ask] = useQuery({
-    query: Merchants,
-    variables: { ...usePageArguments() },
-  });
-  const again = (): void => ask({ requestPolicy: 'network-only' });
+  const { data, error, again } = useAsk(Merchants, { ...usePageArguments() });
   const rows = data?.merchants.nodes ?? [];
   return (
     <>

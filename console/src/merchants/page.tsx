@@ -1,7 +1,6 @@
 /** One merchant: its shops, their keys and where their webhooks go. */
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useQuery } from 'urql';
 import { Merchant, type MerchantQuery } from '../../../schema/generated/console.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
@@ -9,6 +8,7 @@ import { Status } from '../parts/status.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
 import { EraseAct } from '../erasure/dialog.tsx';
+import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
 import { useErasureWords } from '../words/erasure.ts';
 import { useWords } from '../words/words.ts';
@@ -99,8 +99,7 @@ export const MerchantPage = () => {
   const words = useWords();
   const erasure = useErasureWords();
   const { id = '' }: { id?: string } = useParams({ strict: false });
-  const [{ data, error }, ask] = useQuery({ query: Merchant, variables: { id } });
-  const again = (): void => ask({ requestPolicy: 'network-only' });
+  const { data, error, again } = useAsk(Merchant, { id });
   if (error && !data) return <Failure error={error} again={again} />;
   if (!data) return <Skeleton />;
   const { merchant } = data;

@@ -1,7 +1,7 @@
 /**
  * Parts that are loaded when they are first needed. A part that cannot be loaded, or that breaks,
- * says so in its own place, and the rest of the console works on. "Try again" at any lost part
- * retries all of them. Some browsers remember that a script failed: the page is reloaded when a
+ * says so in its own place, is asked for again, and the rest of the console works on. "Try again" at
+ * any lost part retries all of them. Some browsers remember that a script failed: the page is reloaded when a
  * retry fails although the service answers.
  */
 import { Component, useEffect, useRef, useState, type ComponentType, type ReactNode } from 'react';
@@ -11,6 +11,9 @@ import { Broken, Empty } from './states.tsx';
 interface FaultProps {
   readonly again: () => void;
 }
+
+/** How long a part that is lost waits before it is asked for again. */
+const rest_ms = 3_000;
 
 /** A screen that could not be loaded. */
 const ScreenFault = ({ again }: FaultProps) => {
@@ -91,6 +94,13 @@ const laterWith = <Props extends object>(
       loaded ? 'loaded' : 'loading',
     );
     const isAgain = useRef(false);
+    useEffect(() => {
+      if (state !== 'failed') return undefined;
+      const timer = setInterval(async () => {
+        if (await loadOnce()) setState('loaded');
+      }, rest_ms);
+      return () => clearInterval(timer);
+    }, [state]);
     useEffect(() => {
       if (state !== 'failed') return undefined;
       const again = (): void => {

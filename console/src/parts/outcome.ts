@@ -28,9 +28,13 @@ const unknownCodes: ReadonlySet<string> = new Set([
   'unavailable',
 ]);
 
+/** Whether this is no answer: the same question may be answered later. */
+export const isUnknown = (refusal: Refusal | null): refusal is null =>
+  refusal === null || unknownCodes.has(refusal.code);
+
 /** The outcome of a refusal; without one there was no answer. */
 export const refusedBy = (refusal: Refusal | null): Outcome =>
-  refusal && !unknownCodes.has(refusal.code) ? { refusal } : { unknown: true };
+  isUnknown(refusal) ? { unknown: true } : { refusal };
 
 /** The outcome of a graph's answer: data, a refusal, or no answer. */
 export const outcomeOf = <Data>(

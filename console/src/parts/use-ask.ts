@@ -1,6 +1,11 @@
-/** A question to the graph, and a way to ask it again. */
-import { useCallback } from 'react';
-import { useQuery, type AnyVariables, type TypedDocumentNode } from 'urql';
+/**
+ * A question to the graph, and a way to ask it again. One that fails keeps the answer that it had,
+ * and is asked again until the service answers.
+ */
+import { useCallback, useEffect, useRef } from 'react';
+import { useQuery, type AnyVariables, type TypedDocumentNode, type UseQueryState } from 'urql';
+import { addUnanswered } from '../graph/unanswered.ts';
+import { isUnknown, refusalOf } from './outcome.ts';
 
 /** A query and its variables. */
 export interface AskedList {
@@ -11,10 +16,58 @@ export interface AskedList {
 interface Asked<Data> {
   readonly data: Data | undefined;
   readonly error: Error | undefined;
+  readonly fetching: boolean;
   readonly again: () => void;
   /** What was asked, for an export of it. */
   readonly list: AskedList;
 }
+
+/** How long a question that failed waits before it is asked again: longer each time. */
+const rest_ms = 500;
+const rest_max_ms = 5_000;
+
+/** Asks again while the service does not answer. */
+const useHealing = (isFailing: boolean, error: Error | undefined, again: () => void): void => {
+  const rest = useRef(rest_ms);
+  useEffect(() => {
+    if (!isFailing) return undefined;
+    rest.current = rest_ms;
+    return addUnanswered();
+  }, [isFailing]);
+  useEffect(() => {
+    if (!isFailing) return undefined;
+    // Pages that lost the service together do not all come back together.
+    const timer = setTimeout(again, rest.current * (1 + Math.random() / 4));
+    rest.current = Math.min(rest_max_ms, rest.current * 2);
+    return () => clearTimeout(timer);
+    // Each failure is an error of its own.
+  }, [isFailing, error, again]);
+};
+
+interface Answer<Data> {
+  readonly key: number | undefined;
+  readonly data: Data | undefined;
+  readonly error: Error | undefined;
+}
+
+const isFailure = (error: Error | undefined): boolean =>
+  error !== undefined && isUnknown(refusalOf(error));
+
+/** The last answer of a question, with the data from before while it fails. */
+const useKept = <Data>({
+  data,
+  error,
+  operation,
+}: Pick<UseQueryState<Data>, 'data' | 'error' | 'operation'>): Answer<Data> => {
+  const kept = useRef<Answer<Data>>({ key: undefined, data: undefined, error: undefined });
+  const key = operation?.key;
+  // While a question is asked again, there is for a moment neither.
+  if (data || error) {
+    const before = kept.current.key === key ? kept.current.data : undefined;
+    kept.current = { key, data: isFailure(error) ? (before ?? data) : data, error };
+  }
+  return kept.current;
+};
 
 /**
  * Asks; with `pause` it waits until it is taken away. By `network-only` nothing kept is shown
@@ -26,12 +79,20 @@ export const useAsk = <Data, Variables extends AnyVariables>(
   pause = false,
   requestPolicy: 'cache-and-network' | 'network-only' = 'cache-and-network',
 ): Asked<Data> => {
-  const [{ data, error }, ask] = useQuery<Data>({
+  const [state, ask] = useQuery<Data>({
     query,
     variables: { ...variables },
     pause,
     requestPolicy,
   });
   const again = useCallback(() => ask({ requestPolicy: 'network-only' }), [ask]);
-  return { data, error, again, list: { of: query, variables: { ...variables } } };
+  const { data, error } = useKept(state);
+  useHealing(!pause && isFailure(error), error, again);
+  return {
+    data,
+    error,
+    fetching: state.fetching,
+    again,
+    list: { of: query, variables: { ...variables } },
+  };
 };

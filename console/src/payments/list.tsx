@@ -1,6 +1,5 @@
 /** Payments, newest first, as they happen. */
 import { useMemo } from 'react';
-import { useQuery } from 'urql';
 import {
   Payments,
   PaymentsCount,
@@ -17,6 +16,7 @@ import { Status, tones } from '../parts/status.tsx';
 import { Skeleton, Table } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
 import { ColumnsButton, useColumns, type ChoosableColumn } from '../parts/use-columns.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { useLiveRows } from '../parts/use-live-rows.ts';
@@ -106,12 +106,9 @@ const usePayments = () => {
   const filter = { mode: [mode], ...rangeOf(search), ...moreOf(search) };
   const narrowing = { merchantId, status: status.length > 0 ? [...status] : null, filter };
   const page = usePageArguments();
-  const [{ data, error, fetching }, again] = useQuery({
-    query: Payments,
-    variables: { ...narrowing, ...page },
-  });
-  const [{ data: counted }, count] = useQuery({ query: PaymentsCount, variables: narrowing });
-  useFollow(() => count({ requestPolicy: 'network-only' }));
+  const { data, error, fetching, again } = useAsk(Payments, { ...narrowing, ...page });
+  const { data: counted, again: count } = useAsk(PaymentsCount, narrowing);
+  useFollow(count);
   const live = useLiveRows<Row>({
     rows: data?.payments.nodes,
     keyOf: paymentKey,
@@ -125,7 +122,7 @@ const usePayments = () => {
       filter.until === undefined &&
       fitsMore(row, search),
     isFirstPage: !('after' in page) && !('before' in page),
-    again: () => again({ requestPolicy: 'network-only' }),
+    again,
   });
   const total = counted?.payments.totalCount ?? null;
   return { data, error, fetching, again, live, total, narrowing };
@@ -198,9 +195,7 @@ export const PaymentsPage = () => {
       </header>
       <StatusChips known={statuses} names={words.payment.statuses} />
       <RangeFilters more={usePaymentFilters()} />
-      {error && !data && (
-        <Failure error={error} again={() => again({ requestPolicy: 'network-only' })} />
-      )}
+      {error && !data && <Failure error={error} again={again} />}
       {!data && !error && <Skeleton />}
       {data && live.rows.length === 0 && <NoPayments />}
       {data && live.rows.length > 0 && (

@@ -1,12 +1,12 @@
 /** One payment: what it is, where its money is, what happened, and what may be done. */
 import { useEffect } from 'react';
-import { useQuery } from 'urql';
 import { Payment } from '../../../schema/generated/console.ts';
 import { useLive } from '../graph/live.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Status, tones } from '../parts/status.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
 import { useWords } from '../words/words.ts';
 import { PaymentActs } from './acts.tsx';
 import { PaymentFacts } from './facts.tsx';
@@ -29,7 +29,7 @@ const isUnderWay = ({ status, webhookDeliveries, receipts }: Whole): boolean =>
 /** Asks again whenever something happens to the payment, and while something is under way. */
 const usePayment = (merchantId: string, id: string) => {
   const { listen, epoch } = useLive();
-  const [{ data, error }, ask] = useQuery({ query: Payment, variables: { merchantId, id } });
+  const { data, error, again } = useAsk(Payment, { merchantId, id });
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const stop = listen((changes) => {
@@ -39,27 +39,27 @@ const usePayment = (merchantId: string, id: string) => {
           (change.kind === 'refund' && change.row.paymentId === id),
       );
       if (!isAbout) return;
-      ask({ requestPolicy: 'network-only' });
+      again();
       clearTimeout(timer);
-      timer = setTimeout(() => ask({ requestPolicy: 'network-only' }), settle_ms);
+      timer = setTimeout(again, settle_ms);
     });
     return () => {
       stop();
       clearTimeout(timer);
     };
-  }, [listen, id, ask]);
+  }, [listen, id, again]);
   useEffect(() => {
-    if (epoch > 0) ask({ requestPolicy: 'network-only' });
-  }, [epoch, ask]);
+    if (epoch > 0) again();
+  }, [epoch, again]);
   const mayChange = data?.payment ? isUnderWay(data.payment) : false;
   useEffect(() => {
     if (!mayChange) return undefined;
     const timer = setInterval(() => {
-      if (!document.hidden) ask({ requestPolicy: 'network-only' });
+      if (!document.hidden) again();
     }, poll_ms);
     return () => clearInterval(timer);
-  }, [mayChange, ask]);
-  return { data, error, again: () => ask({ requestPolicy: 'network-only' }) };
+  }, [mayChange, again]);
+  return { data, error, again };
 };
 
 const Strip = ({ payment }: { readonly payment: Whole }) => {

@@ -1,6 +1,5 @@
 /** Payouts, newest first, as they happen, and those that people propose. */
 import { useMemo, useState } from 'react';
-import { useQuery } from 'urql';
 import { later } from '../parts/later.tsx';
 import { Payouts, type PayoutRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
@@ -14,6 +13,7 @@ import { Status, tones } from '../parts/status.tsx';
 import { Skeleton, Table } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { Id, Money, Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
 import { ColumnsButton, useColumns, type ChoosableColumn } from '../parts/use-columns.tsx';
 import { useLiveRows } from '../parts/use-live-rows.ts';
 import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filters.tsx';
@@ -82,11 +82,7 @@ const usePayouts = () => {
     status: status.length > 0 ? [...status] : null,
     filter: { mode: [mode], ...rangeOf(search) },
   };
-  const [{ data, error }, ask] = useQuery({
-    query: Payouts,
-    variables: { ...narrowing, ...page },
-  });
-  const again = (): void => ask({ requestPolicy: 'network-only' });
+  const { data, error, again } = useAsk(Payouts, { ...narrowing, ...page });
   const live = useLiveRows<Row>({
     rows: data?.payouts.nodes,
     keyOf,

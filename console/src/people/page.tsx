@@ -1,6 +1,6 @@
 /** Who is logged in to the console, and ending a session. */
 import { useState } from 'react';
-import { useMutation, useQuery } from 'urql';
+import { useMutation } from 'urql';
 import { EndSession, People, type PeopleQuery } from '../../../schema/generated/console.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { ActForm } from '../parts/act-form.tsx';
@@ -8,6 +8,7 @@ import { outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { usePermission } from '../viewer.tsx';
 import { usePeopleWords } from '../words/people.ts';
@@ -72,8 +73,7 @@ const look_ms = 10_000;
 const List = () => {
   const words = usePeopleWords();
   const [chosen, choose] = useState<Row | null>(null);
-  const [{ data, error }, ask] = useQuery({ query: People, variables: {} });
-  const again = (): void => ask({ requestPolicy: 'network-only' });
+  const { data, error, again } = useAsk(People, {});
   useFollow(again, { every_ms: look_ms });
   const columns = useColumns(choose);
   const rows = data?.personSessions ?? [];

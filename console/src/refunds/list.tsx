@@ -1,6 +1,5 @@
 /** Refunds, newest first, as they happen. */
 import { useMemo } from 'react';
-import { useQuery } from 'urql';
 import { Refunds, type RefundRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import type { LiveChange } from '../graph/live.tsx';
@@ -11,6 +10,7 @@ import { Empty, Failure } from '../parts/states.tsx';
 import { Status, tones } from '../parts/status.tsx';
 import { Skeleton, Table } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
 import { ColumnsButton, useColumns, type ChoosableColumn } from '../parts/use-columns.tsx';
 import { useLiveRows } from '../parts/use-live-rows.ts';
 import { PaymentDrawer } from '../payments/drawer.tsx';
@@ -86,11 +86,7 @@ const useRefunds = () => {
     status: status.length > 0 ? [...status] : null,
     filter: { mode: [mode], ...rangeOf(search) },
   };
-  const [{ data, error }, ask] = useQuery({
-    query: Refunds,
-    variables: { ...narrowing, ...page },
-  });
-  const again = (): void => ask({ requestPolicy: 'network-only' });
+  const { data, error, again } = useAsk(Refunds, { ...narrowing, ...page });
   const live = useLiveRows<Row>({
     rows: data?.refunds.nodes,
     keyOf,

@@ -1,6 +1,6 @@
 /** One webhook: its attempts, what it says, sending it again, doing the same by hand. */
 import { useState } from 'react';
-import { useMutation, useQuery } from 'urql';
+import { useMutation } from 'urql';
 import { useFaultText } from '../parts/refusal.tsx';
 import { Delivery, ResendDelivery, type DeliveryQuery } from '../../../schema/generated/console.ts';
 import { duration } from '../format.ts';
@@ -10,6 +10,7 @@ import { Empty, Failure } from '../parts/states.tsx';
 import { Status, tones } from '../parts/status.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { CopyBlock, Id, Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { usePermission } from '../viewer.tsx';
 import { useSharedWords } from '../words/shared.ts';
@@ -158,8 +159,7 @@ export const DeliveryDrawer = ({
   const { none } = useWords().delivery;
   const { notFound } = useSharedWords();
   const [merchantId = '', id = ''] = name.split('/');
-  const [{ data, error }, ask] = useQuery({ query: Delivery, variables: { merchantId, id } });
-  const again = (): void => ask({ requestPolicy: 'network-only' });
+  const { data, error, again } = useAsk(Delivery, { merchantId, id });
   const found = data?.webhookDelivery;
   useFollow(again, { lists: ['webhook_deliveries'] });
   return (

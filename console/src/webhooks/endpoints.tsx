@@ -1,12 +1,13 @@
 /** The endpoints of a merchant: how their deliveries fare, a sample, replaying what failed. */
 import { useState } from 'react';
-import { useMutation, useQuery } from 'urql';
+import { useMutation } from 'urql';
 import { useFaultText } from '../parts/refusal.tsx';
 import { Endpoints, TestEndpoint, type EndpointsQuery } from '../../../schema/generated/console.ts';
 import { duration, wholeNumber } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Failure } from '../parts/states.tsx';
 import { Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { usePermission } from '../viewer.tsx';
 import { useWebhookWords } from '../words/webhooks.ts';
@@ -103,8 +104,7 @@ const EndpointCard = ({
 /** The endpoints. */
 export const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWebhookWords();
-  const [{ data, error }, ask] = useQuery({ query: Endpoints, variables: { merchantId } });
-  const again = (): void => ask({ requestPolicy: 'network-only' });
+  const { data, error, again } = useAsk(Endpoints, { merchantId });
   useFollow(again, { lists: ['webhook_deliveries'], events: true });
   if (error && !data) return <Failure error={error} again={again} />;
   if (!data) return null;

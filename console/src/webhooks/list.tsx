@@ -1,6 +1,5 @@
 /** Webhook deliveries: what came of each, its attempts, and sending it again. */
 import { useMemo } from 'react';
-import { useQuery } from 'urql';
 import { later } from '../parts/later.tsx';
 import { Deliveries, type DeliveriesQuery } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
@@ -11,6 +10,7 @@ import { Empty, Failure } from '../parts/states.tsx';
 import { Status, tones } from '../parts/status.tsx';
 import { Skeleton, Table } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
 import { ColumnsButton, useColumns, type ChoosableColumn } from '../parts/use-columns.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { StatusChips } from '../payments/filters.tsx';
@@ -73,11 +73,7 @@ const useDeliveries = () => {
     since: search.since ?? null,
     until: search.until ?? null,
   };
-  const [{ data, error }, ask] = useQuery({
-    query: Deliveries,
-    variables: { ...narrowing, ...usePageArguments() },
-  });
-  const again = (): void => ask({ requestPolicy: 'network-only' });
+  const { data, error, again } = useAsk(Deliveries, { ...narrowing, ...usePageArguments() });
   const rows = data?.webhookDeliveries.nodes ?? [];
   const owner = viewer.merchantId ?? merchantId;
   useFollow(again, { lists: ['webhook_deliveries'], events: true });

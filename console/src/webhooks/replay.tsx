@@ -1,10 +1,11 @@
 /** Sending failed webhooks again: counted first, then in small parts, which can be stopped. */
 import { useEffect, useRef, useState } from 'react';
-import { useClient, useQuery } from 'urql';
+import { useClient } from 'urql';
 import { FailedDeliveries, ResendFailed } from '../../../schema/generated/console.ts';
 import { wholeNumber } from '../format.ts';
 import { Modal } from '../parts/modal.tsx';
 import { useFaultText } from '../parts/refusal.tsx';
+import { useAsk } from '../parts/use-ask.ts';
 import { useWebhookWords } from '../words/webhooks.ts';
 import { useWords } from '../words/words.ts';
 
@@ -61,11 +62,7 @@ const Count = ({ failed, since }: { readonly failed: Failed; readonly since: str
   const { locale } = useWords();
   const words = useWebhookWords();
   const faultOf = useFaultText();
-  const [{ data, error }] = useQuery({
-    query: FailedDeliveries,
-    variables: { ...failed, since },
-    requestPolicy: 'network-only',
-  });
+  const { data, error } = useAsk(FailedDeliveries, { ...failed, since }, false, 'network-only');
   if (error) return <p className="bad">{faultOf(null, error)}</p>;
   if (!data) return <p className="quiet">{words.counting}</p>;
   const total = data.webhookDeliveries.totalCount;

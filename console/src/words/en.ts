@@ -40,8 +40,9 @@ export const en = {
     'Several at once narrow it down, in any order: “48812 3490 *3673”. Of an order number its beginning is enough; the rest is found whole.',
   goTo: 'Go to',
   live: {
-    open: 'Live',
+    open: 'Connected',
     since: (at: string) => `Reconnecting since ${at}`,
+    stale: (at: string) => `Out of date since ${at}`,
     fresh: (count: number) => `${count} new`,
   },
   person: {

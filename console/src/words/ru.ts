@@ -44,6 +44,7 @@ export const ru: Words = {
   live: {
     open: 'На связи',
     since: (at) => `Нет связи с ${at}, подключаемся`,
+    stale: (at) => `Данные не обновляются с ${at}`,
     fresh: (count) => `${count} ${plural(count, 'новый', 'новых', 'новых')}`,
   },
   person: {
