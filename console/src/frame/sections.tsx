@@ -113,7 +113,7 @@ export const Sections = () => {
                 to={pathOf[section]}
                 search={(before: Search) => kept(before)}
                 aria-current={here === section ? 'page' : undefined}
-                title={narrow ? words.sections[section] : undefined}
+                title={words.sections[section]}
               >
                 <Icon name={section} />
                 <span>{words.sections[section]}</span>

@@ -53,6 +53,16 @@ const tryAgain = (): void => {
   for (const again of lost) again();
 };
 
+/** Counts a part that is lost, and asks for it again now and then; gives what ends that. */
+const addLost = (again: () => void, ask: () => Promise<void>): (() => void) => {
+  const timer = setInterval(() => void ask(), rest_ms);
+  lost.add(again);
+  return () => {
+    lost.delete(again);
+    clearInterval(timer);
+  };
+};
+
 /** Keeps what breaks in its own place. */
 class Boundary extends Component<BoundaryProps, { readonly isBroken: boolean }> {
   override state = { isBroken: false };
@@ -96,19 +106,13 @@ const laterWith = <Props extends object>(
     const isAgain = useRef(false);
     useEffect(() => {
       if (state !== 'failed') return undefined;
-      const timer = setInterval(async () => {
-        if (await loadOnce()) setState('loaded');
-      }, rest_ms);
-      return () => clearInterval(timer);
-    }, [state]);
-    useEffect(() => {
-      if (state !== 'failed') return undefined;
       const again = (): void => {
         isAgain.current = true;
         setState('loading');
       };
-      lost.add(again);
-      return () => void lost.delete(again);
+      return addLost(again, async () => {
+        if (await loadOnce()) setState('loaded');
+      });
     }, [state]);
     useEffect(() => {
       if (state !== 'loading') return undefined;

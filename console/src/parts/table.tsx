@@ -5,11 +5,12 @@
 import { memo, useCallback, useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react';
 import { useWords } from '../words/words.ts';
 import { useDelayed } from './use-delayed.ts';
+import { useFit } from './use-fit.ts';
 
 export interface Column<Row> {
   readonly name: string;
   readonly isNumber?: boolean;
-  /** Left out on a narrow screen. */
+  /** Left out on a narrow screen, and given up where the table has no room for it. */
   readonly isWide?: boolean;
   /** On a narrow screen its name stands before it: the value does not explain itself. */
   readonly isNamed?: boolean;
@@ -102,7 +103,7 @@ const KeptRow = memo(TableRow) as typeof TableRow;
 /** The table. With the same `columns` from one drawing to the next, rows that stay cost nothing. */
 export const Table = <Row,>({
   label,
-  columns,
+  columns: all,
   rows,
   keyOf,
   onOpen,
@@ -110,37 +111,41 @@ export const Table = <Row,>({
   openKey,
 }: TableProps<Row>) => {
   const table = useRowKeys();
+  const place = useRef<HTMLDivElement>(null);
+  const { columns, isTight } = useFit(place, all);
   const latest = useRef(onOpen);
   latest.current = onOpen;
   const press = useCallback((row: Row) => latest.current?.(row), []);
   return (
-    <table className="table" ref={table} aria-label={label}>
-      <thead>
-        <tr>
-          {columns.map(({ name, isNumber, isWide }) => (
-            <th key={name} scope="col" data-number={isNumber} data-wide={isWide}>
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => {
-          const key = keyOf(row);
-          return (
-            <KeptRow
-              key={key}
-              row={row}
-              columns={columns}
-              opens={onOpen !== undefined}
-              isChanged={changed?.has(key) ?? false}
-              isOpen={openKey === key}
-              press={press}
-            />
-          );
-        })}
-      </tbody>
-    </table>
+    <div className="table-place" ref={place}>
+      <table className="table" ref={table} aria-label={label} data-tight={isTight}>
+        <thead>
+          <tr>
+            {columns.map(({ name, isNumber, isWide }) => (
+              <th key={name} scope="col" data-number={isNumber} data-wide={isWide}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => {
+            const key = keyOf(row);
+            return (
+              <KeptRow
+                key={key}
+                row={row}
+                columns={columns}
+                opens={onOpen !== undefined}
+                isChanged={changed?.has(key) ?? false}
+                isOpen={openKey === key}
+                press={press}
+              />
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
   );
 };
 
