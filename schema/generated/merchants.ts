@@ -1860,7 +1860,7 @@ export type Query = {
    */
   totals: Totals;
   /**
-   * Whatever a text names, newest first, at most 50 things: an id of anything, `evt_...`, the `X-Request-Id` of an audited call, a customer of a token, or payments.
+   * Finds what a text names, newest first, at most 50 results: an id of anything, `evt_...`, the `X-Request-Id` of an audited call, a customer of a token, or payments.
    * A payment is found by its public id, order id or its beginning, customer, rrn, a phone or e-mail address of its receipts, and by the last 4 digits of card or
    * phone, amount and day, these three among the newest 20,000 payments and those of the day. Of several in one text, in any order, all must be true; words of
    * letters alone are left out when nothing is found with them. For people; of all merchants for an operator who names none.

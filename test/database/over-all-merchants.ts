@@ -96,6 +96,7 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'payout.search_id_backwards',
     'search.event',
     'search.payments_of_all',
+    'search.payments_of_one',
     'search.request',
     'search.token',
   ],
