@@ -145,7 +145,7 @@ for (const kind of storeKinds) {
       const urls = await stores.fresh();
       const adding = await open(t, [job], urls);
       await adding.add('elsewhere', { n: '1' });
-      assert.deepEqual(await adding.depths(), { webhooks: 0, bank: 1, schedules: 0 });
+      assert.deepEqual(await adding.depths(), { bank: 1, schedules: 0 });
       await assert.rejects(adding.add('nobody', {}), /no job is called nobody/);
       const working = await open(t, [job], urls);
       await working.work([job]);
@@ -153,13 +153,13 @@ for (const kind of storeKinds) {
     });
 
     test('a batch is worked whole, and adding it again while it waits adds nothing', async (t) => {
-      const { job, runs } = recorded('many', undefined, { queue: 'webhooks' });
+      const { job, runs } = recorded('many', undefined, { queue: 'bank' });
       const queues = await open(t, [job]);
       const payloads = Array.from({ length: 1_500 }, (_, n) => ({ delivery: `d${n}` }));
       await queues.addMany('many', payloads);
       await queues.addMany('many', payloads);
       await queues.addMany('many', payloads.slice(0, 3));
-      assert.equal((await queues.depths()).webhooks, 1_500);
+      assert.equal((await queues.depths()).bank, 1_500);
       await queues.work([job]);
       await eventually(() => runs.length >= 1_500, 'all ran');
       await queues.addMany('many', payloads.slice(0, 1));

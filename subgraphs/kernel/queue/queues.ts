@@ -76,9 +76,7 @@ export interface QueuesOptions {
 type StoredQueue = Queue<JobPayload, void, string, JobPayload, void, string, IQueueBackend>;
 type StoredQueues = Readonly<Record<QueueName, StoredQueue>>;
 
-/** A webhook may hold its slot for 15 seconds, hence so many. */
 const concurrencyDefault: Readonly<Record<QueueName, number>> = {
-  webhooks: 200,
   bank: 50,
   schedules: 10,
 };
@@ -165,12 +163,8 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
     depths: async () => {
       const depthOf = async (queue: StoredQueue): Promise<number> =>
         (await queue.getJobCounts('waiting'))['waiting'] ?? 0;
-      const [webhooks, bank, rest] = await Promise.all([
-        depthOf(queues.webhooks),
-        depthOf(queues.bank),
-        depthOf(queues.schedules),
-      ]);
-      return { webhooks, bank, schedules: rest };
+      const [bank, rest] = await Promise.all([depthOf(queues.bank), depthOf(queues.schedules)]);
+      return { bank, schedules: rest };
     },
     ready: () => {
       const answered = store.ask().then(() => (outage.ended(), true));
@@ -195,9 +189,8 @@ const openEach = async ({ factory }: QueueStore, outage: Outage): Promise<Stored
     await queue.waitUntilReady();
     return queue;
   };
-  const [webhooks, bank, schedules] = await Promise.all(queueNames.map(open));
-  if (!webhooks || !bank || !schedules) throw new Error('a queue has no name');
-  return { webhooks, bank, schedules };
+  const [bank, schedules] = await Promise.all([open('bank'), open('schedules')]);
+  return { bank, schedules };
 };
 
 const openAdding = (

@@ -20,8 +20,8 @@ export const retryIn = (in_ms: number): JobOutcome => ({ outcome: 'retry', in_ms
 /** The job never runs again; `why` goes to the log. */
 export const giveUp = (why: string): JobOutcome => ({ outcome: 'give_up', why });
 
-/** Queues, by what they isolate: webhooks must not delay the rest. */
-export const queueNames = ['webhooks', 'bank', 'schedules'] as const;
+/** Queues, by what they isolate: a bank that answers late must not delay the schedules. */
+export const queueNames = ['bank', 'schedules'] as const;
 export type QueueName = (typeof queueNames)[number];
 
 interface AnyJob {
