@@ -191,10 +191,7 @@ const startWorker = async (
     Promise.race([deliverer.close(), delay(patience_ms, undefined, { ref: false })]),
   );
   stack.defer(bus.subscribe('webhooks', (lanes) => deliverer.wake(lanes)));
-  const wakeAll = (lanes: readonly WebhookLane[]): void => {
-    deliverer.wake(lanes);
-    void bus.publish('webhooks', lanes);
-  };
+  const wakeAll = (lanes: readonly WebhookLane[]): void => void bus.publish('webhooks', lanes);
   await queues.work(backgroundJobs(parts, stopping.signal, wakeAll));
   stack.defer(watchWorker({ database, queues }));
   stack.defer(watchWebhookBacklog(database.pool));
