@@ -99,10 +99,11 @@ describe('an operator', { skip: noChromium }, () => {
     await page.getByRole('heading', { name: 'Home' }).waitFor();
     await goTo(page, 'reconcil', /Reconciliation/);
     await enter(page, page.getByRole('link', { name: 'Registries' }));
+    // The browser hands file choosers over from some moment after it was asked to.
+    const choosing = page.waitForEvent('filechooser');
     await enter(page, page.getByRole('button', { name: 'Upload a registry' }));
     const dialog = page.getByRole('dialog', { name: 'Upload a registry' });
     await tabTo(page, dialog.getByLabel('File'));
-    const choosing = page.waitForEvent('filechooser');
     await page.keyboard.press('Space');
     await (
       await choosing
