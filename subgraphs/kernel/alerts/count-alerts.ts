@@ -1,4 +1,4 @@
-/** How many alerts nobody has resolved, for the metrics. */
+/** The number of unresolved alerts, for the metrics. */
 import { Gauge } from 'prom-client';
 import type { Database } from '../database/orm.ts';
 import { alertKinds, type AlertKind } from '../rules/alert.ts';

@@ -1,8 +1,8 @@
 /**
- * Work on rows of many merchants in which one that fails stops nobody else. A row at which a task
- * fails is set aside: the task leaves it alone for a while, which grows from seconds to an hour,
- * and an alert names it. Everything else goes on in the same run. What fails for everybody, such as
- * a database that is away, sets nothing aside.
+ * Work on rows of many merchants where one failure does not stop the others. A row on which a task
+ * fails is set aside: the task skips it for a while, which grows from seconds to an hour, and an
+ * alert names it. The same run continues with the other rows. A failure that affects all rows, such
+ * as an unavailable database, sets nothing aside.
  */
 import { Counter } from 'prom-client';
 import { is, literal, object } from 'valibot';
@@ -108,7 +108,7 @@ const passingStates: ReadonlySet<string> = new Set(['40P01', '40001', '55P03', '
 const unavailable = object({ extensions: object({ code: literal('unavailable') }) });
 
 /**
- * Whether an error says nothing about the row: the database or a subgraph is away, or somebody else
+ * Whether an error is unrelated to the row: the database or a subgraph is away, or another session
  * was in the way.
  */
 export const isPassing = (error: unknown): boolean => {
@@ -202,10 +202,7 @@ export const eachAlone = async <Item>(
     throw new AggregateError(failures, `${task}: ${failures.length} of ${items.length} failed`);
 };
 
-/**
- * A batch of rows that one statement or transaction works, and of which one row may make all of it
- * fail.
- */
+/** A batch of rows in one statement or transaction; one row may make all of it fail. */
 export interface Batch<Result> {
   readonly task: string;
   /** Rows at most. */
@@ -228,9 +225,9 @@ const setAside_max = 20;
 const ofMerchant_max = 3;
 
 /**
- * Works a batch. When it fails it is made smaller until the row that fails is alone, which is set
- * aside; then it goes on. Gives the result of the first batch that succeeds, and how many rows that
- * one could have had.
+ * Processes a batch. When it fails it is made smaller until the failing row is alone, which is set
+ * aside; then it continues. Returns the result of the first batch that succeeds, and how many rows
+ * that one could have had.
  */
 export const workBatch = async <Result>(
   runner: Runner,

@@ -1,7 +1,7 @@
 /**
- * Whose account at an acquirer serves a merchant: its own, else the platform's. An account that was
- * replaced or removed gets no new order, and is still asked about what it has: a payment is known
- * to the account alone that took it. Read for each call, so that a new secret holds at once
+ * The account at an acquirer that serves a merchant: its own, else the platform's. A replaced or
+ * removed account gets no new order, but is still queried about its existing ones: only the account
+ * that took a payment knows it. Read for each call, so that a new secret applies at once
  * everywhere.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
@@ -10,7 +10,7 @@ import type { Keys } from '../service/access/keys.ts';
 
 const accountPurposes = ['payments', 'payouts'] as const;
 
-/** What an account is for: acquirers have separate ones for what comes in and what goes out. */
+/** The purpose of an account: acquirers have separate ones for incoming and outgoing money. */
 export type AccountPurpose = (typeof accountPurposes)[number];
 
 /** A shop, a gateway or a terminal there, with its secret. */
@@ -22,8 +22,8 @@ export interface Account {
 }
 
 /**
- * The accounts of a merchant: where new orders go (null: nowhere), and all that may know what was
- * ordered, the likeliest first.
+ * The accounts of a merchant: the one for new orders (null: none), and all that may know an order,
+ * the likeliest first.
  */
 export interface Accounts {
   readonly current: Account | null;

@@ -1,8 +1,8 @@
-/** What a bank answers about an operation, whatever asked: a session, a question or a charge. */
+/** A bank's answer about an operation, whether to a session, a query or a charge. */
 import type { BankStep } from '../rules/buyer.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 
-/** What may be kept of a buyer's means of payment. */
+/** The part of a buyer's means of payment that may be stored. */
 export interface PayerTraits {
   readonly cardBrand: string | null;
   /** Last 4 digits behind a mask. */
@@ -19,7 +19,7 @@ export interface FoundSession {
   readonly stepUrl: string;
 }
 
-/** What a bank says of a payment whose buyer has done what was asked of them. */
+/** A bank's answer about a payment after the buyer's action. */
 export interface Accepted {
   readonly reference: string;
   readonly rrn: string | null;
@@ -32,18 +32,18 @@ export type BankAnswer =
   | (Accepted & { readonly kind: 'approved' })
   /** The bank holds the money until then. */
   | (Accepted & { readonly kind: 'authorized'; readonly captureBefore: Temporal.Instant })
-  /** The bank held the money and gave it up, by itself or by somebody else's order. */
+  /** The bank held the money and released it, by itself or by another party's order. */
   | { readonly kind: 'released' }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly bankCode: string }
   /**
-   * Not final. `askAt` null: it will not change by itself. `session`: where the buyer goes on,
-   * given again for an order whose answer was lost.
+   * Not final. `askAt` null: it will not change by itself. `session`: where the buyer continues,
+   * repeated for an order whose answer was lost.
    */
   | {
       readonly kind: 'pending';
       readonly askAt: Temporal.Instant | null;
       readonly session?: FoundSession;
     }
-  /** The bank surely never saw the operation. */
+  /** The bank certainly never saw the operation. */
   | { readonly kind: 'unseen' }
   | { readonly kind: 'unknown' };

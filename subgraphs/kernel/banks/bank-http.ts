@@ -6,7 +6,7 @@ const connect_ms = 3_000;
 const keepAlive_ms = 30_000;
 const connections = 32;
 
-/** An acquirer's address: its kept connections, and what stands before the path of every call. */
+/** An acquirer's address: its kept connections, and the prefix of every call's path. */
 export interface BankAddress {
   readonly pool: Pool;
   readonly base: string;
@@ -24,7 +24,7 @@ export const openBankAddress = (url: string): BankAddress => {
   return { pool, base: pathname.replace(/\/$/, '') };
 };
 
-/** An answer's JSON; null when it is none. */
+/** An answer's JSON; null when it is not JSON. */
 export const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -43,6 +43,6 @@ const unconnected: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** Why a failed call surely sent nothing; null when it may have. */
+/** Why a failed call certainly sent nothing; null when it may have. */
 export const unsentBecause = (error: unknown): string | null =>
   unconnected.has(errorCode(error)) ? errorCode(error) : null;

@@ -36,25 +36,25 @@ export interface SessionOrder {
   readonly currency: string;
   readonly method: BuyerMethod;
   readonly card: Card | null;
-  /** Test mode: what was planned. */
+  /** Test mode: the planned outcome. */
   readonly planned: TimedPlan | null;
   /** Present: the method is saved when the payment succeeds. */
   readonly save?: SaveOrder;
-  /** Present: the money is held, and taken by an order of its own (`hold-bank`). */
+  /** Present: the money is held, and captured by a separate order (`hold-bank`). */
   readonly holds?: true;
-  /** Present: the receipt of the payment. Of a hold, each capture brings its own again. */
+  /** Present: the receipt of the payment. For a hold, each capture brings its own. */
   readonly receipt?: ReceiptTerms;
-  /** Whose terms the receipt has: `receipting-bank` reads them. */
+  /** The owner of the receipt's terms: `receipting-bank` reads them. */
   readonly receiptTermsId?: string | null;
-  /** Test mode: how the answer is delivered; null: it is asked for. */
+  /** Test mode: how the answer is delivered; null: by query. */
   readonly callbacks: PlannedCallbacks | null;
   /** The hosted page, to which the bank sends the buyer back. */
   readonly pageUrl: string;
-  /** When the session ends: what succeeds later is given back. */
+  /** When the session ends: a later success is refunded. */
   readonly sessionUntil: Temporal.Instant;
   /**
-   * Present: the order is created early; its buyer may come until then, and nobody is given the
-   * address where to go on.
+   * Present: the order is created early; its buyer may come until then, and the address to continue
+   * at is not given out.
    */
   readonly payableUntil?: Temporal.Instant;
   /** The bank's reference of the order that was created early; null when there is none. */
@@ -63,10 +63,10 @@ export interface SessionOrder {
 }
 
 /**
- * Nobody accepted the order, surely: it never left us (no connection, an open circuit breaker), or
- * the bank turned our account away before it looked at the order (401, 403), and no earlier attempt
- * of the same call may have arrived. Another bank may be given it; `otherwise` is what it means
- * when none is.
+ * The order was certainly not accepted: it never left us (no connection, an open circuit breaker),
+ * or the bank rejected our account before it read the order (401, 403), and no earlier attempt of
+ * the same call may have arrived. Another bank may get it; `otherwise` is the result when there is
+ * none.
  */
 export interface Unaccepted<Otherwise> {
   readonly kind: 'unaccepted';
@@ -84,25 +84,22 @@ export type SessionAnswer =
       readonly step: BankStep;
       readonly stepUrl: string | null;
       readonly traits: Pick<PayerTraits, 'cardBrand' | 'cardMask'>;
-      /** When asking makes sense; null: only a callback or the sweep brings the answer. */
+      /** When to query next; null: only a callback or the sweep brings the answer. */
       readonly askAt: Temporal.Instant | null;
     }
   | SessionNotOpened
-  /** The bank's answer is not what was ordered: the operation stops, and an alert was raised. */
+  /** The bank's answer differs from the order: the operation stops, and an alert was raised. */
   | { readonly kind: 'pending'; readonly askAt: null }
   | Unaccepted<SessionNotOpened>;
 
-/** Which operation is asked about. */
+/** The operation to query. */
 export interface Question {
   readonly merchantId: string;
   readonly operationId: string;
   readonly now: Temporal.Instant;
 }
 
-/**
- * A payment that is asked about: what was ordered, so that the bank's answer can be compared with
- * it.
- */
+/** A payment to query: the order, so that the bank's answer can be compared with it. */
 export interface PaymentQuestion extends Question {
   /**
    * The bank's own reference, once it gave one; without it the bank is searched for the operation.
@@ -110,7 +107,7 @@ export interface PaymentQuestion extends Question {
   readonly reference: string | null;
   readonly amount: MinorUnits;
   readonly currency: string;
-  /** When its order may have been created, before its buyer went on; null: it was not. */
+  /** When its order may have been created, before its buyer continued; null: it was not. */
   readonly createdEarlyAt: Temporal.Instant | null;
   /** When the session was ordered. */
   readonly orderedAt: Temporal.Instant;
@@ -121,36 +118,36 @@ export interface PaymentQuestion extends Question {
   readonly lastOrderedAt: Temporal.Instant;
   /** How its buyer pays; null: there is no buyer. */
   readonly method: BuyerMethod | null;
-  /** The payment only proves a card: it is to be authorised and given up again. */
+  /** The payment only verifies a card: it is authorised and then voided. */
   readonly voided: boolean;
-  /** The money is held, and taken by an order of its own. */
+  /** The money is held, and captured by a separate order. */
   readonly holds: boolean;
-  /** The method is saved when the payment succeeds: some banks must be asked for its reference. */
+  /**
+   * The method is saved when the payment succeeds: some banks must be queried for its reference.
+   */
   readonly saves: boolean;
-  /** Its buyer waits for the address to go on at: the answer to the order was lost. */
+  /** Its buyer waits for the address to continue at: the answer to the order was lost. */
   readonly awaitsStep: boolean;
 }
 
 /**
- * An order to give money of a payment back. `operationId` is the bank's idempotency key: the same
+ * An order to refund money of a payment. `operationId` is the bank's idempotency key: the same
  * order twice is one refund.
  */
 export interface RefundOrder {
   readonly merchantId: string;
   readonly operationId: string;
-  /** The payment as the bank knows it: our operation's id there, and the bank's own reference. */
+  /** The bank's view of the payment: our operation's id there, and the bank's own reference. */
   readonly payment: { readonly operationId: string; readonly reference: string | null };
   readonly amount: MinorUnits;
   readonly currency: string;
-  /** Test mode: what was planned. */
+  /** Test mode: the planned outcome. */
   readonly planned: TimedPlan | null;
-  /**
-   * The bank's reference of this refund, once it gave one: then the order is a question about it.
-   */
+  /** The bank's reference of this refund, if known: then the order is a query about it. */
   readonly reference: string | null;
   /** Present: the receipt of this refund, which is registered with it. */
   readonly receipt?: ReceiptTerms;
-  /** Whose terms the receipt has: `receipting-bank` reads them. */
+  /** The owner of the receipt's terms: `receipting-bank` reads them. */
   readonly receiptTermsId?: string | null;
   readonly now: Temporal.Instant;
 }
@@ -172,42 +169,42 @@ export interface Bank extends PayoutBank, TokenBank, HoldBank, ReceiptBank {
   /** What merchants and buyers read. */
   readonly bankName: string;
   readonly methods: readonly BuyerMethod[];
-  /** What it takes payments in, where the method has a choice; null: every currency. */
+  /** The currencies that it accepts, where the method has a choice; null: every currency. */
   readonly currencies: readonly string[] | null;
   /**
    * Where a buyer types a card: on our page, and `SessionOrder.card` has it, or on the bank's, and
-   * it never comes to us.
+   * it never reaches us.
    */
   readonly cardsOn: 'our_page' | 'bank_page';
   /**
-   * Whether an order by a card that is typed on our page needs the holder's name. Absent: it may be
-   * left empty.
+   * Whether an order with a card typed on our page needs the holder's name. Absent: it may be
+   * empty.
    */
   readonly asksHolder?: boolean;
   /**
-   * Methods whose order is given as soon as the payment is created, without a card: the same order,
-   * given again when the buyer goes on, is then answered with the same session while it is young
-   * enough. Absent: none.
+   * Methods whose order is sent as soon as the payment is created, without a card: repeating the
+   * order when the buyer continues then returns the same session while it is young enough. Absent:
+   * none.
    */
   readonly createsOrderEarly?: readonly BuyerMethod[];
-  /** How long a session may live there at the most, from its order on: ours ends no later. */
+  /** The maximum life of a session there, from its order on: ours ends no later. */
   readonly sessionTtl_min: number;
   /**
-   * Whether an account there takes a merchant's new orders: its own, or the platform's. Absent: one
-   * of the installation's takes everybody's.
+   * Whether an account there takes a merchant's new orders: its own, or the platform's. Absent: the
+   * installation's account takes all merchants' orders.
    */
   hasAccount?(merchantId: string, purpose: AccountPurpose): Promise<boolean>;
   openSession(order: SessionOrder): Promise<SessionAnswer>;
   ask(question: PaymentQuestion): Promise<BankAnswer>;
   /**
-   * Ends an order of a payment that has ended here, and answers what became of it: declined when
-   * nobody can pay it any more, approved when somebody had. Absent where a bank cannot: there the
-   * order is left to lapse, and what is paid until then is given back.
+   * Ends an order of a payment that has ended here, and returns the result: declined when it can no
+   * longer be paid, approved when it had been paid. Absent where a bank cannot: there the order
+   * lapses, and a payment until then is refunded.
    */
   cancelOrder?(question: PaymentQuestion): Promise<BankAnswer>;
   /**
-   * Orders a refund, or asks what became of it: a repeated order is answered with where the first
-   * one stands. Nothing else is needed after a crash.
+   * Orders a refund, or queries its result: a repeated order returns the state of the first one.
+   * Nothing else is needed after a crash.
    */
   refund(order: RefundOrder): Promise<RefundAnswer>;
 }

@@ -1,6 +1,6 @@
 /**
- * An acquirer that gets no order for money which the merchant's balance has no room for: what a
- * bank has taken cannot be refused any more.
+ * An acquirer that gets no order for money that exceeds the bound of the merchant's balance: money
+ * that a bank has taken can no longer be refused.
  */
 import type { Runner } from '../database/statement.ts';
 import { hasRoom } from '../ledger/bound.ts';
@@ -13,8 +13,8 @@ const noRoom = {
 } as const;
 
 /**
- * The bank behind that check. An order that it has already, or may have, is given again: the
- * repeated one asks what became of the first.
+ * The bank behind that check. An order that it has or may have is sent again: the repeated one
+ * queries the result of the first.
  */
 export const boundedBank = (bank: Bank, pool: Runner): Bank => ({
   ...bank,

@@ -1,7 +1,7 @@
 /**
  * Stops calling an acquirer that does not answer, so that callers get an error at once and it can
- * recover. A call that is not made is safe: it surely reached nobody, and is made later under the
- * same idempotency key.
+ * recover. A skipped call is safe: it certainly reached no bank, and is made later under the same
+ * idempotency key.
  */
 import { Gauge } from 'prom-client';
 import type { BreakerState } from '../rules/bank-health.ts';
@@ -18,12 +18,12 @@ export interface Breaker {
   standing(): { readonly state: BreakerState; readonly for_ms: number };
 }
 
-/** As many calls in a row without an answer open it. */
+/** So many calls in a row without an answer open it. */
 const failures_max = 10;
 /** How long it stays open before a trial. */
 const pause_ms = 5_000;
 
-/** A breaker of one acquirer in this process. `now_ms` is a clock that never goes back. */
+/** A breaker of one acquirer in this process. `now_ms` is a monotonic clock. */
 export const openBreaker = (now_ms: () => number = () => performance.now()): Breaker => {
   let failures = 0;
   let trialAt_ms = -Infinity;
@@ -67,8 +67,8 @@ const addGauge = (): void => {
 };
 
 /**
- * Adds an acquirer's breaker to the gauge `bank_breaker_open` of this process. Gives what takes it
- * off again.
+ * Adds an acquirer's breaker to the gauge `bank_breaker_open` of this process. Returns a function
+ * that removes it.
  */
 export const watchBreaker = (connector: string, breaker: Breaker): (() => void) => {
   if (watched.size === 0) addGauge();

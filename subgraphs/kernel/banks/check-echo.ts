@@ -1,6 +1,6 @@
 /**
- * What a bank repeats of an operation must be what was ordered. A difference stops the operation:
- * nothing moves, and operators get an alert (issue "Integrity").
+ * The operation that a bank echoes must equal the order. A difference stops the operation: nothing
+ * moves, and operators get an alert (issue "Integrity").
  */
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import type { Runner } from '../database/statement.ts';
@@ -28,7 +28,7 @@ export interface Echo {
 }
 
 /**
- * Whether an object is that of an order. When it is not, an alert is raised, once for the
+ * Whether an object belongs to an order. When it does not, an alert is raised, once for the
  * operation.
  */
 export type CheckEcho = (ordered: Ordered, echo: Echo) => Promise<boolean>;

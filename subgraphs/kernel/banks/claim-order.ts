@@ -1,7 +1,6 @@
 /**
  * Orders to banks that have no idempotency key for them: an order is claimed here, durably, before
- * it goes out, so that however many processes have it in hand and wherever they die it goes out
- * once.
+ * it is sent, so that it is sent once, however many processes handle it and wherever they die.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 
@@ -35,9 +34,7 @@ const sent: Statement = {
   text: 'select sent_at from bank_order where merchant_id = $1 and subject_id = $2 and operation_id = $3',
 };
 
-/**
- * Whether the order may go out now: nobody has claimed it, or, with `before`, nobody since then.
- */
+/** Whether the order may be sent now: it is unclaimed, or, with `before`, unclaimed since then. */
 export const claimOrder = async (
   pool: Runner,
   { merchantId, subjectId, operationId, now }: ClaimedOrder,
@@ -45,7 +42,7 @@ export const claimOrder = async (
 ): Promise<boolean> =>
   (await run(pool, claim, [merchantId, subjectId, operationId, now, before])).length > 0;
 
-/** When an order was claimed last; null: it was given back. */
+/** When an order was claimed last; null: the claim was released. */
 export const claimedAt = async (
   pool: Runner,
   { merchantId, subjectId, operationId }: ClaimedOrder,
@@ -54,7 +51,7 @@ export const claimedAt = async (
   return (await run<{ sent_at: Temporal.Instant }>(pool, sent, keys))[0]?.sent_at ?? null;
 };
 
-/** Gives a claim back whose order surely did not go out. */
+/** Releases the claim of an order that certainly was not sent. */
 export const giveClaimBack = async (
   pool: Runner,
   { merchantId, subjectId, operationId }: ClaimedOrder,

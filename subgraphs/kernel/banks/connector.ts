@@ -1,6 +1,6 @@
 /**
- * What the folder of an acquirer brings: how it is configured, where its notifications arrive and
- * how it is opened. `connectors` lists the acquirers; nothing outside their folders names one.
+ * The contents of an acquirer's folder: its configuration, the address of its notifications and how
+ * to open it. `connectors` lists the acquirers; nothing outside their folders names one.
  */
 import type { Runner } from '../database/statement.ts';
 import type { Keys } from '../service/access/keys.ts';
@@ -25,6 +25,6 @@ export interface OpenedBank extends Bank {
 /** An acquirer for which this installation is configured. */
 export interface Connector {
   readonly notifications: NotificationRoute;
-  /** Loads and opens it; nothing is called until it is asked to. */
+  /** Loads and opens it; makes no call until it is used. */
   open(parts: ConnectorParts): Promise<OpenedBank>;
 }

@@ -26,12 +26,12 @@ const SimulatorOperationEntity = defineEntity({
     cardMask: p.text().strictNullable(),
     cardHolder: p.text().strictNullable(),
     createdAt: instant(),
-    /** Present: it holds the money, which an order of its own takes. */
+    /** Present: it holds the money until a separate order captures it. */
     holds: p.boolean().strictNullable(),
-    /** It answers no question before this moment; null: it answers. */
+    /** It answers no query before this moment; null: it answers. */
     silentUntil: instant().strictNullable(),
     /**
-     * Of a saved method that refuses its first charge: that charge, its own operation before there
+     * For a saved method that refuses its first charge: that charge, its own operation before there
      * is one. Null: it refuses none.
      */
     firstCharge: p.uuid().strictNullable(),
@@ -125,8 +125,8 @@ export const BankRouteEntity = defineEntity({
 export type BankRoute = Row<InferEntity<typeof BankRouteEntity>>;
 
 /**
- * A merchant's own account at an acquirer. At most one of a purpose is active; the others are asked
- * about what they have.
+ * A merchant's own account at an acquirer. At most one for each purpose is active; the others are
+ * queried about their orders.
  */
 export const BankAccountEntity = defineEntity({
   name: 'BankAccount',
@@ -166,7 +166,7 @@ export const SbpBankEntity = defineEntity({
     memberId: p.text().primary(),
     name: p.text(),
     nameEn: p.text(),
-    /** Who named it. */
+    /** The person who named it. */
     connector: p.text(),
     refreshedAt: instant(),
   },
@@ -179,7 +179,7 @@ const BankOrderEntity = defineEntity({
   tableName: 'bank_order',
   properties: {
     merchantId: p.uuid().primary(),
-    /** What the order belongs to: a refund's payment. */
+    /** The order's owner: a refund's payment. */
     subjectId: p.uuid().primary(),
     operationId: p.uuid().primary(),
     sentAt: instant(),

@@ -1,6 +1,6 @@
 /**
- * The part of the port that holds a buyer's money, and later takes it or gives it up. Money is held
- * by a session whose order has `holds`.
+ * The part of the port that holds a buyer's money, and later captures or releases it. A session
+ * whose order has `holds` holds money.
  */
 import type { BuyerMethod } from '../rules/buyer.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
@@ -15,22 +15,22 @@ export interface HoldOrder {
   readonly kind: 'capture' | 'release';
   readonly merchantId: string;
   readonly operationId: string;
-  /** The payment as the bank knows it: our operation's id there, and the bank's own reference. */
+  /** The bank's view of the payment: our operation's id there, and the bank's own reference. */
   readonly payment: { readonly operationId: string; readonly reference: string | null };
-  /** What is taken; the rest is released. Of a release: what is held. */
+  /** The captured amount; the rest is released. For a release: the held amount. */
   readonly amount: MinorUnits;
   /** What is held. */
   readonly held: MinorUnits;
   readonly currency: string;
-  /** Present, of a capture: the receipt of what is taken, which is registered with it. */
+  /** Present, for a capture: the receipt of the captured amount, which is registered with it. */
   readonly receipt?: ReceiptTerms;
-  /** Whose terms the receipt has: `receipting-bank` reads them. */
+  /** The owner of the receipt's terms: `receipting-bank` reads them. */
   readonly receiptTermsId?: string | null;
   readonly now: Temporal.Instant;
 }
 
 /**
- * What became of the hold, whichever order did it: a release may be answered with `captured`, a
+ * The result of the hold, whichever order caused it: a release may be answered with `captured`, a
  * capture with `released`.
  */
 export type HoldAnswer =
@@ -43,11 +43,11 @@ export type HoldAnswer =
   | { readonly kind: 'unknown' };
 
 export interface HoldBank {
-  /** The methods by which money can be held there. Absent: none. */
+  /** The methods that can hold money there. Absent: none. */
   readonly holds?: readonly BuyerMethod[];
   /**
-   * Captures or releases a hold, or asks what became of it: a repeated order is answered with where
-   * the first one stands. Nothing else is needed after a crash.
+   * Captures or releases a hold, or queries its result: a repeated order returns the state of the
+   * first one. Nothing else is needed after a crash.
    */
   settleHold?(order: HoldOrder): Promise<HoldAnswer>;
 }

@@ -1,6 +1,6 @@
 /**
- * Schemas of banks' answers. Banks add, drop and change fields without notice: what an answer must
- * have is required, and everything else is null when it is absent or cannot be read.
+ * Schemas of banks' answers. Banks add, drop and change fields without notice: necessary fields are
+ * required, and everything else is null when it is absent or unreadable.
  */
 import {
   fallback,
@@ -21,7 +21,7 @@ export const text = pipe(string(), nonEmpty());
 export const orNull = <Schema extends GenericSchema>(schema: Schema) =>
   fallback(nullable(schema), null);
 
-/** An object whose fields all have a fallback: one that is absent is as if it were empty. */
+/** An object whose fields all have a fallback: an absent object counts as empty. */
 export const part = <Entries extends ObjectEntries>(entries: Entries) => {
   const schema = object(entries);
   return fallback(schema, parse(schema, {}));

@@ -1,6 +1,6 @@
 /**
- * The port's part for money that goes out. An unknown outcome is not a failure. The operation's id
- * is the bank's idempotency key: the same order twice is one payout.
+ * The port's part for outgoing money. An unknown outcome is not a failure. The operation's id is
+ * the bank's idempotency key: the same order twice is one payout.
  */
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { MinorUnits } from '../rules/money.ts';
@@ -19,33 +19,33 @@ export interface PayoutOrder {
   readonly amount: MinorUnits;
   readonly currency: string;
   readonly recipient: Recipient;
-  /** Test mode: what was planned. */
+  /** Test mode: the planned outcome. */
   readonly planned: TimedPlan | null;
   /**
-   * When the first order went out that may have arrived. A bank that forgets idempotency keys must
-   * be asked, and not be given this order again, once it may have forgotten that one.
+   * When the first order that may have arrived was sent. A bank whose idempotency keys expire must
+   * be queried, and must not get this order again, once that key may have expired.
    */
   readonly sentAt: Temporal.Instant;
   /** Whether this is that first order: no bank, and no account at one, can have it yet. */
   readonly isFirst: boolean;
   readonly now: Temporal.Instant;
   /**
-   * Ends the call: a connector gives up its connection then, so that nothing arrives at the bank
+   * Ends the call: a connector closes its connection then, so that nothing arrives at the bank
    * later. The answer is `unknown`.
    */
   readonly signal: AbortSignal;
 }
 
-/** Which payout is asked about. */
+/** The payout to query. */
 export interface PayoutQuestion {
   readonly merchantId: string;
   readonly operationId: string;
   /** The bank's own reference, once it gave one. */
   readonly reference: string | null;
-  /** What was ordered, so that the bank's answer can be compared with it. */
+  /** The order, so that the bank's answer can be compared with it. */
   readonly amount: MinorUnits;
   readonly currency: string;
-  /** When the first order went out that may have arrived. */
+  /** When the first order that may have arrived was sent. */
   readonly sentAt: Temporal.Instant;
   readonly now: Temporal.Instant;
 }
@@ -65,17 +65,17 @@ export type PayoutAnswer =
     }
   /** The member id is unknown, or the bank's router failed before anything was accepted. */
   | { readonly kind: 'misrouted' }
-  /** Only to a question: the bank surely never saw the order. */
+  /** Only to a query: the bank certainly never saw the order. */
   | { readonly kind: 'unseen' }
   | { readonly kind: 'unknown' };
 
 /**
- * What comes of an order. `unaccepted` as in `bank.ts`: surely nobody has it, and another bank may
- * be given it.
+ * The result of an order. `unaccepted` as in `bank.ts`: certainly no bank has it, and another bank
+ * may get it.
  */
 export type PayoutOrderAnswer = PayoutAnswer | { readonly kind: 'unaccepted' };
 
-/** What a bank answers about a recipient before anything is paid. */
+/** A bank's answer about a recipient before a payout. */
 export type RecipientVerdict =
   | Extract<PayoutAnswer, { readonly kind: 'declined' | 'misrouted' | 'unknown' }>
   | { readonly kind: 'acceptable' };
@@ -83,8 +83,8 @@ export type RecipientVerdict =
 export interface PayoutBank {
   readonly payoutWays: readonly PayoutWay[];
   /**
-   * Asks whether a recipient can be paid; nothing moves. Absent where the bank has no such
-   * question: then only the order itself answers it.
+   * Checks whether a recipient can be paid; nothing moves. Absent where the bank has no such check:
+   * then only the order itself answers it.
    */
   checkRecipient?(recipient: KeptRecipient, signal: AbortSignal): Promise<RecipientVerdict>;
   /** Orders a payout. A repeated order is answered with where the first one stands. */

@@ -12,15 +12,15 @@ interface Movement {
 }
 
 /**
- * An order to register a receipt, or a question what became of it. `receiptId` and `attempt`
- * together are the bank's idempotency key: the same order twice is one receipt.
+ * An order to register a receipt, or a query of its result. `receiptId` and `attempt` together are
+ * the bank's idempotency key: the same order twice is one receipt.
  */
 export interface ReceiptOrder {
   readonly merchantId: string;
   readonly receiptId: string;
   /**
    * How often it was sent again. Attempt 0 of types `payment` and `refund` was ordered with its
-   * movement and is only asked about; `closing`, and every later attempt, is an order of its own.
+   * movement and is only queried; `closing`, and every later attempt, is a separate order.
    */
   readonly attempt: number;
   readonly type: ReceiptType;
@@ -51,9 +51,8 @@ export type ReceiptAnswer =
 
 export interface ReceiptBank {
   /**
-   * Orders a receipt, or asks what became of it: a repeated order is answered with where the first
-   * one stands. Absent: the bank registers none, and a movement with a receipt is not ordered
-   * there.
+   * Orders a receipt, or queries its result: a repeated order returns the state of the first one.
+   * Absent: the bank registers none, and a movement with a receipt is not ordered there.
    */
   receipt?(order: ReceiptOrder): Promise<ReceiptAnswer>;
 }

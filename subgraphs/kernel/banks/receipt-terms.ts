@@ -1,6 +1,6 @@
 /**
- * Reads what receipts are made of, for the orders of banks: the customer is sealed at rest, and
- * unsealed for as long as an order is under way.
+ * Reads the terms of receipts for the orders of banks: the customer is sealed at rest, and unsealed
+ * only while an order is in progress.
  */
 import type { CustomerVault } from '../database/kept-keys.ts';
 import { runTwins, twinsByKey } from '../database/spread.ts';
@@ -10,7 +10,7 @@ import type { KeptItem, ReceiptCustomer, ReceiptTerms } from '../rules/receipt.t
 import { nobody } from '../rules/receipt-customer.ts';
 import { nullable, object, parse, string } from 'valibot';
 
-/** Whose terms: the subject's that they were given with. */
+/** The owner of the terms: the subject that they came with. */
 export interface TermsKey {
   readonly merchantId: string;
   readonly termsId: string;

@@ -1,6 +1,6 @@
 /**
- * An acquirer that gets the receipt of what it is ordered: payments name whose terms it has, and
- * the order gets them here, a moment before it goes out. One without a receipt costs nothing.
+ * An acquirer whose orders get their receipts: payments name the owner of the terms, and the order
+ * gets the terms here, just before it is sent. An order without a receipt costs nothing.
  */
 import type { Bank } from './bank.ts';
 import type { HoldOrder } from './hold-bank.ts';

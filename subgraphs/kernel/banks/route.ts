@@ -41,7 +41,7 @@ export interface RoutingRequest extends ShopInMode {
   readonly method: RouteMethod;
   /** What the money is in. */
   readonly currency: string;
-  /** Present: the bank must hold the money, and take it later. */
+  /** Present: the bank must hold the money, and capture it later. */
   readonly holds?: boolean;
 }
 
@@ -58,19 +58,19 @@ export interface Banks {
   /** The preferred one of them. */
   route(request: RoutingRequest): Promise<Bank | Refused>;
   /**
-   * `live_not_enabled` when nothing new may begin for a merchant in live mode, whoever begins it;
+   * `live_not_enabled` when a merchant may start nothing new in live mode, whatever the caller;
    * null when it may.
    */
   liveModeRefusal(merchant: Pick<ShopInMode, 'merchantId' | 'mode'>): Promise<Refused | null>;
   /**
-   * The methods by which a buyer can pay a shop in a currency now; none without a route. `holds`:
-   * those by which money can be held.
+   * The methods that a buyer can use to pay a shop in a currency now; none without a route.
+   * `holds`: those that can hold money.
    */
   offered(
     shop: ShopInMode & Pick<RoutingRequest, 'currency' | 'holds'>,
   ): Promise<readonly BuyerMethod[]>;
   /**
-   * The bank that has an operation already, whatever the routes are by now; `route_not_configured`
+   * The bank that already has an operation, whatever the current routes; `route_not_configured`
    * when this installation has no such connector.
    */
   bankOf(operation: { readonly mode: Mode; readonly connector: string | null }): Bank | Refused;
@@ -146,8 +146,8 @@ const unsupported = (
 };
 
 /**
- * Those of the routed banks that can do it; a method that nobody whom the shop's routes name can do
- * is unsupported, whether it has a route or not.
+ * The routed banks that can do it; a method that none of the banks in the shop's routes can do is
+ * unsupported, whether it has a route or not.
  */
 const choose = (
   routes: readonly { readonly method: RouteMethod; readonly bank: Bank }[],
@@ -171,8 +171,8 @@ const hasAccount = async (
   (await bank.hasAccount?.(merchantId, operation === 'payout' ? 'payouts' : 'payments')) ?? true;
 
 /**
- * Those of the banks that have an account for it. A payout without one would wait with its money
- * set aside, and nobody would send it.
+ * The banks that have an account for it. A payout without one would wait forever with its money
+ * reserved.
  */
 const withAccount = async (
   banks: Candidates,

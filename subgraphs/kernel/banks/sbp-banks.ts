@@ -27,13 +27,13 @@ const sortedWith = (listed: readonly SbpBank[]): readonly SbpBank[] =>
 export interface SbpDirectory {
   /** Every participant, sorted by its name in Russian; at most a minute old. */
   current(): Promise<readonly SbpBank[]>;
-  /** This process reads it anew when it is asked for next. */
+  /** This process reads it again on the next use. */
   forget(): void;
 }
 
 const kept_ms = 60_000;
 
-/** The directory of this process. Nothing is read until it is asked for. */
+/** The directory of this process. Nothing is read until the first use. */
 export const openSbpDirectory = (database: Pick<Database, 'fork'>): SbpDirectory => {
   let reading: Promise<readonly SbpBank[]> | null = null;
   let readAt_ms = -Infinity;

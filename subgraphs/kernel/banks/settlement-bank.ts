@@ -24,7 +24,7 @@ export interface ReportLine {
   readonly currency: string;
   readonly status: ReportedStatus;
   readonly at: Temporal.Instant;
-  /** What the bank kept for it; null when the report has no fee. */
+  /** The bank's fee; null when the report has none. */
   readonly fee: bigint | null;
 }
 
@@ -33,8 +33,8 @@ export interface SettlementBank {
   readonly connector: string;
   readonly mode: Mode;
   /**
-   * The lines of what was done from `since` on and before `until`, in pages of any size. Rejects
-   * when the bank cannot be read; then nothing of it is used.
+   * The operations from `since` on and before `until`, in pages of any size. Rejects when the bank
+   * cannot be read; then no part of the report is used.
    */
   settlementReport(span: {
     readonly since: Temporal.Instant;

@@ -9,14 +9,11 @@ import type { SavableMethod } from '../rules/recurring.ts';
 import type { TimedPlan } from '../rules/plan.ts';
 import type { BankAnswer } from './bank-answer.ts';
 
-/**
- * What a session's order asks for beside the payment: that the method is saved, when the payment
- * succeeds.
- */
+/** A session's order in addition to the payment: the method is saved when the payment succeeds. */
 export interface SaveOrder {
   /**
-   * The payment only proves the method. Cards: the bank authorises it and gives it up again, so
-   * that no money moves. Others: it is paid, and given back by us.
+   * The payment only verifies the method. Cards: the bank authorises and voids it, so that no money
+   * moves. Others: it is paid, and we refund it.
    */
   readonly verification: boolean;
 }
@@ -32,32 +29,26 @@ export interface ChargeOrder {
   readonly currency: string;
   /** The bank's own reference of the saved method. */
   readonly savedReference: string;
-  /** Test mode: what was planned. */
+  /** Test mode: the planned outcome. */
   readonly planned: TimedPlan | null;
-  /**
-   * Whether no bank can have this charge yet: then what keeps its order from being given is the end
-   * of it.
-   */
+  /** Whether no bank can have this charge yet: then an obstacle to sending its order is final. */
   readonly isFirst: boolean;
   /** Present: the receipt that is registered when the charge succeeds. */
   readonly receipt?: ReceiptTerms;
-  /** Whose terms the receipt has: `receipting-bank` reads them. */
+  /** The owner of the receipt's terms: `receipting-bank` reads them. */
   readonly receiptTermsId?: string | null;
   readonly now: Temporal.Instant;
 }
 
-/**
- * What a bank answers about a charge. It cannot be unseen: the order that asks about it is the
- * order itself.
- */
+/** A bank's answer about a charge. It cannot be unseen: the query is the order itself. */
 export type ChargeAnswer = Exclude<BankAnswer, { readonly kind: 'unseen' }>;
 
 export interface TokenBank {
   /** The methods that this bank saves; none when it saves nothing. */
   readonly savable: readonly SavableMethod[];
   /**
-   * Orders a charge, or asks what became of it: a repeated order is answered with where the first
-   * one stands. Nothing else is needed after a crash.
+   * Orders a charge, or queries its result: a repeated order returns the state of the first one.
+   * Nothing else is needed after a crash.
    */
   charge(order: ChargeOrder): Promise<ChargeAnswer>;
 }

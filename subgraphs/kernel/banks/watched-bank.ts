@@ -1,6 +1,6 @@
 /**
- * Calls to acquirers as spans and in the metrics. What is sent and what comes back stays out of
- * both: it may hold a card.
+ * Calls to acquirers as spans and in the metrics. Both omit requests and answers, which may hold a
+ * card.
  */
 import { bankCalls } from '../service/tracing/telemetry.ts';
 import { spanned } from '../service/tracing/tracing.ts';
@@ -32,7 +32,7 @@ const kindOf = (answer: unknown): string =>
     : 'answered';
 
 /**
- * The bank, its calls watched: how long each takes, and what kind of an answer it gets (approved,
+ * The bank with its calls measured: the duration of each, and the kind of its answer (approved,
  * declined, unknown).
  */
 export const watchedBank = <Some extends Bank>(bank: Some): Some => {

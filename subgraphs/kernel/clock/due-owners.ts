@@ -44,8 +44,8 @@ export const readByTurns = async <Row>(
 };
 
 /**
- * Reads up to `limit` rows, an equal share of each owner. Who has the fewest is read first: what
- * one leaves of its share, those behind it have. Chance decides who has one when they are too many.
+ * Reads up to `limit` rows, an equal share of each owner. The owner with the fewest is read first:
+ * its unused share passes to the next ones. When there are too many owners, the choice is random.
  */
 export const readShares = <Row>(
   owners: readonly Owner[],
@@ -108,7 +108,10 @@ export const ownersOf = ({ name, table, at, where = 'true' }: Asked, due: string
   const read = (runner: Runner, now: Temporal.Instant, limit: number): Promise<Owner[]> =>
     run<Owner>(runner, oldest, [now, limit]);
   let behind = start;
-  /** Goes on from merchant to merchant, each by one entry of the index, and begins anew. */
+  /**
+   * Continues from merchant to merchant, each by one entry of the index, and starts again at the
+   * end.
+   */
   const walk = async (runner: Runner, now: Temporal.Instant): Promise<readonly string[]> => {
     const found: string[] = [];
     for (let step = 0; step < walk_max; step += 1) {

@@ -7,10 +7,7 @@ import { notSetAside, type Subject } from '../alerts/set-aside.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { ownersOf, readShares, type Owner, type ReadOwned } from './due-owners.ts';
 
-/**
- * Whose time it is: a shop's with a test clock, in test mode; null: the real one, which everybody
- * else lives by.
- */
+/** The owner of the time: a shop with a test clock, in test mode; null: the real time. */
 export type Timeline = { readonly merchantId: string; readonly shopId: string } | null;
 
 /** Rows that wait for a moment. The table has `merchant_id`, `shop_id` and `mode`. */
@@ -23,13 +20,13 @@ export interface Waiting {
   readonly table: string;
   /** The column with the moment. */
   readonly at: string;
-  /** The column by which a row is set aside. Absent: `id`. */
+  /** The column that identifies a set-aside row. Absent: `id`. */
   readonly subject?: string;
   /** The columns that a found row has, with their names in the program. */
   readonly columns: string;
   /** What else holds for a row that waits, as SQL. */
   readonly where?: string;
-  /** Whether what is due is locked, passing over what somebody else is writing. */
+  /** Whether due rows are locked, skipping those that another session is writing. */
   readonly locked?: boolean;
 }
 
@@ -71,15 +68,15 @@ export interface Due<Found> {
   readonly task: string;
   /** SQL: whether something is due by `$1` in the real time. */
   readonly isDue: string;
-  /** SQL: the clocks by which something is due, as `clock` in `ClockParticipant.due`. */
+  /** SQL: the clocks that make something due, as `clock` in `ClockParticipant.due`. */
   readonly byClock: string;
   /**
    * SQL: the row was not set aside. `row` is an alias of the table, `merchant` is whose it is.
    */
   notAside(row: string, merchant?: string): string;
   /**
-   * The row that is due for the longest, whoever has locked it, as it would be set aside; null when
-   * none is.
+   * The row that is due for the longest, even if locked, as it would be set aside; null when none
+   * is.
    */
   first(runner: Runner, timeline: Timeline, now: Temporal.Instant): Promise<Subject | null>;
   /**

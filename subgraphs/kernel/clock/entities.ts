@@ -1,4 +1,4 @@
-/** Test clocks: a shop's own time in test mode. A small table; live mode never looks at it. */
+/** Test clocks: a shop's own time in test mode. A small table; live mode never reads it. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../database/instant.ts';
 import type { Row } from '../database/statement.ts';

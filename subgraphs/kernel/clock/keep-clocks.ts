@@ -21,7 +21,7 @@ type Shop = NonNullable<Timeline>;
 export interface ClockParticipant {
   /**
    * SQL: each a `from` with its `where`, over the table `clock` of all clocks (`merchant_id`,
-   * `shop_id`, and `at`, which it shows), that keeps those by which something is due.
+   * `shop_id`, and `at`, which it shows), that selects those that make something due.
    */
   readonly due: readonly string[];
   /**
@@ -29,7 +29,7 @@ export interface ClockParticipant {
    */
   next(shop: Shop, now: Temporal.Instant): Promise<Temporal.Instant | null>;
   /**
-   * Does what is due by `now`, or begins it where it waits for somebody outside; gives how much
+   * Does the work due by `now`, or begins it where it waits for an outside party; returns how much
    * that was.
    */
   work(shop: Shop, now: Temporal.Instant): Promise<number>;
@@ -87,7 +87,7 @@ const arrive: Statement = {
   name: 'test_clock.arrive',
   text: `update test_clock set target_at = null, set_at = $4 where merchant_id = $1 and shop_id = $2 and target_at = $3 and clock_at = $3`,
 };
-/** The clocks that advance, and those by which something is due: joined, however many there are. */
+/** The clocks that advance, and those that make something due: joined, however many there are. */
 const withWork = (participants: readonly ClockParticipant[]): Statement => ({
   name: 'test_clock.with_work',
   text: `with clock as materialized (select merchant_id, shop_id, target_at, ${shownAt('$1')} as at from test_clock)
@@ -151,7 +151,7 @@ export const earliest = (instants: readonly (Temporal.Instant | null)[]): Tempor
     .filter((instant) => instant !== null)
     .toSorted((one, other) => Temporal.Instant.compare(one, other))[0] ?? null;
 
-/** Keeps one clock until nothing is to be done now; `retry` when an advance goes on. */
+/** Advances one clock until nothing is left to do now; `retry` when an advance continues. */
 const keep = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => {
   const { pool, participants, stopping } = parts;
   const key = [shop.merchantId, shop.shopId];

@@ -1,8 +1,8 @@
 /**
- * What time it is for whom: time is an argument, and a shop in test mode may have a clock of its
- * own (docs/architecture.md#time). Which merchants have clocks is known in memory, so that nobody
- * else's calls ask the database; what a clock shows is read when it is asked for, because it may
- * have been advanced a moment ago by another process.
+ * The time for each caller: time is an argument, and a shop in test mode may have its own clock
+ * (docs/architecture.md#time). The list of merchants with clocks is in memory, so that other
+ * merchants' calls do not query the database; a clock's time is read on each use, because another
+ * process may have just advanced it.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { Bus } from '../service/bus.ts';
@@ -45,7 +45,7 @@ export interface TestClocksParts {
 }
 
 /**
- * Behind this age the list of merchants with clocks is read anew beside the work; behind
+ * Beyond this age the list of merchants with clocks is read again in the background; beyond
  * `stale_max_ms` the work waits for it. A message on the bus makes both prompt.
  */
 const kept_max_ms = 500;
@@ -112,7 +112,7 @@ class KnownClocks implements TestClocks {
   /** When the list was last asked for, by performance.now(), which asking that was, and its end. */
   #askedAt_ms = -Infinity;
   #asked = 0;
-  /** Which asking the list is of, and of which it must be since a clock was made or removed. */
+  /** The generation of the list, and the minimum generation since a clock was made or removed. */
   #ownersOf = 0;
   #neededOf = 1;
   #asking: Promise<void> = Promise.resolve();
@@ -146,7 +146,7 @@ class KnownClocks implements TestClocks {
     return this.#bus.publish('clocks', null);
   }
 
-  /** Until the list is read anew nobody is answered by the one of before. */
+  /** Until the list is read again, the previous one answers no call. */
   #forget(): void {
     this.#askedAt_ms = -Infinity;
     this.#neededOf = this.#asked + 1;
@@ -159,9 +159,9 @@ class KnownClocks implements TestClocks {
   #ask(): void {
     this.#askedAt_ms = performance.now();
     this.#asked += 1;
-    // The list is everybody's, so that nobody's turn is waited for.
+    // The list is shared by all callers, so it waits for no caller's turn.
     this.#asking = outsideOfLane(() => this.#read(this.#asked));
-    // Whoever waits for the list gets the error; the next call reads it again.
+    // The callers that wait for the list get the error; the next call reads it again.
     this.#asking.catch(() => this.#forget());
   }
 

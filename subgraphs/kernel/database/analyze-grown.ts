@@ -1,7 +1,7 @@
 /**
- * Statistics for tables that have grown faster than autovacuum looks, which is once a minute. A plan
- * made while a table is empty may read the whole table, and is kept until the table is analyzed: a
- * burst of creates on a new installation would slow everything that follows.
+ * Statistics for tables that grow faster than autovacuum checks, which is once a minute. A plan
+ * made while a table is empty may read the whole table and is kept until the table is analyzed: a
+ * burst of creates on a new installation would slow everything after it.
  */
 import type pg from 'pg';
 
@@ -10,7 +10,9 @@ const rows_min = 1_000;
 /** A plan made for so many times fewer rows is out of date. Autovacuum analyzes what grows less. */
 const growth_min = 4;
 
-/** Analyzes each table that has grown so much since it was last analyzed. Gives how many. */
+/**
+ * Analyzes each table that has grown enough since its last analysis. Returns the number of tables.
+ */
 export const analyzeGrown = async (pool: pg.Pool): Promise<number> => {
   const { rows } = await pool.query<{ table: string }>(
     `select relid::regclass::text as table
@@ -18,7 +20,7 @@ export const analyzeGrown = async (pool: pg.Pool): Promise<number> => {
       where n_live_tup >= $1 and n_live_tup > $2 * greatest(reltuples, 0)`,
     [rows_min, growth_min],
   );
-  // What is locked is analyzed by whoever has locked it, or at the next run.
+  // The holder of the lock analyzes a locked table, or the next run does.
   for (const { table } of rows) await pool.query(`analyze (skip_locked) ${table}`);
   return rows.length;
 };

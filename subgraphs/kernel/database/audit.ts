@@ -41,7 +41,7 @@ export type Acting = Pick<SubgraphContext, 'principal' | 'requestId' | 'now'>;
 /** What is done to what. */
 export interface AuditedAction {
   readonly action: AuditAction;
-  /** Whose log it goes to; null for what concerns no single merchant. */
+  /** The merchant whose log it goes to; null when it concerns no single merchant. */
   readonly merchantId: string | null;
   /** The thing that is changed. What is created gets its id before the change. */
   readonly subject: { readonly kind: string; readonly id: string };
@@ -51,28 +51,27 @@ export interface AuditedAction {
   readonly view?: string;
 }
 
-/** What an entry holds instead of the unit of work's values, or beside them. */
+/** What an entry holds instead of the unit of work's values, or in addition to them. */
 export interface EntryNotes {
   /** In place of the state that the unit of work read. */
   before?: AuditedState;
   /** In place of the state that the unit of work wrote. */
   after?: AuditedState;
-  /** Beside the properties of the state after. */
+  /** In addition to the properties of the state after. */
   details?: Readonly<Record<string, unknown>>;
 }
 
 /**
  * Runs `change` on managed entities and writes its audit entry, in one transaction. The states of
- * the entry are those of the unit of work: of the entities that were written, or of the entity that
- * the change gives when nothing was; `notes` holds what is to stand there otherwise. Statements
- * written by hand take part through `clientOf`.
- *
- * When the change refuses, everything is rolled back, nothing is written, and the refusal is the
- * answer; when it throws, likewise. Wake-ups and bus messages come after the answer. A merchant
- * that is not the caller's is refused with `not_found` before anything is done, and so is what
- * concerns the platform to a cabinet user. What looks like a secret of ours in `before` and
- * `after` is written as `[secret]`, and a card number by its last 4 digits. A `reason` or a `note`,
- * in which people write whatever they like, is kept beside the entry.
+ * the entry are those of the unit of work: of the written entities, or of the entity that the
+ * change returns when nothing was written; `notes` replaces or adds values. Handwritten statements
+ * take part through `clientOf`.
+ * When the change refuses, everything is rolled back, nothing is written, and the refusal is
+ * returned; when it throws, likewise. Wake-ups and bus messages are sent after the answer. A
+ * merchant that is not the caller's is refused with `not_found` before anything is done, and so is
+ * a platform subject for a cabinet user. In `before` and `after`, our secrets are written as
+ * `[secret]`, and a card number by its last 4 digits. A `reason` or a `note`, which are free text,
+ * is stored outside the entry.
  */
 export const changeEntities = async <Result extends object>(
   database: Pick<Database, 'emOf'>,
@@ -106,7 +105,7 @@ const mayChange = ({ principal }: Acting, { merchantId }: AuditedAction): boolea
   return isUuid(changed) && mayReadMerchant(principal, changed);
 };
 
-/** Carries a refusal out of the transaction, which it ends. */
+/** Carries a refusal out of the transaction and ends it. */
 class RolledBack extends Error {
   readonly refusal: Refused;
 
@@ -116,7 +115,7 @@ class RolledBack extends Error {
   }
 }
 
-/** Who a caller is, for the record. */
+/** The caller's identity, for the record. */
 export const actorOf = (
   principal: Principal,
 ): { readonly actor: string; readonly role: string } => {
@@ -169,13 +168,13 @@ const textsIn = (state: AuditedState): Record<string, string> =>
     ),
   );
 
-/** Stands in an entry for a text that is kept beside it. */
+/** Placeholder in an entry for a text that is stored separately. */
 const besideIt = '[text]';
 
 const withoutTexts = (state: AuditedState): AuditedState =>
   state && { ...state, ...mapValues(textsIn(state), () => besideIt) };
 
-/** A state as people read it: with the texts that are still kept beside it. */
+/** A state as people read it, with the separately stored texts that still exist. */
 export const withTexts = (
   state: Record<string, unknown> | null,
   texts: Readonly<Record<string, string>> = {},
@@ -200,7 +199,7 @@ const insertEntries: Statement = {
       subject_kind text, subject_id text, before text, after text, request_id text)`,
 };
 
-/** An entry as it is written beside the unit of work. */
+/** An entry as it is written outside the unit of work. */
 export interface WrittenEntry {
   readonly acting: Acting;
   readonly action: AuditedAction;
@@ -228,8 +227,8 @@ const writeTexts = async (
 };
 
 /**
- * Writes entries in the caller's own transaction, for what is recorded although nobody does it in
- * the cabinet, such as refunds and their reasons.
+ * Writes entries in the caller's own transaction. For actions that do not come from the cabinet but
+ * are recorded, such as refunds and their reasons.
  */
 export const writeEntries = async (
   client: pg.PoolClient,

@@ -1,10 +1,8 @@
 /**
- * What the audit log shows of an entity, by the entity's own definition: the properties that belong
- * to a view (`groups`), each under its `serializedName` and through its `serializer` where it has
- * them. A `hidden` property, such as a sealed secret, is never shown.
- *
- * The unit of work refuses to write an entity that has a view where no record of the change is
- * kept.
+ * What the audit log shows of an entity. The entity's definition decides: the properties that
+ * belong to a view (`groups`), each under its `serializedName` and through its `serializer` where
+ * it has them. A `hidden` property, such as a sealed secret, is never shown.
+ * The unit of work refuses to write an entity that has a view unless the change is recorded.
  */
 import {
   ChangeSetType,
@@ -23,7 +21,9 @@ export type AuditedState = Readonly<Record<string, unknown>> | null;
 /** The view of an action that names no other. */
 const usualView = 'audit';
 
-/** A view of an entity, whose values `read` gives; null where the entity has no such view. */
+/**
+ * A view of an entity, with the values that `read` returns; null if the entity has no such view.
+ */
 const stateIn = (
   view: string,
   meta: EntityMetadata,
@@ -84,7 +84,7 @@ export class ChangeRecord implements EventSubscriber {
     }
   }
 
-  /** The states, of which those of `unchanged` are equal when nothing was written. */
+  /** The states; those of `unchanged` are equal when nothing was written. */
   states(unchanged: unknown): { readonly before: AuditedState; readonly after: AuditedState } {
     if (this.#changed || !Utils.isEntity<object>(unchanged))
       return { before: this.#before, after: this.#after };

@@ -1,11 +1,11 @@
 /**
- * Rows of several merchants, worked merchant by merchant: a statement names one merchant, so that
- * one shard runs it. Nearly always all rows are of one.
+ * Processes rows of several merchants, one merchant at a time: a statement names one merchant, so
+ * it runs on one shard. Almost always all rows belong to one merchant.
  */
 
 /**
- * Calls `work` for the rows of each merchant, one merchant after another, and gives all that it
- * gave, in the order of the merchants' first rows.
+ * Calls `work` for the rows of each merchant, one merchant after another. Returns all results in
+ * the order of the merchants' first rows.
  */
 export const eachMerchant = async <Row extends { readonly merchantId: string }, Result>(
   rows: readonly Row[],

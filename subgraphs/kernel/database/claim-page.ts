@@ -1,7 +1,7 @@
 /**
  * Idempotency for a page of creations in one transaction. Each item of a batch is its own operation
- * under a key of its own, so that a batch that was cut off half way is completed by repeating it.
- * The rows are those of `idempotency.ts`, and so is everything that is true of them.
+ * with its own key, so repeating an interrupted batch completes it. The rows are those of
+ * `idempotency.ts` and follow the same rules.
  */
 import type { Refused } from '../rules/refusal.ts';
 import {
@@ -32,7 +32,7 @@ const claimAll: Statement = {
     order by row.place on conflict do nothing returning key`,
 };
 
-/** A creation of a batch of calls, which may be of several shops. */
+/** A creation in a batch of calls; the calls may belong to several shops. */
 export interface CallClaim {
   readonly caller: ClaimingCaller;
   /** Null: no key was sent. */
@@ -62,8 +62,8 @@ const tryAll: Statement = {
 };
 
 /**
- * Claims the keys of calls, waiting for none, until the transaction ends. Gives the ids of what may
- * be made: of calls without a key, and of those whose keys were free.
+ * Claims the keys of calls until the transaction ends, without waiting. Returns the ids that may be
+ * created: those of calls without a key, and those whose keys were free.
  */
 export const tryClaims = async (
   client: Runner,
@@ -107,9 +107,10 @@ interface TakenRow extends FirstUse {
 }
 
 /**
- * Claims the keys, in their order, until the transaction ends. Gives those that were taken before:
- * with the id of what an earlier call made, or the conflict when the key was used for something else.
- * Throws what `isLockTimeout` finds when an earlier call holds one of them for five seconds.
+ * Claims the keys, in their order, until the transaction ends. Returns the keys that were already
+ * taken, with the id of what an earlier call made, or the conflict when the key was used for
+ * something else. Throws an error that `isLockTimeout` recognizes when an earlier call holds a key
+ * for five seconds.
  */
 export const claimPage = async (
   client: Runner,
@@ -142,7 +143,7 @@ export const claimPage = async (
   );
 };
 
-/** Gives claimed keys back for which nothing was made, in the transaction that claimed them. */
+/** Releases claimed keys that produced nothing, in the transaction that claimed them. */
 export const releaseKeys = async (
   client: Runner,
   { merchantId, mode }: ClaimingCaller,

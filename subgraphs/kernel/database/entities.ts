@@ -18,7 +18,7 @@ export const EventEntity = defineEntity({
     id: p.uuid().primary(),
     /** The order of writing. */
     position: p.bigint().autoincrement(),
-    /** The order of the stream, given by the relay; null while in the outbox. */
+    /** The order of the stream, assigned by the relay; null while in the outbox. */
     sequence: p.bigint().nullable(),
     shopId: p.uuid(),
     mode: p.text().$type<Mode>(),
@@ -34,7 +34,7 @@ export const EventEntity = defineEntity({
     webhookUrl: p.text().nullable(),
     /** The part of the service that must process it; null for most. */
     consumer: p.text().$type<Consumer>().fieldName('follower').nullable(),
-    /** Which partition it is in: a part of the key, though the id alone is unique. */
+    /** Its partition: a part of the key, though the id alone is unique. */
     createdAt: p.type(InstantType).$type<Temporal.Instant>().primary(),
   },
   indexes: [
@@ -78,17 +78,14 @@ const ConsumerRetry = defineEntity({
   indexes: [{ name: 'consumer_retry_due', properties: ['consumer', 'dueAt'] }],
 });
 
-/**
- * Something of a merchant that a task of the background failed at: left alone until it is due
- * (`set-aside.ts`).
- */
+/** A merchant's row on which a background task failed: skipped until it is due (`set-aside.ts`). */
 const SetAside = defineEntity({
   name: 'SetAside',
   tableName: 'set_aside',
   properties: {
     merchantId: p.uuid().primary(),
     task: p.text().primary(),
-    /** The row's id, or another name of it, within the merchant. */
+    /** The row's id, or another identifier of it, within the merchant. */
     subjectId: p.text().primary(),
     tries: p.integer(),
     dueAt: p.type(InstantType).$type<Temporal.Instant>(),
@@ -104,14 +101,14 @@ const IdempotencyKey = defineEntity({
     merchantId: p.uuid().primary(),
     mode: p.text().$type<Mode>().primary(),
     key: p.text().primary(),
-    /** SHA-256 of what was asked for. */
+    /** SHA-256 of the request. */
     fingerprint: p.text(),
     shopId: p.uuid(),
     resourceId: p.uuid(),
     createdAt: p.type(InstantType).$type<Temporal.Instant>(),
-    /** What was asked: the method and the path, or the mutation. */
+    /** The request: the method and the path, or the mutation. */
     request: p.text(),
-    /** In real time: while the call that claimed it asks for its answer. Null: it has it. */
+    /** In real time: while the claiming call is still getting its answer. Null: it has it. */
     askingUntil: p.type(InstantType).$type<Temporal.Instant>().nullable(),
   },
   indexes: [{ name: 'idempotency_key_age', properties: ['createdAt'] }],
@@ -145,8 +142,8 @@ export const ShopEntity = defineEntity({
     /** The shop-level `whs_` secret, encrypted. */
     webhookSecretSealed: p.text().hidden(),
     /**
-     * The one before the last rotation, and until when it signs beside the new one; null without an
-     * overlap.
+     * The secret before the last rotation, and until when it signs together with the new one; null
+     * without an overlap.
      */
     previousWebhookSecretSealed: p.text().strictNullable().hidden(),
     previousWebhookUntil: p
@@ -168,7 +165,7 @@ export const ShopEntity = defineEntity({
       .groups('protection')
       .serializedName('signingSecret')
       .serializer((sealed: string | null) => (sealed === null ? null : '[secret]')),
-    /** Addresses and CIDR blocks from which its keys may be used; empty: from everywhere. */
+    /** Addresses and CIDR blocks that may use its keys; empty: all addresses. */
     allowList: p.array().columnType('text[]').defaultRaw("'{}'").groups('protection'),
     /** Whether nothing is sold without a receipt. */
     receiptsRequired: p.boolean().default(false).groups('receipts'),

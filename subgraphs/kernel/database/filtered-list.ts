@@ -1,8 +1,8 @@
 /**
- * Lists that people narrow as they like, of one merchant or, for the platform's operators, of all:
- * newest first, by keyset. What an index has in its order is a range of it, as in a registry; the
- * rest is looked for row by row, and a page looks at so many rows at most: then it is shorter than
- * asked for, and its cursor goes on where it stopped.
+ * Lists that people filter freely, of one merchant or, for the platform's operators, of all: newest
+ * first, by keyset. A filter that an index supports is a range of that index, as in a registry;
+ * other filters check row by row. A page checks a bounded number of rows: it may be shorter than
+ * requested, and its cursor continues where it stopped.
  */
 import { isRefused, type Refused } from '../rules/refusal.ts';
 import {
@@ -41,11 +41,11 @@ export interface ListedPage<Row> extends Page<Row> {
 /** A page of a list or of a search, which is not counted. */
 export type FoundPage<Row> = Page<Row> & Partial<Pick<ListedPage<Row>, 'total'>>;
 
-/** The field of a list's connection that says so. */
+/** The field of a list's connection that reports it. */
 export const totalField = {
   totalCount: ({ total }: { readonly total: () => Promise<TotalCount> }) => total(),
 };
-/** The same where searches give such pages, too. */
+/** The same for lists whose searches return such pages, too. */
 export const foundTotalField = {
   totalCount: ({ total }: { readonly total?: () => Promise<TotalCount> }) => total?.() ?? null,
 };
@@ -56,7 +56,7 @@ export const looked_max_rows = 20_000;
 const counted_max_rows = 10_000;
 const lookedToCount_max_rows = 50_000;
 
-/** Without a name PostgreSQL plans it for these very values: no one plan serves all filters. */
+/** Without a name PostgreSQL plans it for these values: no single plan serves all filters. */
 const ask = <Found extends object>(
   runner: Runner,
   { text, values }: { readonly text: string; readonly values: readonly unknown[] },
@@ -90,7 +90,7 @@ const isBefore = (row: Position, edge: Position, { backwards }: PageRange): bool
   return backwards ? order <= 0 : order >= 0;
 };
 
-/** A page that ends where looking ended, although there may be further rows. */
+/** A page that ends where the search stopped, although there may be further rows. */
 const cutAt = <Row extends Position>(
   rows: readonly Row[],
   edge: Position,
@@ -121,14 +121,14 @@ const readRange = async <Row extends Position>(
     (await ask<Position>(runner, edgeText(listed, query, read)))[0];
   const bound = isApart && mayBeCut ? await readEdge() : undefined;
   const rows = await ask<Row>(runner, pageText(listed, query, read, bound));
-  // One range whose page is full was not looked through further than that.
+  // A range whose page is full was not searched beyond it.
   const isWhole = arms === 1 && rows.length > range.size;
   const edge = mayBeCut && !isApart && !isWhole ? await readEdge() : bound;
   return edge ? cutAt(rows, edge, range) : pageOf(rows, range);
 };
 
 /**
- * Reads a page. Where no index helps it may be shorter than asked for, even empty, although
+ * Reads a page. Where no index helps, it may be shorter than requested, even empty, although
  * `hasNextPage` says that there may be others. `bad_request` for a wrong size or cursor.
  */
 export const readList = async <Row extends Position>(

@@ -1,6 +1,6 @@
 /**
  * Pages of entities, newest first, by the ORM's cursors: for lists that grow and are not a shop's
- * registry. The cursors of the wire are those of `keyset.ts`, whatever reads the page.
+ * registry. Callers receive the cursors of `keyset.ts`, whichever code reads the page.
  */
 import type { EntityName, FilterQuery, QueryOrderMap } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -17,19 +17,19 @@ export interface EntityList<Entity extends object, At extends string> {
   /** The property that holds the time. */
   readonly at: At;
   readonly where: FilterQuery<Entity>;
-  /** The name of the list and the values of its filters: what a cursor belongs to. */
+  /** The name of the list and the values of its filters: a cursor is bound to them. */
   readonly bound: readonly [list: string, filters: readonly unknown[]];
 }
 
-/** The filters that are given: null or absent is any. */
+/** The filters; null or absent matches all. */
 export const given = <Filters extends object>(filters: Filters) =>
   Object.fromEntries(
     Object.entries(filters).filter(([, value]) => value !== null && value !== undefined),
   ) as { [Name in keyof Filters]?: Exclude<Filters[Name], null | undefined> };
 
 /**
- * One page of a list; `bad_request` for a size outside 1 to `limit`, or a wrong cursor. What is
- * found is as the database has it, whatever the call read before.
+ * One page of a list; `bad_request` for a size outside 1 to `limit`, or a wrong cursor. Rows are
+ * fresh from the database, whatever the call read before.
  */
 export const findPage = async <At extends string, Entity extends Listed<At>>(
   em: EntityManager,

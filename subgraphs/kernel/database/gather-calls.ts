@@ -1,7 +1,7 @@
 /**
- * Micro-batches: calls that are under way at the same moment share one statement, as a database's
- * group commit does. A call never waits for company: what arrives while both slots are taken is
- * sent with the first slot that is free, and a call by itself runs the statement of one call.
+ * Micro-batches: concurrent calls share one statement, like a database's group commit. A call never
+ * waits for others to join: calls that arrive while both slots are taken leave with the first free
+ * slot, and a single call runs the statement of one call.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LRUCache } from 'lru-cache';
@@ -13,31 +13,33 @@ import { spanOf } from './statement.ts';
 
 /** An operation whose calls may share a statement. */
 export interface Gathered<Call, Result> {
-  /** What the span of a call is called: the name of its statement. */
+  /** The name of a call's span: the name of its statement. */
   readonly name: string;
-  /** Whose a call is. Callers take turns where not all calls have room. */
+  /** The caller. Callers take turns when not all calls fit. */
   readonly callerOf: (call: Call) => string;
   /**
-   * Whether a batch holds the calls of one caller alone: what moves money writes the rows of one
-   * merchant in a transaction, so that merchants can be on different machines.
+   * Whether a batch holds the calls of one caller alone: a transaction that moves money writes the
+   * rows of one merchant, so that merchants can be on different machines.
    */
   readonly callersApart?: boolean;
-  /** Statements under way, where not two: one, when they would only wait for each other. */
+  /** Concurrent statements, if not two: one, when they would only wait for each other. */
   readonly inFlight?: number;
   readonly alone: (pool: pg.Pool, call: Call) => Promise<Result>;
-  /** One result for each call, in their order. All of it happens, or nothing. */
+  /** One result for each call, in their order. All calls take effect, or none. */
   readonly together: (pool: pg.Pool, calls: readonly Call[]) => Promise<readonly Result[]>;
 }
 
 /** Calls in one statement. */
 export const batch_max = 64;
-/** Statements under way, unless an operation has less: while one commits, the next is worked. */
+/** Concurrent statements, unless an operation has fewer: while one commits, the next runs. */
 export const batchesInFlight_max = 2;
-/** Callers whose calls are gathered apart; of more, those not seen for the longest begin anew. */
+/**
+ * Callers whose calls are gathered separately; beyond that, the least recently seen start again.
+ */
 const gatherings_max = 1_000;
 /** Calls of a failed batch that are tried again at the same time. */
 const retries_max = 4;
-/** How long the calls of one whose call failed are kept out of batches. */
+/** How long a caller's calls stay out of batches after one of them failed. */
 const apart_ms = 5_000;
 
 interface Waiting<Call, Result> {
@@ -48,7 +50,7 @@ interface Waiting<Call, Result> {
 // A batch belongs to no call, so it runs in no call's trace.
 const outsideOfCalls = AsyncLocalStorage.snapshot();
 
-/** Calls that wait, with their callers in the order of their turns. */
+/** Waiting calls, with their callers in the order of their turns. */
 const openQueue = <One>() => {
   const waiting = new Map<string, One[]>();
   return {
@@ -63,7 +65,7 @@ const openQueue = <One>() => {
       for (const [caller, ones] of waiting) {
         if (batch.length === batch_max) break;
         batch.push(...ones.splice(0, 1));
-        // A map is walked in the order of insertion: the caller's next turn is behind all others.
+        // A map iterates in insertion order: the caller's next turn is behind all others.
         waiting.delete(caller);
         if (ones.length > 0) waiting.set(caller, ones);
       }
@@ -86,7 +88,7 @@ const openApart = () => {
   };
 };
 
-/** Runs the calls of a batch that has failed, each by itself. `failed`: what fails then, too. */
+/** Runs the calls of a failed batch one by one. `failed`: what fails then, too. */
 const runEach = async <Call, Result>(
   batch: readonly Waiting<Call, Result>[],
   run: (call: Call) => Promise<Result>,
@@ -128,7 +130,7 @@ const openGathering = <Call, Result>(
             );
       for (const [place, result] of results.entries()) batch[place]?.answer.resolve(result);
     } catch (error) {
-      // What was sent on a lost connection may have taken effect: only its caller may repeat it.
+      // A call sent on a lost connection may have taken effect: only its caller may repeat it.
       if (batch.length === 1 || isDatabaseLost(error))
         for (const { answer } of batch) answer.reject(error);
       else
@@ -140,7 +142,7 @@ const openGathering = <Call, Result>(
     }
   };
 
-  /** Works batch after batch until nothing waits. */
+  /** Processes batch after batch until no call waits. */
   const work = async (): Promise<void> => {
     inFlight += 1;
     while (!queue.isEmpty()) await runBatch(queue.take());
@@ -166,7 +168,7 @@ const openGathering = <Call, Result>(
   };
 };
 
-/** The operation with its calls gathered: those of each pool by themselves. */
+/** The operation with its calls gathered, separately for each pool. */
 export const gathered = <Call, Result>(
   operation: Gathered<Call, Result>,
 ): ((pool: pg.Pool, call: Call) => Promise<Result>) => {
@@ -180,7 +182,7 @@ export const gathered = <Call, Result>(
     ofPool.set(whose, gathering);
     return gathering;
   };
-  // A batch is nobody's, so it would not wait for the turn of a call in the lane.
+  // A batch belongs to no single call, so it would not wait for the turn of a call in the lane.
   return (pool, call) =>
     isInLane()
       ? operation.alone(pool, call)

@@ -1,7 +1,7 @@
 /**
- * Writes rows beside what people wait for: they gather in this process and go out in batches. What
- * a killed process had gathered is lost, and what the database does not take is dropped: rows for
- * people to look at, from which no money follows.
+ * Writes rows outside the request path: they gather in this process and are written in batches.
+ * Rows gathered by a killed process are lost, and rows that the database rejects are dropped:
+ * people only look at these rows, and no money depends on them.
  */
 import { outsideOfLane } from '../service/lane.ts';
 import { run, type Runner, type Statement } from './statement.ts';
@@ -10,7 +10,7 @@ import { run, type Runner, type Statement } from './statement.ts';
 const gather_ms = 1_000;
 /** Rows of a batch. */
 const batch_max_rows = 500;
-/** Rows that wait while the database does not take them; what comes then is dropped. */
+/** Rows that wait while the database is unavailable; further rows are dropped. */
 const waiting_max_rows = 10_000;
 
 export interface GatheredRows {
@@ -33,7 +33,7 @@ export const gatherRows = (
   const writeAll = async (): Promise<void> => {
     while (waiting.length > 0) {
       const batch = waiting.splice(0, batch_max_rows);
-      // What the database does not take is not tried again: there is nobody to wait for it.
+      // A failed write is not retried: no caller waits for it.
       await run(runner, insert, [JSON.stringify(batch)]).catch(() => drop(batch.length));
     }
   };

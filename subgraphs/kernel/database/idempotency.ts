@@ -1,12 +1,10 @@
 /**
- * Idempotency, one way for everything that creates. A key is unique per
- * merchant and mode, its row is written in the statement or the transaction of the effect, a replay
- * answers with the object as it is now, and a call refused before anything was created leaves the
- * key free.
- *
- * An operation of several statements goes through `createOnce`; one that is a single statement puts
- * `insertClaim` into it and goes through `madeOnce`. One that then asks a bank or another subgraph
- * for its answer does so in `answerUnderKey`: repeated calls wait for that answer, too.
+ * Idempotency, one way for everything that creates. A key is unique per merchant and mode, its row
+ * is written in the statement or the transaction of the effect, a replay returns the object as it
+ * is now, and a call refused before anything was created leaves the key free.
+ * An operation of several statements uses `createOnce`; a single statement includes `insertClaim`
+ * and uses `madeOnce`. An operation that then gets its answer from a bank or another subgraph does
+ * so in `answerUnderKey`: repeated calls wait for that answer, too.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -21,11 +19,11 @@ import { rememberTrace } from './subject-trace.ts';
 export interface IdempotencyClaim {
   readonly key: string;
   readonly fingerprint: string;
-  /** What was asked: the method, the path and the call's id, or the mutation. */
+  /** The request: the method, the path and the call's id, or the mutation. */
   readonly request: string;
   /** What the same request's fingerprint was with earlier keys, where one is keyed. */
   readonly earlierFingerprints?: readonly string[];
-  /** Whether the call has its answer only from `answerUnderKey`, after its transaction. */
+  /** Whether the call gets its answer only from `answerUnderKey`, after its transaction. */
   readonly asksLater: boolean;
 }
 
@@ -39,7 +37,7 @@ export type IdempotencyArgument =
   | null
   | undefined;
 
-/** Whether a stored fingerprint is of the same request. */
+/** Whether a stored fingerprint belongs to the same request. */
 export const isSameRequest = (
   stored: string,
   {
@@ -48,7 +46,7 @@ export const isSameRequest = (
   }: Pick<IdempotencyClaim, 'fingerprint' | 'earlierFingerprints'>,
 ): boolean => stored === fingerprint || earlierFingerprints.includes(stored);
 
-/** Whose key it is. */
+/** The owner of the key. */
 export interface ClaimingCaller {
   readonly merchantId: string;
   readonly shopId: string;
@@ -63,26 +61,26 @@ export interface Created<Made> {
 }
 
 const idempotencyKey_max_chars = 64;
-/** A method and a path of ours. Nothing else is kept, for it is text of the caller's. */
+/** A method and a path of ours. Nothing else is stored, because it is the caller's text. */
 const requestForm = /^(POST) (\/v1\/public\/[a-z0-9/-]{1,80})(?: ([A-Za-z0-9._:-]{1,128}))?$/;
 /** How long a call waits for an earlier one with the same key. */
 export const claimPatience_ms = 5_000;
-/** How long it waits for a lock at least, after it has waited for the earlier one. */
+/** How long it waits for a lock at least, after it has waited for the earlier call. */
 const rowPatience_ms = 1_000;
-/** How often it looks whether the earlier one has its answer. */
+/** How often it checks whether the earlier call has its answer. */
 const answerLook_ms = 100;
 /**
- * How long a call counts as asking for its answer, and how often it says that it still does: one
- * that died lets repeated calls go on before their patience ends.
+ * How long a call counts as in progress, and how often it renews this: after a crash, repeated
+ * calls continue before their timeout.
  */
 const asking_ms = 4_000;
 const askingAgain_ms = 1_000;
-/** How long a batch waits for a row that somebody holds: its calls are then tried one by one. */
+/** How long a batch waits for a locked row: its calls are then tried one by one. */
 const batchPatience_ms = 100;
 
 /**
- * Reads the argument of a mutation; the fingerprint is made of the input when the caller gave none.
- * Null without a key. `asksLater`: the operation answers by `answerUnderKey`.
+ * Reads the argument of a mutation; without the caller's fingerprint, it is computed from the
+ * input. Null without a key. `asksLater`: the operation answers by `answerUnderKey`.
  */
 export const claimOf = (
   argument: IdempotencyArgument,
@@ -123,34 +121,31 @@ export interface ClaimParts {
   readonly asksLater: string;
 }
 
-/** SQL: until when a call that asks for its answer now counts as asking. */
+/** SQL: until when a call that now gets its answer counts as in progress. */
 const askingUntil = `clock_timestamp() + interval '${asking_ms} milliseconds'`;
 
 /**
  * SQL: the advisory lock that every claim of a key takes before its row, until its transaction
- * ends. A batch finds by it, without waiting, that another call is about to claim the key. Null
+ * ends. A batch detects by it, without waiting, that another call is about to claim the key. Null
  * without a key.
  */
 const lockOf = ({ merchantId, mode, key }: Pick<ClaimParts, 'merchantId' | 'mode' | 'key'>) =>
   `hashtextextended('idempotency/' || ${merchantId}::text || ${mode}::text || ${key}::text, 0)`;
 
 /**
- * SQL: true when the key's lock is this transaction's. It waits as long as a call may, which it
- * sets for its own transaction, so that it costs no round trip. What is left of that time is for
- * the row: on Citus a create may hold it, whose lock is on another machine.
+ * SQL: true when this transaction holds the key's lock. It waits up to a call's timeout and sets
+ * that timeout for its own transaction, which saves a round trip. The remaining time is for the
+ * row: on Citus a create may hold it with a lock on another machine.
  */
 export const waitForKey = (p: Pick<ClaimParts, 'merchantId' | 'mode' | 'key'>): string =>
   `case when set_config('lock_timeout', '${claimPatience_ms}', true) is not null then
     case when pg_advisory_xact_lock(${lockOf(p)}) is not null then
       set_config('lock_timeout', greatest(${rowPatience_ms}, ${claimPatience_ms} - 1000 * extract(epoch from clock_timestamp() - statement_timestamp()))::int::text, true) is not null end end`;
 
-/**
- * SQL: true; the transaction of a batch waits for no row that somebody holds for longer than a
- * batch may.
- */
+/** SQL: true; limits how long the transaction of a batch waits for a locked row. */
 export const boundWait = `set_config('lock_timeout', '${batchPatience_ms}', true) is not null`;
 
-/** SQL: true when the key's lock is this transaction's; it does not wait. */
+/** SQL: true when this transaction holds the key's lock; it does not wait. */
 export const tryKey = (p: Pick<ClaimParts, 'merchantId' | 'mode' | 'key'>): string =>
   `case when ${boundWait} then pg_try_advisory_xact_lock(${lockOf(p)}) end`;
 
@@ -158,14 +153,14 @@ export const tryKey = (p: Pick<ClaimParts, 'merchantId' | 'mode' | 'key'>): stri
 interface ClaimSource {
   /** SQL from `from` on, when the parts are columns; without it they are parameters. */
   readonly from?: string;
-  /** A query that has a row where the claim may be made. */
+  /** A query that returns a row if the claim may be made. */
   readonly condition?: string;
   readonly held?: typeof waitForKey;
 }
 
 /**
- * SQL: claims the key in `key` (null: no claim) when `condition` has a row. It gives no row when
- * the key is taken.
+ * SQL: claims the key in `key` (null: no claim) when `condition` returns a row. It returns no row
+ * when the key is taken.
  */
 export const insertClaim = (
   p: ClaimParts,
@@ -190,7 +185,7 @@ export interface FirstUse {
   readonly resourceId: string;
   readonly request: string;
   readonly at: Temporal.Instant;
-  /** Whether its call still asks for its answer. */
+  /** Whether its call is still getting its answer. */
   readonly isAsking: boolean;
 }
 
@@ -221,9 +216,9 @@ const inProgress = refused(
 );
 
 /**
- * What an earlier call made, once it has its answer; null when nobody has claimed the key, or its
- * owner has given it up meanwhile. Refuses with `idempotent_in_progress` when the call still asks
- * at `until_ms`, by performance.now().
+ * What an earlier call made, once it has its answer; null when the key is unclaimed or was released
+ * meanwhile. Refuses with `idempotent_in_progress` when the call is still in progress at
+ * `until_ms`, by performance.now().
  */
 const findEarlier = async (
   runner: Runner,
@@ -255,11 +250,11 @@ export interface Creation<Made extends object> {
 }
 
 /**
- * Makes something, or gives what an earlier call with the same key made. `make` claims the key and
- * makes the thing in one transaction, and answers null when it made nothing. Null: nothing was
- * made, and nothing had been. Refuses as `make` does, with `idempotent_conflict` when the key was
- * used for something else, and with `idempotent_in_progress` when the earlier call still runs, or
- * asks for its answer, after five seconds.
+ * Creates something, or returns what an earlier call with the same key created. `make` claims the
+ * key and creates the object in one transaction, and returns null when it created nothing. Null:
+ * neither this call nor an earlier one created anything. Refuses as `make` does, with
+ * `idempotent_conflict` when the key was used for something else, and with `idempotent_in_progress`
+ * when the earlier call is still in progress after five seconds.
  */
 export const madeOnce = async <Made extends object>(
   runner: Runner,
@@ -298,8 +293,8 @@ const claimAlone: Statement = {
 
 /**
  * The same for an operation of several statements: claims the key for the id `resourceId`, then
- * lets `make` work in the same transaction, which a refusal rolls back. Whatever `make` waits for,
- * it waits at most five seconds when there is a key.
+ * runs `make` in the same transaction; a refusal rolls it back. With a key, `make` waits for any
+ * lock at most five seconds.
  */
 export const createOnce = async <Made extends object>(
   pool: pg.Pool,
@@ -332,7 +327,7 @@ export const createOnce = async <Made extends object>(
   for (;;) {
     const created = await madeOnce(pool, creation, () => inTransaction(pool, claimAndMake, isMade));
     if (created) return created;
-    // The key was taken a moment ago and is free again: its call was refused, or it had its age.
+    // The key was taken a moment ago and is free again: its call was refused, or it expired.
     if (performance.now() > until_ms) return inProgress;
   }
 };
@@ -351,7 +346,7 @@ const endAsking: Statement = {
   text: 'update idempotency_key set asking_until = null where merchant_id = $1 and mode = $2 and key = $3 and resource_id = $4',
 };
 
-/** A claim that was made for `resourceId`: the key may have been taken anew since. */
+/** A claim made for `resourceId`: another call may have taken the key since. */
 export interface MadeClaim {
   readonly caller: ClaimingCaller;
   readonly claim: IdempotencyClaim | null;
@@ -366,14 +361,14 @@ const change = async (
   if (claim) await run(runner, statement, [merchantId, mode, claim.key, resourceId]);
 };
 
-/** Has repeated calls wait for an answer that is asked for anew, with `answerUnderKey`. */
+/** Makes repeated calls wait for an answer that is requested again, with `answerUnderKey`. */
 export const claimAnswer = (runner: Runner, made: MadeClaim): Promise<void> =>
   change(runner, askOn, made);
 
 /**
- * Gets the answer of a call whose claim and whose effect here are committed: from a bank, or from
- * another subgraph. Repeated calls wait for it. Where it is a refusal, nothing came of the call,
- * and its key is free again.
+ * Gets the answer of a call from a bank or another subgraph after its claim and its effect here are
+ * committed. Repeated calls wait for it. A refusal means that the call had no effect, and its key
+ * is free again.
  */
 export const answerUnderKey = async <Answer extends object>(
   runner: Runner,
@@ -382,7 +377,7 @@ export const answerUnderKey = async <Answer extends object>(
 ): Promise<Answer> => {
   if (!made.claim) return ask();
   const askingOn = setInterval(() => {
-    // Repeated calls wait for less then, and find the operation as it is.
+    // Repeated calls then wait for less and find the operation as it is.
     claimAnswer(runner, made).catch(() => {});
   }, askingAgain_ms).unref();
   let end = endAsking;

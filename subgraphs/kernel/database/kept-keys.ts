@@ -1,16 +1,14 @@
 /**
- * Keys that live longer than a secret key, or that not every process may have: they are in the
+ * Keys that outlive a secret key, or that some processes must not have. They are stored in the
  * database, sealed with the vault's key. Each secret key has a generation of them, named by the id
  * of its vault key.
- *
- * `fingerprint`: what a block list keeps of a card cannot be made anew when the secret key changes,
- * since the card's number is kept nowhere. So the keys of all generations are kept, and compared.
- *
- * `service`: made at random. A process of the edge has the secret key but no database, and so it
- * cannot speak as a service.
- *
- * `customer`: made at random. It seals what receipts say of buyers, in as many rows as there are
- * receipts: a change of the secret key seals the key anew, and not them.
+ * `fingerprint`: a block list's fingerprint of a card cannot be recomputed when the secret key
+ * changes, since the card's number is not stored. So the keys of all generations are kept and
+ * compared.
+ * `service`: random. A process of the edge has the secret key but no database, so it cannot act as
+ * a service.
+ * `customer`: random. It seals buyers' data in receipts, in as many rows as there are receipts: a
+ * change of the secret key reseals the key, not the rows.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -52,9 +50,9 @@ export interface KeptKeysParts {
 }
 
 const key_bytes = 32;
-/** After the database could not be asked, or has not been migrated. */
+/** After the database was unavailable, or has not been migrated. */
 const retry_ms = 500;
-/** An unknown generation is looked up again after this: the table may have it since. */
+/** An unknown generation is looked up again after this: it may have been added since. */
 const lookAgain_ms = 1_000;
 
 interface Row {
@@ -100,7 +98,7 @@ class ReadKeys implements KeptKeys {
     this.#stopping.abort();
   }
 
-  /** Reads the keys, once; when that fails, again and again beside the start. */
+  /** Reads the keys once; on failure, retries in parallel with the start. */
   async begin(): Promise<void> {
     await this.#read().catch(() => void this.#readLater());
   }
@@ -114,7 +112,7 @@ class ReadKeys implements KeptKeys {
     }
   }
 
-  /** Keeps this generation's keys unless they are kept already, and reads those of all. */
+  /** Stores this generation's keys unless they exist, and reads those of all. */
   async #read(): Promise<void> {
     const { database, secrets } = this.#parts;
     const em = database.fork();
@@ -135,7 +133,7 @@ class ReadKeys implements KeptKeys {
 
   #add({ purpose, generation, sealed }: Row): void {
     const { secrets, log } = this.#parts;
-    // The service's key of another generation is of no use without that generation's secret key.
+    // The service's key of another generation is useless without that generation's secret key.
     if (purpose === 'service' && !this.#known.has(generation)) return;
     const sealer = sealedWith(sealed);
     if (!this.#known.has(sealer)) {
@@ -197,8 +195,8 @@ class ReadKeys implements KeptKeys {
 }
 
 /**
- * Opens the kept keys. A database that cannot be asked yet is asked again beside the start, and
- * `ready` resolves when it has answered.
+ * Opens the kept keys. If the database is not available yet, it retries in parallel with the start;
+ * `ready` resolves when the database has answered.
  */
 export const openKeptKeys = async (parts: KeptKeysParts): Promise<KeptKeys> => {
   const keys = new ReadKeys(parts);

@@ -14,7 +14,7 @@ export interface Position {
   readonly id: string;
 }
 
-/** What a caller asks for: the `first` rows behind `after`, or the `last` rows before `before`. */
+/** What a caller requests: the `first` rows after `after`, or the `last` rows before `before`. */
 export interface PageQuery {
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
@@ -49,7 +49,7 @@ const page_default_rows = 50;
 const digestOf = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 12);
 
-/** Of the position, too: a cursor of which one character was changed leads nowhere. */
+/** Covers the position, too: a cursor with one changed character is invalid. */
 const digestAt = (at_ms: number, id: string, filters: unknown): string =>
   digestOf([at_ms, id, filters]);
 
@@ -67,7 +67,7 @@ const readable = {
 };
 
 /**
- * The first moment from this one on that a row can have: rows are kept to the millisecond, in years
+ * The first moment from this one on that a row can have: rows have millisecond precision and years
  * of four digits.
  */
 export const recordable = (at: Temporal.Instant): Temporal.Instant => {
@@ -76,10 +76,7 @@ export const recordable = (at: Temporal.Instant): Temporal.Instant => {
   return Temporal.Instant.fromEpochMilliseconds(within);
 };
 
-/**
- * Null when the bytes are not those of a cursor: decoding alone would pass over characters that
- * were added.
- */
+/** Null when the bytes are not a cursor's: decoding alone would ignore added characters. */
 const parse = (cursor: string): unknown => {
   const bytes = Buffer.from(cursor, 'base64url');
   if (bytes.toString('base64url') !== cursor) return null;
@@ -139,7 +136,10 @@ export const pageRange = (
   return position && isRefused(position) ? position : { size, backwards, position, bound };
 };
 
-/** What the pages beside `nodes` need; `more`: whether there are further rows where it reads to. */
+/**
+ * What the pages need in addition to `nodes`; `more`: whether there are further rows in the read
+ * direction.
+ */
 export const pageInfoOf = (
   nodes: readonly Position[],
   { backwards, position, bound }: PageRange,
@@ -157,8 +157,8 @@ export const pageInfoOf = (
 };
 
 /**
- * A page of rows in the order in which they are read: backwards the oldest comes first. `rows`
- * holds one more than asked for when there are further rows.
+ * A page of rows in read order: backwards the oldest comes first. `rows` holds one more than
+ * requested when there are further rows.
  */
 export const pageOf = <Row extends Position>(rows: readonly Row[], range: PageRange): Page<Row> => {
   const nodes = rows.slice(0, range.size);
@@ -166,7 +166,7 @@ export const pageOf = <Row extends Position>(rows: readonly Row[], range: PageRa
   return { nodes, pageInfo: pageInfoOf(nodes, range, rows.length > range.size) };
 };
 
-/** The last day that can be written: whoever means "without an end" sends it. */
+/** The last day that can be written: callers that mean "without an end" send it. */
 const lastDay = '9999-12-31';
 
 /** A day that exists. */

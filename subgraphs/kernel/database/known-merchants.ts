@@ -1,5 +1,5 @@
 /**
- * Whether merchants are there. One that was found is never looked for again: merchants are not
+ * Whether merchants exist. A merchant that was found is never looked up again: merchants are not
  * deleted.
  */
 import { LRUCache } from 'lru-cache';

@@ -1,7 +1,7 @@
 /**
- * What lists of people have changed, noted where rows are written and passed on when they are
- * committed. A hint: a process that ends between the commit and the passing on passes nothing on,
- * and who reads the lists looks by itself now and then.
+ * Changes of lists that people watch, noted where rows are written and passed on after the commit.
+ * A hint: a process that ends between the two passes nothing on, and readers of the lists also
+ * poll.
  */
 import pg from 'pg';
 import type { Bus, ChangedList, ListChange } from '../service/bus.ts';
@@ -14,8 +14,8 @@ const watchers = new WeakMap<pg.Pool, Watcher>();
 const uncommitted = new WeakMap<object, ListChange[]>();
 
 /**
- * Notes that a list of a merchant has changed (null: of the platform). On a client it is passed on
- * when its transaction is committed, and forgotten when that is rolled back; on a pool at once.
+ * Notes that a list of a merchant has changed (null: of the platform). On a client the note is
+ * passed on at the commit and dropped at a rollback; on a pool it is passed on at once.
  */
 export const noteListChange = (runner: pg.Pool | pg.PoolClient, change: ListChange): void => {
   if (runner instanceof pg.Pool) {
@@ -29,7 +29,7 @@ export const noteListChange = (runner: pg.Pool | pg.PoolClient, change: ListChan
   else uncommitted.set(runner, [change]);
 };
 
-/** Passes on what a client's transaction has noted, or forgets it. */
+/** Passes on what a client's transaction has noted, or drops it. */
 export const endListChanges = (client: pg.PoolClient, isCommitted: boolean): void => {
   const noted = uncommitted.get(client);
   if (!noted) return;
@@ -47,19 +47,19 @@ const listsOfSubject: Readonly<Record<string, readonly ChangedList[]>> = {
   webhook_delivery: ['webhook_deliveries', 'webhook_failures'],
 };
 
-/** The lists that an audit entry changes: the log itself, and what the entry is about. */
+/** The lists that an audit entry changes: the log itself, and the list of its subject. */
 export const listsOfEntry = (subjectKind: string): readonly ChangedList[] => [
   'audit_log',
   ...(listsOfSubject[subjectKind] ?? []),
 ];
 
-/** How long changes are gathered: those of a moment are one message. */
+/** How long changes are gathered into one message. */
 const gather_ms = 100;
 const message_max = 200;
 
 /**
- * Publishes to other processes what is noted on this pool and its clients, gathered. Gives what
- * ends that.
+ * Publishes the changes noted on this pool and its clients to other processes, gathered. Returns a
+ * function that stops this.
  */
 export const announceListChanges = (pool: pg.Pool, bus: Pick<Bus, 'publish'>): (() => void) => {
   const waiting = new Map<string, ListChange>();

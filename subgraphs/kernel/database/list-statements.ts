@@ -1,14 +1,14 @@
 /**
- * The statements of lists that people narrow: a page, where looking ends, and how many there are.
- * What an index has in its order is a range of it; the rest is looked for row by row. Over all
- * merchants of spread tables a shard takes no ranges of another query: their rows are read in their
- * order, and looking ends where `edgeText` says.
+ * The statements of lists that people filter: a page, where the search ends, and the number of
+ * rows. A filter that an index supports is a range of that index; other filters check row by row.
+ * Over all merchants of spread tables a shard cannot take ranges from another query: rows are read
+ * in their order, and the search ends where `edgeText` says.
  */
 import type { Mode } from '../rules/mode.ts';
 import type { PageQuery, PageRange, Position, Span } from './keyset.ts';
 import type { RegistryTable } from './registry.ts';
 
-/** Whose rows: a merchant's in these shops, or everybody's. */
+/** The owner of the rows: a merchant with these shops, or all merchants. */
 export interface WideReach {
   readonly merchantId: string | null;
   readonly shopIds: readonly string[];
@@ -16,15 +16,15 @@ export interface WideReach {
 }
 
 /**
- * A condition on a row: SQL around the value's `$n`, and the value. `merchant` gives the SQL of the
- * merchant whose rows are listed, null for those of all: a table beside the listed one names it.
+ * A condition on a row: SQL around the value's `$n`, and the value. `merchant` returns the SQL of
+ * the merchant whose rows are listed, null for all: a table joined to the listed one names it.
  */
 export interface RowFilter {
   readonly sql: (parameter: string, merchant: () => string | null) => string;
   readonly value: unknown;
   /**
-   * Present: an index has a merchant's rows by these and then by this value, in their order. Such a
-   * value is the range that is read, however many rows the merchant has.
+   * Present: an index orders a merchant's rows by these and then by this value. Such a value is the
+   * range to read, however many rows the merchant has.
    */
   readonly indexedBy?: readonly ('shop' | 'mode')[];
 }
@@ -38,7 +38,7 @@ export interface ListedTable {
   readonly ofAll?: string;
   /** SQL of a row's amount; absent: its column. */
   readonly amount?: string;
-  /** What the index of one merchant's rows has before their time; absent: shop and mode. */
+  /** The index columns of one merchant's rows before their time; absent: shop and mode. */
   readonly by?: readonly ('shop' | 'mode')[];
   /** Whether all merchants' index has the filter columns, too. */
   readonly isByColumnsOfAll?: boolean;
@@ -52,7 +52,7 @@ export interface ListQuery {
   readonly columns: Readonly<Record<string, readonly string[] | null | undefined>>;
   /** What no index helps with. */
   readonly rows: readonly RowFilter[];
-  /** Everything that was asked for, as JSON: what a cursor belongs to. */
+  /** The whole request as JSON: a cursor is bound to it. */
   readonly asked: unknown;
 }
 
@@ -69,7 +69,7 @@ class Parameters {
   }
 }
 
-/** Values of the index's columns between mode and time, where they are asked for. */
+/** Values of the index's columns between mode and time, where the request has them. */
 const armColumns = ({ table, isByColumnsOfAll = false }: ListedTable, query: ListQuery) => {
   const { reach, columns } = query;
   const isAsked = Object.values(columns).some((values) => values !== null && values !== undefined);
@@ -80,7 +80,7 @@ const armColumns = ({ table, isByColumnsOfAll = false }: ListedTable, query: Lis
 /** What the index of one merchant's rows has before their time. */
 const everyBy = ['shop', 'mode'] as const;
 
-/** The value whose own index is read; null: the index of the list is. */
+/** The value whose own index is read; null: the list's index. */
 const keyOf = ({ reach, rows }: ListQuery): RowFilter | null =>
   reach.merchantId === null ? null : (rows.find(({ indexedBy }) => indexedBy) ?? null);
 
@@ -99,7 +99,7 @@ export const armsOf = (listed: ListedTable, query: ListQuery): number => {
   return sizes.reduce((product, size) => product * size, 1);
 };
 
-/** SQL of the ranges: where they come from, and what holds in each. */
+/** SQL of the ranges: their source, and the condition in each. */
 const ranges = (listed: ListedTable, query: ListQuery, parameters: Parameters) => {
   const { table, ofAll } = listed;
   const { merchantId, shopIds, modes } = query.reach;
@@ -176,8 +176,8 @@ const restOf = (listed: ListedTable, query: ListQuery, parameters: Parameters): 
 };
 
 /**
- * SQL: the moments that a page reads. One end to read from: beside another PostgreSQL walks from
- * the outer to the inner. A cursor lies within the span, which it is bound to.
+ * SQL: the moments that a page reads. It has one end to read from: given another, PostgreSQL walks
+ * from the outer to the inner. A cursor lies within the span, which it is bound to.
  */
 const withinSpan = (
   { name }: RegistryTable,
@@ -205,11 +205,11 @@ export interface PageToRead {
   readonly range: PageRange;
   /** How many rows of each range are looked at. */
   readonly walk: number;
-  /** Whether it is of all merchants of spread tables. */
+  /** Whether the list covers all merchants of spread tables. */
   readonly isApart: boolean;
 }
 
-/** SQL of the rows that are looked at: the ranges they come from, and what holds in each. */
+/** SQL of the rows to check: the ranges they come from, and the condition in each. */
 const looked = (
   listed: ListedTable,
   query: ListQuery,
@@ -232,8 +232,8 @@ const inOrderOf = (name: string, order: 'asc' | 'desc'): string =>
 const orderOf = ({ backwards }: PageRange) => (backwards ? 'asc' : 'desc');
 
 /**
- * The rows of a page, one more than asked for when there are others. `edge`, where tables are
- * spread: where looking ends.
+ * The rows of a page, one more than requested when there are others. `edge`, where tables are
+ * spread: where the search ends.
  */
 export const pageText = (
   listed: ListedTable,
@@ -266,7 +266,7 @@ export const pageText = (
   return { text, values: parameters.values };
 };
 
-/** Where the first range ends that a page does not look through; no row: it looks at all. */
+/** Where the first range ends that a page does not search fully; no row: it searches all. */
 export const edgeText = (
   listed: ListedTable,
   query: ListQuery,

@@ -1,6 +1,6 @@
 /**
- * Rows by their keys, in the order of the keys: what entity references are loaded with, one
- * statement for all. Reads of one row that are under way at the same moment share one, too.
+ * Rows by their keys, in the order of the keys: entity references load with one statement for all.
+ * Concurrent reads of one row share a statement, too.
  */
 import pg from 'pg';
 import { gathered } from './gather-calls.ts';

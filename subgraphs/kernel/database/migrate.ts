@@ -1,6 +1,6 @@
 /**
- * Migrations beside a running service. Each is a transaction of its own. One that does not get a
- * lock at once gives way, so that nobody waits behind it for long, and begins anew.
+ * Migrations on a running service. Each is its own transaction. A migration that does not get a
+ * lock at once gives way, so that other sessions do not wait behind it for long, and starts again.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MikroORM, Transaction } from '@mikro-orm/postgresql';
@@ -9,13 +9,13 @@ import { isLockTimeout } from './statement.ts';
 /** How long a migration waits for a lock, and how long one of its statements may take. */
 export const migrationLock_ms = 1_000;
 const migrationStatement_ms = 60_000;
-/** How often a migration that was not given its locks begins anew, and after how long a rest. */
+/** How often a migration that did not get its locks starts again, and the delay before it. */
 const lockTries_max = 60;
 const lockRest_ms = 1_000;
 
 /**
- * Applies what is missing; gives the names applied. The caller sees to it that nobody else migrates
- * meanwhile.
+ * Applies the missing migrations; returns their names. The caller ensures that no other process
+ * migrates meanwhile.
  */
 export const applyMigrations = async (orm: MikroORM): Promise<readonly string[]> => {
   const pending = await orm.migrator.getPending();
@@ -33,8 +33,8 @@ const applyPatiently = async (orm: MikroORM, name: string, tries: number): Promi
   }
 };
 
-// What cannot be in a transaction (an index made concurrently) runs on another connection, without
-// these limits: it stops nobody.
+// Statements that cannot run in a transaction (an index made concurrently) run on another
+// connection, without these limits: they block no other session.
 const apply = (orm: MikroORM, name: string): Promise<unknown> =>
   orm.em.fork().transactional(async (em) => {
     await em.execute(

@@ -1,8 +1,8 @@
 /**
  * Ids of rows that come in large numbers: payments and their rows, events, postings, deliveries.
  * They have the form of a UUIDv4. The first 48 bits are the time, so that the rows of one moment
- * share the pages of an index; the other 74 bits are random. Ids that grant access (a link, a
- * session, a secret) are not made here.
+ * share the pages of an index; the other 74 bits are random. Do not use them for ids that grant
+ * access (a link, a session, a secret).
  */
 import { randomUUID } from 'node:crypto';
 
@@ -18,6 +18,6 @@ export const newRowIdInSql = `encode(overlay(uuid_send(gen_random_uuid())
   placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::int8) from 3)
   from 1 for 6), 'hex')::uuid`;
 
-/** SQL: the real moment at which a row was made, whatever its shop's test clock showed. */
+/** SQL: the real creation time of a row, whatever its shop's test clock showed. */
 export const madeAtInSql = (id: string): string =>
   `to_timestamp(('x' || left(replace(${id}::text, '-', ''), 12))::bit(48)::int8 / 1000.0)`;

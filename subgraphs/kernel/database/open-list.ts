@@ -1,6 +1,6 @@
 /**
- * A list as its callers ask for it: without a filter it is the registry of a merchant that REST
- * reads, too; with one, or of all merchants, it is a filtered list.
+ * A list as callers request it: without a filter it is a merchant's registry, which REST also
+ * reads; with a filter, or for all merchants, it is a filtered list.
  */
 import { modes as allModes, type Mode } from '../rules/mode.ts';
 import { isRefused, refused, type Refused } from '../rules/refusal.ts';
@@ -24,23 +24,23 @@ import type { Runner } from './statement.ts';
 
 type Given<Value> = Value | null | undefined;
 
-/** What every filter of a list has; null or absent: any. */
+/** What every filter of a list has; null or absent matches all. */
 export interface CommonFilter {
   readonly shopId?: Given<readonly string[]>;
   readonly mode?: Given<readonly Mode[]>;
   readonly amountFrom?: Given<bigint>;
   readonly amountTo?: Given<bigint>;
-  /** From this moment on, and before that one; beside `from` and `to` both hold. */
+  /** From this moment on, and before that one; combined with `from` and `to`, both apply. */
   readonly since?: Given<Temporal.Instant>;
   readonly until?: Given<Temporal.Instant>;
 }
 
-/** What is asked for. */
+/** The request. */
 export interface ListRequest extends PageQuery {
   readonly merchantId?: Given<string>;
-  /** The modes that people read who name none; absent: live. */
+  /** The modes for people who name none; absent: live. */
   readonly modes?: readonly Mode[];
-  /** Adds test rows to a live key's, and to those of people who name no modes. */
+  /** Adds test rows for a live key, and for people who name no modes. */
   readonly includeTest?: boolean;
   readonly from?: Given<string>;
   readonly to?: Given<string>;
@@ -57,22 +57,20 @@ export const oneOf = (column: string, values: Given<readonly string[]>): RowFilt
   value: values,
 });
 
-/**
- * A row has this value, by which an index has a merchant's rows in their order, behind `indexedBy`.
- */
+/** A row has this value; an index orders a merchant's rows by it, behind `indexedBy`. */
 export const exactly = (
   column: string,
   value: Given<string>,
   { type = 'text', indexedBy = [] }: Pick<RowFilter, 'indexedBy'> & { type?: 'text' | 'uuid' } = {},
 ): RowFilter => ({ sql: (parameter) => `${column} = ${parameter}::${type}`, value, indexedBy });
 
-/** A row is of this payment; `bad_request` for what is no id. */
+/** A row belongs to this payment; `bad_request` for an invalid id. */
 export const ofPaymentId = (column: string, id: Given<string>): RowFilter | Refused =>
   typeof id === 'string' && !isUuid(id)
     ? refused('bad_request', `payment_id: expected a UUID, got ${asCame(id)}`)
     : exactly(column, id?.toLowerCase(), { type: 'uuid' });
 
-/** The later of two moments, of which either may be missing. */
+/** The later of two moments; either may be missing. */
 export const later = (one: Temporal.Instant | null, other: Given<Temporal.Instant>) =>
   one && other ? (Temporal.Instant.compare(one, other) > 0 ? one : other) : (one ?? other ?? null);
 /** The earlier of two moments. */
@@ -89,7 +87,7 @@ const mistakeIn = ({ shopId, since, until, amountFrom, amountTo }: CommonFilter)
     : null;
 };
 
-/** Whose rows a caller reads who has named this; a key never more than its own shop and mode. */
+/** The rows that a caller reads for these names; a key never reads beyond its own shop and mode. */
 const reachWithin = async (
   runner: Runner,
   principal: Principal,
@@ -177,7 +175,7 @@ export const openList =
     if (isRefused(query)) return query;
     const { reach } = query;
     const { merchantId } = reach;
-    // A registry knows its own columns and days alone.
+    // A registry supports only its own columns and days.
     if (request.filter || query.rows.length > 0 || merchantId === null || !readRegistry)
       return readList<Row>(runner, listed, query);
     const { from, to } = request;

@@ -1,7 +1,7 @@
 /**
- * The ORM's way to PostgreSQL: through the pool of the statements written by hand, traced as they
- * are. A transaction of the ORM has one of the pool's clients, which `clientOf` gives: both ways of
- * writing share the transaction.
+ * The ORM's way to PostgreSQL: through the pool of the handwritten statements, with the same
+ * tracing. A transaction of the ORM holds one of the pool's clients; `clientOf` returns it, so both
+ * ways of writing share the transaction.
  */
 import {
   PostgresAdapter,
@@ -29,8 +29,8 @@ const statementForm =
   /^(?:(?<verb>insert) into|(?<verb>update)|(?<verb>delete) from|(?<verb>select) .*?\bfrom) "(?<table>\w+)"/s;
 
 /**
- * `<table>.<verb>` of a statement of the ORM, such as `shop.select`. The statement itself is no
- * name: the ORM writes values into it.
+ * `<table>.<verb>` of a statement of the ORM, such as `shop.select`. The statement itself cannot be
+ * the name: the ORM writes values into it.
  */
 const nameOf = (sql: string): string => {
   const { verb, table } = statementForm.exec(sql)?.groups ?? {};
@@ -49,8 +49,8 @@ const withoutRows = (error: unknown): unknown => {
 };
 
 /**
- * A connection as the ORM holds it. It has a client of the pool in a transaction and for a query;
- * while a query waits for its turn, it has none.
+ * A connection as the ORM holds it. It has a client of the pool in a transaction and during a
+ * query; while a query waits for its turn, it has none.
  */
 class PoolConnection implements DatabaseConnection {
   readonly #pool: pg.Pool;
@@ -90,7 +90,7 @@ class PoolConnection implements DatabaseConnection {
   }
 
   async #send<Found>(sql: string, parameters: readonly unknown[]): Promise<QueryResult<Found>> {
-    // Of a text with several statements the package gives a list, of which the ORM reads nothing.
+    // For a text with several statements the package returns a list; the ORM reads nothing from it.
     const result: Partial<pg.QueryResult> = await this.#query(sql, [...parameters]).catch(
       (error: unknown) => Promise.reject(withoutRows(error)),
     );
@@ -163,7 +163,7 @@ class PoolDriver implements Driver {
     clientIn(connection).release();
   }
 
-  /** The pool is closed by whoever opened it. */
+  /** The opener of the pool closes it. */
   async destroy(): Promise<void> {}
 }
 
@@ -180,7 +180,7 @@ export const dialectOver = (pool: pg.Pool): Dialect => ({
   createIntrospector: (db) => new PostgresIntrospector(db),
 });
 
-/** Keeps the row that is found from changing, until the transaction ends. */
+/** Locks the found row against changes until the transaction ends. */
 export const forUpdate = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;
 
 /**

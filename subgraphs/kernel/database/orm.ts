@@ -24,8 +24,8 @@ export interface Database {
   /** The pool of the ORM and of the statements written by hand. */
   readonly pool: pg.Pool;
   /**
-   * Connections that are sessions of PostgreSQL itself, for locks that outlive a transaction. They
-   * are a pool of their own: who holds a lock goes on with connections of `pool`.
+   * Connections that are real PostgreSQL sessions, for locks that outlive a transaction. They have
+   * their own pool: the holder of a lock works on connections of `pool`.
    */
   readonly sessions: pg.Pool;
   readonly url: string;
@@ -41,25 +41,25 @@ export interface DatabaseOptions {
   readonly entities: readonly EntitySchema[];
   /** Connections at most. */
   readonly pool: number;
-  /** Address that leads past a pooler of transactions. Absent: `url` is PostgreSQL itself. */
+  /** Address that bypasses a transaction pooler. Absent: `url` is PostgreSQL itself. */
   readonly directUrl?: string | null;
-  /** False: the pooler does not know prepared statements. */
+  /** False: the pooler does not support prepared statements. */
   readonly namedStatements?: boolean;
 }
 
-/** The relay has one, and each of the five test clocks that a process keeps at a time. */
+/** The relay has one, and so has each of the five test clocks that a process holds at a time. */
 const sessions_max = 6;
 
 const openPool = (options: pg.PoolConfig): pg.Pool => {
   const pool = new pg.Pool(options);
-  // Who holds a connection sees by its next statement that it is lost; an idle one is made anew.
+  // The next statement on a held connection detects its loss; a lost idle connection is replaced.
   pool.on('connect', (client) => client.on('error', () => {}));
   pool.on('error', () => {});
   knowClients(pool);
   return pool;
 };
 
-/** The ORM converts what is of time itself, from the texts that PostgreSQL writes. */
+/** The ORM itself converts time values, from the texts that PostgreSQL writes. */
 const ormTypes = (): pg.CustomTypesConfig => {
   const { DATE, TIMESTAMP, TIMESTAMPTZ, INTERVAL } = pg.types.builtins;
   const types = new pg.TypeOverrides();
@@ -68,7 +68,7 @@ const ormTypes = (): pg.CustomTypesConfig => {
   return types;
 };
 
-/** Connects to the database. Nothing is migrated: see `migrate`. */
+/** Connects to the database. Does not migrate: see `migrate`. */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
   const migrations = fileURLToPath(new URL('./migrations', import.meta.url));
   const { url, directUrl } = options;
@@ -120,12 +120,12 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
 };
 
 /**
- * Applies what is missing, beside a running service. Safe to run in several processes at once: an
- * advisory lock lets one through at a time. Returns the names applied.
+ * Applies the missing migrations on a running service. Safe to run in several processes at once: an
+ * advisory lock admits one at a time. Returns the names applied.
  */
 export const migrate = async (database: Database): Promise<readonly string[]> => {
-  // A session beside the pool, which may have two connections only: a migration needs one, and what
-  // it does outside of its transaction another.
+  // A session outside the pool, which may have two connections only: a migration needs one for its
+  // transaction and another for its other statements.
   const client = new pg.Client({ connectionString: database.url });
   client.on('error', () => {});
   await client.connect();

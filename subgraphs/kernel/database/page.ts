@@ -1,5 +1,5 @@
 /**
- * Pages of whatever grows, newest first, by keyset: for lists that are not a shop's registry. One
+ * Pages of growing lists, newest first, by keyset: for lists that are not a shop's registry. One
  * statement per list and direction.
  */
 import { isRefused, type Refused } from '../rules/refusal.ts';
@@ -32,7 +32,7 @@ export interface PagedList {
   readonly backwards: Statement;
 }
 
-/** The statements of a list; they give the columns `createdAt` and `id`. */
+/** The statements of a list; they return the columns `createdAt` and `id`. */
 export const pagedList = (name: string, textOf: (page: PageText) => string): PagedList => ({
   forwards: { name, text: textOf(forwards) },
   backwards: { name: `${name}_backwards`, text: textOf(backwards) },

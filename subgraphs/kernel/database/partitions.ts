@@ -1,9 +1,8 @@
 /**
  * The partitions of events, deliveries, attempts, calls to banks, openings of pages and of the
  * audit log, one for each month, made before their month begins. Nothing depends on this being in
- * time: a row without a partition is stored in the default one, and what is old there is deleted in
+ * time: a row without a partition is stored in the default one, and old rows there are deleted in
  * batches (`kernel/retention`).
- *
  * Making and dropping a partition lock the table for some milliseconds. A run that does not get the
  * lock at once gives way; the next run repeats it.
  */
@@ -22,22 +21,21 @@ export const partitionedTables = [
   'page_opening',
 ] as const;
 export type PartitionedTable = (typeof partitionedTables)[number];
-/** What never goes: its months keep its indexes small. Nothing in it is changed or moved. */
+/** Never dropped: its months keep its indexes small. Its rows are never changed or moved. */
 const kept = 'audit_entry';
 type MonthlyTable = PartitionedTable | typeof kept;
 
 /** This month and so many that follow have a partition. */
 const monthsAhead = 2;
-/** Writers queue behind a lock request for as long as it waits. */
+/** Writers queue behind a waiting lock request. */
 const lockPatience_ms = 200;
 const statement_ms = 20_000;
 /**
- * More rows than these are not moved out of the default partition while everybody waits: their
- * month stays there.
+ * Larger months stay in the default partition: moving more rows would block everyone for too long.
  */
 const moved_max = 2_000;
 
-/** The month, in UTC, in whose partition a row of this time is. */
+/** The month, in UTC, of the partition for a row of this time. */
 export const monthOf = (instant: Temporal.Instant): Temporal.PlainYearMonth =>
   instant.toZonedDateTimeISO('UTC').toPlainDate().toPlainYearMonth();
 const startOf = (month: Temporal.PlainYearMonth): Temporal.Instant =>
@@ -46,9 +44,7 @@ const startOf = (month: Temporal.PlainYearMonth): Temporal.Instant =>
 export const partitionOf = (table: MonthlyTable, month: Temporal.PlainYearMonth): string =>
   `partitions.${table}_${month.toString().replace('-', '_')}`;
 
-/**
- * Does `work` in a transaction; false, with nothing done, when a lock was not to be had at once.
- */
+/** Does `work` in a transaction; false, with no effect, when a lock was not available at once. */
 export const withLockTimeout = async (
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<boolean>,
@@ -66,7 +62,7 @@ export const withLockTimeout = async (
   }
 };
 
-/** SQL: has a partition of the audit log refuse, by itself, what the log refuses. */
+/** SQL: makes a partition of the audit log itself refuse what the log refuses. */
 const refusesChanges = (partition: string): string =>
   `create trigger append_only before update or delete on ${partition} for each statement execute function audit_entry_append_only_fn();
    create trigger append_only_whole before truncate on ${partition} for each statement execute function audit_entry_append_only_fn()`;
@@ -77,13 +73,14 @@ export const exists = async (client: pg.Pool | pg.PoolClient, query: string): Pr
   return rows[0]?.found === true;
 };
 
-/** SQL: a row when the partition is there. */
+/** SQL: a row when the partition exists. */
 const isMade = (partition: string): string =>
   `select 1 from pg_class where oid = to_regclass('${partition}')`;
 
 /**
- * Makes one partition and moves into it what waited for it in the default one. What is moved nobody
- * may read meanwhile: who had looked up the partitions before would find the rows in neither.
+ * Makes one partition and moves its rows there from the default one. The moved rows are locked
+ * against reads meanwhile: a reader that had looked up the partitions before would find the rows in
+ * neither.
  */
 const makePartition = async (
   pool: pg.Pool,
@@ -118,9 +115,7 @@ const makePartition = async (
   });
 };
 
-/**
- * Makes the partitions of this month and of those to come that are missing. Gives how many it made.
- */
+/** Makes the missing partitions of this month and of the coming ones. Returns the number made. */
 export const makePartitions = async (pool: pg.Pool, now: Temporal.Instant): Promise<number> => {
   let made = 0;
   for (const table of [...partitionedTables, kept] as const) {

@@ -1,4 +1,4 @@
-/** Which pool a connection is of: what is known of a pool holds for its connections, too. */
+/** The pool of a connection: what is known of a pool also holds for its connections. */
 import type pg from 'pg';
 
 const pools = new WeakMap<object, pg.Pool>();

@@ -7,7 +7,7 @@ import type { Principal } from '../service/access/principal.ts';
 import { merchantOf } from '../service/access/reach.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
-/** Whose rows, and in which modes. */
+/** The owner of the rows, and their modes. */
 export interface Reach {
   readonly merchantId: string;
   readonly shopIds: readonly string[];

@@ -3,7 +3,7 @@ import pg from 'pg';
 
 /** The oldest version on which the tests have passed. */
 const serverVersion_min = 15;
-/** A server that is away is not asked for longer. */
+/** Time limit for an unreachable server. */
 const patience_ms = 3_000;
 
 const askVersion = async (url: string): Promise<number | null> => {
@@ -27,9 +27,9 @@ const askVersion = async (url: string): Promise<number | null> => {
 };
 
 /**
- * Throws one sentence for a person when the server is too old: it would take the migrations and
- * fail later, in the middle of a payment. A server that does not answer is not too old; what waits
- * for it goes on waiting.
+ * Throws one readable sentence when the server is too old: it would accept the migrations and fail
+ * later, in the middle of a payment. A server that does not answer is not too old; its callers
+ * continue to wait.
  */
 export const refuseOldServer = async (url: string): Promise<void> => {
   const version = await askVersion(url);

@@ -16,7 +16,7 @@ const ask: Statement = {
 
 const known = new WeakMap<Runner, Promise<boolean>>();
 
-/** Whether the runner's database is spread; asked once for each pool. */
+/** Whether the runner's database is spread; queried once for each pool. */
 export const isSpread = (runner: Runner): Promise<boolean> => {
   const pool = runner instanceof pg.Pool ? runner : (poolOf(runner) ?? runner);
   const found =
@@ -38,7 +38,7 @@ export interface Twins {
 }
 
 /**
- * Twins that find rows by their merchants and by a column, whose values are `$2`; `textOf` makes
+ * Variants that find rows by their merchants and by a column, whose values are `$2`; `textOf` makes
  * the statement around the condition.
  */
 export const twinsByKey = (
@@ -48,7 +48,7 @@ export const twinsByKey = (
 ): Twins => ({
   ofAll: {
     name,
-    // As subqueries the arrays say nothing to the planner, so that the plan is made once.
+    // As subqueries the arrays tell the planner nothing, so the plan is made once.
     text: textOf(
       `(merchant_id, ${column}) in (select * from unnest((select $1::uuid[]), (select $2::uuid[])))`,
     ),
@@ -60,8 +60,8 @@ export const twinsByKey = (
 });
 
 /**
- * Runs a statement for rows of several merchants: at once in one database; where the tables are
- * spread, merchant by merchant. `valuesOf` gives what comes behind `$1`.
+ * Runs a statement for rows of several merchants: at once in one database; merchant by merchant
+ * where the tables are spread. `valuesOf` returns the values after `$1`.
  */
 export const runTwins = async <Found extends object, Row extends { readonly merchantId: string }>(
   runner: Runner,
@@ -84,8 +84,8 @@ const look_ms = 20;
 const looks_max = 100;
 
 /**
- * Waits, for two seconds at most, until the commits that are under way now have reached every
- * machine. Where the tables are spread, one part of a transaction is seen before another.
+ * Waits, for two seconds at most, until the commits in progress have reached every machine. Where
+ * the tables are spread, parts of a transaction become visible one after another.
  */
 export const awaitCommits = async (pool: pg.Pool): Promise<void> => {
   const look = async (): Promise<readonly string[]> => {

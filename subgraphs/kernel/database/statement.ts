@@ -11,7 +11,7 @@ import { inTurn } from '../service/lane.ts';
 import { endListChanges } from './list-changes.ts';
 
 export interface Statement {
-  /** Unique in the program: PostgreSQL keeps the plan under it. */
+  /** Unique in the program: PostgreSQL stores the plan under it. */
   readonly name: string;
   readonly text: string;
 }
@@ -32,12 +32,12 @@ const readTimestamptz = (text: string): Temporal.Instant =>
   Temporal.Instant.from(text.replace(' ', 'T'));
 
 const types: pg.CustomTypesConfig = {
-  // Asked for every column of every answer.
+  // Read for every column of every answer.
   getTypeParser: (oid: number, format?: 'text' | 'binary') => {
     if (oid === int8) return readInt8;
     if (oid === timestamptz) return readTimestamptz;
-    // The package types its parsers as any; what they give is typed by the row that the caller of
-    // `run` names.
+    // The package types its parsers as any; the row type that the caller of `run` names types their
+    // results.
     return pg.types.getTypeParser(oid, format) as (text: string) => unknown;
   },
 };
@@ -51,8 +51,8 @@ const parameter = (value: unknown): unknown => {
 const unnamed = new WeakSet<Runner>();
 
 /**
- * Has this pool send its statements without names, each to be planned anew: for a pooler of
- * transactions that does not know prepared statements.
+ * Makes this pool send its statements without names, so that each is planned anew: for a
+ * transaction pooler that does not support prepared statements.
  */
 export const sendUnnamed = (pool: pg.Pool): void => {
   unnamed.add(pool);
@@ -73,7 +73,7 @@ export const run = <Found extends object>(
   });
 };
 
-/** The span of a statement: neither values nor rows, which may be anybody's data. */
+/** The span of a statement: neither values nor rows, which may be personal data. */
 export const spanOf = ({ name }: Pick<Statement, 'name'>): SpanStart => ({
   kind: 'client',
   name: `sql ${name}`,
@@ -100,7 +100,7 @@ const send = async <Found extends object>(
 /**
  * Sends a query on a connection of the pool. When PostgreSQL refuses it, its transaction is over
  * and its locks are released before this rejects: PostgreSQL reports the error earlier. The
- * connection is kept, which the pool's own `query` would end.
+ * connection is kept; the pool's own `query` would end it.
  */
 const queryPool = async <Found extends object>(
   pool: pg.Pool,
@@ -119,8 +119,8 @@ const queryPool = async <Found extends object>(
 };
 
 /**
- * PostgreSQL's states of a statement that this connection cannot run any more: its plan is older
- * than a table, or a pooler has not got it. A new connection plans it anew.
+ * PostgreSQL's error codes for a statement that this connection can no longer run: its plan is
+ * older than a table, or a pooler does not have it. A new connection plans it anew.
  */
 const staleStates: ReadonlySet<string> = new Set(['0A000', '26000']);
 
@@ -139,8 +139,8 @@ const releaseFailed = (
   );
 
 /**
- * Begins or ends a transaction: a commit may take longer than all that it commits. Whoever watches
- * lists is notified of what was committed.
+ * Begins or ends a transaction: a commit may take longer than everything that it commits. Watchers
+ * of lists are notified of committed changes.
  */
 export const sendCommand = async (
   client: pg.PoolClient,
@@ -154,8 +154,8 @@ export const sendCommand = async (
 };
 
 /**
- * Runs `work` in one transaction on one client; rolls back when it throws, and when `keep` is given
- * and says no to its result.
+ * Runs `work` in one transaction on one client; rolls back when it throws, or when `keep` is
+ * present and returns false for its result.
  */
 export const inTransaction = async <Result>(
   pool: pg.Pool,
@@ -177,7 +177,7 @@ export const inTransaction = async <Result>(
 
 const snakes = new Map<string, string>();
 
-/** The column of a property; asked for every column of every row that is sent as JSON. */
+/** The column of a property; read for every column of every row that is sent as JSON. */
 const snake = (name: string): string => {
   const known = snakes.get(name);
   if (known !== undefined) return known;
@@ -186,7 +186,7 @@ const snake = (name: string): string => {
   return column;
 };
 
-/** `public_id as "publicId", ...` for a list of property names, with a table alias when given. */
+/** `public_id as "publicId", ...` for a list of property names, with an optional table alias. */
 export const columns = (names: readonly string[], alias?: string): string =>
   names.map((name) => `${alias ? `${alias}.` : ''}${snake(name)} as "${name}"`).join(', ');
 
@@ -209,11 +209,11 @@ export const rowJson = (names: readonly string[], row: object): object => {
   );
 };
 
-/** PostgreSQL's lock_not_available: the statement waited for a lock as long as it may. */
+/** PostgreSQL's lock_not_available: the statement reached its lock timeout. */
 export const isLockTimeout = (error: unknown): boolean => errorCode(error) === '55P03';
 
 /**
- * What a batch of one call came to; `left` when somebody held a row for longer than a batch waits.
+ * The result of a batch of one call; `left` when a row stayed locked for longer than a batch waits.
  */
 export const unlessHeld = async <Result>(
   batch: Promise<readonly Result[]>,

@@ -1,8 +1,8 @@
 /**
- * The trace of a payment, refund or payout: that of the call which made it, kept in a row of its
- * own, so that the bank's answer, the background's questions and the webhook are in it, whichever
- * process gets to them, when, and whatever queue was lost. Where traces are not kept nothing is
- * written and nothing read.
+ * The trace of a payment, refund or payout: that of the call that made it, stored in its own row.
+ * So it includes the bank's answer, background queries and the webhook, whichever process handles
+ * them, whenever, and even if a queue is lost. Where traces are not stored, nothing is written and
+ * nothing read.
  */
 import {
   continued,
@@ -29,7 +29,7 @@ const find: Statement = {
   text: 'select traceparent from subject_trace where merchant_id = $1 and subject_id = $2',
 };
 
-/** Keeps the current trace as the subject's, if it is one that is kept. The first one stays. */
+/** Stores the current trace as the subject's, if it is sampled. The first one stays. */
 export const rememberTrace = async (
   runner: Runner,
   { merchantId, subjectId }: TracedSubject,
@@ -54,7 +54,7 @@ export const inTraceOf = async <Result>(
   work: (span: Span | null) => Promise<Result>,
 ): Promise<Result> => {
   if (!tracing()) return work(null);
-  // A trace that cannot be looked up keeps nobody from working.
+  // A failed trace lookup must not stop the work.
   const traceparent = await traceOf(runner, subject).catch(() => null);
   return continued(traceparent, start, work);
 };

@@ -35,7 +35,7 @@ const waiting = new Gauge({
 
 for (const gauge of [connections, waiting]) metrics.registerMetric(gauge);
 
-/** Counts a pool in; gives what leaves it out again. */
+/** Counts a pool in; returns a function that removes it. */
 export const watchPool = (pool: pg.Pool): (() => void) => {
   watched.add(pool);
   return () => void watched.delete(pool);

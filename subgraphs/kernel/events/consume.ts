@@ -1,5 +1,5 @@
 /**
- * Consuming the event log by its sequence, each event once: the consumer's offset moves in the
+ * Consumes the event log by its sequence, each event once: the consumer's offset moves in the
  * transaction of the effects, under the lock of its row. The relay numbers events in their order
  * (`kernel/events/relay`), so that no smaller number appears behind one that was seen.
  */
@@ -20,7 +20,7 @@ const readOffset: Statement = {
   text: 'select sequence from consumer_offset where consumer = $1',
 };
 
-// The column of the event keeps the name that it had before its consumers were called so.
+// The event's column keeps its name from before the term "consumer".
 const readEvents: Statement = {
   name: 'event.consumed_by',
   text: `
@@ -34,7 +34,7 @@ const moveOffset: Statement = {
     update consumer_offset set sequence = $3 where consumer = $1 and sequence = $2 returning 1`,
 };
 
-/** Events that wait for a consumer, and the offset behind which they were found. */
+/** Events that wait for a consumer, and the offset after which they were found. */
 export interface ConsumerBatch {
   readonly consumer: Consumer;
   readonly offset: bigint;
@@ -69,8 +69,8 @@ export const readBatch = async (
 };
 
 /**
- * Carries out the effects of events and moves the offset behind them, in one transaction. False
- * when another process has consumed them meanwhile: nothing has happened then.
+ * Carries out the effects of events and moves the offset past them, in one transaction. False, with
+ * no effect, when another process has consumed them meanwhile.
  */
 export const consumeBatch = (
   pool: pg.Pool,
@@ -94,7 +94,7 @@ const insertRetry: Statement = {
 };
 
 /**
- * Keeps an event whose effects failed for a retry, and moves the offset behind it. False when
+ * Stores an event whose effects failed for a retry, and moves the offset past it. False when
  * another process has consumed it meanwhile.
  */
 export const retryLater = (
@@ -121,7 +121,7 @@ const deleteRetry: Statement = {
     returning 1`,
 };
 
-/** After the first, which is a second: each is twice as long as the one before, up to an hour. */
+/** After the first delay of a second, each is twice the previous one, up to an hour. */
 const pauses_s: readonly number[] = Array.from({ length: 12 }, (_, index) =>
   Math.min(2 ** (index + 1), 3_600),
 );
@@ -142,8 +142,8 @@ export const readRetries = (
 ): Promise<ConsumedEvent[]> => run(runner, readDue, [consumer, max]);
 
 /**
- * Carries out the effects of an event that waits for a retry, once. When they fail again, the retry
- * is postponed and this rejects.
+ * Carries out the effects of an event that waits for a retry, once. When they fail again, it
+ * postpones the retry and rejects.
  */
 export const consumeRetry = async (
   pool: pg.Pool,

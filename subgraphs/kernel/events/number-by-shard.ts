@@ -1,8 +1,8 @@
 /**
- * Numbering the events of the outbox where the tables are spread: shard by shard, the one with the
- * oldest event first. The numbers of a shard's events are drawn when those of the shard before are
- * committed, so that who has seen a number never sees a smaller one appear: the rows of several
- * machines become visible one machine after another.
+ * Numbers the events of the outbox where the tables are spread: shard by shard, the one with the
+ * oldest event first. A shard's numbers are drawn after those of the previous shard are committed,
+ * so that a reader of a number never sees a smaller one appear: the rows of several machines become
+ * visible one machine after another.
  */
 import type pg from 'pg';
 import { run, type Statement } from '../database/statement.ts';
@@ -17,7 +17,7 @@ import {
   type NumberEvents,
 } from './number-events.ts';
 
-/** The merchants of one shard whose events wait, and how many of these events are looked at. */
+/** The merchants of one shard whose events wait, and how many of these events to read. */
 interface WaitingShard {
   readonly merchantIds: readonly string[];
   readonly count: number;
@@ -33,7 +33,10 @@ const waitingShards: Statement = {
     group by get_shard_id_for_distribution_column('event', merchant_id) order by min(position)`,
 };
 
-/** SQL: what waits in the shard, which each table in it names, that of what is set aside, too. */
+/**
+ * SQL: the waiting events of the shard; every table in it names the shard, including the set-aside
+ * table.
+ */
 const oldestOfShard = `from event where event.merchant_id ${ofShard}
   and ${inOutboxOf(`event.merchant_id and set_aside.merchant_id ${ofShard}`)} order by position`;
 
@@ -47,7 +50,8 @@ const drawNumbers: Statement = {
   text: `select nextval('event_sequence_seq') as sequence from generate_series(1, $1)`,
 };
 
-// What a number is given to is looked at anew: somebody else's may have been committed meanwhile.
+// Rows are read again before they get a number: another session may have committed theirs
+// meanwhile.
 const numberingOf = (deliveriesOf: (events: string, ofEndpoints: string) => string): Statement => ({
   name: 'relay.number_shard',
   text: `
@@ -68,8 +72,8 @@ const findShards = (client: pg.PoolClient, limit: number): Promise<WaitingShard[
   run<WaitingShard>(client, waitingShards, [limit]);
 
 /**
- * Waits until nobody else numbers: the coordinator of the relay before may have been lost between
- * the two phases of a commit, and Citus ends that one later.
+ * Waits until no other session numbers events: the previous relay's coordinator may have been lost
+ * between the two phases of a commit, which Citus ends later.
  */
 export const awaitEarlierNumbers = async (client: pg.PoolClient): Promise<void> => {
   for (const { merchantIds } of await findShards(client, batch_max))

@@ -1,6 +1,6 @@
 /**
- * Numbering the events of the outbox: a batch of them gets its numbers, in the order of writing,
- * and its webhook deliveries, by one statement.
+ * Numbers the events of the outbox: one statement gives a batch its numbers, in the order of
+ * writing, and makes its webhook deliveries.
  */
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
@@ -17,7 +17,7 @@ export const batch_max = 500;
 /** Events that have just been numbered. */
 export interface Batch {
   readonly isFull: boolean;
-  /** The highest number that was given. */
+  /** The highest number assigned so far. */
   readonly last: bigint;
   readonly lanes: readonly WebhookLane[];
   readonly consumers: readonly Consumer[];
@@ -57,14 +57,14 @@ export const numberAtOnce = (
   };
 };
 
-/** What a statement that has numbered events gives, in the order of the numbers up to `last`. */
+/** The result of a statement that has numbered events, in the order of the numbers up to `last`. */
 export const batchOf = (rows: readonly NumberedRow[], last: bigint): Omit<Batch, 'isFull'> => {
   const lanes = rows[0]?.lanes ?? [];
   const consumers = rows.flatMap(({ consumer }) => consumer ?? []);
   return { last, lanes, consumers, events: rows.flatMap(streamed) };
 };
 
-/** Where the stream stands: nobody else gives numbers while this session holds the lock. */
+/** The position of the stream: only this session assigns numbers while it holds the lock. */
 export const newestNumber = async (client: pg.PoolClient): Promise<bigint> => {
   const [row] = await run<{ newest: bigint | null }>(client, newestSequence, []);
   return row?.newest ?? 0n;
@@ -81,7 +81,7 @@ export interface NumberedRow {
   readonly at: Temporal.Instant;
   readonly payload: Record<string, unknown> | null;
   readonly consumer: Consumer | null;
-  /** Of the first row: the lanes that have something new, of the whole batch. */
+  /** On the first row: the lanes with new deliveries, of the whole batch. */
   readonly lanes: readonly WebhookLane[] | null;
 }
 
@@ -102,7 +102,7 @@ const newestSequence = {
 
 /** The task under which events are set aside. */
 const task = 'relay';
-/** SQL: an event waits for its number; `merchant` is its merchant, by which it is set aside. */
+/** SQL: an event waits for its number; `merchant` is the merchant under which it is set aside. */
 export const inOutboxOf = (merchant: string): string =>
   `event.sequence is null and ${notSetAside(task, merchant, 'event.id::text')}`;
 const inOutbox = inOutboxOf('event.merchant_id');
@@ -115,7 +115,7 @@ const oldestWaiting = {
 /** SQL: the lanes in the part `made`. */
 export const madeLanes = '(select json_agg(lanes) from (select distinct * from made) as lanes)';
 
-/** SQL: the columns of a numbered row but for its lanes. */
+/** SQL: the columns of a numbered row except its lanes. */
 export const numberedColumns = `sequence, stream_kind as kind, merchant_id as "merchantId",
       shop_id as "shopId", mode, subject_id as "subjectId", created_at as at, payload, follower as consumer`;
 

@@ -1,7 +1,6 @@
 /**
  * The outbox: events as rows, written by the statement that caused them. A webhook's body is frozen
- * here, with the event. The relay (`kernel/events/relay`) gives them their sequence and sends them
- * on.
+ * here, with the event. The relay (`kernel/events/relay`) assigns their sequence and sends them.
  */
 import { newRowId } from '../database/new-id.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
@@ -62,7 +61,7 @@ export const eventRow = (event: OutboxEvent): object => {
 
 const named = namedWebhookEvents.map((name) => `'${name}'`).join(', ');
 
-/** SQL: whether the filter of the endpoint called `endpoint` lets an event through. */
+/** SQL: whether the filter of the endpoint called `endpoint` accepts an event. */
 export const isWanted = (endpoint: string, event: string): string =>
   `case when ${endpoint}.events = '{}' then ${event} not in (${named}) else ${event} = any (${endpoint}.events) end`;
 

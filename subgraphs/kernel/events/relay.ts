@@ -1,16 +1,15 @@
 /**
- * The relay: takes events out of the outbox in the order of writing, gives each its sequence
- * number, makes its webhook deliveries, and then notifies the others: the deliverers of the lanes
- * that have work, the bus of what happened. Numbers and deliveries are one transaction; notifying comes
- * after its commit and may be lost, with the relay or on the bus: a sweep finds the deliveries, and
- * who learns of the next numbers, or where the stream stands, sees what is missing and reads it in
- * the table (`gateway/live/follow-stream`). So a failure anywhere is repeated safely.
- *
+ * The relay: takes events out of the outbox in the order of writing, assigns sequence numbers,
+ * makes webhook deliveries, and then notifies the deliverers of lanes with work and the bus.
+ * Numbers and deliveries are one transaction. Notifications follow its commit and may be lost, with
+ * the relay or on the bus: a sweep finds the deliveries, and a reader that learns the next numbers
+ * or the stream's position detects the gap and reads the table (`gateway/live/follow-stream`). So a
+ * failure anywhere is repeated safely.
  * One process relays at a time, the holder of an advisory lock; the others stand by. The lock
- * belongs to the session on which the holder works: it ends with the session, and it outlives the
- * commit, so that messages leave in the order of the numbers. A reader who has seen a number will
- * therefore never see a smaller one appear. The pool must lead to PostgreSQL directly, not through
- * a pooler that shares sessions.
+ * belongs to the holder's session: it ends with the session, and it outlives the commit, so that
+ * messages leave in the order of the numbers. A reader of a number will therefore never see a
+ * smaller one appear. The pool must lead to PostgreSQL directly, not through a pooler that shares
+ * sessions.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -30,16 +29,16 @@ import {
 } from './number-events.ts';
 
 /**
- * How soon the outbox is looked at again without a wake-up: after a batch, growing to the longest
- * while nothing comes.
+ * The poll interval of the outbox without a wake-up: after a batch, growing to the longest while no
+ * event arrives.
  */
 const poll_ms = { shortest: 25, longest: 1_000 } as const;
 /**
- * The pace of batches that are not full: the event of a calm moment is numbered at once, and under
- * load many share one transaction.
+ * The pace of batches that are not full: a single event is numbered at once, and under load many
+ * share one transaction.
  */
 const rest_ms = 5;
-/** So many batches may be on their way to the others while the next is numbered. */
+/** So many batches may be in notification while the next is numbered. */
 const announcements_max = 4;
 /** How often the bus gets the position of the stream while nothing happens. */
 const standing_ms = 1_000;
@@ -51,8 +50,8 @@ const standBy_ms = 250;
 const failurePause_ms = 1_000;
 
 /**
- * Notifies the relay that the outbox has something: at once, or soon where only the stream carries
- * the events, so that those of a moment share a batch.
+ * Notifies the relay that the outbox has events: at once, or soon if only the stream carries them,
+ * so that those of a moment share a batch.
  */
 export type WakeRelay = (urgency?: 'at once' | 'soon') => void;
 
@@ -62,8 +61,8 @@ export interface RelayParts {
   readonly log: Logger;
   /**
    * SQL: makes the deliveries of the events in the query's part with this name, by parts of its
-   * own: `made` holds the lanes that have something new. Where the tables are sharded,
-   * `ofEndpoints` is what an endpoint must fulfil.
+   * own: `made` holds the lanes with new deliveries. Where the tables are sharded, `ofEndpoints` is
+   * the condition on an endpoint.
    */
   readonly deliveriesOf: (events: string, ofEndpoints?: string) => string;
   /** Wakes the consumers in this process for which there are events. Absent: they poll. */
@@ -78,8 +77,8 @@ export interface Relay {
 }
 
 /**
- * Starts relaying, or standing by while another process relays. The one that relays subscribes to
- * the bus topic `outbox`, whose messages make it look at once.
+ * Starts relaying, or stands by while another process relays. The relaying process subscribes to
+ * the bus topic `outbox` and reads the outbox at once on each message.
  */
 export const startRelay = (parts: RelayParts): Relay => {
   const stopping = new AbortController();
@@ -107,7 +106,7 @@ const relayUntil = async (
       parts.log.error({ err: error }, 'the relay failed and starts again');
       wait_ms = failurePause_ms;
     }
-    // A stop cuts the wait short: that is no failure.
+    // A stop ends the wait early: that is no failure.
     await sleep(wait_ms, undefined, { signal: stopping }).catch(() => {});
   }
 };
@@ -120,7 +119,7 @@ const relayAsHolder = async (
 ): Promise<void> => {
   const client = await parts.pool.connect();
   let held = false;
-  // A connection that breaks while idle says so by this event; the next statement on it fails,
+  // A connection that breaks while idle reports it by this event; the next statement on it fails,
   // which is soon enough.
   const noteLost = (error: unknown): void =>
     parts.log.warn({ err: error }, 'the relay lost its connection');
@@ -131,17 +130,17 @@ const relayAsHolder = async (
     if (!held) return;
     unsubscribe = parts.bus.subscribe('outbox', () => wakeSignal.wake());
     parts.log.info('relaying events');
-    // A statement that was under way when the session ended may never be answered: the end itself
-    // is what is reported.
+    // A statement in progress when the session ended may never be answered: report the end of the
+    // session.
     const lost = new Promise<never>((_, reject) =>
       client.once('end', () => reject(new Error('the relay lost its session'))),
     );
     await Promise.race([relayBatches(stopping, parts, client, wakeSignal), lost]);
   } finally {
     unsubscribe();
-    // Who stands by is given the same client again and again.
+    // A standby receives the same client again and again.
     client.off('error', noteLost);
-    // Closing the session gives the lock back, whatever state it is in.
+    // Closing the session releases the lock in any state.
     client.release(held);
   }
 };
@@ -202,7 +201,7 @@ const relayBatches = async (
 
 const nothing: Pick<Batch, 'events' | 'consumers'> = { events: [], consumers: [] };
 
-/** Notifies the bus. A failure is logged and left: the facts are in PostgreSQL. */
+/** Notifies the bus. A failure is only logged: the facts are in PostgreSQL. */
 const announce = ({ bus, log }: RelayParts, stretch: StreamStretch): Promise<void> =>
   bus
     .publish('events', stretch)

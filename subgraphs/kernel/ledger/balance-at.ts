@@ -1,4 +1,4 @@
-/** The balance as it was at a moment: what was booked until then, summed over the postings. */
+/** The balance as it was at a moment: the sum of the postings booked until then. */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
 import { readSums, type ShopBalanceRow, type ShopSums } from './balance.ts';
@@ -15,7 +15,7 @@ const balancesAt: Statement = {
 };
 
 /**
- * The balance of each shop of a merchant as of a moment, with all that was booked in that very
+ * The balance of each shop of a merchant as of a moment, including all postings of that very
  * millisecond; oldest shop first, today's shops and names. It reads the merchant's postings up to
  * then: about a second for a million.
  */

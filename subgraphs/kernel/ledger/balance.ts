@@ -1,7 +1,6 @@
 /**
- * Balances: credits append deltas and wait for nobody; the fold moves deltas into the balance rows;
- * what is read is the row plus the deltas, in one statement, so that a fold in between changes
- * nothing.
+ * Balances: credits append deltas without waiting; the fold moves deltas into the balance rows; a
+ * read sums the row and the deltas, in one statement, so that a concurrent fold changes nothing.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
@@ -11,11 +10,11 @@ export interface ShopBalanceRow {
   readonly shopName: string;
   /** What the merchant owns, reserves included. */
   readonly balance: bigint;
-  /** What may be paid out. */
+  /** The amount available for payout. */
   readonly available: bigint;
 }
 
-/** The sums of a shop, as PostgreSQL gives them. */
+/** The sums of a shop, as PostgreSQL returns them. */
 export interface ShopSums {
   readonly shopId: string;
   readonly shopName: string;
@@ -23,7 +22,7 @@ export interface ShopSums {
   readonly available: string;
 }
 
-/** Sums are read as text: no type of the database that a sum is cast to can be too small for it. */
+/** Sums are read as text: every database type for a sum could be too small. */
 export const readSums = ({ balance, available, ...shop }: ShopSums): ShopBalanceRow => ({
   ...shop,
   balance: BigInt(balance),

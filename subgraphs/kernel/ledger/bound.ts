@@ -1,8 +1,8 @@
 /**
- * The bounds of a balance. What a merchant owns in one mode and currency stays between -(2^53-1)
+ * The bounds of a balance. A merchant's balance in one mode and currency stays between -(2^53-1)
  * and 2^53-1, in each shop and over all of them, so that every reader of JSON keeps it exact.
- * PostgreSQL itself refuses the booking that would pass a bound, however many come at once (the
- * trigger `bound` of `balance_delta`); whoever books decides what becomes of the fact then.
+ * PostgreSQL itself refuses the booking that would pass a bound, under any concurrency (the trigger
+ * `bound` of `balance_delta`); the booking code then decides what happens to the fact.
  */
 import { largestAmount } from '../rules/money.ts';
 import type { Refused } from '../rules/refusal.ts';
@@ -33,16 +33,16 @@ export const withinBound = async <Booked>(
   }
 };
 
-// The folded rows alone: what is not folded yet is far too little to matter, and a read of it would
-// wait for a backlog.
+// The folded rows alone: unfolded deltas are far too small to matter, and a read of them would wait
+// for a backlog.
 const owned: Statement = {
   name: 'balance.folded',
   text: `select coalesce(sum(amount), 0)::text as owned from balance where merchant_id = $1 and mode = $2 and currency = $3`,
 };
 
 /**
- * Whether a live merchant's balance has room for a payment, to be asked before a bank takes the
- * buyer's money: afterwards it cannot be refused.
+ * Whether a live merchant's balance has room for a payment, checked before a bank takes the buyer's
+ * money: afterwards it cannot be refused.
  */
 export const hasRoom = async (
   runner: Runner,

@@ -1,6 +1,6 @@
 /**
- * Taking money from a merchant: take the merchant's lock, then read what is available in a new
- * statement, which sees all that was committed before the lock was given. With lock and check in
+ * Taking money from a merchant: take the merchant's lock, then read the available amount in a new
+ * statement, which sees everything committed before the lock was granted. With lock and check in
  * one statement a balance was overdrawn in every trial.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
@@ -21,15 +21,15 @@ const lock: Statement = {
 };
 
 /**
- * Waits until nobody else takes money from the merchant, until the transaction ends. False when
- * there is no such merchant.
+ * Takes the merchant's debit lock and holds it until the transaction ends. False when there is no
+ * such merchant.
  */
 export const lockMerchant = async (runner: Runner, merchantId: string): Promise<boolean> =>
   (await run(runner, lock, [merchantId])).length > 0;
 
 /**
- * What may be paid out to a merchant, over all its shops. Only under the merchant's lock does it
- * stay true.
+ * The amount available for payout to a merchant, over all its shops. It stays true only under the
+ * merchant's lock.
  */
 export const availableOf = async (
   runner: Runner,

@@ -10,7 +10,7 @@ import { accounts, type Account, type PostingType } from '../rules/postings.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { SettableMethod } from './rate.ts';
 
-/** What a posting was made for: with the type it is unique, so that a fact is booked once. */
+/** The fact of a posting: unique together with the type, so that a fact is booked once. */
 export type SourceKind = 'payment' | 'refund' | 'payout' | 'settlement' | 'adjustment';
 
 const PostingEntry = defineEntity({

@@ -1,8 +1,8 @@
 /**
  * The fold: moves deltas into the balance rows. One statement folds thousands of deltas of all
- * merchants; when it fails, each account is folded by itself, and one that fails is set aside with
- * an alert. A balance is the row plus the deltas, so that nothing is wrong meanwhile, whatever is
- * not folded.
+ * merchants; when it fails, each account is folded separately, and one that fails is set aside with
+ * an alert. A balance is the row plus the deltas, so it is correct meanwhile, whatever is not
+ * folded.
  */
 import type pg from 'pg';
 import { isSpread } from '../database/spread.ts';
@@ -50,7 +50,7 @@ const merchantsDue: Statement = {
     from (select merchant_id from balance_delta as waiting where ${notAside} limit $1) as due`,
 };
 
-/** Folds the next deltas where the tables are spread: each merchant's by a statement of its own. */
+/** Folds the next deltas where the tables are spread: one statement for each merchant. */
 const foldApart = async (pool: pg.Pool, limit: number): Promise<number> => {
   let folded = 0;
   for (const { merchantId } of await run<{ merchantId: string }>(pool, merchantsDue, [limit])) {
@@ -67,8 +67,8 @@ const accountsDue: Statement = {
 };
 
 /**
- * Folds the accounts of the next deltas one by one. Gives how many deltas were folded, and how many
- * accounts were set aside.
+ * Folds the accounts of the next deltas one by one. Returns how many deltas were folded, and how
+ * many accounts were set aside.
  */
 const foldEach = async (
   runner: Runner,
@@ -117,9 +117,9 @@ export const foldBalances = async (pool: pg.Pool, limit = 5_000): Promise<number
 export const isFoldDue = `exists (select 1 from balance_delta as waiting where ${notAside})`;
 
 /**
- * One run of the fold: rounds of `limit` deltas until one finds nothing, `rounds` have been, or
- * `stopping`. So a run ends while deltas keep coming, and 200,000 of them in about a second are
- * more than any load makes: what an outage left is gone after a few runs.
+ * One run of the fold: rounds of `limit` deltas until one finds nothing, `rounds` are done, or
+ * `stopping`. So a run ends even while deltas arrive, and 200,000 of them in about a second exceed
+ * any load: a few runs clear the backlog of an outage.
  */
 export const foldBacklog = async (
   pool: pg.Pool,

@@ -1,7 +1,7 @@
 /**
  * Postings as rows. A business fact's statement takes `postingRows` and `deltaRows` as JSON and
- * inserts them beside its own change with `insertPostings` and `insertDeltas`, so that money and
- * state are written by one statement.
+ * inserts them together with its own change by `insertPostings` and `insertDeltas`, so that one
+ * statement writes money and state.
  */
 import { newRowId } from '../database/new-id.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
@@ -46,7 +46,7 @@ export const postingRows = (
     created_at: rfc3339(source.at),
   }));
 
-/** The accounts whose balance is kept: those that a merchant is paid from. */
+/** The accounts with a stored balance: those that a merchant is paid from. */
 const balanced: readonly Account[] = ['merchant', 'merchant_reserved'];
 
 /** Rows of `balance_delta` for `insertDeltas`: one per account that changes. */
@@ -75,7 +75,7 @@ export const deltaRows = (
     ];
   });
 
-/** SQL: inserts the JSON array in `parameter` when `condition` (a query) has a row. */
+/** SQL: inserts the JSON array in `parameter` when `condition` (a query) returns a row. */
 export const insertPostings = (parameter: string, condition: string): string =>
   `insert into posting select row.* from jsonb_populate_recordset(null::posting, ${parameter}::jsonb) as row where exists (${condition})`;
 

@@ -1,6 +1,6 @@
 /**
- * Money whose end is not known yet, by how long that has been so. Unknown is not failed, so that
- * somebody must watch what stays unknown.
+ * Money with an unknown outcome, by its age. Unknown is not failed, so operators must watch what
+ * stays unknown.
  */
 import { Gauge } from 'prom-client';
 import { run, type Runner, type Statement } from '../database/statement.ts';

@@ -1,6 +1,6 @@
 /**
- * What a worker reports of the whole service beside its own work: the books, money that waits, the
- * queues.
+ * A worker's metrics of the whole service in addition to its own work: the books, money that waits,
+ * the queues.
  */
 import { Gauge } from 'prom-client';
 import type { Database } from '../database/orm.ts';

@@ -1,6 +1,6 @@
 /**
- * The operator's policies: who and what is refused, and what currencies are worth. Small tables,
- * which every process keeps in memory.
+ * The operator's policies: blocked callers and values, and currency rates. Small tables, which
+ * every process caches in memory.
  */
 import { defineEntity, p, Type, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../database/instant.ts';

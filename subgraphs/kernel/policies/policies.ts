@@ -40,8 +40,8 @@ export interface Policies {
 }
 
 /**
- * Behind this age the version is asked for beside the work; behind `stale_max_ms` the work waits
- * for it.
+ * Beyond this age the version is read in the background; beyond `stale_max_ms` the work waits for
+ * it.
  */
 const askAgain_ms = 500;
 const stale_max_ms = 1_000;
@@ -138,8 +138,8 @@ class KeptPolicies implements Policies {
   }
 
   /**
-   * Reads the lists, once for all who ask meanwhile; anew when a change was announced since the
-   * reading began. Readings follow one another at a distance.
+   * Reads the lists, once for all concurrent callers; again when a change was announced since the
+   * reading began. There is a minimum interval between readings.
    */
   #read(): Promise<PolicyLists> {
     if (this.#reading && this.#reading.began_ms > this.#changedAt_ms) return this.#reading.lists;

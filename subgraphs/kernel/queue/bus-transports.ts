@@ -1,5 +1,5 @@
 /**
- * What carries the texts of the bus to every process, the sender too: PUBLISH and SUBSCRIBE of
+ * Carries the texts of the bus to every process, including the sender: PUBLISH and SUBSCRIBE of
  * Redis, or NOTIFY and LISTEN of PostgreSQL.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -27,8 +27,8 @@ export interface TransportOptions {
 }
 
 /**
- * A silent connection may be a dead one, and a cluster's client that found its nodes again may have
- * lost its channels: they are subscribed to again and again.
+ * A silent connection may be dead, and a cluster's client that has reconnected to its nodes may
+ * have lost its channels: subscribe to them again at intervals.
  */
 const resubscribe_ms = 5_000;
 
@@ -64,7 +64,7 @@ const answerTimeout_ms = 5_000;
 const reconnect_ms = 500;
 const heartbeat_ms = 15_000;
 const close_max_ms = 1_000;
-/** How long a PostgreSQL that starts at the same time as we do may take. */
+/** Time limit for a PostgreSQL that starts at the same time as we do. */
 const start_max_ms = 30_000;
 const batch_max = 256;
 
@@ -160,9 +160,9 @@ const useConnection = async (
 };
 
 /**
- * Commits with a NOTIFY wait for each other in the whole database, so nothing is ever notified
- * within a transaction of the service: texts that come while a statement is on its way are sent
- * together in the next, and of the same text only one.
+ * Commits with a NOTIFY wait for each other in the whole database, so no transaction of the service
+ * sends one: texts that arrive while a statement is in progress are sent together in the next one,
+ * without duplicates.
  */
 const openSending = (connection: () => pg.Client | null): Transport['send'] => {
   const partsOf = openParts();
@@ -186,7 +186,7 @@ const openSending = (connection: () => pg.Client | null): Transport['send'] => {
         await client.query(notify, [channels, payloads]);
         for (const [, { sent }] of batch) sent.resolve();
       } catch (error) {
-        // Hints grow old: those that wait behind are dropped with these.
+        // Hints grow old: further waiting texts are dropped with these.
         for (const [, { sent }] of [...batch, ...waiting]) sent.reject(error);
         waiting.clear();
       }
@@ -203,8 +203,8 @@ const openSending = (connection: () => pg.Client | null): Transport['send'] => {
 };
 
 /**
- * Cuts texts into payloads of NOTIFY, which are shorter than 8000 bytes. A number makes each
- * another: PostgreSQL sends equal ones of a transaction once.
+ * Cuts texts into payloads of NOTIFY, which are shorter than 8000 bytes. A number makes each one
+ * unique: PostgreSQL sends equal payloads of a transaction only once.
  */
 export const openParts = (): ((text: string) => readonly string[]) => {
   let made = 0;
@@ -217,7 +217,7 @@ export const openParts = (): ((text: string) => readonly string[]) => {
 };
 
 /**
- * Puts the payloads of a connection together again: gives the text with its last payload, and null
+ * Reassembles the payloads of a connection: returns the text with its last payload, and null
  * before. All payloads of a text are sent in one transaction, so they arrive one after another.
  */
 export const openJoin = (): ((payload: string) => string | null) => {

@@ -1,7 +1,7 @@
 /**
  * The bus: best-effort messages between all processes, over Redis when there is one, else over
- * LISTEN/NOTIFY. A message is a hint (docs/architecture.md#invariants). What was sent while a process
- * was not connected is not sent again, and who must not miss anything looks in PostgreSQL.
+ * LISTEN/NOTIFY. A message is a hint (docs/architecture.md#invariants). Messages sent while a
+ * process is disconnected are not repeated; a reader that must not miss anything reads PostgreSQL.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -48,11 +48,11 @@ interface TopicSubscription<Topic extends BusTopic> {
 type TopicSubscriptions = { readonly [Topic in BusTopic]: TopicSubscription<Topic> };
 
 /**
- * Opens the bus: fulfils when this process is subscribed to every topic. Messages of one process
+ * Opens the bus: resolves when this process is subscribed to every topic. Messages of one process
  * arrive in the order of `publish`, each once. This process receives its own at once, even while
- * the bus is away: from its answer on, a change must hold there. `publish` never rejects: while the
- * bus is away its messages are dropped, and the log says once that it is lost and once that it is
- * back. Rejects when the other side does not answer for 30 seconds.
+ * the bus is away: when the call returns, a change must hold here. `publish` never rejects: while
+ * the bus is away its messages are dropped; the log reports once that it is lost and once that it
+ * is back. Rejects when the other side does not answer for 30 seconds.
  */
 export const openBus = async ({
   redisUrl,
@@ -80,7 +80,7 @@ export const openBus = async ({
       const { listeners, deliver } = subscriptions[topic];
       const isInOrder = topic === inOrder;
       if (!isInOrder) deliver(message);
-      // Only the relay listens to this: when it is here, nobody else does.
+      // Only the relay listens to this: if it runs here, no other process listens.
       if (topic === 'outbox' && listeners.size > 0) return;
       const text = `${isInOrder ? '' : sender} ${JSON.stringify(message)}`;
       await transport.send(channelOf(topic), text).then(outage.ended, outage.began);
@@ -97,8 +97,8 @@ export const openBus = async ({
 };
 
 /**
- * Every process receives this topic in the same order, its own messages among the others: of two
- * streams all must know which is newer.
+ * Every process receives this topic in the same order, including its own messages: all must know
+ * which of two streams is newer.
  */
 const inOrder: BusTopic = 'streams';
 
@@ -125,8 +125,8 @@ const channelPrefix = 'payments_bus_';
 const channelOf = (topic: string): string => `${channelPrefix}${topic}`;
 
 /**
- * A message that cannot be read is delivered to no listener. A listener that throws, at once or
- * later, hinders neither the others nor the bus.
+ * Unreadable messages are not delivered. A listener that throws, at once or later, does not affect
+ * the other listeners or the bus.
  */
 const openTopicSubscription = <Topic extends BusTopic>(
   topic: Topic,
@@ -151,8 +151,8 @@ const openTopicSubscription = <Topic extends BusTopic>(
   return { listeners, deliver, receive };
 };
 
-// Messages as text. What comes in is checked: another process may run another version, or may not
-// be ours at all.
+// Messages as text. Incoming messages are checked: another process may run another version, or may
+// not be ours at all.
 
 const text = pipe(string(), nonEmpty());
 const number = pipe(string(), digits());

@@ -7,8 +7,8 @@ import { errorCode } from '../service/error-code.ts';
 
 export interface Outage {
   /**
-   * A call failed because the other side is not there. The first one is logged. A conflict is none:
-   * the other side has answered.
+   * A call failed because the other side is unavailable. The first failure is logged. A conflict
+   * does not count: the other side has answered.
    */
   readonly began: (error: unknown) => void;
   /**
@@ -16,14 +16,17 @@ export interface Outage {
    * that is logged.
    */
   readonly ended: () => void;
-  /** We are closing: what fails from now on is no news. */
+  /** We are closing: further failures are expected. */
   readonly silence: () => void;
 }
 
-/** A server that goes down still answers some while it refuses others. */
+/** A server that goes down still answers some calls while it refuses others. */
 const settle_ms = 1_000;
 
-/** PostgreSQL answered that others stood in the way (class 40, with deadlocks): it is there. */
+/**
+ * PostgreSQL reported a conflict with other transactions (class 40, with deadlocks): it is
+ * available.
+ */
 const isConflict = (error: unknown): boolean =>
   error instanceof Error && (errorCode(error).startsWith('40') || isConflict(error.cause));
 

@@ -1,6 +1,6 @@
 /**
- * The pace of a loop that works in batches. Who comes alone goes at once; where one follows
- * another, they wait a little, so that many share a batch.
+ * The pace of a loop that works in batches. A single call runs at once; calls in quick succession
+ * wait a little, so that many share a batch.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const turns_max = 3;
 
 /**
- * Opens a pace of one turn in `rest_ms` milliseconds, of which up to three that were not taken
- * follow each other at once. What it gives resolves at the next turn.
+ * Opens a pace of one turn in `rest_ms` milliseconds; up to three unused turns may follow each
+ * other at once. The returned function resolves at the next turn.
  */
 export const openPace = (rest_ms: number): (() => Promise<void>) => {
   /** The end of the rests of all turns until now. */

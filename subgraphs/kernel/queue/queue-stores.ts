@@ -98,7 +98,7 @@ export const openRedisStore = async (url: string, outage: Outage): Promise<Queue
       const connection = extra?.withBlockingConnection ? connectWorkers() : adding;
       return createRedisBackend(name, Object.assign({}, options, { connection, prefix }), extra);
     },
-    // In a cluster it is the node with the queues that must answer.
+    // In a cluster the node with the queues must answer.
     ask: async () => void (await adding.exists(`${prefix}:ask`)),
     close,
   };

@@ -29,24 +29,24 @@ export type JobPayload = Readonly<Record<string, string>>;
 
 export interface Queues {
   /**
-   * Adds one job. Every call adds one, whatever is already there. When the store is away the wake is
-   * dropped and logged: a sweep finds the row. Throws for an unknown job.
+   * Adds one job. Every call adds one, whether or not others wait. When the store is away the
+   * wake-up is dropped and logged: a sweep finds the row. Throws for an unknown job.
    */
   add(job: string, payload: JobPayload, options?: { readonly delay_ms?: number }): Promise<void>;
   /**
-   * Adds many, so that each job and payload added here waits at most once: where one waits already,
-   * nothing is added, and where one runs, one more run follows when it ends. A sweep may therefore
-   * add what it finds each time, and no wake is missed. Otherwise as `add`.
+   * Adds many, so that each job and payload added here waits at most once: if one already waits,
+   * nothing is added, and if one runs, one more run follows when it ends. A sweep may therefore add
+   * everything it finds each time, and no wake-up is missed. Otherwise as `add`.
    */
   addMany(job: string, payloads: readonly JobPayload[]): Promise<void>;
   /**
-   * Works the queues of these jobs in this process, and keeps their schedules. The list must hold
-   * all jobs of each queue in it. Called once.
+   * Works the queues of these jobs in this process and maintains their schedules. The list must
+   * hold all jobs of each queue in it. Call it once.
    */
   work(jobs: readonly Job[]): Promise<void>;
   /**
-   * Jobs that wait for a free worker, by queue; delayed and running ones are not counted. Rejects
-   * when the store is away.
+   * Jobs that wait for a free worker, by queue; delayed and running ones do not count. Rejects when
+   * the store is away.
    */
   depths(): Promise<Record<QueueName, number>>;
   /** Whether the store answers within two seconds. */
@@ -63,11 +63,11 @@ export interface QueuesOptions {
   readonly redisUrl: string | null;
   readonly databaseUrl: string;
   readonly log: Logger;
-  /** The jobs that may be added; a job's queue is found by its name. */
+  /** The jobs that may be added; a job's name determines its queue. */
   readonly jobs: readonly Pick<Job, 'name' | 'queue'>[];
   /** Jobs at the same time in this process. */
   readonly concurrency?: Partial<Record<QueueName, number>>;
-  /** How long a killed process keeps its jobs before another takes them. */
+  /** How long a killed process holds its jobs before another process takes them. */
   readonly lock_ms?: number;
   /** How long `close` waits for running jobs. */
   readonly drain_ms?: number;
@@ -87,9 +87,9 @@ const close_max_ms = 1_000;
 const retryWhenLost_ms = 1_000;
 /** PostgreSQL takes a lock for each job of a batch. */
 const batch_max = 200;
-/** Nobody reads BullMQ's own event log. */
+/** BullMQ's own event log is not read. */
 const eventsKept = 100;
-/** How many times a job may lose its process before it is suspected of killing them. */
+/** How many times a job may lose its process before it is suspected of killing processes. */
 const stalls_max = 5;
 /**
  * A store that lost its data also lost its schedules, and the sweeps that repair everything else
@@ -98,9 +98,9 @@ const stalls_max = 5;
 const renewSchedules_ms = 5_000;
 
 /**
- * Finished jobs are removed at once: nobody looks at them, and a count of kept ones costs
- * PostgreSQL a scan each time. After a throw: 1 s, doubled each time and scattered, up to a minute;
- * then the job is given up.
+ * Finished jobs are removed at once: they have no reader, and counting them costs PostgreSQL a scan
+ * each time. After a throw: 1 s, doubled each time with jitter, up to a minute; then the job is
+ * given up.
  */
 const jobOptions: DefaultJobOptions = {
   attempts: 8,
@@ -122,8 +122,8 @@ export const migrateQueues = async (
 };
 
 /**
- * Opens the queues. Rejects when their store does not answer, or has not been migrated; a Redis
- * that starts at the same time is waited for. Nothing is worked before `work`.
+ * Opens the queues. Rejects when their store does not answer, or has not been migrated; it waits
+ * for a Redis that starts at the same time. No job runs before `work`.
  */
 export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
   const { log, redisUrl, databaseUrl, drain_ms = drainDefault_ms } = options;
@@ -205,7 +205,7 @@ const openAdding = (
   };
   const wake = (adding: Promise<unknown>): Promise<void> => adding.then(outage.ended, outage.began);
   return {
-    // The trace goes beside the payload, and the job's run is in it.
+    // The trace travels with the payload, and the job's run belongs to it.
     add: (job, payload, { delay_ms = 0 } = {}) =>
       spanned({ kind: 'producer', name: `add ${job}` }, async (span) => {
         const traced = span ? { telemetry: { metadata: span.traceparent } } : {};
@@ -230,7 +230,7 @@ const idOf = (job: string, payload: JobPayload): string => {
   return `${job}-${createHash('sha256').update(sorted).digest('base64url')}`;
 };
 
-/** BullMQ's worker, but one whose store refuses asks again after a pause, not at once. */
+/** BullMQ's worker, but when its store refuses it retries after a pause, not at once. */
 class PausingWorker extends Worker<JobPayload, void, string, IQueueBackend> {
   protected override async moveToActive(
     token: string,
@@ -278,16 +278,14 @@ const startWorker = async (
   return worker;
 };
 
-/**
- * BullMQ's own refusals carry a negative number as code: a lock that ran out, a job that is gone.
- */
+/** BullMQ's own refusals have a negative number as code: a lock expired, or a job is gone. */
 const isAboutOneJob = (error: Error): boolean =>
   ('code' in error && typeof error.code === 'number') ||
   error.message.startsWith('could not renew lock');
 
 /**
- * Takes no more jobs and waits for those that run; false when `deadline` came first. The locks of
- * what still runs then run out, and others take it.
+ * Takes no more jobs and waits for the running ones; false when `deadline` came first. The locks of
+ * the remaining jobs then expire, and other processes take them.
  */
 const drain = async (
   worker: Worker<JobPayload, void, string, IQueueBackend>,
@@ -307,7 +305,7 @@ const runnerOf = (
   return async ({ name, data, opts, repeatJobKey }) => {
     const job = byName.get(name);
     if (!job) {
-      // A newer version may have added it and may work it; this process does not know how.
+      // A newer version may have added it and can work it; this process cannot.
       log.warn({ job: name }, 'a job that this process does not know');
       return { outcome: 'threw' };
     }
@@ -322,7 +320,7 @@ const runnerOf = (
   };
 };
 
-/** Error texts stay in our log: what is thrown at BullMQ is stored beside the job. */
+/** Error texts stay in our log: BullMQ stores the errors that it receives with the job. */
 const settle = async (
   result: RunOutcome,
   queued: QueuedJob<JobPayload, void>,
@@ -342,7 +340,7 @@ const settle = async (
 };
 
 interface Schedules {
-  /** Starts every schedule that is not there, or has stopped. Never rejects. */
+  /** Starts every schedule that is missing or has stopped. Never rejects. */
   renew(): Promise<void>;
   close(): void;
 }
@@ -367,7 +365,7 @@ const keepSchedules = (queues: StoredQueues, jobs: readonly Job[], outage: Outag
   const renew = async (): Promise<void> => {
     for (const { name, queue, every_ms } of jobs) {
       if (every_ms === undefined || (await isRunning(queues[queue], name, every_ms))) continue;
-      // The next turn comes anyway: a run that threw is not tried again before it.
+      // The next turn comes anyway: a run that threw is not retried before it.
       const template = { name, opts: { attempts: 1 } };
       await queues[queue].upsertJobScheduler(name, { every: every_ms }, template);
     }

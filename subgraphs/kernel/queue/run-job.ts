@@ -1,7 +1,7 @@
 /**
  * A job answers done, retry in, or give up. Payloads are ids, never amounts, never secrets.
- * docs/architecture.md#invariants: a job only wakes; PostgreSQL has the rows and sweeps find what
- * was lost, so a run that is given up loses nothing.
+ * docs/architecture.md#invariants: a job is only a wake-up; PostgreSQL has the rows and sweeps find
+ * lost ones, so giving up a run loses nothing.
  */
 import { type GenericSchema, type InferOutput, safeParse } from 'valibot';
 import { jobDuration, jobRuns, type Logger } from '../service/tracing/telemetry.ts';
@@ -17,10 +17,10 @@ export type JobOutcome =
 export const done: JobOutcome = { outcome: 'done' };
 /** The job runs again after so many milliseconds. */
 export const retryIn = (in_ms: number): JobOutcome => ({ outcome: 'retry', in_ms });
-/** The job never runs again; `why` goes to the log. */
+/** The job never runs again; `why` is logged. */
 export const giveUp = (why: string): JobOutcome => ({ outcome: 'give_up', why });
 
-/** Queues, by what they isolate: a bank that answers late must not delay the schedules. */
+/** Queues, by what they isolate: a slow bank must not delay the schedules. */
 export const queueNames = ['bank', 'schedules'] as const;
 export type QueueName = (typeof queueNames)[number];
 
@@ -31,21 +31,21 @@ interface AnyJob {
   readonly run: (payload: unknown) => Promise<JobOutcome>;
 }
 
-/** A job that is run when somebody adds it, or on a schedule. */
+/** A job that runs when it is added, or on a schedule. */
 interface PlainJob extends AnyJob {
-  /** Present: it is run on this schedule, with the payload `null`. */
+  /** Present: it runs on this schedule, with the payload `null`. */
   readonly every_ms?: number;
   readonly due?: never;
 }
 
-/** A job whose tables state what is due (`sweeps.ts`): it is run when something is. */
+/** A job whose tables state what is due (`sweeps.ts`): it runs when something is due. */
 export interface Sweep extends AnyJob {
   readonly every_ms?: never;
-  /** SQL, of each kind of its rows: whether something waits that is due by `$1`. */
+  /** SQL, for each kind of its rows: whether a row is due by `$1`. */
   readonly due: readonly string[];
   /**
-   * The same where the tables are spread, when `due` costs too much there to be asked again and
-   * again: it may be true although nothing is due.
+   * The same for spread tables, when repeating `due` there costs too much: it may be true although
+   * nothing is due.
    */
   readonly dueWhereSpread?: string;
 }
@@ -59,8 +59,8 @@ interface JobWithPayload<Schema extends GenericSchema> extends Pick<AnyJob, 'nam
 }
 
 /**
- * A job that reads its payload by a schema. A payload that does not fit is given up: it would not
- * fit the next time either.
+ * A job that reads its payload by a schema. An invalid payload is given up: it would be invalid the
+ * next time, too.
  */
 export const jobWithPayload = <Schema extends GenericSchema>({
   payload: schema,
@@ -76,8 +76,8 @@ export const jobWithPayload = <Schema extends GenericSchema>({
 });
 
 /**
- * What the queue makes of a run: the job's own answer, or that it had none. A run that threw is run
- * again with a growing delay, a bounded number of times.
+ * The queue's view of a run: the job's own answer, or none. A run that threw is retried with a
+ * growing delay, a bounded number of times.
  */
 export type RunOutcome = JobOutcome | { readonly outcome: 'threw' };
 

@@ -1,7 +1,7 @@
 /**
- * Sweeps: jobs whose tables state what is due. A schedule for each would keep the store busy in a
- * service that has nothing to do, so they share one: its turn asks in one statement which of them
- * have work, and runs those.
+ * Sweeps: jobs whose tables state what is due. A schedule for each would keep the store busy in an
+ * idle service, so they share one: each turn finds the sweeps that have work in one statement and
+ * runs those.
  */
 import type pg from 'pg';
 import { isSpread } from '../database/spread.ts';
@@ -20,12 +20,14 @@ export interface SweepParts {
 
 /** What is due is found within a second. */
 const look_ms = 1_000;
-/** Where the tables are spread a look asks every shard: each turn has a third of the looks. */
+/**
+ * Where the tables are spread a check queries every shard: each turn makes a third of the checks.
+ */
 const turns_max = 3;
 
 const isSweep = (job: Job): job is Sweep => job.due !== undefined;
 
-/** A statement that gives the names of those of some sweeps that have work. */
+/** A statement that returns the names of those sweeps that have work. */
 interface Look {
   readonly names: readonly string[];
   readonly statement: Statement;
@@ -50,8 +52,8 @@ const looksFor = (sweeps: readonly Sweep[]): Record<'together' | 'apart', readon
 });
 
 /**
- * The jobs with the sweeps among them on one schedule. A sweep remains a job of its queue, so that
- * other processes may wake it.
+ * The jobs, with all sweeps on one schedule. A sweep remains a job of its queue, so that other
+ * processes may wake it.
  */
 export const gatherSweeps = (
   { pool, now, log, queues }: SweepParts,
@@ -67,7 +69,7 @@ export const gatherSweeps = (
       return rows.map(({ name }) => name);
     } catch (error) {
       if (isDatabaseLost(error)) throw error;
-      // One whose tables are not as expected must not keep the others from their work.
+      // A sweep with unexpected tables must not stop the others.
       log.error({ err: error, names }, 'it cannot be found which sweeps have work; they run');
       return names;
     }

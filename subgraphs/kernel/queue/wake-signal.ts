@@ -1,6 +1,6 @@
 /**
- * A signal for one loop that waits. A signal while the loop does not wait is kept, and ends the
- * next wait at once.
+ * A signal for one waiting loop. A signal that arrives while the loop does not wait is kept and
+ * ends the next wait at once.
  */
 export class WakeSignal {
   #woken = false;
@@ -17,7 +17,7 @@ export class WakeSignal {
   }
 
   /**
-   * Resolves at the next signal, or after `most_ms` milliseconds when that is given; gives whether
+   * Resolves at the next signal, or after `most_ms` milliseconds when present; returns whether
    * there was a signal.
    */
   async wait(most_ms?: number): Promise<boolean> {

@@ -9,10 +9,7 @@ import {
   withLockTimeout,
 } from '../database/partitions.ts';
 
-/**
- * What must not be dropped although it is old, as queries over a partition: somebody still has to
- * do something with it.
- */
+/** Old data that must not be dropped, as queries over a partition: it is still needed. */
 const stillNeeded: Readonly<Record<PartitionedTable, (partition: string) => readonly string[]>> = {
   event: (partition) => [
     `select 1 from ${partition} where sequence is null`,
@@ -62,8 +59,8 @@ const dropPartition = (
   });
 
 /**
- * Drops the partitions whose last row is older than `cutoff`. One that somebody still needs stays.
- * `dropped` is called for each with about how many rows it had.
+ * Drops the partitions whose last row is older than `cutoff`. A partition that is still needed
+ * stays. `dropped` is called for each with about how many rows it had.
  */
 export const dropPartitions = async (
   pool: pg.Pool,

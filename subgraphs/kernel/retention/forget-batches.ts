@@ -8,7 +8,7 @@ import type { Forgotten } from './forget-rows.ts';
 
 /** Small enough that a batch is over in milliseconds. */
 const batch_max_rows = 1_000;
-/** And so many batches in one run: the next one goes on. */
+/** And so many batches in one run: the next one continues. */
 const batches_max = 200;
 
 const removeRows = (

@@ -1,6 +1,6 @@
 /**
- * Rows that go one by one: what is old in the default partitions, lines of registries, resolved
- * alerts. Always few at a time, oldest first, passing over what somebody is writing, so that nobody
+ * Rows that are deleted one by one: old ones in the default partitions, lines of registries,
+ * resolved alerts. Always few at a time, oldest first, skipping locked rows, so that no session
  * waits.
  */
 import { inRealTime } from '../clock/due.ts';
@@ -48,8 +48,8 @@ interface OldRows {
 }
 
 /**
- * The statements that remove old rows of a table, oldest first, passing over those that somebody
- * holds and those that were set aside.
+ * The statements that remove old rows of a table, oldest first, skipping locked rows and those that
+ * were set aside.
  */
 const forgotten = (
   table: string,
@@ -107,7 +107,7 @@ const stray = (table: string, subject: string, fits: string, fitsApart?: string)
   });
 };
 
-/** SQL: an event that the totals have counted, and whoever it is for has consumed. */
+/** SQL: an event that the totals have counted, and that its consumers have consumed. */
 const isPassed = (consumed: string, counted: string): string =>
   `sequence is not null and (follower is null or sequence <= ${consumed})
       and sequence <= ${counted} and ${inRealTime('old')}`;
@@ -143,7 +143,7 @@ export const forgetStrays = {
   page_opening: stray('page_opening', 'old.payment_id::text', 'true'),
 } as const;
 
-/** Alerts that somebody resolved. What is still wrong is found and raised again. */
+/** Resolved alerts. A problem that persists is found and raised again. */
 export const forgetAlerts = forgotten('alert', {
   name: 'alert',
   from: 'alert as old',
@@ -172,7 +172,7 @@ export const forgetParts = forgotten('reconciliation_part', {
   isPlatforms: true,
 });
 
-/** Differences that were resolved; those that nobody resolved stay. */
+/** Resolved differences; unresolved ones stay. */
 export const forgetDifferences = forgotten('reconciliation_difference', {
   name: 'reconciliation_difference',
   from: 'reconciliation_difference as old',
@@ -182,8 +182,8 @@ export const forgetDifferences = forgotten('reconciliation_difference', {
 });
 
 /**
- * What the simulated bank did, of what has ended: nobody asks about that any more, and a refund is
- * an operation of its own. What saved a card stays, as the card is charged by it.
+ * Ended operations of the simulated bank: they are queried no more, and a refund is a separate
+ * operation. An operation that saved a card stays, because charges of the card use it.
  */
 export const forgetTestOperations = forgotten('simulator_operation', {
   name: 'simulator_operation',

@@ -50,7 +50,7 @@ const agedDays = async (pool: pg.Pool, cutoff: Temporal.Instant) => {
   return rows;
 };
 
-/** Makes the days to come and drops the old ones; gives about how many rows went. */
+/** Makes the coming days and drops the old ones; returns about how many rows were deleted. */
 export const keepRequests = async (pool: pg.Pool, now: Temporal.Instant): Promise<number> => {
   for (let ahead = 0; ahead <= daysAhead; ahead += 1)
     await makeDay(pool, dayOf(now).add({ days: ahead }));

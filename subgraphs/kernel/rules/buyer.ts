@@ -1,6 +1,6 @@
 /**
- * How a buyer pays: the methods of the hosted page, what the bank may ask for, and in test mode
- * what was planned.
+ * How a buyer pays: the methods of the hosted page, the actions that a bank may require, and in
+ * test mode the planned outcome.
  */
 import { defaultCurrency } from './money.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Card numbers and what stands beside them. Nothing here repeats what was typed: a message may be
- * logged, a card may not.
+ * Card numbers and their related fields. Nothing here repeats the input: a message may be logged, a
+ * card may not.
  */
 
 const zero = '0'.charCodeAt(0);

@@ -85,9 +85,9 @@ export const refundFailed = (refund: { amount: MinorUnits }): readonly Posting[]
 ];
 
 /**
- * The bank refused to give back what came too late. It is not the merchant's, who may have sold the
- * goods to somebody else: it leaves what the merchant owns and stands in suspense until an operator
- * has found whose it is.
+ * The bank refused to return a late payment. The money is not the merchant's, who may have sold the
+ * goods to another buyer: it leaves the merchant's balance and stays in suspense until an operator
+ * has found its owner.
  */
 export const lateRefundFailed = (refund: { amount: MinorUnits }): readonly Posting[] => [
   { type: 'adjustment', from: 'merchant_reserved', to: 'suspense', amount: refund.amount },

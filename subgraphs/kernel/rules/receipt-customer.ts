@@ -35,7 +35,7 @@ export const shownCustomer = (customer: ReceiptCustomer): ReceiptCustomer => ({
 /** A customer whose data were erased. */
 export const nobody: ReceiptCustomer = { email: null, phone: null, fullName: null, inn: null };
 
-/** Terms as everybody sees them. */
+/** Terms as all readers see them. */
 export interface ShownTerms {
   /** Null once its data were erased. */
   readonly customer: ReceiptCustomer | null;

@@ -144,7 +144,7 @@ export interface ReceiptItem {
   readonly markCode: string | null;
 }
 
-/** Who gets the receipt: an e-mail address or a phone at least. Personal data. */
+/** The receiver of the receipt: an e-mail address or a phone at least. Personal data. */
 export interface ReceiptCustomer {
   readonly email: string | null;
   /** +7 and 10 digits. */

@@ -1,4 +1,4 @@
-/** Notifications of acquirers: the routes that their folders bring and the REST facade serves. */
+/** Notifications of acquirers: their folders define the routes and the REST facade serves them. */
 
 /** A request to the address of an acquirer's notifications. */
 export interface Notification {
@@ -37,8 +37,9 @@ export interface NotifiedReceipt {
 }
 
 /**
- * Where an acquirer notifies us. Nothing that a notification describes is believed: the acquirer is
- * asked about the operation that it names. A receipt is believed where the notification is signed.
+ * Where an acquirer notifies us. The content of a notification is not trusted: we query the
+ * acquirer about the operation that it names. A receipt is trusted where the notification is
+ * signed.
  */
 export interface NotificationRoute {
   /** The acquirer's connector. */
@@ -49,8 +50,10 @@ export interface NotificationRoute {
   verify(notification: Notification): boolean;
   /** The operation that a verified notification is about; null when it names none of ours. */
   read(notification: Notification): NotifiedOperation | null;
-  /** The receipt whose end a verified notification states; null in any other. Absent: in none. */
+  /**
+   * The receipt that a verified notification reports as final; null in any other. Absent: in none.
+   */
   readReceipt?(notification: Notification): NotifiedReceipt | null;
-  /** The text by which the acquirer knows that its notification arrived; null: status 200 alone. */
+  /** The response text that acknowledges the notification; null: status 200 alone. */
   readonly acknowledgement: string | null;
 }

@@ -7,8 +7,8 @@ import type { StreamedEvent } from '../rules/event.ts';
 import type { Mode } from '../rules/mode.ts';
 
 /**
- * A stretch of the stream: all its events behind the number `behind`, up to and with the number
- * `last`. Who stands before `behind` has missed something. Not every number is an event of the
+ * A stretch of the stream: all its events after the number `behind`, up to and including the number
+ * `last`. A reader before `behind` has missed something. Not every number is an event of the
  * stream.
  */
 export interface StreamStretch {
@@ -31,7 +31,7 @@ export interface PublishedAlert {
   readonly raisedAt: string;
 }
 
-/** Lists that people watch and of which no event of the stream says that they have changed. */
+/** Lists that people watch and whose changes no event of the stream reports. */
 export const changedLists = [
   'alerts',
   'audit_log',
@@ -45,12 +45,12 @@ export type ChangedList = (typeof changedLists)[number];
 /** That a list of a merchant has changed. */
 export interface ListChange {
   readonly list: ChangedList;
-  /** Null: it is the platform's, or that of merchants who are not named. */
+  /** Null: it belongs to the platform, or to unnamed merchants. */
   readonly merchantId: string | null;
 }
 
 /**
- * What webhooks share a bound by, and do not wait for others: an endpoint, or the origin of the
+ * Webhooks that share a limit and do not wait for others: an endpoint, or the origin of the
  * addresses of a merchant's payments.
  */
 export interface WebhookLane {
@@ -58,33 +58,32 @@ export interface WebhookLane {
   readonly lane: string;
 }
 
-/** What goes over the bus: topic to message. Messages are hints; PostgreSQL holds the facts. */
+/** The bus's topics and messages. Messages are hints; PostgreSQL holds the facts. */
 export interface BusMessages {
   /**
-   * Events that have just been given their sequence numbers, in order; now and then without any, to
-   * give the position of the stream.
+   * Newly numbered events, in order; now and then without any, to give the position of the stream.
    */
   events: StreamStretch;
   /**
-   * The outbox has something: the relay need not wait for its next poll. A message that is
-   * published in the relay's own process goes no further.
+   * The outbox has events: the relay need not wait for its next poll. A message published in the
+   * relay's own process stays there.
    */
   outbox: null;
   /** Lanes of webhooks in which something may be due. */
   webhooks: readonly WebhookLane[];
-  /** A key, its shop or its merchant changed: forget what was cached of them. */
+  /** A key, its shop or its merchant changed: drop them from caches. */
   keys: { readonly merchantId: string };
-  /** The operator's policies changed: read them anew before they are used. */
+  /** The operator's policies changed: read them again before the next use. */
   policies: null;
   /** A test clock was made or removed. */
   clocks: null;
-  /** A key has opened an event stream: its older ones end, in whatever process they are. */
+  /** A key has opened an event stream: its older ones end, in every process. */
   streams: { readonly keyId: string; readonly streamId: string };
-  /** A session of the console has ended: forget it, and end its sockets. */
+  /** A session of the console has ended: drop it, and end its sockets. */
   sessions: { readonly sessionId: string };
   /** Alerts that have just been raised. For operators alone. */
   alerts: readonly PublishedAlert[];
-  /** Lists that have just changed, each of a merchant once. For people alone. */
+  /** Lists that have just changed, each merchant's once. For people alone. */
   lists: readonly ListChange[];
 }
 export type BusTopic = keyof BusMessages;

@@ -18,11 +18,11 @@ export interface RedisManners extends Pick<
   readonly retryStrategy: (attempts: number) => number;
 }
 
-/** How long a node may take to answer which node has which keys. */
+/** How long a node may take to report which node has which keys. */
 const slots_ms = 2_000;
 /**
- * How often a command is tried while the node of its keys is looked for, or is away: then with
- * pauses of 100 ms.
+ * How often a command is retried while the node of its keys is unknown or away: then with pauses of
+ * 100 ms.
  */
 const tries = { waiting: 16, failingFast: 5 } as const;
 const hangUp_ms = 200;
@@ -33,7 +33,7 @@ const waitingAnswer_ms = 15_000;
 const reconnect_min_ms = 100;
 const reconnect_max_ms = 2_000;
 const keepAlive_ms = 10_000;
-/** How long a Redis that starts at the same time as we do may take. */
+/** Time limit for a Redis that starts at the same time as we do. */
 const start_max_ms = 30_000;
 
 /** For a connection whose commands wait until Redis is back. */
@@ -55,10 +55,10 @@ export const failFast = {
   socketTimeout: failFastAnswer_ms,
 } satisfies RedisManners;
 
-/** How long an end that was ordered may take before it is ordered again. */
+/** How long a requested end may take before it is requested again. */
 const end_max_ms = 100;
 
-/** Fulfils when a client is ready, and rejects when it has ended, whichever comes next. */
+/** Resolves when a client is ready, and rejects when it has ended, whichever comes first. */
 const readyOrEnded = (client: Cluster): Promise<void> =>
   new Promise((resolve, reject) => {
     const isReady = (): void => (client.off('end', isEnded), resolve());
@@ -66,18 +66,18 @@ const readyOrEnded = (client: Cluster): Promise<void> =>
     client.once('ready', isReady).once('end', isEnded);
   });
 
-/** What ioredis keeps private. */
+/** Private fields of ioredis. */
 interface ClusterInternals {
   setStatus(status: 'end'): void;
   clearNodesRefreshInterval(): void;
 }
 
 /**
- * Has a cluster's client end when it is to end, and its `connect` settle. When a node is lost
- * meanwhile, ioredis may do neither, ever: a redirection adds a node after the last one was
- * dropped, a reconnection under way undoes the order to end, and a `connect` that finds the cluster
- * down is forgotten for the next one. BullMQ waits for both, and its worker takes no jobs until
- * then. One that ended while it was asking for the slots would go on asking, and look as if it had
+ * Makes a cluster's client end on request, and its `connect` settle. When a node is lost meanwhile,
+ * ioredis may never do either: a redirection adds a node after the last one was dropped, a
+ * reconnection in progress undoes the request to end, and a `connect` that finds the cluster down
+ * is replaced by the next one. BullMQ waits for both, and its worker takes no jobs until then. A
+ * client that ended while it was querying the slots would continue to query and look as if it had
  * not ended; its process would not end.
  */
 const ensureSettled = (client: Cluster): Cluster => {
@@ -130,9 +130,9 @@ const ensureSettled = (client: Cluster): Cluster => {
 };
 
 /**
- * Connects to `REDIS_URL`: one address is a server; several, with commas between them, are nodes of
- * a cluster, of which one must answer at the start. User, password and TLS of the first address
- * count for all nodes. Listen to `error`, or ioredis writes to the console.
+ * Connects to `REDIS_URL`: one address is a server; several, separated by commas, are nodes of a
+ * cluster, and one of them must answer at the start. User, password and TLS of the first address
+ * apply to all nodes. Listen to `error`, or ioredis writes to the console.
  */
 export const connectRedis = (url: string, manners: RedisManners): RedisClient => {
   const nodes = url.split(',').map((address) => new URL(address));

@@ -16,13 +16,13 @@ const lostSockets: ReadonlySet<string> = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
-/** The words of the package `pg`, which has no codes for them. */
+/** Messages of the package `pg`, which has no codes for them. */
 const lostWords =
   /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Query read timeout)/;
 
 /**
- * True for whatever a lost, refused or ending connection is reported as. What was sent on it may
- * have taken effect.
+ * True for every error that reports a lost, refused or ending connection. The statement may have
+ * taken effect.
  */
 export const isDatabaseLost = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;

@@ -1,6 +1,6 @@
 /**
- * Entities across subgraphs: what `_entities` asks for is checked against the caller's tenant and
- * loaded in one call per type, so that a list of references costs one SQL statement.
+ * Entities across subgraphs: the references in `_entities` are checked against the caller's tenant
+ * and loaded in one call per type, so that a list of references costs one SQL statement.
  */
 import {
   GraphQLError,
@@ -38,8 +38,8 @@ export type EntityLoader = (
 export type EntityLoaders = Readonly<Record<string, EntityLoader>>;
 
 /**
- * Whether the caller may read what belongs to the merchant: services and the operator's own people
- * may read all.
+ * Whether the caller may read the merchant's data: services and the operator's own people may read
+ * all.
  */
 export const mayReadMerchant = (principal: Principal, merchantId: string): boolean => {
   switch (principal.kind) {
@@ -50,7 +50,8 @@ export const mayReadMerchant = (principal: Principal, merchantId: string): boole
       return principal.merchantId === null || principal.merchantId === merchantId;
     case 'service':
       return true;
-    // Its root fields are few; and whoever has its key can speak for an operator of all merchants.
+    // Its root fields are few; and the holder of its key can speak for an operator of all
+    // merchants.
     case 'edge':
       return true;
   }
@@ -83,8 +84,8 @@ export const mayReadOfShop = (principal: Principal, row: OfShop): boolean =>
   mayReadOfMode(principal, row) && (principal.kind !== 'key' || principal.shopId === row.shopId);
 
 /**
- * A loader that gives a caller its own alone: another's row looks like one that is not there. The
- * reference has been checked for the merchant; what else a row is of stands in the row.
+ * A loader that returns only the caller's own rows: another's row looks like a missing one. The
+ * reference has been checked for the merchant; the row states its other owners.
  */
 export const ownOnly =
   <Row extends object>(
@@ -100,8 +101,7 @@ export const ownOnly =
   };
 
 /**
- * Types of the SDL that other subgraphs may ask for by key. Throws on a key that says nothing of
- * the merchant.
+ * Types of the SDL that other subgraphs may reference by key. Throws on a key without the merchant.
  */
 export const resolvableEntities = (sdl: DocumentNode): readonly string[] => {
   const definitions = sdl.definitions.filter(
@@ -131,8 +131,8 @@ const hasResolvableKey = (type: ObjectTypeDefinitionNode): boolean =>
 type Loaded = object | Error | null;
 
 /**
- * Gives the schema its `_entities` resolver. Throws when loaders and resolvable types do not match
- * one to one.
+ * Adds the `_entities` resolver to the schema. Throws when loaders and resolvable types do not
+ * match one to one.
  */
 export const resolveEntities = (
   schema: GraphQLSchema,
@@ -174,7 +174,7 @@ const sharedLoaders = (loaders: EntityLoaders): EntityLoaders =>
     }),
   );
 
-/** Loads all or rejects: an object that could not be loaded is an error in its own place above. */
+/** Loads all or rejects: an object that failed to load is an error in its own place above. */
 const loadManyOf = (
   loader: { load(reference: EntityReference): Promise<object | null> },
   references: readonly EntityReference[],

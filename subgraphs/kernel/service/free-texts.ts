@@ -1,15 +1,15 @@
 /**
- * Free texts in the graph. Whoever wrote one gets it back as it was sent: a key its own merchant's,
- * a buyer what the shop wrote to them. To people at a console, operators and cabinet users, a card
- * number in it is shown by its last 4 digits. The message of a refusal is masked for everybody.
+ * Free texts in the graph. An author gets the text back as sent: a key its own merchant's, a buyer
+ * the shop's text to them. For people at a console, operators and cabinet users, a card number in
+ * it is shown by its last 4 digits. The message of a refusal is masked for everyone.
  */
 import { defaultFieldResolver, isObjectType, type GraphQLSchema } from 'graphql';
 import { maskedDeeply } from '../rules/card-in-text.ts';
 import type { SubgraphContext } from './graph/subgraph.ts';
 
 /**
- * Why an erasure of personal data leaves a text: it is about something else, is kept nowhere, or
- * goes another way.
+ * Why an erasure of personal data skips a text: it is about something else, is not stored, or is
+ * erased by other means.
  */
 const stays = {
   merchant: 'stays: what the merchant calls itself, its shops, goods and addresses',
@@ -107,7 +107,7 @@ export const erasedTexts: ReadonlyMap<string, readonly string[]> = Object.values
     return tables.set(table, [...(tables.get(table) ?? []), column]);
   }, new Map<string, readonly string[]>());
 
-/** Masked for everybody. */
+/** Masked for everyone. */
 const refusals: ReadonlySet<string> = new Set(['Refused', 'FieldMistake']);
 
 const masking = new WeakSet<object>();

@@ -1,20 +1,20 @@
 /**
- * The lane of what callers compose themselves: documents, live reads and lists. Each statement of
- * theirs waits here for its turn, so that nobody slows down anybody else: one at a time for each
- * caller, one for two cores of PostgreSQL for all of them. What they compute goes on in slices, one
- * for each turn of the event loop. The caller who has used least goes first. Creates, changes,
- * reads by id, webhooks, schedules and notifications of banks never wait.
+ * The lane of requests that callers compose themselves: documents, live reads and lists. Each of
+ * their statements waits here for its turn, so that no caller slows down the others: one at a time
+ * for each caller, one for two cores of PostgreSQL for all of them. Their computation continues in
+ * slices, one for each turn of the event loop. The caller with the least use goes first. Creates,
+ * changes, reads by id, webhooks, schedules and notifications of banks never wait.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { availableParallelism } from 'node:os';
 import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
-/** How long a call waits at most, all in all, while none of its statements runs. */
+/** The maximum total time that a call waits while none of its statements runs. */
 const wait_max_ms = 10_000;
 /** Half of what a caller has used is forgotten after so long. */
 const forgotten_ms = 10_000;
-/** Callers whose use is known; of more, those not seen for the longest begin anew. */
+/** Callers whose use is known; beyond that, the least recently seen start again. */
 const callers_max = 10_000;
 /** PostgreSQL is taken to have as many cores as this machine. */
 const statementsAtOnce = Math.max(1, Math.floor(availableParallelism() / 2));
@@ -24,21 +24,21 @@ interface Work {
   readonly caller: string;
   waited_ms: number;
   isRunning: boolean;
-  /** Refuse the statements that wait. */
+  /** Refuse the waiting statements. */
   readonly waiting: Set<() => void>;
-  /** Ends the count of the time that it waits; null: it does not wait. */
+  /** Ends the count of its waiting time; null: it does not wait. */
   stopClock: (() => void) | null;
 }
 
 const works = new AsyncLocalStorage<Work | undefined>();
 
-/** Runs `work`, whose statements wait for their turns from now on, as one call of the caller. */
+/** Runs `work` as one call of the caller; its statements wait for their turns. */
 export const inLane = <Result>(caller: string, work: () => Result): Result =>
   works.run({ caller, waited_ms: 0, isRunning: false, waiting: new Set(), stopClock: null }, work);
 
 /**
- * Runs `work` outside of the lane: a change, or what all callers share, which must not wait for the
- * turn of the one who happens to need it first.
+ * Runs `work` outside of the lane: a change, or work that all callers share and that must not wait
+ * for the turn of the first caller to need it.
  */
 export const outsideOfLane = <Result>(work: () => Result): Result => works.run(undefined, work);
 
@@ -82,7 +82,7 @@ class Queue {
     return this.#waiting.size === 0;
   }
 
-  /** Takes out the first call of the caller who has used least, but for those that are `busy`. */
+  /** Takes out the first call of the caller with the least use, except those in `busy`. */
   take(busy?: ReadonlySet<string>): { readonly caller: string; readonly go: () => void } | null {
     const callers = [...this.#waiting.keys()].filter((caller) => !busy?.has(caller));
     const [first, ...others] = callers;
@@ -100,7 +100,7 @@ class Queue {
 const statements = new Queue();
 const running = new Set<string>();
 
-/** Gives out the turns that are free. */
+/** Assigns the free turns. */
 const giveTurns = (): void => {
   while (running.size < statementsAtOnce) {
     const next = statements.take(running);
@@ -110,7 +110,7 @@ const giveTurns = (): void => {
   }
 };
 
-/** Counts the time of a call that waits now; beyond the most it is refused. */
+/** Counts the time of a call that waits now; beyond the maximum it is refused. */
 const startClock = (work: Work): void => {
   if (work.waiting.size === 0 || work.isRunning || work.stopClock) return;
   const began_ms = performance.now();
@@ -149,7 +149,7 @@ const takeTurn = async (work: Work): Promise<void> => {
 const slices = new Queue();
 let isSlicing = false;
 
-/** Has one call go on in each turn of the event loop, and counts what it takes, until none waits. */
+/** Lets one call continue in each turn of the event loop, and counts its time, until none waits. */
 const giveSlices = (): void => {
   let caller: string | undefined;
   let began_ms = 0;
@@ -159,7 +159,7 @@ const giveSlices = (): void => {
     began_ms = performance.now();
     next?.go();
   });
-  // Of two immediates of one turn the second runs when the call waits for something again.
+  // Of two immediates in one turn the second runs when the call waits for something again.
   setImmediate(() => {
     if (caller !== undefined) use(caller, performance.now() - began_ms);
     isSlicing = !slices.isEmpty;
@@ -167,7 +167,7 @@ const giveSlices = (): void => {
   });
 };
 
-/** In the lane: goes on when the event loop has served everybody else. */
+/** In the lane: continues when the event loop has served all others. */
 export const nextSlice = async (): Promise<void> => {
   const caller = works.getStore()?.caller;
   if (caller === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * Makes a value when it is first asked for, and keeps it: what a process may never need costs its
- * start no time and its rest no memory. A promise that was rejected is made anew.
+ * Makes a value on first use and keeps it: a value that a process may never need costs no start
+ * time and no memory. A rejected promise is made anew.
  */
 export const lazily = <Value>(make: () => Value): (() => Value) => {
   let kept: { readonly value: Value } | null = null;

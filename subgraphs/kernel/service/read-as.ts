@@ -1,14 +1,14 @@
 /** Reads by a schema what another process sent. */
 import { custom, getDotPath, safeParse, type GenericSchema } from 'valibot';
 
-/** An object, whatever its fields are. */
+/** An object, whatever its fields. */
 export const fields = custom<Readonly<Record<string, unknown>>>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 );
 
 /**
- * What `sender` sent, as its schema has it. Throws an error that names what was expected and where;
- * what came instead may be private, and is not repeated.
+ * The message of `sender`, parsed by its schema. Throws an error that names what was expected and
+ * where; the actual value may be private, and is not repeated.
  */
 export const readAs = <Output>(
   schema: GenericSchema<unknown, Output>,

@@ -1,6 +1,6 @@
 /**
- * Which addresses a webhook may be given, at an endpoint or with a payment, and which addresses may
- * be connected to. Https only for live; never loopback, private, link-local, multicast or metadata
+ * Which addresses a webhook may have, at an endpoint or with a payment, and which addresses we may
+ * connect to. Https only for live; never loopback, private, link-local, multicast or metadata
  * addresses. The development switch allows http, and loopback.
  */
 import { isIP } from 'node:net';
@@ -21,21 +21,18 @@ export interface TargetSwitch {
 }
 
 /**
- * The only IPv6 block from which public unicast addresses are given out; outside it also lie forms
- * that carry an IPv4 address, such as `::7f00:1`.
+ * The only IPv6 block with public unicast addresses; forms that carry an IPv4 address, such as
+ * `::7f00:1`, lie outside it, too.
  */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/**
- * Public by its block, and yet the cloud's own inside of a machine that runs there: Azure's wire
- * server.
- */
+/** Public by its block, but internal on a machine in that cloud: Azure's wire server. */
 const cloudOwn = new Set(['168.63.129.16']);
 
 /**
- * Whether an address, in any notation that a socket or a resolver gives, is a public unicast one.
- * Everything else is refused, known or not: private, carrier-grade NAT, link-local with its
- * metadata services, multicast, reserved, and the IPv6 forms that carry an IPv4 address.
+ * Whether an address, in any notation of a socket or a resolver, is a public unicast one. All
+ * others are refused, known or not: private, carrier-grade NAT, link-local with its metadata
+ * services, multicast, reserved, and the IPv6 forms that carry an IPv4 address.
  */
 export const isPublicAddress = (text: string): boolean => {
   if (!ipaddr.isValid(text)) return false;
@@ -71,11 +68,11 @@ const mayName = (host: string, { privateTargets }: TargetRules): boolean =>
     ? isLoopbackName(host) || !isPrivateName(host)
     : !isPrivateName(host) && !isSingleLabel(host);
 
-/** Whether a host, as a name or as an address, may be reached as far as it is seen from itself. */
+/** Whether a host name or address may be reached, judged by its text alone. */
 const mayHost = (host: string, rules: TargetRules): boolean =>
   isIP(host) === 0 ? mayName(host, rules) : mayReachWith(rules)(host);
 
-/** Two slashes and a host behind them: more or fewer of them are read as a URL, too. */
+/** Two slashes and a host after them: the URL parser accepts more or fewer of them, too. */
 const absoluteForm = /^https?:\/\/[^/\\]/i;
 const noAbsoluteUrl = 'must be an absolute URL such as https://shop.example/hook';
 
@@ -93,9 +90,9 @@ const formMistake = (url: string, isHttpAllowed: boolean): string | null => {
 };
 
 /**
- * Checks an address of an endpoint, or of a live payment. Gives what is wrong with it, in words
- * that follow the field's name, or null. Names are not resolved here: what they lead to is checked
- * on every connection.
+ * Checks an address of an endpoint, or of a live payment. Returns the mistake as a text that
+ * follows the field's name, or null. Names are not resolved here: every connection checks its
+ * address.
  */
 export const checkWebhookUrl = (
   url: string,

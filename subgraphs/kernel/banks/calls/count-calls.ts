@@ -1,8 +1,8 @@
 /**
- * Counts this process's calls to banks by five minutes and writes the counts down every ten
- * seconds, beside the payments and in no transaction of theirs. It is telemetry: a killed process
- * loses what it counted since it last wrote. A row belongs to one process and is written whole, so
- * that one which is written twice counts nothing twice.
+ * Counts this process's calls to banks by five minutes and writes the counts every ten seconds,
+ * outside the payments' transactions. It is telemetry: a killed process loses its counts since the
+ * last write. A row belongs to one process and is written whole, so that writing it twice counts
+ * nothing twice.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -18,7 +18,7 @@ import { breakerOf } from '../breaker.ts';
 
 const flush_ms = 10_000;
 const bucket_ms = healthBucket_min * 60_000;
-/** Rows that wait while the database does not take them; a bank has about twenty in a bucket. */
+/** Rows that wait while the database is unavailable; a bank has about twenty in a bucket. */
 const rows_max = 2_000;
 
 const uncounted = new Counter({
@@ -112,7 +112,7 @@ export const openCallCounter = (
     try {
       await run(runner, upsert, [JSON.stringify(changed.map((row) => columnsOf(row, moment)))]);
     } catch {
-      // It is written with what comes next: nobody waits for it.
+      // The next write includes it: no caller waits for it.
       for (const row of changed) row.changed = true;
     }
     const present = bucketOf(moment);

@@ -1,6 +1,6 @@
 /**
- * A bank whose calls are counted by operation and method. Only how they ended is looked at: nothing
- * of an order or an answer is kept.
+ * A bank whose calls are counted by operation and method. It reads only their outcome: nothing of
+ * an order or an answer is stored.
  */
 import type { Mode } from '../../rules/mode.ts';
 import { methodsOf, type BankOperation, type RouteMethod } from '../../rules/route.ts';
@@ -29,8 +29,8 @@ const textIn = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : null;
 
 /**
- * Whether the bank answered. An order that it turned away because of one merchant's account, or
- * that had none to go to, says nothing against the bank: no merchant makes it look ill.
+ * Whether the bank answered. An order that it rejected because of one merchant's account, or that
+ * had no account, does not count against the bank: no merchant can make it look unhealthy.
  */
 const isAnswer = (answer: unknown): boolean => {
   const kind = textIn(answer, 'kind');

@@ -1,4 +1,4 @@
-/** The tables of calls to banks: each call about an operation, and how all of them went. */
+/** The tables of calls to banks: each call about an operation, and the outcome of all of them. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../../database/instant.ts';
 import type { Row } from '../../database/statement.ts';
@@ -7,8 +7,8 @@ import type { Mode } from '../../rules/mode.ts';
 import type { BankOperation, RouteMethod } from '../../rules/route.ts';
 
 /**
- * One call to a bank about an operation: what was asked, and what came back, as far as the port
- * names it. Never a card, a recipient or a secret.
+ * One call to a bank about an operation: the request and the answer, as far as the port names them.
+ * Never a card, a recipient or a secret.
  */
 export const BankCallEntity = defineEntity({
   name: 'BankCall',
@@ -37,8 +37,8 @@ export const BankCallEntity = defineEntity({
 export type BankCall = Row<InferEntity<typeof BankCallEntity>>;
 
 /**
- * How one process's calls to a bank went in five minutes. The platform's own: no merchant, no
- * operation. Counts are of answers within a bound, those within the lower ones, too.
+ * The outcome of one process's calls to a bank in five minutes. The platform's own: no merchant, no
+ * operation. Counts are of answers within a bound, including those within the lower ones.
  */
 const BankHealthEntity = defineEntity({
   name: 'BankHealth',

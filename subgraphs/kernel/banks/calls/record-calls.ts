@@ -1,7 +1,7 @@
 /**
- * Writes calls to banks down, beside the payment and not in its way: they gather in this process
- * and go out in batches, so that no call waits for its row. What a killed process had gathered is
- * lost: it is a record for people, and no money follows from it.
+ * Records calls to banks outside the payment's path: they gather in this process and are written in
+ * batches, so that no call waits for its row. Rows gathered by a killed process are lost: the
+ * record is for people, and no money depends on it.
  */
 import { newRowId } from '../../database/new-id.ts';
 import { Counter } from 'prom-client';

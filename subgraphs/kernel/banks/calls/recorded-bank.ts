@@ -1,6 +1,6 @@
 /**
- * A bank whose calls leave a row each. What is written of an order and of an answer is named here,
- * field by field: a card, a recipient or a saved method never is.
+ * A bank whose calls leave a row each. The recorded fields of an order and of an answer are listed
+ * here, one by one: never a card, a recipient or a saved method.
  */
 import type { Bank } from '../bank.ts';
 import type { CallRecorder } from './record-calls.ts';
@@ -33,7 +33,7 @@ const textIn = (answer: object, name: string): string | null => {
   return typeof value === 'string' ? value : null;
 };
 
-/** What of an answer is written; null: the call threw. */
+/** The recorded part of an answer; null: the call threw. */
 const answerOf = (answer: object | null) => {
   if (!answer) return { answer: 'threw', reference: null, failureCode: null, bankCode: null };
   const otherwise: unknown = Reflect.get(answer, 'otherwise');

@@ -1,7 +1,7 @@
 /**
  * The callbacks of the simulated bank. Like any bank it may send them late, twice, in the wrong
- * order, or with the contrary of an earlier one; which of these a payment meets is planned by its
- * metadata key `simulator_callbacks`. Without a plan it sends none and is asked.
+ * order, or with the opposite of an earlier one; the payment's metadata key `simulator_callbacks`
+ * plans these. Without a plan it sends none and is queried.
  */
 import type pg from 'pg';
 import { dueOn, type Timeline } from '../../clock/due.ts';
@@ -11,7 +11,7 @@ import type { SimulatorCallback } from '../entities.ts';
 import type { SessionOrder } from '../bank.ts';
 
 /**
- * What a callback reports: what the bank decided, the contrary of it, or that it has not decided.
+ * The content of a callback: the bank's decision, its opposite, or that there is no decision yet.
  */
 type CallbackKind = SimulatorCallback['kind'];
 
@@ -36,16 +36,10 @@ const plans: Readonly<
 
 /** How long after the session's end the bank decides what is planned as late. */
 const lateDecision_ms = 5_000;
-/**
- * How long a bank that is planned as unanswered answers no question: longer than we wait before the
- * first.
- */
+/** How long a bank planned as unanswered ignores queries: longer than we wait before the first. */
 const silence_ms = 15_000;
 
-/**
- * When the bank decides, given when it would decide without a plan of callbacks; null: it never
- * does.
- */
+/** When the bank decides, given its decision time without a plan of callbacks; null: never. */
 export const decidesAt = (
   planned: PlannedCallbacks | null,
   usual: Temporal.Instant | null,
@@ -66,7 +60,7 @@ export const decidesAt = (
   }
 };
 
-/** Until when the bank answers nothing, the order itself included; null: it answers. */
+/** Until when the bank answers nothing, including the order itself; null: it answers. */
 export const silentUntil = (
   planned: PlannedCallbacks | null,
   now: Temporal.Instant,
@@ -115,11 +109,11 @@ const forget: Statement = {
 };
 
 export interface Callbacks {
-  /** The task under which a payment is set aside whose callbacks cannot be applied. */
+  /** The task under which a payment is set aside when its callbacks cannot be applied. */
   readonly task: string;
   /** SQL: whether one has arrived by `$1` in the real time. */
   readonly isDue: string;
-  /** SQL: the clocks by which one has arrived (`ClockParticipant.due`). */
+  /** SQL: the clocks that make one arrive (`ClockParticipant.due`). */
   readonly byClock: string;
   /** Up to `limit` that arrive by now, in the order in which they do. */
   due(
@@ -130,7 +124,7 @@ export interface Callbacks {
   /** When the next of a shop with a test clock arrives. */
   next(shop: NonNullable<Timeline>, now: Temporal.Instant): Promise<Temporal.Instant | null>;
   /**
-   * Marks it as received. One that is not is sent again: banks repeat a callback until it is
+   * Marks it as received. An unreceived one is sent again: banks repeat a callback until it is
    * answered.
    */
   markReceived(callback: PlannedCallback): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * The simulated bank turning down what it had let pass: the limit that it meets is one of the
- * merchant's balance, which only the booking sees.
+ * The simulated bank declines an operation that it had accepted: it exceeds a limit of the
+ * merchant's balance, which only the booking detects.
  */
 import type { FailureCode } from '../../rules/failure-code.ts';
 import { run, type Runner, type Statement } from '../../database/statement.ts';
@@ -13,7 +13,7 @@ const decline: Statement = {
   text: `update simulator_operation set outcome = 'failed', failure_code = $3 where merchant_id = $1 and operation_id = $2`,
 };
 
-/** Has the bank answer from now on that it declined the operation. */
+/** Makes the bank answer from now on that it declined the operation. */
 export const declineSimulated = async (
   runner: Runner,
   {

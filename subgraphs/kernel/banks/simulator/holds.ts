@@ -23,7 +23,7 @@ type Taken = Pick<
   'operationId' | 'kind' | 'amount' | 'failureCode' | 'answerAt'
 >;
 
-// A hold whose time is over is released, whatever is ordered then.
+// An expired hold is released, whatever is ordered then.
 const take: Statement = {
   name: 'simulator.take_hold_order',
   text: `with settled as (select ${names} from simulator_hold_order
@@ -51,7 +51,7 @@ const refusalOf = ({ kind, amount }: HoldOrder): FailureCode | null =>
 
 const answerTo = ({ operationId, now }: HoldOrder, taken: readonly Taken[]): HoldAnswer => {
   const mine = taken.find((one) => one.operationId === operationId) ?? taken[0];
-  // Somebody else's order is being taken at this very moment.
+  // Another order is in progress at this very moment.
   if (!mine) return { kind: 'unknown' };
   const { kind, amount, failureCode, answerAt } = mine;
   if (failureCode) return { kind: 'declined', failureCode, bankCode: failureCode };
@@ -87,7 +87,7 @@ const turnDown: Statement = {
   text: 'update simulator_hold_order set failure_code = $3 where merchant_id = $1 and operation_id = $2',
 };
 
-/** Has the bank answer from now on that it refused the order. */
+/** Makes the bank answer from now on that it refused the order. */
 export const turnDownHoldOrder = async (
   runner: Runner,
   {

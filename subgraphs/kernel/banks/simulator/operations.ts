@@ -117,14 +117,14 @@ const decided = (confirms: string, now: string): string => {
         then operation.failure_code else 'authentication_failed' end`;
 };
 
-// The row is given in any case: it is what the bank answers.
+// Returns the row in any case: it is the bank's answer.
 const confirm: Statement = {
   name: 'simulator.confirm',
   text: `update simulator_operation as operation set ${decided('$4::boolean', '$3::timestamptz')}
     where merchant_id = $1 and operation_id = $2 returning ${columns(foundNames)}`,
 };
 
-/** The same for several operations, each once. One that somebody has locked is left alone. */
+/** The same for several operations, each once. Skips locked ones. */
 const confirmMany: Statement = {
   name: 'simulator.confirm_many',
   text: `with sent as materialized (select * from unnest((select $2::uuid[]), (select $3::timestamptz[]), (select $4::boolean[]))
@@ -163,7 +163,9 @@ const confirmTogether = async (
   });
 };
 
-/** Gives `left` for what a batch did not confirm: it is locked, unknown, or confirmed twice. */
+/**
+ * Returns `left` for operations that a batch did not confirm: locked, unknown, or confirmed twice.
+ */
 const confirmGathered = gathered<Confirmation, Found | 'left' | null>({
   name: confirm.name,
   callerOf: ({ merchantId }) => merchantId,
@@ -172,7 +174,7 @@ const confirmGathered = gathered<Confirmation, Found | 'left' | null>({
   together: confirmTogether,
 });
 
-/** Confirms or refuses an operation; gives what the bank knows of it then, null when nothing. */
+/** Confirms or refuses an operation; returns the bank's state of it, null when it is unknown. */
 export const confirmOperation = async (
   pool: pg.Pool,
   confirmation: Confirmation,

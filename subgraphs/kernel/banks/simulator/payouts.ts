@@ -1,6 +1,6 @@
 /**
- * The simulated bank's payouts. The amount's last two digits decide; and some recipients have a
- * fate of their own, whatever the amount (docs/testing.md).
+ * The simulated bank's payouts. The amount's last two digits decide; some recipients have a fixed
+ * outcome, whatever the amount (docs/testing.md).
  */
 import type pg from 'pg';
 import { gathered } from '../../database/gather-calls.ts';
@@ -19,8 +19,8 @@ import type {
 } from '../payout-bank.ts';
 
 /**
- * A recipient whose order is not answered: it has arrived, and is found when the bank is asked; or
- * it was lost on the way, and the bank never saw it.
+ * A recipient whose order is not answered: it has arrived, and a query finds it; or it was lost on
+ * the way, and the bank never saw it.
  */
 type Silence = 'answer_lost' | 'order_lost';
 
@@ -36,10 +36,10 @@ const refusedPhones: Readonly<Record<string, FailureCode>> = {
   '+79000000002': 'recipient_check_failed',
 };
 
-/** Nobody's member id, and nobody's BIK: the router does not know where to go. */
+/** An unassigned member id and an unassigned BIK: the router does not know where to go. */
 const nobody = /^0+$/;
 
-/** A card whose payout the router loses before anything is accepted. */
+/** A card whose payout the router loses before it is accepted. */
 const unroutableCard = '2200000000000079';
 
 const isUnroutable = (recipient: Recipient): boolean => {
@@ -70,7 +70,7 @@ const silenceOf = (recipient: Recipient): Silence | null => {
   }
 };
 
-// A repeated order finds the first. One that is being taken at this very moment is not seen yet:
+// A repeated order finds the first. An order in progress at this very moment is not visible yet:
 // then there is no row, and no answer.
 const take: Statement = {
   name: 'simulator.take_payouts',

@@ -1,7 +1,7 @@
 /**
  * The simulated bank's cash register. A receipt is registered two seconds after it was made, with
- * made-up numbers, unless the payment's hint plans otherwise. One that failed is registered when it
- * is sent again. The register keeps no record: all of it is in the order.
+ * made-up numbers, unless the payment's hint plans otherwise. A failed one is registered when it is
+ * sent again. The register has no record: everything is in the order.
  */
 import { createHash } from 'node:crypto';
 import { receiptDelay_ms } from '../../rules/receipt.ts';

@@ -1,4 +1,4 @@
-/** Cards by which a tester tries the lives of a saved method (docs/testing.md). */
+/** Test cards for the states of a saved method (docs/testing.md). */
 import type { TimedPlan } from '../../rules/plan.ts';
 import type { SessionOrder } from '../bank.ts';
 
@@ -15,6 +15,6 @@ export const planOfSaving = (order: SessionOrder, planned: TimedPlan): TimedPlan
     ? { outcome: 'failed', failureCode: 'do_not_honor', late: false }
     : planned;
 
-/** `firstCharge` of a new operation: null but for a card that refuses its first charge. */
+/** `firstCharge` of a new operation: null except for a card that refuses its first charge. */
 export const firstChargeOf = (order: SessionOrder): string | null =>
   savedCard(order) === refusesFirstCharge ? order.operationId : null;

@@ -1,15 +1,15 @@
 /**
- * The simulated bank's settlement report. Its own records hold what it did and how that ended; the
- * amount of an operation is read where it was ordered. Tests plant mistakes, as a real acquirer's
- * report has them.
+ * The simulated bank's settlement report. Its own records hold the operations and their results; an
+ * operation's amount is read from its order. Tests plant mistakes, as a real acquirer's report has
+ * them.
  */
 import { isSpread } from '../../database/spread.ts';
 import { run, type Runner, type Statement } from '../../database/statement.ts';
 import type { SettlementBank, ReportLine } from '../settlement-bank.ts';
 
 /**
- * What is wrong with the report: an operation's line with another amount or status, none, or two;
- * or a line of something that never was.
+ * The report's mistake: an operation's line with another amount or status, none, or two; or a line
+ * of a nonexistent operation.
  */
 export type PlantedMistake =
   | {
@@ -23,7 +23,7 @@ const page_rows = 5_000;
 /** A page of the report, in one database. */
 export const page: Statement = {
   name: 'simulator.settlement_report',
-  // A hold moves no money: what is captured of it does.
+  // A hold moves no money: its capture does.
   text: `select done.merchant_id as "merchantId", done.operation_id as "operationId", done.reference, ordered.kind, coalesce(done.captured, ordered.amount) as amount, ordered.currency,
       case when done.outcome = 'failed' then 'failed' else 'succeeded' end as status, done.answer_at as at, null::int8 as fee
     from (select merchant_id, operation_id, reference, outcome, answer_at, null::int8 as captured from simulator_operation
@@ -43,7 +43,7 @@ export const page: Statement = {
     order by done.merchant_id, done.operation_id limit $5`,
 };
 
-/** SQL: what the test bank did is of the report and behind the page of before. */
+/** SQL: the test bank's operation belongs to the report and follows the previous page. */
 const ofPage = `done.answer_at >= $1 and done.answer_at < $2 and (done.merchant_id, done.operation_id) > ($3::uuid, $4::uuid)
           and done.outcome in ('succeeded', 'requires_action', 'failed')`;
 

@@ -1,5 +1,5 @@
 /**
- * The bank behind `sk_test_` keys (docs/contract.md#test-mode). It keeps its own records, answers
+ * The bank behind `sk_test_` keys (docs/contract.md#test-mode). It has its own records, answers
  * late as a bank does, and repeats its answer for a repeated order. The planned outcome decides.
  */
 import type pg from 'pg';
@@ -34,7 +34,7 @@ import { simulatorPayouts } from './payouts.ts';
 import { simulatorReceipts } from './receipts.ts';
 import { simulatorRefunds } from './refunds.ts';
 
-/** How long the simulated bank takes to decide once the buyer has gone on. */
+/** How long the simulated bank takes to decide once the buyer has continued. */
 const answerDelay_ms: Record<BuyerMethod, number> = {
   cards: 1_000,
   sbp: 4_000,
@@ -42,7 +42,7 @@ const answerDelay_ms: Record<BuyerMethod, number> = {
   sberpay: 3_000,
 };
 
-/** What may be kept of a card: its brand, the last 4 digits and the holder. */
+/** The part of a card that may be stored: its brand, the last 4 digits and the holder. */
 const cardTraits = (
   card: Card | null,
 ): Pick<PayerTraits, 'cardBrand' | 'cardMask' | 'cardHolder'> => {
@@ -111,7 +111,7 @@ const sessionAnswerAt = (
   }
 };
 
-/** What the bank decided, or the contrary of it. */
+/** The bank's decision, or its opposite. */
 const decision = (operation: Found, operationId: string, isApproved: boolean): BankAnswer => {
   const { holds, answerAt } = operation;
   if (isApproved && holds && answerAt)
@@ -153,8 +153,8 @@ const callbackAnswer = (
 
 export interface Simulator extends Bank {
   /**
-   * It knows its own orders: the operation's id is enough. `confirms` is what a buyer does there at
-   * this moment, confirm or refuse, where there is something to confirm.
+   * It knows its own orders: the operation's id is enough. `confirms` is the buyer's action there
+   * at this moment, confirm or refuse, where there is something to confirm.
    */
   ask(question: Question & { readonly confirms?: boolean }): Promise<BankAnswer>;
   /** The callbacks that it sends, as planned. */
@@ -189,7 +189,7 @@ const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionA
   };
   if (!callbacks || !decided) await openOperation(pool, operation);
   else {
-    // Together: a bank that is killed in between must not forget the callbacks that it was to send.
+    // Together: a bank killed in between must not lose the callbacks that it was to send.
     await inTransaction(pool, async (client) => {
       await insertOperation(client, operation);
       await planCallbacks(client, order, callbacks, decided);

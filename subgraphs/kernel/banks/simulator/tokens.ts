@@ -1,7 +1,7 @@
 /**
  * Saved methods at the simulated bank. A method is its binding's own operation: it can be charged
- * once that has succeeded. The amount of a charge decides its outcome; nobody is there to act, so
- * that what would require an action stays pending.
+ * once that has succeeded. The amount of a charge decides its outcome; no buyer is present, so a
+ * charge that requires an action stays pending.
  */
 import { gathered } from '../../database/gather-calls.ts';
 import { boundWait } from '../../database/idempotency.ts';
@@ -34,8 +34,8 @@ const chargeable = `outcome <> 'failed' and answer_at <=`;
 const once = 'on conflict (merchant_id, operation_id) do nothing returning';
 
 /**
- * SQL: outcome, failure code and moment of a charge as they were planned, but of the first charge
- * of a method that refuses that one.
+ * SQL: planned outcome, failure code and moment of a charge, except for the first charge of a
+ * method that refuses that one.
  */
 const decided = (planned: string, code: string, at: string, now: string): string => {
   const refused = `bound.first_charge = bound.operation_id`;

@@ -1,6 +1,6 @@
 /**
- * What became of an order at T-Bank, and its end. An order whose answer was lost is found by our
- * own id.
+ * The result of an order at T-Bank, and its end. An order whose answer was lost is found by our own
+ * id.
  */
 import type { PaymentQuestion } from '../bank.ts';
 import type { BankAnswer, PayerTraits } from '../bank-answer.ts';
@@ -19,7 +19,7 @@ import {
 } from './orders.ts';
 import { meaningOf, readCards, readPayment, type WirePayment } from './wire.ts';
 
-/** After this an order that the bank does not know never arrived. */
+/** After this an order unknown to the bank never arrived. */
 const arrivesWithin_s = 60;
 
 const noTraits: PayerTraits = {
@@ -38,8 +38,8 @@ const brands: Readonly<Record<string, string>> = {
 };
 
 /**
- * The approval; with the card that was saved, where the operation was to save one. Without an
- * answer on that it is unknown: a binding without its card is none.
+ * The approval; with the saved card, where the operation was to save one. Without an answer on that
+ * it is unknown: a binding needs its card.
  */
 const approved = async (
   { client }: PaymentCalls,
@@ -66,8 +66,8 @@ const approved = async (
 };
 
 /**
- * The card was authorised: the authorisation is given up, and the card is proved when that is
- * certain. Giving up what was given up is refused.
+ * The card was authorised: the authorisation is voided, and the card is verified when that is
+ * certain. A second void is refused.
  */
 const voidAuthorisation = async (
   calls: PaymentCalls,
@@ -82,7 +82,7 @@ const voidAuthorisation = async (
     : unknown;
 };
 
-/** The bank holds the money; it gives no end of that. */
+/** The bank holds the money; it reports no end of the hold. */
 const held = (
   { hold_d }: PaymentCalls,
   { orderedAt }: PaymentQuestion,
@@ -125,8 +125,8 @@ const settle = async (
 };
 
 /**
- * Whether nobody has got the address of anything that was made for an order, and nobody has begun
- * to charge it: nothing will come of it by itself.
+ * Whether no address of an order's payments was given out, and no charge has begun: then nothing
+ * will happen by itself.
  */
 const isUntouched = (
   { reference, awaitsStep }: PaymentQuestion,
@@ -135,8 +135,8 @@ const isUntouched = (
   (reference === null || awaitsStep) && payments.every(({ status }) => status === 'NEW');
 
 /**
- * Where the buyer goes on, for an order whose answer was lost. Null: the bank does not give it
- * again, as it is with cards.
+ * Where the buyer continues, for an order whose answer was lost. Null: the bank does not repeat it,
+ * as with cards.
  */
 const sessionOf = async (
   calls: PaymentCalls,
@@ -176,9 +176,8 @@ export const askPayment = async (
 };
 
 /**
- * Ends what was made for an order, as far as nobody has begun to pay it. `Cancel` gives money back
- * that came in between: then the payment is reported as paid, and its refund finds that all of it
- * went back.
+ * Ends an order's payments that are still unpaid. `Cancel` refunds money that arrived in between:
+ * then the payment is reported as paid, and its refund finds that all of it was returned.
  */
 export const cancelOrder = async (
   calls: PaymentCalls,

@@ -15,7 +15,7 @@ import { meaningOf, readPayment, type WirePayment } from './wire.ts';
 const askEvery_s = 15;
 
 const unknown = { kind: 'unknown' } as const;
-/** It waits, and no job asks about it any more: an alert was raised. */
+/** It waits, and no job queries it any more: an alert was raised. */
 const stopped = { kind: 'pending', askAt: null } as const;
 const noTraits = {
   cardBrand: null,
@@ -45,7 +45,7 @@ const standing = (order: ChargeOrder, payment: WirePayment): ChargeAnswer => {
   }
 };
 
-/** Charges a payment that nobody has charged yet. */
+/** Charges a payment that has not been charged yet. */
 const chargeFirst = async (
   calls: PaymentCalls,
   order: ChargeOrder,

@@ -1,8 +1,8 @@
 /**
  * Calls to T-Bank's API over HTTP: one pool of kept connections, a signature in every message,
- * deadlines. It has no idempotency keys: a call is repeated only where it does nothing twice.
- * Whatever may have reached the bank and has no clear answer is `unknown`. Nothing that is sent or
- * received is logged.
+ * deadlines. It has no idempotency keys: a call is repeated only where a second effect is
+ * impossible. A call that may have reached the bank and has no clear answer is `unknown`. Requests
+ * and answers are not logged.
  */
 import { boolean, fallback, number, object, safeParse, string, union } from 'valibot';
 import { openBankAddress, parsed, unsentBecause } from '../bank-http.ts';
@@ -13,20 +13,20 @@ import { tokenOf } from './token.ts';
 type Params = Readonly<Record<string, string | number | object>>;
 
 export interface ApiCall {
-  /** The service beside the payments' own. */
+  /** A separate service from that of payments. */
   readonly service?: 'cashbox';
   /** The method, as `Init`. */
   readonly method: string;
   readonly params: Params;
-  /** It may be repeated: it asks, or what it does twice does no harm. */
+  /** It may be repeated: it is a query, or repeating it is harmless. */
   readonly repeatable: boolean;
 }
 
 export type ApiAnswer =
   | { readonly kind: 'answered'; readonly body: unknown }
-  /** It did not do what was asked, for the reason `code`. */
+  /** It did not execute the request, for the reason `code`. */
   | { readonly kind: 'rejected'; readonly code: string; readonly body: unknown }
-  /** It surely never left us, or our own account was turned away. */
+  /** It certainly never left us, or our own account was rejected. */
   | { readonly kind: 'unaccepted'; readonly code: string }
   | { readonly kind: 'unknown' };
 
@@ -42,7 +42,7 @@ const headers = { 'content-type': 'application/json' };
 /** Codes about our own terminal: it is unknown or blocked, or the token is wrong. */
 const aboutUs: ReadonlySet<string> = new Set(['202', '204', '205', '501']);
 
-/** What every answer has; `ErrorCode` is why it did not do what was asked. */
+/** The fields of every answer; `ErrorCode` is the reason why it did not execute the request. */
 const outcome = object({
   Success: boolean(),
   ErrorCode: fallback(union([string(), number()]), 'unknown'),
@@ -59,7 +59,7 @@ const read = (status: number, body: unknown): ApiAnswer => {
   return aboutUs.has(code) ? { kind: 'unaccepted', code } : { kind: 'rejected', code, body };
 };
 
-/** Opens the client; nothing is called until it is asked to. */
+/** Opens the client; makes no call until it is used. */
 export const openClient = (
   { url, terminal, password, attempt_ms }: TBankConfig,
   breaker: Breaker,

@@ -24,8 +24,8 @@ import { meaningOf, type WirePayment } from './wire.ts';
 const timeZone = 'Europe/Moscow';
 
 /**
- * When a hold ends, of which the bank itself gives no end: with the last of so many days in Moscow,
- * the day of its order being the first (its guide of two-step payments).
+ * The end of a hold, which the bank itself does not report: the last of so many days in Moscow,
+ * counted from the day of its order (its guide of two-step payments).
  */
 export const holdEnd = (orderedAt: Temporal.Instant, hold_d: number): Temporal.Instant =>
   orderedAt.toZonedDateTimeISO(timeZone).startOfDay().add({ days: hold_d }).toInstant();
@@ -48,7 +48,7 @@ const isAsOrdered = (
 ): Promise<boolean> =>
   isOrdered(calls, { ...order, operationId: order.payment.operationId, amount }, payment);
 
-/** The money was taken: as much as was ordered, or as somebody else than us has wanted. */
+/** The money was captured: as much as was ordered, or as another party ordered. */
 const captured = async (
   calls: PaymentCalls,
   order: HoldOrder,
@@ -64,8 +64,8 @@ const captured = async (
 };
 
 /**
- * What became of the hold; null while it stands. A difference from what was ordered stops the
- * order: a person looks into it.
+ * The result of the hold; null while it is active. A difference from the order stops the order: a
+ * person must check it.
  */
 const settled = async (
   calls: PaymentCalls,
@@ -121,7 +121,7 @@ const settleHold = async (calls: PaymentCalls, order: HoldOrder): Promise<HoldAn
     : unknown;
 };
 
-/** The part of the port that takes held money, or gives it up. */
+/** The part of the port that captures or releases held money. */
 export const tbankHolds = (calls: PaymentCalls): Required<Pick<Bank, 'holds' | 'settleHold'>> => ({
   holds: ['cards', 'tpay'],
   settleHold: (order) => settleHold(calls, order),

@@ -21,8 +21,8 @@ const connector = 'tbank';
 const unknown = { kind: 'unknown' } as const;
 
 /**
- * Opens the connector; nothing is called until it is asked to. `publicUrl` is where the bank
- * reaches us; alerts are raised on `pool`.
+ * Opens the connector; makes no call until it is used. `publicUrl` is where the bank reaches us;
+ * alerts are raised on `pool`.
  */
 export const openTBank = (config: TBankConfig, publicUrl: string, pool: Runner): OpenedBank => {
   const bankName = 'T-Bank';

@@ -1,6 +1,6 @@
 /**
- * Orders at T-Bank and the payments that were made for them. `Init` makes a payment each time that
- * it is called, so that an order may have several. They are found by our own id, with `CheckOrder`.
+ * Orders at T-Bank and their payments. Each call of `Init` makes a payment, so an order may have
+ * several. They are found by our own id, with `CheckOrder`.
  */
 import type { BuyerMethod } from '../../rules/buyer.ts';
 import type { CheckEcho, Ordered } from '../check-echo.ts';
@@ -27,11 +27,11 @@ export interface PaymentCalls {
   readonly hold_d: number;
 }
 
-/** How often a payment that waits for its buyer is asked about; notifications come sooner. */
+/** How often to query a payment that waits for its buyer; notifications arrive sooner. */
 export const askEvery_s = 15;
 
 export const unknown = { kind: 'unknown' } as const;
-/** It waits, and no job asks about it any more: an alert was raised. */
+/** It waits, and no job queries it any more: an alert was raised. */
 export const stopped = { kind: 'pending', askAt: null } as const;
 
 /** Whether a payment of an order is the one that was ordered. */
@@ -48,8 +48,8 @@ export const isOrdered = (
   });
 
 /**
- * Which of an order's payments decides what became of it: one with money, else one that may still
- * have some, else the last.
+ * The payment that decides an order's result: one with money, else one that may still get some,
+ * else the last.
  */
 export const decidingPayment = (payments: readonly WirePayment[]): WirePayment | undefined => {
   const rank = { paid: 0, held: 1, given_up: 2, open: 3, failed: 4 } as const;

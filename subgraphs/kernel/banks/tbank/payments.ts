@@ -1,9 +1,9 @@
 /**
  * Payments at T-Bank: by SBP (a QR code), T-Pay (its link) and cards (its own payment page: a
- * card's number never comes to us). `Init` moves no money and is not idempotent: an order whose
- * answer was lost is given again, and what nobody got an address of can be paid by nobody. What
- * became of an order is asked by our own id, with `CheckOrder`, which gives of all that was made
- * for it.
+ * card's number never reaches us). `Init` moves no money and is not idempotent: an order whose
+ * answer was lost is sent again, and a payment whose address was not given out cannot be paid. The
+ * result of an order is queried by our own id, with `CheckOrder`, which returns all of its
+ * payments.
  */
 import type { Bank, SessionAnswer, SessionOrder } from '../bank.ts';
 import { askPayment, cancelOrder } from './ask-payment.ts';
@@ -36,7 +36,7 @@ const initParams = (order: SessionOrder, { callbackUrl, register }: PaymentCalls
   SuccessURL: order.pageUrl,
   FailURL: order.pageUrl,
   RedirectDueDate: dueDate(order),
-  // A customer of its own for each operation: its card is the one that was saved by it.
+  // A separate customer for each operation: its card is the one that the operation saved.
   ...(order.save ? { Recurrent: 'Y', CustomerKey: order.operationId } : {}),
   ...receiptOf(order.receipt, register),
 });
@@ -71,7 +71,7 @@ const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<Se
       ? null
       : await stepOf(calls, order.method, { id: order.reference }, null);
   if (order.reference !== null && early) return opened(order, order.reference, early);
-  // No order was created early, or its address is not given any more: nobody can pay it.
+  // No order was created early, or its address is no longer available: it cannot be paid.
   const answer = await calls.client.call({
     method: 'Init',
     params: initParams(order, calls),
@@ -84,7 +84,7 @@ const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<Se
   if (!(await isOrdered(calls, order, payment))) return stopped;
   if (order.payableUntil) return opened(order, payment.id, { step: 'wait', stepUrl: null });
   const step = await stepOf(calls, order.method, payment, answer.body);
-  // Without an address nobody can pay; what was made is found by its order when it is asked about.
+  // Without an address it cannot be paid; a query of the order finds what was made.
   return step ? opened(order, payment.id, step) : unknown;
 };
 
@@ -92,8 +92,8 @@ const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<Se
 export const tbankPayments = (
   calls: PaymentCalls,
 ): Pick<Bank, 'openSession' | 'ask' | 'cancelOrder' | 'createsOrderEarly' | 'sessionTtl_min'> => ({
-  // The address of its page for cards is given once, with the order, so that their order waits for
-  // the buyer.
+  // The address of its page for cards is given once, with the order, so that order waits for the
+  // buyer.
   createsOrderEarly: ['sbp', 'tpay'],
   sessionTtl_min,
   openSession: (order) => openSession(calls, order),

@@ -1,7 +1,6 @@
 /**
- * T-Bank's notification of what became of a receipt: `Status` RECEIPT, signed as every message is.
- * Whether a cash register is connected shows by the numbers that it gives: without one the bank
- * only repeats what it was given.
+ * T-Bank's notification of a receipt's result: `Status` RECEIPT, signed as every message is. Its
+ * numbers show whether a cash register is connected: without one the bank only repeats its input.
  */
 import {
   array,
@@ -60,8 +59,8 @@ const momentIn = (written: string | null): string | null => {
 const prepaid: ReadonlySet<string> = new Set(['full_prepayment', 'prepayment', 'advance']);
 
 /**
- * Which receipt it is. A closing one follows a prepayment, and has none itself; whoever knows that
- * there is no closing one reads it as the payment's.
+ * The identity of the receipt. A closing one follows a prepayment, and has none itself; callers
+ * that know that there is no closing one read it as the payment's.
  */
 const typeOf = ({ Type: type, Receipt: { Items: items } }: InferOutput<typeof message>) => {
   if (/return/i.test(type)) return 'refund';

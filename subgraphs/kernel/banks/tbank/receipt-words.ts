@@ -1,6 +1,6 @@
 /**
- * Receipts in T-Bank's words (its object `Receipt`), in the format of fiscal documents that the
- * terminal's cash register is set to. What a format or the bank has no word for is refused before
+ * Receipts in T-Bank's terms (its object `Receipt`), in the format of fiscal documents of the
+ * terminal's cash register. Values that a format or the bank does not support are refused before
  * money moves.
  */
 import {
@@ -94,7 +94,7 @@ const subjectsOf12: Readonly<Partial<Record<PaymentSubject, string>>> = {
   marked: 'goods_with_marking_code',
 };
 
-/** Symbols of the classifier of units (OK 015-94), by which the bank names measures. */
+/** Symbols of the classifier of units (OK 015-94), the bank's names of measures. */
 const units = {
   piece: 'шт',
   gram: 'г',
@@ -150,7 +150,7 @@ const itemMistake = (item: ReceiptItem, { ffd }: CashRegister): string | null =>
   return isKnown ? null : 'receipt_mark_code';
 };
 
-/** Why the bank has no words for a receipt, as a code for people; null when it has. */
+/** Why the bank does not support a receipt, as a code for people; null when it does. */
 export const receiptMistake = (
   terms: ReceiptTerms,
   register: CashRegister | null,

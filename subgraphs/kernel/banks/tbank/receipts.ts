@@ -1,7 +1,7 @@
 /**
- * Receipts at T-Bank. Those of payments and refunds go with their movements. No call asks what
- * became of one: a signed notification does (`receipt-notification`). A closing receipt has a call
- * without an idempotency key: its order is claimed in the database before it goes out, and goes out
+ * Receipts at T-Bank. Those of payments and refunds go with their movements. No call queries their
+ * result: a signed notification reports it (`receipt-notification`). A closing receipt has a call
+ * without an idempotency key: its order is claimed in the database before it is sent, and is sent
  * once for an attempt.
  */
 import { createHash } from 'node:crypto';
@@ -17,7 +17,7 @@ interface ReceiptCalls extends PaymentCalls {
   readonly pool: Runner;
 }
 
-/** After this nothing is expected any more: a person looks into the bank's cabinet. */
+/** After this no result is expected: a person must look into the bank's cabinet. */
 const notifiesWithin_h = 24;
 
 const failed = (reason: string): ReceiptAnswer => ({ kind: 'failed', reason });

@@ -1,7 +1,7 @@
 /**
  * Refunds at T-Bank: `Cancel` of a part of a payment. Refunds by card have an idempotency key
- * (`ExternalRequestId`); refunds by SBP have none and end later. So the order of one by SBP is
- * claimed in the database before it goes out, and goes out once; what became of it is read from the
+ * (`ExternalRequestId`); refunds by SBP have none and end later. So the order of an SBP refund is
+ * claimed in the database before it is sent, and is sent once; its result is read from the
  * payment's state.
  */
 import { raiseAlert } from '../../alerts/raise-alert.ts';
@@ -17,12 +17,9 @@ export interface RefundCalls extends PaymentCalls {
 }
 
 const askEvery_s = 30;
-/** When the state is looked at after an order whose answer was lost. */
+/** When to read the state after an order whose answer was lost. */
 const lostAsk_s = 3;
-/**
- * After this an order that has changed nothing at the bank never arrived there, and may be given
- * again.
- */
+/** After this an order without effect at the bank never arrived there, and may be sent again. */
 const arrivesWithin_min = 15;
 
 const unknown = { kind: 'unknown' } as const;
@@ -170,7 +167,7 @@ const refund = async (calls: RefundCalls, order: RefundOrder): Promise<RefundAns
     : refundBySbp(calls, order, payment);
 };
 
-/** The part of the port that gives money back. */
+/** The part of the port that refunds money. */
 export const tbankRefunds = (calls: RefundCalls): Pick<Bank, 'refund'> => ({
   refund: (order) => refund(calls, order),
 });

@@ -1,6 +1,6 @@
 /**
- * T-Bank's objects as they arrive: read here once, trusted afterwards. What cannot be read is null,
- * and counts as no answer.
+ * T-Bank's objects as they arrive: parsed here once, trusted afterwards. An unreadable object is
+ * null, and counts as no answer.
  */
 import {
   array,
@@ -53,7 +53,7 @@ export const meaningOf = (status: WireStatus): Meaning => meanings[status];
 /** What a payment's status means for its refunds. */
 export type RefundStanding = 'none' | 'under_way' | 'part' | 'all';
 
-/** How much of a payment was given back, or whether something is on its way. */
+/** How much of a payment was refunded, or whether a refund is in progress. */
 export const refundStanding = (status: WireStatus): RefundStanding => {
   if (status === 'REFUNDED' || status === 'REVERSED') return 'all';
   if (status === 'PARTIAL_REFUNDED' || status === 'PARTIAL_REVERSED') return 'part';

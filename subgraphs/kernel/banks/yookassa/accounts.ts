@@ -1,7 +1,7 @@
 /**
- * Which account a call is made with. New orders go to the merchant's current account. What was
- * ordered before may be with another one, when the merchant's account was changed since: then each
- * is asked, and an order is not repeated at a second account while the first may have it.
+ * The account for a call. New orders go to the merchant's current account. Earlier orders may be at
+ * another one, when the merchant's account was changed since: then each is queried, and an order is
+ * not repeated at a second account while the first may have it.
  */
 import type { Account, Accounts } from '../bank-accounts.ts';
 import type { Client } from './client.ts';
@@ -16,16 +16,16 @@ export interface Caller {
 const foreign: ReadonlySet<number> = new Set([401, 403, 404]);
 
 /**
- * Who has an object: an account; nobody; nobody that lets us ask, while some turn us away; or an
- * answer is missing.
+ * The owner of an object: an account; none; none that accepts our query, while some reject us; or
+ * an answer is missing.
  */
 type Holder =
   | { readonly kind: 'held'; readonly account: Account }
   | { readonly kind: 'absent' | 'turned_away' | 'unknown' };
 
 /**
- * Looks for the account that knows the object at `path`. A single account is not asked: it is the
- * only one that can.
+ * Looks for the account that knows the object at `path`. A single account is not queried: it is the
+ * only candidate.
  */
 export const findHolder = async (
   { client, accounts: { all } }: Caller,
@@ -43,16 +43,16 @@ export const findHolder = async (
   return { kind: isTurnedAway ? 'turned_away' : 'absent' };
 };
 
-/** The account that knows the object at `path`; null when none says so. */
+/** The account that knows the object at `path`; null when none reports it. */
 export const holderOf = async (caller: Caller, path: string): Promise<Account | null> => {
   const holder = await findHolder(caller, path);
   return holder.kind === 'held' ? holder.account : null;
 };
 
 /**
- * Asks one account after the other about an order whose answer was lost, until one has it. `absent`
- * gives the answer of an account that surely does not; the order is absent only when all of them
- * say so.
+ * Queries one account after the other about an order whose answer was lost, until one has it.
+ * `absent` gives the answer of an account that certainly does not; the order is absent only when
+ * all of them report that.
  */
 export const askEach = async <Answer extends { readonly kind: string }>(
   accounts: readonly Account[],

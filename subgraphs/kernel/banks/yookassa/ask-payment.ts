@@ -1,5 +1,5 @@
 /**
- * What became of an order at YooKassa. An order whose answer was lost is looked for in the list of
+ * The result of an order at YooKassa. An order whose answer was lost is looked up in the list of
  * payments.
  */
 import type { PaymentQuestion } from '../bank.ts';
@@ -9,7 +9,7 @@ import { held, isReleased } from './holds.ts';
 import { approved, standing, stopped, unknown, type PaymentCalls } from './payment-answers.ts';
 import { readPage, readPayment, type WirePayment } from './wire.ts';
 
-/** After this an order that is not in the bank's list never arrived. */
+/** After this an order missing from the bank's list never arrived. */
 const arrivesWithin_s = 60;
 /** How much of the list is read: within the minutes around an order. */
 const pages_max = 100;
@@ -18,7 +18,7 @@ const isOurVoid = ({ status, cancellation }: WirePayment): boolean =>
   status === 'canceled' && cancellation.reason === 'canceled_by_merchant';
 
 /**
- * The card was authorised: the authorisation is given up, and the method is proved when that is
+ * The card was authorised: the authorisation is voided, and the method is verified when that is
  * certain.
  */
 const voidAuthorisation = async (
@@ -58,7 +58,7 @@ const settle = async (
   return isOurVoid(payment) ? approved(payment) : standing(calls, asked, payment);
 };
 
-/** What a search came to. Null: the order is not there; `unknown`: the list could not be read. */
+/** The result of a search. Null: the order is missing; `unknown`: the list could not be read. */
 type Found = WirePayment | null | typeof unknown;
 
 const searchBetween = async (

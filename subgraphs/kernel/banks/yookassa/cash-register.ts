@@ -18,7 +18,7 @@ export type ReceiptRefusal = (
 
 const kept_min = 10;
 const shops_max = 1_000;
-/** An order waits no longer for the settings, and is given without knowing them. */
+/** An order stops waiting for the settings, and is sent without them. */
 const patience_ms = 2_000;
 
 interface Known {
@@ -26,13 +26,13 @@ interface Known {
   readonly register: Promise<CashRegister | null>;
 }
 
-/** Opens the question; settings are kept for ten minutes. */
+/** Opens the lookup; settings are cached for ten minutes. */
 export const openReceiptRefusal = (client: Client): ReceiptRefusal => {
   const known = new LRUCache<string, Known>({ max: shops_max });
   const ask = async (account: Account): Promise<CashRegister | null> => {
     const signal = AbortSignal.timeout(patience_ms);
     const answer = await client.call({ account, path: '/me', signal });
-    // Without an answer the next order asks again.
+    // Without an answer the next order queries again.
     if (answer.kind !== 'answered') known.delete(account.id);
     return answer.kind === 'answered' ? readCashRegister(answer.body) : null;
   };

@@ -36,8 +36,8 @@ const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAn
     path: '/payments',
     post: { key: order.operationId, body },
   });
-  // The order is also the question: an account that is turned away now says nothing of an order
-  // that was accepted before.
+  // The order is also the query: an account that is rejected now proves nothing about an order that
+  // was accepted before.
   if (answer.kind === 'rejected')
     return isAboutUs(answer) && !(order.isFirst && answer.isCertain)
       ? unknown
@@ -46,8 +46,8 @@ const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAn
 };
 
 /**
- * No account of the merchant's has the saved method, so that nothing was ordered. Nobody knows it,
- * or who may know it turns us away: an operator can correct that.
+ * No account of the merchant has the saved method, so nothing was ordered. No account knows it, or
+ * those that may know it reject us: an operator can correct that.
  */
 const unheld = (
   { isFirst }: ChargeOrder,
@@ -56,8 +56,8 @@ const unheld = (
   isFirst ? { kind: 'declined', failureCode: 'method_unavailable', bankCode } : unknown;
 
 /**
- * The part of the port that charges what was saved: by the account that saved it, whichever is in
- * force now.
+ * The part of the port that charges saved methods: by the account that saved it, whichever is
+ * current.
  */
 export const yooKassaCharges = (
   callerOf: (merchantId: string) => Promise<PaymentCaller>,

@@ -1,7 +1,7 @@
 /**
  * Calls to YooKassa's API over HTTP: one pool of kept connections, Basic authorisation, deadlines,
- * an idempotency key on every POST. Whatever may have reached the bank and has no clear answer is
- * `unknown`. Nothing that is sent or received is logged: it may hold a card.
+ * an idempotency key on every POST. A call that may have reached the bank and has no clear answer
+ * is `unknown`. Requests and answers are not logged: they may hold a card.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Account } from '../bank-accounts.ts';
@@ -26,8 +26,8 @@ export interface ApiCall {
 export type ApiAnswer =
   | { readonly kind: 'answered'; readonly body: unknown }
   /**
-   * It was surely not accepted. `isCertain`: nor was any earlier attempt of this call, whatever the
-   * bank says of this one.
+   * It was certainly not accepted. `isCertain`: nor was any earlier attempt of this call, whatever
+   * the bank answers to this one.
    */
   | {
       readonly kind: 'rejected';
@@ -36,7 +36,7 @@ export type ApiAnswer =
       readonly parameter: string | null;
       readonly isCertain: boolean;
     }
-  /** It surely never left us: no attempt got a connection, or the breaker is open. */
+  /** It certainly never left us: no attempt got a connection, or the breaker is open. */
   | { readonly kind: 'unreached' }
   | { readonly kind: 'unknown' };
 
@@ -49,7 +49,7 @@ const call_max_ms = 10_000;
 const retry_max_ms = 2_000;
 const retryUsual_ms = 300;
 
-/** Statuses by which nothing was accepted; others may follow an effect. */
+/** Statuses that mean that nothing was accepted; others may follow an effect. */
 const rejecting: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 410, 415, 422]);
 
 interface Attempt {
@@ -93,7 +93,7 @@ const broken = (error: unknown): Attempt => ({
 });
 
 /**
- * What a repeated call comes to: the answer to the second attempt is not certain of the first,
+ * The result of a repeated call: the answer to the second attempt proves nothing about the first,
  * when that may have arrived.
  */
 const together = (first: ApiAnswer, second: ApiAnswer): ApiAnswer => {
@@ -109,7 +109,7 @@ const together = (first: ApiAnswer, second: ApiAnswer): ApiAnswer => {
   }
 };
 
-/** Opens the client; nothing is called until it is asked to. */
+/** Opens the client; makes no call until it is used. */
 export const openClient = (
   { url, attempt_ms }: Pick<YooKassaConfig, 'url' | 'attempt_ms'>,
   breaker: Breaker,

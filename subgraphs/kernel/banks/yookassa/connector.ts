@@ -24,7 +24,7 @@ const message = part({
 const operationIn = (body: unknown): NotifiedOperation | null => {
   const { event, object } = parse(message, body);
   const { merchant_id: merchantId, operation_id: ownId, payment_operation_id } = object.metadata;
-  // A refund is asked about through its payment.
+  // A refund is queried through its payment.
   const operationId = payment_operation_id ?? ownId;
   if (merchantId === null || operationId === null) return null;
   return { merchantId, operationId, isPayout: event?.startsWith('payout.') === true };

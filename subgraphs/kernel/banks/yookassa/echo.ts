@@ -1,6 +1,6 @@
 /**
- * YooKassa's objects in the comparison that every bank's are in: what is ordered and what is
- * repeated must be the same.
+ * YooKassa's objects in the form for comparing every bank's answers: the order and its echo must be
+ * equal.
  */
 import type { Runner } from '../../database/statement.ts';
 import { openCheckEcho as openForBank, type Ordered } from '../check-echo.ts';
@@ -15,7 +15,7 @@ interface Echo {
 }
 
 /**
- * Whether an object is that of an order. When it is not, an alert is raised, once for the
+ * Whether an object belongs to an order. When it does not, an alert is raised, once for the
  * operation.
  */
 export type CheckEcho = (ordered: Ordered, echo: Echo) => Promise<boolean>;

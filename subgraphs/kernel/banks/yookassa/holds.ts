@@ -23,7 +23,7 @@ import {
 import { receiptMistake, wireReceipt } from './receipt-words.ts';
 import { readPayment, type WirePayment } from './wire.ts';
 
-/** How long a hold lasts of which the bank does not say it: that of a card (its own guide). */
+/** The length of a hold when the bank does not report it: that of a card (its own guide). */
 const hold_d = 7;
 
 /** What ended a hold, where the buyer was not refused. */
@@ -41,8 +41,8 @@ export const held = (payment: WirePayment, now: Temporal.Instant): BankAnswer =>
 });
 
 /**
- * What became of the hold, as far as that is what was ordered; null while it stands. A difference
- * stops the order: a person looks into it.
+ * The result of the hold, as far as it matches the order; null while it is active. A difference
+ * stops the order: a person must check it.
  */
 const settled = async (
   { checkEcho }: PaymentCalls,
@@ -53,7 +53,7 @@ const settled = async (
   if (!isCaptured && payment.status !== 'canceled') return null;
   const taken = amountIn(payment.amount, order.currency);
   if (taken === null) return unknown;
-  // Somebody else than us has captured what is to be released: as much as they wanted.
+  // Another party has captured the amount to release: as much as they wanted.
   const captured = order.kind === 'capture' ? order.amount : taken;
   const amount = isCaptured ? captured : order.held;
   const ordered = { ...order, operationId: order.payment.operationId, amount };
@@ -61,7 +61,7 @@ const settled = async (
   return isCaptured ? { kind: 'captured', amount: taken } : { kind: 'released' };
 };
 
-/** The order was refused: the payment itself shows whether something else has had its effect. */
+/** The order was refused: the payment itself shows whether something else has taken effect. */
 const afterRefusal = async (
   calls: PaymentCalls,
   order: HoldOrder,
@@ -73,7 +73,7 @@ const afterRefusal = async (
   });
   const payment = answer.kind === 'answered' ? readPayment(answer.body) : null;
   if (!payment) return unknown;
-  // What is refused now may have been accepted before, or be about our own account.
+  // A refused order may have been accepted before, or the refusal may be about our own account.
   const stands = isAboutUs(refusal) || !refusal.isCertain;
   return (
     (await settled(calls, payment, order)) ??
@@ -111,7 +111,7 @@ const settleHold = async (calls: PaymentCalls, order: HoldOrder): Promise<HoldAn
   return (after && (await settled(calls, after, order))) ?? unknown;
 };
 
-/** The part of the port that takes held money, or gives it up: by the account that has it. */
+/** The part of the port that captures or releases held money: by the account that has it. */
 export const yooKassaHolds = (
   callerOf: (merchantId: string) => Promise<PaymentCaller>,
 ): Required<Pick<Bank, 'holds' | 'settleHold'>> => ({

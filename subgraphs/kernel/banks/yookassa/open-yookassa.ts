@@ -19,8 +19,8 @@ import { yooKassaRefunds } from './refunds.ts';
 export const connector = 'yookassa';
 
 /**
- * Opens the connector; nothing is called until it is asked to. Alerts are raised on `pool`;
- * `accountsOf` gives the accounts that serve a merchant.
+ * Opens the connector; makes no call until it is used. Alerts are raised on `pool`; `accountsOf`
+ * gives the accounts that serve a merchant.
  */
 export const openYooKassa = (
   config: Omit<YooKassaConfig, 'shop' | 'networks'>,

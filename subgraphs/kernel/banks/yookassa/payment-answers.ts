@@ -1,4 +1,4 @@
-/** What YooKassa's answers about a payment mean, whether it was ordered, asked about or charged. */
+/** The meaning of YooKassa's answers about a payment, to an order, a query or a charge. */
 import type { Accepted, BankAnswer, FoundSession, PayerTraits } from '../bank-answer.ts';
 import type { Account } from '../bank-accounts.ts';
 import type { ChargeAnswer } from '../token-bank.ts';
@@ -16,10 +16,10 @@ export interface PaymentCalls {
   readonly receiptRefusal: ReceiptRefusal;
 }
 
-/** Whose shop serves a merchant, with what calls need beside. */
+/** The shop that serves a merchant, with the other inputs of calls. */
 export type PaymentCaller = Caller & Pick<PaymentCalls, 'checkEcho' | 'receiptRefusal'>;
 
-/** How often a payment that waits for its buyer is asked about; notifications come sooner. */
+/** How often to query a payment that waits for its buyer; notifications arrive sooner. */
 export const askEvery_s = 15;
 
 export const unknown = { kind: 'unknown' } as const;
@@ -90,7 +90,7 @@ const sessionOf = ({
   return { session: { reference, step: confirmationType === 'qr' ? 'qr' : redirected, stepUrl } };
 };
 
-/** It waits, and no job asks about it any more: an alert was raised. */
+/** It waits, and no job queries it any more: an alert was raised. */
 export const stopped = { kind: 'pending', askAt: null } as const;
 
 /**

@@ -95,8 +95,8 @@ const notOpened = (answer: ApiAnswer & { kind: 'rejected' }): SessionAnswer => {
 };
 
 /**
- * Whether the order was given so long ago that its hour there would end before the buyer's session
- * here. A card's order is never given before the buyer goes on.
+ * Whether the order is so old that its hour there would end before the buyer's session here. A
+ * card's order is never sent before the buyer continues.
  */
 const isStale = (answer: ApiAnswer, { card, sessionUntil }: SessionOrder): boolean => {
   const payment = answer.kind === 'answered' && card === null ? readPayment(answer.body) : null;
@@ -117,8 +117,8 @@ const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<Se
       post: { key, body: sessionBody(order) },
     });
   const first = await post(order.operationId);
-  // An order that was created early and is too old by now is given anew. Nobody knows the address
-  // of the old one.
+  // An order that was created early and is too old by now is sent anew. The address of the old one
+  // was not given out.
   const answer = isStale(first, order) ? await post(`${order.operationId}-2`) : first;
   if (answer.kind === 'unreached') return { kind: 'unaccepted', otherwise: unknown };
   if (answer.kind === 'rejected') return notOpened(answer);

@@ -71,7 +71,7 @@ const ownRegisters: ReadonlySet<string> = new Set(['avanpost', 'yoo_receipt']);
 const ownItems_max = 80;
 const quantity_max = 100_000;
 
-/** Why a receipt cannot be given to it, as a code for people; null when it can. */
+/** Why it does not support a receipt, as a code for people; null when it does. */
 export const receiptMistake = (
   { customer, items }: ReceiptTerms,
   register: CashRegister | null,

@@ -1,8 +1,8 @@
 /**
  * Receipts at YooKassa. Those of payments and refunds are ordered with their movements, and only
- * asked about; closing ones, and those that are sent again, are orders of their own. Receipts carry
- * no words of ours: one is found by its movement, its kind and its sum. What is registered, or on
- * its way to be, is never ordered again, whoever ordered it.
+ * queried; closing and repeated ones are separate orders. Receipts carry no text of ours: one is
+ * found by its movement, its kind and its sum. A registered or pending receipt is never ordered
+ * again, whatever its origin.
  */
 import type { ReceiptAnswer, ReceiptBank, ReceiptOrder } from '../receipt-bank.ts';
 import { holderOf } from './accounts.ts';

@@ -12,7 +12,7 @@ import type { PaymentCaller, PaymentCalls } from './payment-answers.ts';
 import { receiptMistake, wireReceipt } from './receipt-words.ts';
 import { readPage, readRefund, type WireRefund } from './wire.ts';
 
-/** How often a pending refund is asked about. */
+/** How often to query a pending refund. */
 const askEvery_s = 60;
 const pages_max = 20;
 
@@ -109,14 +109,14 @@ const refund = async (calls: PaymentCalls, order: RefundOrder): Promise<RefundAn
     path: '/refunds',
     post: { key: order.operationId, body },
   });
-  // 401 and 403 are about our own account: an operator corrects it, and the refund goes out then.
+  // 401 and 403 are about our own account: an operator corrects it, and the refund is sent then.
   if (answer.kind === 'rejected' && answer.status !== 401 && answer.status !== 403) {
     return { kind: 'declined', failureCode: 'refund_rejected', bankCode: answer.code };
   }
   return standing(calls, order, refundOf(answer));
 };
 
-/** The part of the port that gives money back: by the account that has the payment. */
+/** The part of the port that refunds money: by the account that has the payment. */
 export const yooKassaRefunds = (
   callerOf: (merchantId: string) => Promise<PaymentCaller>,
 ): Pick<Bank, 'refund'> => ({

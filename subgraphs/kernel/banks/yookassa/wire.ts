@@ -1,5 +1,5 @@
 /**
- * YooKassa's objects as they arrive: read here once, trusted afterwards. What cannot be read is
+ * YooKassa's objects as they arrive: parsed here once, trusted afterwards. An unreadable object is
  * null, and counts as no answer.
  */
 import {
@@ -19,7 +19,7 @@ import {
 import { orNull, part, text } from '../lenient-schema.ts';
 import type { WireAmount } from './amount.ts';
 
-/** Who cancelled, and why. */
+/** The party that cancelled, and the reason. */
 export interface Cancellation {
   readonly party: string;
   readonly reason: string;

@@ -1,6 +1,6 @@
 /**
- * One service per DATA_DIR: a lock file that names its holder, and is taken over when that process
- * is gone.
+ * One service per DATA_DIR: a lock file names its holder. Another service takes it over when that
+ * process is gone.
  */
 import { randomBytes } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const look_ms = 50;
  */
 export const handoverDefault_ms = 12_000;
 
-/** How a directory is waited for. */
+/** How to wait for a directory. */
 export interface Handover {
   /**
    * How long another living service may take to finish: it may be draining after its terminal was
@@ -24,13 +24,13 @@ export interface Handover {
    */
   readonly handover_ms: number;
   readonly progress: (text: string) => void;
-  /** Ends the waiting: its reason is thrown. */
+  /** Ends the wait: its reason is thrown. */
   readonly stopping?: AbortSignal | undefined;
 }
 
 /**
- * Fulfils when no living service holds DATA_DIR. Refuses with a text for a person when it waited
- * for `handover_ms`. Writes nothing.
+ * Resolves when no living service holds DATA_DIR. Rejects with a readable message after waiting
+ * `handover_ms`. Writes nothing.
  */
 export const untilLetGo = async (
   dataDir: string,
@@ -52,7 +52,7 @@ export const untilLetGo = async (
 };
 
 /**
- * Takes DATA_DIR for this process, after `untilLetGo`, and gives the function that lets go of it.
+ * Takes DATA_DIR for this process, after `untilLetGo`, and returns the function that releases it.
  */
 export const claimDirectory = async (dataDir: string, handover: Handover): Promise<() => void> => {
   const path = join(dataDir, lockFile);
@@ -89,7 +89,7 @@ const read = (path: string): string | null => {
   }
 };
 
-// A link appears together with its content, so nobody ever reads half a claim.
+// A link appears together with its content, so a reader never sees half a claim.
 const linked = (draft: string, path: string): boolean => {
   try {
     linkSync(draft, path);

@@ -28,9 +28,9 @@ export const superuser = 'payments';
 const passwordFile = 'service-password';
 
 /**
- * How programs that run as `owner` name the directory that they were started in. The owner may not
- * be allowed to walk there from the root (DATA_DIR in a home directory of mode 0700); the kernel
- * opens this link without asking, and children inherit it.
+ * The path by which programs that run as `owner` name their working directory. The owner may not be
+ * allowed to walk there from the root (DATA_DIR in a home directory of mode 0700); the kernel opens
+ * this link without a permission check, and children inherit it.
  */
 export const ownDirectory = (directory: string, owner: Owner | null): string =>
   owner !== null && process.platform === 'linux' ? '/proc/self/cwd' : directory;
@@ -58,9 +58,9 @@ export interface NewCluster {
 }
 
 /**
- * Makes the cluster unless it stands already. Whatever an initdb that was cut off has left is
- * removed and made anew: a cluster gets its name by a rename when nothing is missing any more. When
- * `stopping` comes meanwhile, initdb is ended, what it made is removed, and the reason is thrown.
+ * Creates the cluster unless it exists. Removes what an interrupted initdb has left and starts
+ * again: a cluster gets its name by a rename once it is complete. When `stopping` fires meanwhile,
+ * initdb is ended, its files are removed, and the reason is thrown.
  */
 export const ensureCluster = async ({
   directory: cluster,
@@ -121,7 +121,7 @@ const runInitdb = async (
   password: string,
   { programs, owner, stopping }: Making,
 ): Promise<void> => {
-  // Opened by us and handed on, for its owner may not be able to walk to it either.
+  // We open it and pass it on, because its owner may not be able to walk to it either.
   const handle = openSync(password, 'r');
   const options = [
     `--pgdata=${ownDirectory(draft, owner)}`,
@@ -150,8 +150,8 @@ const runInitdb = async (
 const noBorrowedName = /^.*\bunshare\b.*$/m;
 const namelessUser = 'initdb: could not look up effective user ID';
 
-// initdb refuses a user id that has no name. Where the kernel lets us, it sees itself as nobody;
-// the files still get the real user id.
+// initdb refuses a user id that has no name. Where the kernel allows it, initdb sees itself as the
+// user `nobody`; the files still get the real user id.
 const nameFor = (owner: Owner | null): readonly [string, ...string[]] | readonly [] => {
   const uid = owner?.uid ?? process.getuid?.();
   return uid === undefined || process.platform !== 'linux' || hasName(uid)
@@ -166,8 +166,8 @@ type Running = Pick<NewCluster, 'owner' | 'stopping'> & {
   readonly handle: number;
 };
 
-// Null when it did its work, else what it output. It leads a process group of its own: Ctrl-C
-// reaches it, and all that it has started, through us alone.
+// Null on success, else its output. It leads its own process group: only we pass Ctrl-C on to it
+// and to its children.
 const run = (
   program: string,
   args: readonly string[],

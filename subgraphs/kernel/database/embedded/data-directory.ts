@@ -1,4 +1,4 @@
-/** DATA_DIR: made when it is missing, and tried before anything is put there. */
+/** DATA_DIR: created when missing, and tested before anything is stored there. */
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
@@ -8,9 +8,8 @@ const isDirectory = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /**
- * Makes a directory, readable by its owner alone, and those above it that are missing. Node's own
- * `recursive` never returns where the kernel answers ENOENT below a directory that is there
- * (/proc).
+ * Makes a directory, readable by its owner alone, and its missing parents. Node's own `recursive`
+ * never returns where the kernel answers ENOENT below an existing directory (/proc).
  */
 export const makeDirectory = (path: string): void => {
   if (isDirectory(path)) return;
@@ -19,7 +18,7 @@ export const makeDirectory = (path: string): void => {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Somebody else may have made it in between.
+    // Another process may have made it in between.
     if (!isDirectory(path)) throw error;
   }
 };

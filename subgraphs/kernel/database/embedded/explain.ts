@@ -34,7 +34,7 @@ const causes: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** What was thrown, in its own words. */
+/** The message of what was thrown. */
 export const wordsOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);
 
@@ -42,16 +42,13 @@ const lastLines = (text: string, count: number): string =>
   text.trim().split('\n').slice(-count).join('\n');
 
 /**
- * What can be done about a failure, by the message of PostgreSQL or the file system; undefined when
- * that says nothing.
+ * A remedy for a failure, by the message of PostgreSQL or the file system; undefined when the
+ * message is unknown.
  */
 export const adviceFor = (message: string): string | undefined =>
   causes.find(([pattern]) => pattern.test(message))?.[1];
 
-/**
- * An error for a person: what could not be done and in which directory, what can be done about it,
- * and the last words of whoever refused.
- */
+/** A readable error: what failed and in which directory, the remedy, and the original message. */
 export const explain = (attempt: string, directory: string, message: string): Error => {
   const advice = adviceFor(message);
   return new Error(

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below what systems take for the near ends of connections: one of those would stand in the way of
- * whoever listens there later, or again.
+ * Below the ephemeral port range: an outgoing connection on such a port would block a later
+ * listener.
  */
 const lowest = 16_384;
 const highest = 32_767;
@@ -23,8 +23,8 @@ const isFree = async (port: number): Promise<boolean> => {
 };
 
 /**
- * A TCP port of 127.0.0.1 that nobody listens on at this moment, and that this process has not been
- * given before; another program may still take it, so whoever uses it must be ready to fail.
+ * A TCP port of 127.0.0.1 that is free at this moment and was not returned to this process before.
+ * Another program may still take it, so the caller must be ready to fail.
  */
 export const freePort = async (): Promise<number> => {
   for (let tries = lowest; tries <= highest; tries += 1) {

@@ -1,6 +1,6 @@
 /**
- * Secrets that an embedded installation makes for itself and keeps beside its data, readable by its
- * owner alone.
+ * Secrets that an embedded installation creates for itself and stores next to its data, readable by
+ * its owner alone.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,8 +8,8 @@ import { randomBytes } from 'node:crypto';
 import { makeDirectory } from './data-directory.ts';
 
 /**
- * The text kept in `<dataDir>/<name>`; made by `make` and kept when there is none. A crash leaves
- * either none or a whole one.
+ * The text stored in `<dataDir>/<name>`; `make` creates it when there is none. A crash leaves
+ * either no text or a complete one.
  */
 const kept = (dataDir: string, name: string, make: () => string): string => {
   const path = join(dataDir, name);

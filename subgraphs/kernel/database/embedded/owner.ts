@@ -1,6 +1,6 @@
 /**
- * Which user PostgreSQL runs as. It refuses root, so a service that runs as root gives it another
- * user.
+ * The user that PostgreSQL runs as. PostgreSQL refuses root, so a service that runs as root gives
+ * it another user.
  */
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -12,11 +12,11 @@ export interface Owner {
 
 /**
  * The environment of PostgreSQL's programs instead of ours: no secrets, nothing that changes their
- * ways.
+ * behaviour.
  */
 export const plainEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
-// Empty: the system has no such user. Null: nobody to ask.
+// Empty: the system has no such user. Null: the lookup is not available.
 const askId = (option: '-u' | '-g' | '-un', user: string): string | null => {
   const answer = spawnSync('id', [option, user], { encoding: 'utf8' });
   if (answer.error) return null;
@@ -36,9 +36,9 @@ const userNamed = (name: string): Owner | null => {
 export const hasName = (uid: number): boolean => askId('-un', `${uid}`) !== '';
 
 /**
- * Null: PostgreSQL runs as we do. As root: whoever owns the existing cluster, else the owner of
- * DATA_DIR, else the user `postgres`, else `nobody`. Throws, with a text for a person, when the
- * cluster belongs to somebody whom this process cannot become.
+ * Null: PostgreSQL runs as we do. As root: the owner of the existing cluster, else the owner of
+ * DATA_DIR, else the user `postgres`, else `nobody`. Throws, with a readable message, when this
+ * process cannot become the cluster's owner.
  */
 export const chooseOwner = (dataDir: string, cluster: string): Owner | null => {
   const self = process.getuid?.();

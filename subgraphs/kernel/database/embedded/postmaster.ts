@@ -1,4 +1,4 @@
-/** The running server: found by its pid file, started, waited for, ended. */
+/** The running server: find it by its pid file, start it, wait for it, end it. */
 import { spawn } from 'node:child_process';
 import {
   closeSync,
@@ -57,10 +57,7 @@ const settings: Readonly<Record<string, string>> = {
 export const databaseUrl = (cluster: Cluster, port: number, database: string): string =>
   `postgres://${superuser}:${cluster.password}@127.0.0.1:${port}/${database}`;
 
-/**
- * Whether this very server still runs: a recycled pid and a process that only waits to be noticed
- * by its parent do not count.
- */
+/** Whether this very server still runs: a recycled pid and a zombie process do not count. */
 export const isRunning = ({ pid, port }: Postmaster): boolean => {
   const words = commandLine(pid);
   if (words === null) return false;
@@ -71,10 +68,10 @@ export const isRunning = ({ pid, port }: Postmaster): boolean => {
 };
 
 /**
- * Gives the server of this cluster when it takes connections: one that a killed service has left
- * running, else a new one on `port` (null: a free one). Recovery after a crash takes as long as it
- * takes. Throws with a text for a person when the server does not start; when `stopping` comes
- * meanwhile, the server is ended and its reason is thrown.
+ * Returns the server of this cluster when it accepts connections: one that a killed service left
+ * running, else a new one on `port` (null: a free one). Recovery after a crash has no time limit.
+ * Throws with a readable message when the server does not start; when `stopping` fires meanwhile,
+ * the server is ended and its reason is thrown.
  */
 export const ensureRunning = async (
   cluster: Cluster,
@@ -113,7 +110,7 @@ const readPidFile = (directory: string): Postmaster | null => {
   }
 };
 
-// A session of its own: Ctrl-C in the terminal must not reach it, for the service drains first and
+// Its own session: Ctrl-C in the terminal must not reach it, because the service drains first and
 // ends it last.
 const launch = async (
   cluster: Cluster,
@@ -207,8 +204,8 @@ const acceptsWhile = async (
 };
 
 /**
- * Ends the server: sessions are cut off, committed work is safe. After 5 s the hard way, from which
- * the next start recovers.
+ * Ends the server: sessions are cut off, committed work is safe. After 5 s it is killed, and the
+ * next start recovers.
  */
 export const shutDown = async (postmaster: Postmaster): Promise<void> => {
   if (await endsAfter('SIGINT', postmaster, fastShutdown_ms)) return;
@@ -220,20 +217,20 @@ const send = (signal: NodeJS.Signals, postmaster: Postmaster): void => {
   try {
     if (isRunning(postmaster)) process.kill(postmaster.pid, signal);
   } catch (error) {
-    // It may end between the look and the signal.
+    // It may end between the check and the signal.
     if (isRunning(postmaster)) throw error;
   }
 };
 
 /**
- * Ends the server at once, and waits for nothing: for a process that is ending itself. The
- * next start recovers.
+ * Ends the server at once, without waiting: for a process that is ending itself. The next start
+ * recovers.
  */
 export const shutDownNow = (postmaster: Postmaster): void => {
   try {
     send('SIGQUIT', postmaster);
   } catch {
-    // Nobody is left to receive it.
+    // The process is already gone.
   }
 };
 

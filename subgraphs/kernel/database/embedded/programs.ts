@@ -1,6 +1,6 @@
 /**
- * Finds PostgreSQL's programs among the npm packages and makes sure that the user who is to run
- * them can.
+ * Finds PostgreSQL's programs among the npm packages and makes sure that the intended user can run
+ * them.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -26,10 +26,10 @@ export interface Programs {
 }
 
 /**
- * Gives programs that run as `owner` (null: as we do). Those in node_modules when they can; else,
- * when node_modules lies in a folder that the owner may not enter or lacks the links that a
- * suppressed install script should have made, a copy in a temporary folder that later starts use
- * again.
+ * Returns programs that run as `owner` (null: as we do). Uses those in node_modules if they run.
+ * Otherwise uses a copy in a temporary folder, which later starts reuse: node_modules may lie in a
+ * folder that the owner cannot enter, or lack the links that a suppressed install script should
+ * have made.
  */
 export const preparePrograms = (owner: Owner | null): Programs => {
   const native = findNative();
@@ -92,12 +92,12 @@ const addMissingLinks = (native: string): void => {
     try {
       symlinkSync(relative(dirname(target), source), join(native, '..', target));
     } catch {
-      // It is there already, or node_modules cannot be written to: then the copy gets it.
+      // It already exists, or node_modules is not writable: then the copy gets it.
     }
   }
 };
 
-// The answer is null when the program runs, else what went wrong.
+// Null when the program runs, else the error.
 const tryProgram = (native: string, owner: Owner | null): string | null => {
   const answer = spawnSync(programsIn(native).postgres, ['--version'], {
     encoding: 'utf8',
@@ -113,8 +113,8 @@ const tryProgram = (native: string, owner: Owner | null): string | null => {
 
 const countFiles = (folder: string): number => readdirSync(folder, { recursive: true }).length;
 
-// Everyone may write into a temporary folder: a copy counts only when it is whole, ours, and
-// writable by nobody else.
+// Everyone may write into a temporary folder: a copy counts only when it is complete, ours, and not
+// writable by others.
 const isOurs = (copy: string, files: number): boolean => {
   const found = statSync(copy, { throwIfNoEntry: false });
   return (
@@ -135,11 +135,10 @@ const copyTo = (folder: string, native: string): string => {
   );
   const files = countFiles(native);
   if (isOurs(place, files)) return join(place, 'native');
-  // Cleaners of temporary folders take old files one by one: what they left of our copy is of no
-  // use.
+  // Cleaners of temporary folders remove old files one by one: what remains of our copy is useless.
   if (statSync(place, { throwIfNoEntry: false })?.uid === process.getuid?.())
     rmSync(place, { recursive: true, force: true });
-  // Made beside and renamed when whole, for another start may be doing the same.
+  // Created under another name and renamed when complete, because another start may do the same.
   const draft = mkdtempSync(`${place}-`);
   cpSync(native, join(draft, 'native'), { recursive: true, verbatimSymlinks: true });
   addMissingLinks(join(draft, 'native'));

@@ -1,5 +1,5 @@
 /**
- * What the system knows of another process. A pid alone proves nothing: it is given out again, in
+ * What the system knows of another process. A pid alone proves nothing: the system reuses it, in
  * containers within seconds.
  */
 import { spawnSync } from 'node:child_process';
@@ -33,9 +33,8 @@ const askPs = (pid: number, column: 'lstart' | 'command'): string | null => {
 };
 
 /**
- * A text that no other process ever has (when it started, on which boot of the machine), or null
- * when there is no such process. One that has ended and only waits for its parent to notice counts
- * as gone.
+ * A text unique to this process (its start time, on this boot of the machine), or null when there
+ * is no such process. A zombie counts as gone.
  */
 export const birthMark = (pid: number): string | null => {
   if (!proc) return askPs(pid, 'lstart');
@@ -49,8 +48,8 @@ export const birthMark = (pid: number): string | null => {
 };
 
 /**
- * The words of a living program's command line, empty on a system that does not show it; null when
- * there is no such process.
+ * The arguments of a living program's command line, empty on a system that does not show them; null
+ * when there is no such process.
  */
 export const commandLine = (pid: number): readonly string[] | null => {
   if (!proc) return askPs(pid, 'command')?.split(' ').filter(Boolean) ?? null;

@@ -1,7 +1,7 @@
 /**
- * Checks the books: all of a merchant's at once, for tests and for a person who doubts, or the
- * merchants in turn, in the background. A turn checks some thousand rows, so that a merchant with
- * very many delays nobody. It is leased: a kill repeats it.
+ * Checks the books: all of a merchant's at once, for tests and for manual checks, or the merchants
+ * in turn, in the background. A turn checks some thousand rows, so that a very large merchant does
+ * not delay others. It is leased: after a kill it is repeated.
  */
 import type pg from 'pg';
 import { raiseAlert } from '../../alerts/raise-alert.ts';
@@ -38,7 +38,7 @@ const totalsPlace: Statement = {
   text: `select sequence as offset, exists (select 1 from totals_walk) as "isWalking"
     from consumer_offset where consumer = 'totals'`,
 };
-/** Changes that are not counted are looked through up to so many: with more, nothing is said. */
+/** Up to so many uncounted changes are examined: with more, the check reports nothing. */
 const uncounted_max = 10_000;
 const uncounted: Statement = {
   name: 'books.uncounted',
@@ -57,8 +57,8 @@ const readTotalsPlace = async (runner: Runner): Promise<TotalsPlace> => {
 };
 
 /**
- * Leaves out the facts whose change waits to be counted, or waited when they were read: `before` is
- * how far the totals were then.
+ * Skips facts whose change is uncounted, or was at the time of reading: `before` is the totals'
+ * position then.
  */
 const withoutUncounted = async (
   runner: Runner,
@@ -102,9 +102,9 @@ const merchants: Statement = {
 };
 
 /**
- * What is wrong with all the books, or with one merchant's; nothing when they are right. Safe while
- * everything else goes on: a fact and its consequences are one transaction, and each check is one
- * statement, which sees all of it or nothing. It reads every row: of large books, the background
+ * What is wrong with all the books, or with one merchant's; empty when they are correct. Safe under
+ * concurrent work: a fact and its consequences are one transaction, and each check is one
+ * statement, which sees all of it or nothing. It reads every row: for large books, the background
  * reads some at a time.
  */
 export const checkBooks = async (
@@ -128,14 +128,16 @@ export const checkBooks = async (
 const slice_rows = 2_000;
 /** A turn that was not ended is taken over after so long. */
 const lease_ms = 600_000;
-/** A merchant whose books were checked rests so long. */
+/** The pause after a check of a merchant's books. */
 const rest_ms = 15 * 60_000;
 /** The service checks for a tenth of each second, or without rests while a merchant is so late. */
 const gentle_ms = 100;
 const late_ms = 6 * 3_600_000;
 const hurried_ms = 60_000;
 const hurried_turns = 3;
-/** Postings are summed when so old: nothing comes in before them any more, but for a mistake. */
+/**
+ * The age at which postings are summed: later postings cannot precede them, except by a mistake.
+ */
 const settled_ms = 5 * 60_000;
 
 export interface BooksParts {
@@ -151,7 +153,7 @@ interface Progress {
   /** The last row that was checked, and of balances the last posting in `sums`. */
   readonly at: string;
   readonly sums: string;
-  /** Whether the balances differed from these sums once: a posting may have come in before them. */
+  /** Whether the balances differed from these sums once: a posting may have arrived before them. */
   readonly isDoubted: boolean;
 }
 interface Turn extends Progress {
@@ -165,7 +167,7 @@ const take: Statement = {
       select merchant_id from books_check where due_at <= $1 order by due_at limit 1 for update skip locked)
     returning merchant_id as "merchantId", began_at as "beganAt", step, at, sums::text as sums, is_doubted as "isDoubted"`,
 };
-// Who held the turn for too long finds another lease, and changes nothing.
+// A worker that held the turn for too long finds another lease, and changes nothing.
 const keep: Statement = {
   name: 'books.keep',
   text: `update books_check set due_at = $3, step = $4, at = $5, sums = $6::jsonb, is_doubted = $7
@@ -220,7 +222,7 @@ const behind = (turn: Progress): Progress | null => {
   return { ...turn, step, at: step === 'balance' ? turn.at : ends(step).first };
 };
 
-/** Raises an alert for each difference, once; gives how many are new. */
+/** Raises an alert for each difference, once; returns the number of new ones. */
 const report = async (
   { pool, now, log }: BooksParts,
   differences: readonly Difference[],
@@ -232,7 +234,7 @@ const report = async (
   }
 };
 
-/** Checks up to a row, or the rest of the step; gives where the check goes on. */
+/** Checks up to a row, or the rest of the step; returns where the check continues. */
 const checkSlice = async (
   parts: BooksParts,
   turn: Turn,
@@ -241,7 +243,7 @@ const checkSlice = async (
 ): Promise<Progress | null> => {
   const { pool } = parts;
   const { merchantId, step, at: from, sums } = turn;
-  // Rows that come in between may be more than the slice had.
+  // Concurrent inserts may exceed the slice.
   const asked = {
     merchantId,
     from,
@@ -261,8 +263,8 @@ const checkSlice = async (
 };
 
 /**
- * Checks the next slice; gives where the check goes on, null at its end. One that fails is made
- * smaller until the row that fails is alone, which is reported and passed over.
+ * Checks the next slice; returns where the check continues, null at its end. A failing slice is
+ * made smaller until the failing row is alone; that row is reported and skipped.
  */
 const checkNext = async (
   parts: BooksParts,
@@ -290,8 +292,8 @@ const checkNext = async (
 };
 
 /**
- * Takes the turn of the merchant that waits longest: checks a whole slice, or all that is left of
- * its books where that is less. False when nobody's turn is due.
+ * Takes the turn of the longest waiting merchant: checks a whole slice, or the rest of its books if
+ * that is less. False when no turn is due.
  */
 export const checkTurn = async (parts: BooksParts, rows: number = slice_rows): Promise<boolean> => {
   const { pool, now } = parts;

@@ -1,5 +1,5 @@
 /**
- * The checks of a merchant's books: one statement each, and so one snapshot, that gives what is
+ * The checks of a merchant's books: one statement each, and so one snapshot, that returns what is
  * wrong. Most read a range of the merchant's rows in the order of their ids.
  */
 import { madeAtInSql } from '../../database/new-id.ts';
@@ -20,7 +20,7 @@ export const steps = [
 ] as const;
 export type Step = (typeof steps)[number];
 
-/** What is proved. A closed list: the metric and the subjects of alerts have these names. */
+/** The names of the checks. A closed list: the metric and the subjects of alerts use them. */
 export const checkNames = [
   'payment_booked',
   'payment_refunded',
@@ -47,11 +47,11 @@ export interface Found {
   /** The row that it is about; for a balance the shop, mode, currency and account. */
   readonly subjectId: string;
   readonly detail: string;
-  /** Of a counted fact: whose events have it counted. */
+  /** For a counted fact: the subject of the events that count it. */
   readonly countedBy?: readonly string[];
 }
 
-/** What a check is asked about. */
+/** The input of a check. */
 export interface Asked {
   readonly merchantId: string;
   /** Behind this row, up to and with the other one. */
@@ -66,7 +66,7 @@ export interface Asked {
 export interface Check {
   readonly name: CheckName;
   readonly step: Step;
-  /** SQL that gives rows of `Found`; $1 is the merchant. */
+  /** SQL that returns rows of `Found`; $1 is the merchant. */
   readonly text: string;
   /** What its parameters are. */
   readonly values: (asked: Asked) => readonly unknown[];
@@ -87,19 +87,19 @@ const rowsOf = (table: string): string =>
   `select * from ${table} where merchant_id = $1 and id > $2::uuid and id <= $3::uuid order by id limit $4::int`;
 
 /**
- * SQL: rows that are found by their key for each row of another table. `offset 0` keeps them apart:
- * joined, all the merchant's rows are read for a few, since nothing is known of how many one has.
+ * SQL: rows found by their key for each row of another table. `offset 0` keeps them apart: joined,
+ * all the merchant's rows are read for a few, since the planner does not know how many one has.
  */
 const each = (rows: string): string => `select * from ${rows} offset 0`;
 
-/** SQL: a difference that is about a row. */
+/** SQL: a difference about a row. */
 const about = (row: string): string =>
   `${row}.shop_id as "shopId", ${row}.mode, ${row}.id::text as "subjectId"`;
 
 /**
  * A fact has exactly the postings that the accounting policy lists for it. The policy is written
- * here a second time, in the words of the database, so that a mistake in the first place is not
- * repeated. `due` gives type, amount and whether it is due of each posting of a row of `part`.
+ * here a second time, in SQL, so that a mistake in the first place is not repeated. For each
+ * posting of a row of `part`, `due` gives its type, its amount and whether it is due.
  */
 const booked = (name: CheckName, step: 'payment' | 'refund' | 'payout', due: string): Check => ({
   name,
@@ -132,8 +132,8 @@ const bookedChecks: readonly Check[] = [
     `values ('payment', coalesce(part.amount_captured, part.amount), part.captured_at is not null and not ${voided('part')}),
       ('fee', coalesce(part.fee, 0), part.captured_at is not null and not ${voided('part')})`,
   ),
-  // What cannot be given back of a late success leaves the merchant's money by an adjustment, not
-  // by a release.
+  // The part of a late success that cannot be returned leaves the merchant's money by an
+  // adjustment, not by a release.
   booked(
     'refund_booked',
     'refund',
@@ -142,7 +142,7 @@ const bookedChecks: readonly Check[] = [
         ('release', part.status = 'failed' and payment.status in ('succeeded', 'refunded')),
         ('adjustment', part.status = 'failed' and payment.status not in ('succeeded', 'refunded'))) as each (type, is_due)`,
   ),
-  // A payout that no bank was given is failed from the beginning, and nothing was set aside for it.
+  // A payout that was never sent to a bank is failed from the beginning and reserved no money.
   booked(
     'payout_booked',
     'payout',
@@ -188,13 +188,13 @@ const postingSourced: Check = {
     where lacking.what is not null ${enough}`,
 };
 
-/** SQL: what the postings of a range did to the accounts whose balance is kept. */
+/** SQL: the effect of a range's postings on the accounts with a stored balance. */
 const movedBy = (range: string): string =>
   `select entry.shop_id, entry.mode, entry.currency, side.account, side.amount
     from posting as entry cross join lateral (values (entry.to_account, entry.amount), (entry.from_account, -entry.amount)) as side (account, amount)
     where entry.merchant_id = $1 and ${range} and side.account in ('merchant', 'merchant_reserved')`;
 
-/** SQL: sums by account, as `sumPostings` gives them. */
+/** SQL: sums by account, as `sumPostings` returns them. */
 const sumsIn = (parameter: string): string =>
   `select * from jsonb_to_recordset(${parameter}::jsonb) as sum (shop_id uuid, mode text, currency text, account text, amount numeric)`;
 
@@ -207,7 +207,7 @@ export const sumPostings = {
       group by 1, 2, 3, 4) as total`,
 };
 
-/** SQL: the balances as they are kept: the rows and what is not folded into them yet. */
+/** SQL: the stored balances: the rows and their unfolded deltas. */
 const kept = `select shop_id, mode, currency, account, sum(amount) as amount
   from (select shop_id, mode, currency, account, amount from balance where merchant_id = $1
     union all select shop_id, mode, currency, account, amount from balance_delta where merchant_id = $1) as moved
@@ -255,11 +255,11 @@ const margin = `interval '1 minute'`;
 const patience = `interval '10 minutes'`;
 
 /**
- * The relay gives an event its number and makes its deliveries in one transaction. An event with an
- * address of its own surely has one; of the shop's endpoints it had each that stood, active and
- * unchanged, from before it until now. An endpoint that was changed meanwhile (the audit log shows
- * it) proves nothing. All moments here are real ones: an event's `created_at` is its shop's test
- * clock's, and may be years ahead of an endpoint that was made after it; its id tells the real one.
+ * The relay numbers an event and makes its deliveries in one transaction. An event with its own
+ * address always has one; of the shop's endpoints it had each that was active and unchanged from
+ * before it until now. An endpoint that was changed meanwhile (the audit log shows it) proves
+ * nothing. All moments here are real ones: an event's `created_at` comes from its shop's test
+ * clock, and may be years ahead of an endpoint that was made after it; its id has the real one.
  */
 const eventChecks: readonly Check[] = [
   {
@@ -295,7 +295,7 @@ const eventChecks: readonly Check[] = [
   },
 ];
 
-/** Where a fact comes from, whose events have it counted, and which postings are its money. */
+/** The source of a fact, the subject of the events that count it, and the postings of its money. */
 const counted: Record<
   CountedKind,
   { readonly from: string; readonly by: string; readonly moved: string; readonly fee: string }
@@ -319,8 +319,8 @@ const sumOf = (type: string): string =>
   `coalesce(sum(entry.amount) filter (where entry.type = '${type}'), 0)`;
 
 /**
- * A fact is counted in the totals as it is, with the money of its own postings. A bank or a method
- * may still be chosen before a payment is anywhere.
+ * A fact is counted in the totals as it is, with the money of its own postings. A payment's bank or
+ * method may still be chosen before it is sent anywhere.
  */
 const factCounted = (name: CheckName, kind: CountedKind): Check => ({
   name,

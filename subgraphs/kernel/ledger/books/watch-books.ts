@@ -13,7 +13,7 @@ const differences: Statement = {
     where kind in ('books_differ', 'event_without_delivery') and resolved_at is null group by 1`,
 };
 
-/** Differences that nobody has resolved, a zero for each check that has none. */
+/** Unresolved differences, a zero for each check that has none. */
 export const countDifferences = async (runner: Runner): Promise<ReadonlyMap<CheckName, number>> => {
   const rows = await run<{ check: CheckName; count: number }>(runner, differences, []);
   return new Map([
@@ -23,9 +23,9 @@ export const countDifferences = async (runner: Runner): Promise<ReadonlyMap<Chec
 };
 
 /**
- * Adds the gauges of the books and of the alerts to the metrics of this process. They are read when
- * they are scraped, so every process that has them reports the same. While the database is away
- * they keep their last values. Gives what takes them off again.
+ * Adds the gauges of the books and of the alerts to the metrics of this process. They are read on
+ * each scrape, so every process that has them reports the same. While the database is away they
+ * keep their last values. Returns a function that removes them.
  */
 export const watchBooks = (database: Pick<Database, 'pool' | 'fork'>): (() => void) => {
   const found = new Gauge({

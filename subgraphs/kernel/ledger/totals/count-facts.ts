@@ -1,14 +1,15 @@
 /**
- * Counts payments, refunds and payouts in their hours. What each was counted as before is kept, and
- * taken off by the statement that adds what it is now: counted twice or late, the totals are the
- * same. Whoever counts holds the row of the consumer, so that one transaction counts at a time.
+ * Counts payments, refunds and payouts in their hours. The previous counted state is stored, and
+ * the statement that adds the current state subtracts it: counted twice or late, the totals are the
+ * same. The counting transaction locks the consumer's row, so that one transaction counts at a
+ * time.
  */
 import { platformMerchantId } from '../../rules/platform.ts';
 import { isSpread } from '../../database/spread.ts';
 import { run, type Runner, type Statement } from '../../database/statement.ts';
 import { countedKinds, countedStatuses } from './entities.ts';
 
-/** What is to be counted: a payment with its refunds, a refund with its payment, a payout. */
+/** What to count: a payment with its refunds, a refund with its payment, a payout. */
 export interface Named {
   readonly merchantId: string;
   readonly subjectId: string;
@@ -20,7 +21,7 @@ const hasMoney = `payment.captured_at is not null and not ${isVoided}`;
 
 const hourOf = (row: string): string => `date_trunc('hour', ${row}.created_at, 'UTC')`;
 
-/** SQL: a fact's columns but its money, in the order of `counted_fact`. */
+/** SQL: a fact's columns except its money, in the order of `counted_fact`. */
 export const factColumns = {
   payment: `payment.merchant_id, payment.shop_id, 'payment' as kind, payment.id, payment.mode,
     payment.currency, ${hourOf('payment')} as hour, payment.method,
@@ -36,7 +37,7 @@ export const factColumns = {
     payout.status, payout.amount`,
 } as const;
 
-/** SQL around a row's merchant: that it is the one that a statement names, or nothing. */
+/** SQL around a row's merchant: the condition that a statement names it, or nothing. */
 type OfMerchant = (row: string) => string;
 
 const presentOf = (ofMerchant: OfMerchant): string => `
@@ -65,7 +66,7 @@ const kept = [...rest, ...money];
 const columnsOf = (row: string, names: readonly string[]): string =>
   names.map((name) => `${row}.${name}`).join(', ');
 
-/** SQL: two rows are of the same fact. */
+/** SQL: two rows belong to the same fact. */
 const same = (one: string, other: string): string =>
   key.map((name) => `${one}.${name} = ${other}.${name}`).join(' and ');
 
@@ -82,14 +83,14 @@ const nobody = `'${platformMerchantId}'::uuid`;
 const kinds = countedKinds.map((kind) => `'${kind}'`).join(', ');
 
 const totalColumns = ['merchant_id', 'shop_id', ...place, ...added.map(({ column }) => column)];
-/** SQL: adds rows with a total's columns to what the totals are. */
+/** SQL: adds rows with a total's columns to the totals. */
 const addTotals = (rows: string): string =>
   `insert into hourly_total as total (${totalColumns.join(', ')}) ${rows}
       on conflict (merchant_id, shop_id, ${place.join(', ')}) do update set
         ${added.map(({ column }) => `${column} = total.${column} + excluded.${column}`).join(', ')}`;
 
 /**
- * SQL: counts what `named` gives. It adds those of the totals that `isAdded` says, and answers with
+ * SQL: counts the rows of `named`. It adds to the totals those that `isAdded` selects, and returns
  * `answer`, where `summed` has all.
  */
 const countText = (
@@ -133,7 +134,7 @@ const countText = (
     totalled as (${addTotals(`select * from summed where ${isAdded}`)})
     select ${answer} from changed`;
 
-// As subqueries the arrays say nothing to the planner, so that the plan is made once.
+// As subqueries the arrays tell the planner nothing, so the plan is made once.
 const countNamed: Statement = {
   name: 'totals.count',
   text: countText(
@@ -165,8 +166,8 @@ const addOfAll: Statement = {
 };
 
 /**
- * Counts what is named, in the caller's transaction, which holds the consumer's row. Gives how many
- * facts were counted anew or as something else than before.
+ * Counts the named facts, in the caller's transaction, which holds the consumer's row. Returns how
+ * many facts were new or had changed.
  */
 export const countFacts = async (runner: Runner, named: readonly Named[]): Promise<number> => {
   if (await isSpread(runner)) return countFactsApart(runner, named);
@@ -177,7 +178,10 @@ export const countFacts = async (runner: Runner, named: readonly Named[]): Promi
   return row?.count ?? 0;
 };
 
-/** The same where the tables are spread: merchant by merchant, each one's sums added to all. */
+/**
+ * The same where the tables are spread: merchant by merchant, with each merchant's sums added to
+ * the total.
+ */
 export const countFactsApart = async (runner: Runner, named: readonly Named[]): Promise<number> => {
   let count = 0;
   for (const [merchantId, own] of Map.groupBy(named, (one) => one.merchantId)) {

@@ -1,6 +1,6 @@
 /**
- * Totals by the hour, and what is counted in them. An hour counts what was made in it, as it is
- * now: a payment that is refunded in May still belongs to its hour in April.
+ * Totals by the hour, and the facts counted in them. An hour counts what was made in it, in its
+ * current state: a payment that is refunded in May still belongs to its hour in April.
  */
 import { defineEntity, p } from '@mikro-orm/core';
 import { InstantType } from '../../database/instant.ts';
@@ -10,7 +10,7 @@ import type { Mode } from '../../rules/mode.ts';
 export const countedKinds = ['payment', 'refund', 'payout'] as const;
 export type CountedKind = (typeof countedKinds)[number];
 
-/** Every status that something counted may have; each has two columns of an hour. */
+/** Every status of a counted fact; each has two columns of an hour. */
 export const countedStatuses = [
   'pending',
   'processing',
@@ -41,7 +41,7 @@ const HourlyTotal = defineEntity({
     shopId: p.uuid().primary(),
     mode: p.text().$type<Mode>().primary(),
     currency: p.text().primary(),
-    /** A kind, or `<kind>_failure`: what failed of it, by code and nothing else. */
+    /** A kind, or `<kind>_failure`: its failures, by code and nothing else. */
     kind: p.text().$type<`${CountedKind}${'' | '_failure'}`>().primary(),
     /** When the hour began, in UTC. */
     hour: instant().primary(),
@@ -72,7 +72,7 @@ const HourlyTotal = defineEntity({
   },
 });
 
-/** As what a payment, refund or payout is counted: what is taken off when it becomes another. */
+/** The counted state of a payment, refund or payout: subtracted when it changes. */
 const CountedFact = defineEntity({
   name: 'CountedFact',
   tableName: 'counted_fact',

@@ -1,8 +1,8 @@
 /**
- * Keeps the totals by the hour: follows the numbered events, and counts what they are about. A
+ * Maintains the totals by the hour: follows the numbered events, and counts their subjects. A
  * payment's own transaction writes nothing for it. The offset moves in the transaction of the
- * counting: a kill anywhere counts nothing twice. When all is to be counted anew, a walk does it, a
- * page between two batches of events.
+ * counting: a kill anywhere counts nothing twice. A full recount is a walk, one page between two
+ * batches of events.
  */
 import type pg from 'pg';
 import { isPassing, reportSetAside } from '../../alerts/set-aside.ts';
@@ -24,11 +24,11 @@ export interface TotalsParts {
 }
 
 const consumer = 'totals';
-/** Events of a batch: of thousands of changes of one payment the last alone is counted. */
+/** Events of a batch: of thousands of changes of one payment only the last is counted. */
 const batch_max_events = 2_000;
 /** Rows of a page of the walk. */
 const page_rows = 1_000;
-/** A run ends while events keep coming; the next one goes on. */
+/** A run ends even while events arrive; the next one continues. */
 const rounds_max = 100;
 
 const readWaiting: Statement = {
@@ -45,7 +45,7 @@ const hold: Statement = {
   text: `select sequence from consumer_offset where consumer = '${consumer}' for update`,
 };
 
-/** Counts events one by one; the first that cannot be counted is kept for later. */
+/** Counts events one by one; stores the first that cannot be counted for later. */
 const countFirst = async (pool: pg.Pool, batch: ConsumerBatch): Promise<void> => {
   const [first] = batch.events;
   if (!first) return;
@@ -61,8 +61,8 @@ const countFirst = async (pool: pg.Pool, batch: ConsumerBatch): Promise<void> =>
 };
 
 /**
- * Counts the next events of the log, at most so many; gives how many it passed. A batch that cannot
- * be counted is made smaller until the event that fails is alone, which is kept for later.
+ * Counts the next events of the log, at most so many; returns how many it passed. A batch that
+ * cannot be counted is made smaller until the failing event is alone, which is stored for later.
  */
 export const followEvents = async (
   pool: pg.Pool,
@@ -157,7 +157,7 @@ const due = [
   'exists (select 1 from totals_walk)',
 ];
 
-/** The background's part of the totals. Events come first: a long walk delays nobody's. */
+/** The background's part of the totals. Events come first: a long walk does not delay them. */
 export const totalsJobs = ({ pool, stopping }: TotalsParts): readonly Job[] => [
   {
     name: 'count-totals',

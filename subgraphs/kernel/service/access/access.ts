@@ -1,30 +1,29 @@
 /**
- * Who may call what: one row for every root field of the supergraph. A REST route takes its scopes
- * from the field behind it. A test fails on a root field without a row.
+ * The callers of each operation: one row for every root field of the supergraph. A REST route takes
+ * its scopes from the field behind it. A test fails on a root field without a row.
  */
 import type { Principal, Role, Scope } from './principal.ts';
 
 export interface Access {
   /**
-   * Scopes that a merchant's key needs: all of them, or any one; absent when keys may not call it
-   * at all.
+   * Scopes that a merchant's key needs: all of them, or any one; absent when keys may not call it.
    */
   readonly key?: { readonly allOf: readonly Scope[] } | { readonly anyOf: readonly Scope[] };
   /**
-   * The least operator role; absent when operators may not. Roles ascend: viewer, support, finance,
-   * admin.
+   * The minimum operator role; absent when operators may not. Roles ascend: viewer, support,
+   * finance, admin.
    */
   readonly operator?: Role;
   /**
-   * Whether only the platform's own operators may, and not cabinet users, who are narrowed to a
-   * merchant.
+   * Whether it is limited to the platform's own operators, without cabinet users, who are limited
+   * to a merchant.
    */
   readonly platform?: true;
   /** Whether a buyer on the hosted page may. */
   readonly buyer?: true;
   /** Whether processes of the edge may, on their own behalf. */
   readonly edge?: true;
-  /** Whether other roles of this service may that work on the record. */
+  /** Whether other roles of this service that work on the record may. */
   readonly service?: true;
 }
 
@@ -74,12 +73,12 @@ export const access: Readonly<Record<string, Access>> = {
   'Query.payouts': { key: reports, operator: 'viewer' },
   'Query.payoutSearch': { key: reports, operator: 'viewer' },
   'Query.sbpBanks': { key: free, operator: 'viewer' },
-  // The scope of the payout's own method is checked where the method is known: in the operation.
+  // The scope of the payout's own method is checked in the operation, where the method is known.
   'Mutation.payoutCreate': { key: anyPayout },
   'Mutation.payoutBatchCreate': { key: anyPayout },
   'Query.payoutDraft': { operator: 'viewer' },
   'Query.payoutDrafts': { operator: 'viewer' },
-  // Of the two people one may be of finance and the other an administrator.
+  // Of the two people, one may have the finance role and the other may be an administrator.
   'Mutation.payoutDraftCreate': { operator: 'finance' },
   'Mutation.payoutDraftApprove': { operator: 'finance' },
   'Mutation.payoutDraftReject': { operator: 'finance' },
@@ -138,7 +137,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Mutation.merchantRateLimitSet': { operator: 'admin', platform: true },
   'Mutation.shopCreate': { operator: 'admin' },
   'Mutation.apiKeyIssue': { operator: 'admin' },
-  // Whoever may approve a payout may approve a key that makes them.
+  // The approver of a payout may approve a key that makes payouts.
   'Mutation.apiKeyApprove': { operator: 'finance' },
   'Mutation.apiKeyRevoke': { operator: 'admin' },
   'Mutation.apiKeyUseNote': { edge: true },
@@ -185,7 +184,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Mutation.bankAccountRemove': { operator: 'admin', platform: true },
   'Mutation.bankRouteSet': { operator: 'admin', platform: true },
   'Mutation.bankRouteRemove': { operator: 'admin', platform: true },
-  // A cabinet user may block on its own merchant's list: the audited change refuses the others.
+  // A cabinet user may block on its own merchant's list: the audited change refuses other lists.
   'Mutation.blockEntryAdd': { operator: 'support' },
   'Mutation.blockEntryRemove': { operator: 'admin' },
   'Mutation.forbiddenPurposeAdd': { operator: 'admin', platform: true },
@@ -233,7 +232,9 @@ export const accessBelowRoot: Readonly<Record<string, Access>> = {
 
 const rank: Record<Role, number> = { viewer: 0, support: 1, finance: 2, admin: 3 };
 
-/** Whether the caller may call the field: null when it may, else what it lacks, in words. */
+/**
+ * Whether the caller may call the field: null when it may, else a text that names what is missing.
+ */
 export const lacks = (field: string, principal: Principal): string | null => {
   const row = access[field] ?? accessBelowRoot[field];
   if (!row) throw new Error(`no access row for ${field}`);

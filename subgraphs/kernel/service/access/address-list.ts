@@ -5,7 +5,7 @@
  */
 import { BlockList, isIP, SocketAddress } from 'node:net';
 
-/** What a socket or a header names: in one notation, so that equal addresses are equal texts. */
+/** The address in a socket or a header, normalized so that equal addresses are equal texts. */
 export interface Address {
   readonly family: 'ipv4' | 'ipv6';
   readonly text: string;

@@ -1,8 +1,6 @@
 /** Keys of one purpose, while the secret key that they come from is being changed. */
 
-/**
- * One key; or several, of which the first makes what is new, and any of them reads what is there.
- */
+/** One key or several: the first creates new values, and any of them reads existing ones. */
 export type Keys = Buffer | readonly [current: Buffer, ...others: Buffer[]];
 
 /** Every key, the current one first. */

@@ -1,4 +1,4 @@
-/** Who shares a turn in the lane of documents, live reads and lists. */
+/** Callers that share a turn in the lane of documents, live reads and lists. */
 import type { Principal } from './principal.ts';
 
 /** The header of a call in the lane on its way to a subgraph in another process. */

@@ -3,17 +3,17 @@ import { isUuid } from '../../rules/uuid.ts';
 import { refused, type Refused } from '../../rules/refusal.ts';
 import { roles, type OperatorPrincipal } from './principal.ts';
 
-/** A person as the audit log, drafts, sessions and kept views name it. */
+/** A person as the audit log, drafts, sessions and kept views name them. */
 export type LinkPerson = Omit<OperatorPrincipal, 'kind'>;
 
-/** Who enters by a link that names nobody: an administrator of all merchants. */
+/** The person behind a link without a name: an administrator of all merchants. */
 export const unnamedPerson: LinkPerson = {
   subject: 'console-link',
   role: 'admin',
   merchantId: null,
 };
 
-/** What whoever asks for a link says of the person; absent: nothing. */
+/** What the requester of a link states about the person; absent: nothing. */
 export interface LinkWords {
   readonly person?: string | undefined;
   readonly role?: string | undefined;
@@ -21,14 +21,14 @@ export interface LinkWords {
 }
 
 const name_max = 64;
-// One person must not come under two spellings: what is approved by another would be by the same.
+// One person must not have two spellings: otherwise they could approve their own request.
 const nameForm = /^[a-z0-9][a-z0-9._@+-]*$/;
-/** Names that the audit log gives to who is no person. */
+/** Names in the audit log for actors that are not people. */
 const takenNames = [unnamedPerson.subject, 'operator-token'];
 
 /**
- * The person whom a link is for, null when nobody is named; refuses with one sentence. Whether the
- * merchant exists is for the subgraph to say.
+ * The person of a link, null without a name; refuses with one sentence. The subgraph checks whether
+ * the merchant exists.
  */
 export const readLinkPerson = ({
   person,

@@ -1,7 +1,6 @@
 /**
- * Calls that name a merchant: one that is not the caller's is answered as if there were none,
- * before the field's own resolver runs. So it holds for every field with an argument `merchantId`,
- * whoever writes the next one.
+ * Calls that name a merchant: another's merchant is reported as not found, before the field's own
+ * resolver runs. This covers every field with an argument `merchantId`, present and future.
  */
 import {
   getNamedType,
@@ -29,8 +28,8 @@ const pathsIn = (
   inputs.flatMap(({ name, type }) => {
     if (name === 'merchantId') return [[...above, name]];
     const named = getNamedType(type);
-    // Inputs are two deep at most; the limit only keeps one that holds itself from going on for
-    // ever.
+    // Inputs are two levels deep at most; the limit only stops the recursion of an input that
+    // contains itself.
     return isInputObjectType(named) && above.length < 3
       ? pathsIn(Object.values(named.getFields()), [...above, name])
       : [];
@@ -57,15 +56,15 @@ const canRefuse = (field: GraphQLField<unknown, unknown>): boolean => {
 export type AreMerchants = (ids: readonly string[]) => Promise<boolean>;
 
 /**
- * What a field's arguments came to: the refusal as a value where the field has a place for it, null
- * when they name nobody else's merchant.
+ * The result for a field's arguments: the refusal as a value where the field has a place for it,
+ * null when they name no other merchant.
  */
 type Check = (args: unknown, principal: Principal) => Refused | null | Promise<Refused | null>;
 
 /**
- * The check of a field. It throws the refusal where the field has no place for it. A merchant that
- * there is not is refused in the same words as another's; only people name merchants that may not
- * be there, so nobody else waits for the look.
+ * The check of a field. It throws the refusal where the field has no place for it. A missing
+ * merchant gets the same message as another's; only people name merchants that may not exist, so
+ * other callers skip the lookup.
  */
 export const strangerCheck = (
   field: GraphQLField<unknown, unknown>,

@@ -1,10 +1,10 @@
 /**
- * The principal header: how one process of this service tells another who calls. A JWT signed by HMAC (HS256) that lives for a minute; the request id travels beside
- * it in `X-Request-Id`.
- *
+ * The principal header: how one process of this service tells another the caller's identity. A JWT
+ * signed by HMAC (HS256) that lives for a minute; the request id travels separately in
+ * `X-Request-Id`.
  * Two keys sign. The shared one, which every process has, speaks for callers, and for the edge
- * itself. The service's own is in the database (`kernel/database/kept-keys`), where no process of
- * the edge can get it: it alone speaks as a service.
+ * itself. The service's own is in the database (`kernel/database/kept-keys`), which no process of
+ * the edge can reach: only it speaks as a service.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { decodeProtectedHeader, errors, SignJWT, jwtVerify, type JWTPayload } from 'jose';
@@ -36,7 +36,7 @@ const serviceKid = 'service.';
 
 /** The keys of processes that speak as services. */
 export interface ServiceKeys {
-  /** What this process signs with. Rejects while the database cannot be asked. */
+  /** The signing keys of this process. Rejects while the database is unavailable. */
   own(): Promise<{ readonly id: string; readonly key: Buffer }>;
   /** The key with this id; null when there is none. */
   find(id: string): Promise<Buffer | null>;
@@ -55,8 +55,8 @@ interface Token {
 }
 
 /**
- * Makes principal headers. A principal's header is made once, however many ask at one moment, and
- * used again for half of its life. Rejects for a service on the edge.
+ * Makes principal headers. Concurrent requests for a principal share one header, which is reused
+ * for half of its life. Rejects for a service on the edge.
  */
 export const principalSigner = (
   keys: PrincipalKeys,
@@ -119,7 +119,7 @@ export const principalReader = (
       const key = await keys.service?.find(kid.slice(serviceKid.length));
       return key ? asRead(await verify(createSecretKey(key), header, now_ms()), ofService) : null;
     } catch {
-      // Whatever is wrong with it, it is not a header of ours.
+      // Any failure means that the header is not ours.
       return null;
     }
   };
@@ -144,7 +144,7 @@ const verify = async (key: KeyObject, token: string, now_ms: number): Promise<JW
   return payload;
 };
 
-/** By the first key that fits: while the secret key is being changed there are several. */
+/** By the first key that fits: there are several while the secret key is being changed. */
 const verifyByAny = async (
   [key, ...others]: readonly KeyObject[],
   token: string,
@@ -160,7 +160,7 @@ const verifyByAny = async (
   }
 };
 
-/** A principal in a verified header; a process of another version may put something else there. */
+/** A principal in a verified header; a process of another version may send another form. */
 const principalSchema: GenericSchema<unknown, Principal> = variant('kind', [
   object({
     kind: literal('key'),
@@ -193,7 +193,7 @@ const asRead = (
     : null;
 };
 
-/** With the shared key nobody speaks as a service. */
+/** The shared key cannot speak as a service. */
 const ofShared = (principal: Principal): Principal | null =>
   principal.kind === 'service' ? null : principal;
 

@@ -1,4 +1,4 @@
-/** Who calls (docs/contract.md#authentication), and with which scopes (docs/contract.md#scopes). */
+/** The caller (docs/contract.md#authentication) and its scopes (docs/contract.md#scopes). */
 import type { Mode } from '../../rules/mode.ts';
 import type { AnswerMeter } from '../graph/answer-meter.ts';
 
@@ -45,7 +45,7 @@ export interface BuyerPrincipal {
 }
 
 /**
- * A process of the edge on its own behalf: it finds out who calls, and passes on what banks say.
+ * A process of the edge on its own behalf: it identifies callers and passes on bank notifications.
  */
 export interface EdgePrincipal {
   readonly kind: 'edge';
@@ -70,22 +70,20 @@ export interface Call {
   readonly principal: Principal;
   readonly requestId: string;
   /**
-   * Whether the caller composed what is asked (a document, a live read, a list): its statements wait
+   * Whether the caller composed the request (a document, a live read, a list): its statements wait
    * for their turns (`kernel/service/lane`).
    */
   readonly isInLane: boolean;
-  /**
-   * Counts the answer to a caller's own document; absent where the service knows what it asks for.
-   */
+  /** Counts the answer to a caller's own document; absent where the service knows the request. */
   readonly meter?: AnswerMeter;
   /**
-   * The event of the live stream, by its sequence, that a subscription re-reads with this call. The
-   * gateway alone sets it: such calls of one principal load an object once.
+   * The event of the live stream, by its sequence, that a subscription re-reads with this call.
+   * Only the gateway sets it: such calls of one principal load an object once.
    */
   readonly liveEvent?: string;
   /**
-   * Whether a mutation of this call takes effect once however often it is sent: it has an
-   * idempotency key of its caller's.
+   * Whether a mutation of this call takes effect once however often it is sent: its caller gave an
+   * idempotency key.
    */
   readonly mayRepeat?: boolean;
 }

@@ -1,26 +1,26 @@
-/** Whose data a caller may read. A key sees its shop and its mode; an operator a merchant's. */
+/** The data that a caller may read. A key sees its shop and its mode; an operator a merchant's. */
 import { GraphQLError } from 'graphql';
 import { isUuid } from '../../rules/uuid.ts';
 import { isRefused, type RefusalCode, type Refused } from '../../rules/refusal.ts';
 import type { KeyPrincipal, Principal } from './principal.ts';
 
-/** A refusal of a query, where there is no union to put it in: an error with its code. */
+/** A refusal of a query, where no union has a place for it: an error with its code. */
 export const refusal = (code: RefusalCode, message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { code } });
 
-/** Throws the refusal as a query's error, else gives the result. */
+/** Throws the refusal as a query's error, else returns the result. */
 export const orThrow = <Result extends object>(result: Result | Refused): Result => {
   if (isRefused(result)) throw refusal(result.code, result.message);
   return result;
 };
 
-/** The calling key. Access rows keep others out; this only narrows the type. */
+/** The calling key. Access rows refuse other callers; this only narrows the type. */
 export const keyOf = (principal: Principal): KeyPrincipal => {
   if (principal.kind !== 'key') throw refusal('scope_required', 'this operation is for API keys');
   return principal;
 };
 
-/** The merchant that the caller speaks of: a key's own, or the one that an operator names. */
+/** The call's merchant: a key's own, or the one that an operator names. */
 export const merchantOf = (principal: Principal, named: string | null | undefined): string => {
   switch (principal.kind) {
     case 'key':

@@ -1,6 +1,6 @@
 /**
  * Secrets that must be read back (signing and webhook secrets), encrypted at rest: AES-256-GCM with
- * the key's id beside the text, so that a text sealed with another key differs from a damaged one.
+ * the key's id next to the text, so that a text sealed with another key differs from a damaged one.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { allKeys, currentKey, type Keys } from './keys.ts';
@@ -13,8 +13,8 @@ export const keyIdOf = (key: Buffer): string =>
   createHash('sha256').update(key).digest('hex').slice(0, 8);
 
 /**
- * Encrypts `text` with a 32-byte key, the current one of several. The same text is never sealed the
- * same way twice. Gives `v1.<key id>.<base64url>`.
+ * Encrypts `text` with a 32-byte key, the current one of several. Sealing the same text twice gives
+ * different results. Returns `v1.<key id>.<base64url>`.
  */
 export const seal = (keys: Keys, text: string): string => {
   const key = currentKey(keys);
@@ -34,8 +34,8 @@ export const seal = (keys: Keys, text: string): string => {
 export const sealedWith = (sealed: string): string => sealed.split('.')[1] ?? '';
 
 /**
- * Decrypts what `seal` gave, with whichever of the keys it was sealed with. Throws when that is
- * none of them or it has been changed: both are broken invariants.
+ * Decrypts the result of `seal` with the matching key. Throws when no key matches or the text has
+ * been changed: both are broken invariants.
  */
 export const unseal = (keys: Keys, sealed: string): string => {
   const [version, keyId, text] = sealed.split('.');

@@ -1,6 +1,7 @@
 /**
- * Configuration: read once from the environment, checked whole, every mistake listed at once.
- * Secrets come from the environment or from a file (`<NAME>_FILE`), never from an argument.
+ * Configuration: read once from the environment, checked completely, with all mistakes reported
+ * together. Secrets come from the environment or from a file (`<NAME>_FILE`), never from an
+ * argument.
  */
 import { hkdfSync } from 'node:crypto';
 import type { Keys } from '../access/keys.ts';
@@ -29,17 +30,17 @@ const serviceSettings = {
   port: ['PORT', integer(0, 65_535), '4000'],
   host: ['HOST', text, '127.0.0.1'],
   /**
-   * TCP port of metrics and health, which then are not on the public one's `/metrics`; null: they
-   * are.
+   * TCP port of metrics and health, which then leave the public port's `/metrics`; null: they stay
+   * there.
    */
   metricsPort: ['METRICS_PORT', integer(1, 65_535)],
-  /** Where an embedded installation keeps its data. */
+  /** The data directory of an embedded installation. */
   dataDir: ['DATA_DIR', text, '.data'],
   /** Null: the embedded PostgreSQL in `dataDir`. */
   databaseUrl: ['DATABASE_URL', url('postgres:', 'postgresql:')],
   /**
-   * Address of PostgreSQL itself where `databaseUrl` is a pooler of transactions: for migrations,
-   * LISTEN and locks of sessions. Null: the same.
+   * Address of PostgreSQL itself where `databaseUrl` is a transaction pooler: for migrations,
+   * LISTEN and session locks. Null: the same.
    */
   databaseDirectUrl: ['DATABASE_DIRECT_URL', url('postgres:', 'postgresql:')],
   databasePassword: ['DATABASE_PASSWORD', text],
@@ -48,64 +49,65 @@ const serviceSettings = {
   /** Whether `databaseUrl` knows prepared statements. */
   namedStatements: ['DATABASE_NAMED_STATEMENTS', onOff, 'on'],
   /**
-   * One server, or nodes of a cluster with commas between them. Null: BullMQ and the bus run on
-   * PostgreSQL.
+   * One server, or comma-separated nodes of a cluster. Null: BullMQ and the bus run on PostgreSQL.
    */
   redisUrl: ['REDIS_URL', urls('redis:', 'rediss:')],
   redisPassword: ['REDIS_PASSWORD', text],
-  /** How long events, deliveries, attempts, calls to banks and page openings are kept. */
+  /** Retention of events, deliveries, attempts, calls to banks and page openings. */
   eventsKept_days: [
     'RETENTION_EVENTS_DAYS',
     integer(eventsKept_min_days, 3_650),
     String(eventsKeptDefault_days),
   ],
-  /** 32 bytes; null: made and kept in `dataDir` (embedded only). */
+  /** 32 bytes; null: generated and stored in `dataDir` (embedded only). */
   secretKey: ['SECRET_KEY', keyInBase64],
   /**
-   * The secret key that is to follow, and the one before: what was made with them is read. Null but
-   * while the key is being changed.
+   * The next secret key and the previous one: both can read existing values. Null except during a
+   * key change.
    */
   secretKeyNext: ['SECRET_KEY_NEXT', keyInBase64],
   secretKeyPrevious: ['SECRET_KEY_PREVIOUS', keyInBase64],
   /**
-   * Base address that buyers and merchants see, without a slash at the end; null: http://host:port.
+   * Base address that buyers and merchants see, without a trailing slash; null: http://host:port.
    */
   publicUrl: ['PUBLIC_URL', url('http:', 'https:')],
-  /** Addresses and CIDR blocks of proxies whose `X-Forwarded-For` is believed. */
+  /** Addresses and CIDR blocks of proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: ['TRUSTED_PROXIES', networks, ''],
   /** How long a request waits for the store of the rate limiter before it passes unlimited. */
   rateLimitWait_ms: ['RATE_LIMIT_WAIT_MS', integer(1, 10_000), '50'],
-  /** Whether the graph shows its schema to whoever may call it (introspection). */
+  /** Whether the graph shows its schema to its callers (introspection). */
   graphIntrospection: ['GRAPHQL_INTROSPECTION', onOff, 'on'],
-  /** Pages elsewhere that may call `/graphql` from a browser, and open its sockets. */
+  /** Origins that may call `/graphql` from a browser, and open its sockets. */
   graphqlOrigins: ['GRAPHQL_ORIGINS', origins, ''],
   /** Whether `/graphql` is a page in a browser. On by default only with the embedded database. */
   graphiql: ['GRAPHIQL', onOff],
   /**
-   * Whether webhooks may go to http and to loopback; `development`: while the public address is
-   * http on loopback and no merchant is live.
+   * Whether webhooks may use http and loopback; `development`: while the public address is http on
+   * loopback and no merchant is live.
    */
   webhookPrivateTargets: ['WEBHOOK_PRIVATE_TARGETS', oneOf('development', 'allow', 'refuse')],
   logLevel: ['LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'), 'info'],
   /** How long a drain may take before the process gives up. */
   drain_ms: ['DRAIN_MS', integer(0, 600_000), '8000'],
   /**
-   * How long a process that is to end still takes calls, and shows on `/readyz` that it is leaving:
-   * so long may a balancer need to see that.
+   * How long an ending process still accepts calls while `/readyz` reports that it is leaving: a
+   * balancer needs this time to notice.
    */
   drainDelay_ms: ['DRAIN_DELAY_MS', integer(0, 600_000), '0'],
-  /** Bootstrap operator token; null: made, kept and printed where the database is embedded. */
+  /**
+   * Bootstrap operator token; null: generated, stored and printed where the database is embedded.
+   */
   operatorToken: ['OPERATOR_TOKEN', text],
 } satisfies SettingTable;
 
 /** The issuer of the tokens of operators and cabinet users, when one is named. */
 const readOidc = (reader: Reader) => {
   const { issuer, audience, ...claims } = reader.read({
-    /** Exactly as its tokens name it: a slash at the end counts. */
+    /** Exactly as its tokens name it: a trailing slash counts. */
     issuer: ['OIDC_ISSUER', exactUrl('https:', 'http:')],
     /** Whom the tokens must be meant for. */
     audience: ['OIDC_AUDIENCE', text],
-    /** Where its keys are; null: as in its discovery document. */
+    /** The address of its keys; null: as in its discovery document. */
     jwksUrl: ['OIDC_JWKS_URL', url('https:', 'http:')],
     /** The claim with the roles: its name, or its path with dots. */
     rolesClaim: ['OIDC_ROLES_CLAIM', text, 'roles'],
@@ -124,12 +126,12 @@ const readOidc = (reader: Reader) => {
 };
 export type OidcConfig = NonNullable<ReturnType<typeof readOidc>>;
 
-/** How people log in to the console at the issuer; null: they do not. */
+/** How people log in to the console at the issuer; null: no such login. */
 const readConsoleLogin = (reader: Reader, oidc: OidcConfig | null) => {
   const { clientId, clientSecret } = reader.read({
     /** What the issuer knows the console as. */
     clientId: ['OIDC_CLIENT_ID', text],
-    /** Null: a public client, which PKCE alone protects. */
+    /** Null: a public client, protected by PKCE alone. */
     clientSecret: ['OIDC_CLIENT_SECRET', text],
   });
   if (oidc === null && (clientId !== null || clientSecret !== null))
@@ -158,23 +160,23 @@ const readOwn = (reader: Reader) => {
     graphiql: settings.graphiql ?? whole,
     webhookPrivateTargets: settings.webhookPrivateTargets ?? (embedded ? 'development' : 'refuse'),
     subgraphUrls,
-    /** What of load a public process takes before it answers 503. */
+    /** The load that a public process accepts before it answers 503. */
     overload: reader.read({
       inFlight_max: ['OVERLOAD_IN_FLIGHT', integer(1, 1_000_000), '1000'],
       loopDelay_max_ms: ['OVERLOAD_DELAY_MS', integer(1, 60_000), '500'],
     }),
-    /** Null: no issuer's tokens are taken. */
+    /** Null: no issuer's tokens are accepted. */
     oidc,
     consoleLogin: readConsoleLogin(reader, oidc),
-    /** Where traces go; null: nothing is traced. */
+    /** The destination of traces; null: no tracing. */
     tracing: readTracing(reader),
   };
 };
 export type Config = Readonly<ReturnType<typeof readOwn>>;
 
 /**
- * Reads the configuration of the service, and what others read beside it from the same environment.
- * Throws one error that lists every mistake.
+ * Reads the configuration of the service, and the other settings of the same environment. Throws
+ * one error that lists every mistake.
  */
 export const readServiceConfig = <Beside extends object>(
   environment: Environment,
@@ -221,9 +223,9 @@ export interface Secrets {
   readonly customer: Keys;
   /** Encrypts secrets that must be read back. */
   readonly vault: Keys;
-  /** The vault's key before the current one: what is sealed with it is to be sealed anew. */
+  /** The previous vault key: texts sealed with it must be resealed. */
   readonly formerVault: Buffer | null;
-  /** Seals what a login at the issuer waits with, in a cookie. */
+  /** Seals the state of a login at the issuer, in a cookie. */
   readonly console: Keys;
   /** Makes fingerprints of card and account numbers for the block lists. */
   readonly fingerprint: Keys;
@@ -236,8 +238,8 @@ export interface SettledConfig extends Config {
 }
 
 /**
- * Derives the working keys from the secret key (32 bytes), and from those before and after it while
- * it is being changed: what is new is made with the current one, what is there is read with any.
+ * Derives the working keys from the secret key (32 bytes), and from the next and previous ones
+ * during a key change: the current one creates new values, any of them reads existing ones.
  */
 export const deriveSecrets = (
   secretKey: Buffer,

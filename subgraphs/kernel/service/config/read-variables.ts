@@ -33,14 +33,14 @@ export type Setting = readonly [
 /** Settings by the field that holds each. */
 export type SettingTable = Readonly<Record<string, Setting>>;
 
-/** What a table reads: null for a variable that is not set and has no fallback. */
+/** The result of a table: null for a variable that is not set and has no fallback. */
 export type Settings<Table extends SettingTable> = {
   readonly [Field in keyof Table]:
     | InferOutput<Table[Field][1]>
     | (Table[Field] extends readonly [unknown, unknown, string] ? never : null);
 };
 
-/** Reads one environment. A value that cannot be used is a mistake, and its fallback is given. */
+/** Reads one environment. An invalid value is a mistake, and its fallback is returned. */
 export class Reader {
   readonly mistakes: string[] = [];
   /** The variables that were read, and the text that stands for each that is not set. */
@@ -74,7 +74,7 @@ export class Reader {
     if (file && value) this.mistakes.push(`${name} and ${name}_FILE are both set; set one`);
     if (!file) return value || null;
     try {
-      // A secret that is not used may be an empty file.
+      // A file of an unused secret may be empty.
       return readFileSync(file, 'utf8').trim() || null;
     } catch {
       this.mistakes.push(`${name}_FILE names a file that cannot be read`);
@@ -105,7 +105,7 @@ export const onOff = pipe(
 
 const hasProtocol = (protocols: readonly string[]) => (address: string) =>
   protocols.includes(URL.parse(address)?.protocol ?? '');
-// The value may hold a password: it is not repeated.
+// The value may hold a password: do not repeat it.
 const mustBeAddress = (protocols: readonly string[]): string =>
   `must be an address with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
 const withoutSlash = (address: string): string => address.replace(/\/$/, '');
@@ -131,8 +131,8 @@ export const urls = (...protocols: readonly string[]) =>
   );
 
 /**
- * Puts a password into addresses without one: it may then be a secret's file, and the address a
- * plain setting.
+ * Inserts a password into addresses without one: the password may then be a secret file, and the
+ * address a plain setting.
  */
 export const withPassword = (addresses: string | null, password: string | null): string | null => {
   if (addresses === null || password === null) return addresses;

@@ -1,6 +1,7 @@
 /**
- * How large the answer to a caller's own document may become, counted while it is made. An estimate
- * beforehand cannot know how long a list is; this can, and ends the answer where it is too large.
+ * The size limit of an answer to a caller's own document, counted while the answer is made. An
+ * estimate beforehand cannot know the length of a list; this can, and it ends an answer that is too
+ * large.
  */
 import { GraphQLError } from 'graphql';
 import { is, number, object } from 'valibot';
@@ -10,18 +11,16 @@ export const answerValues_max = 40_000;
 /** Characters of all texts together, names of fields left out. */
 const answerCharacters_max = 2_097_152;
 
-/** What is left to an answer, as one process sends it to another. */
+/** The remaining room of an answer, as one process sends it to another. */
 export interface AnswerRoom {
   readonly values: number;
   readonly characters: number;
 }
 
-/**
- * For an answer that the stock executor makes, which takes several times as long for each value.
- */
+/** For an answer by the stock executor, which takes several times as long for each value. */
 export const stockAnswerRoom: AnswerRoom = { values: 10_000, characters: answerCharacters_max };
 
-/** Header of a call between processes: what its answer may take. Without it nothing is counted. */
+/** Header of a call between processes: the room for its answer. Without it nothing is counted. */
 export const answerRoomHeader = 'x-answer-room';
 
 /** The room as a header. */
@@ -38,8 +37,8 @@ export const readAnswerRoom = (header: unknown): AnswerRoom | null => {
 };
 
 /**
- * The result of a counted call as it is sent to the process that asked: what it took stands beside
- * it. One that was ended took more than there was.
+ * The result of a counted call as it is sent to the requesting process, with its size. One that was
+ * ended exceeded its room.
  */
 export const withUsed = <Result extends object>(
   result: Result,
@@ -62,7 +61,7 @@ export const usedIn = (sent: unknown): AnswerRoom | null =>
 
 const wholeRoom: AnswerRoom = { values: answerValues_max, characters: answerCharacters_max };
 
-/** The refusal of an answer, in the words of the other limits. */
+/** The refusal of an answer, worded like the other limits. */
 const answerTooLarge = (): GraphQLError =>
   new GraphQLError(
     `The answer is larger than ${answerValues_max} values or ${answerCharacters_max} characters; request less at a time.`,
@@ -74,11 +73,11 @@ const answerTooLarge = (): GraphQLError =>
 /** Counts one answer. */
 export class AnswerMeter {
   readonly refusal = answerTooLarge();
-  /** Fulfils when the answer is found too large. */
+  /** Resolves when the answer is found too large. */
   readonly ended: Promise<void>;
   /**
-   * What a field of an ended answer gives: it is waited for by nobody, and costs no error of its
-   * own as thousands of refused fields would.
+   * The value of a field of an ended answer: nothing waits for it, and it avoids the cost of
+   * thousands of field errors.
    */
   readonly never = new Promise<never>(() => {});
   #values: number;
@@ -86,7 +85,7 @@ export class AnswerMeter {
   #exceeded = false;
   readonly #end: () => void;
 
-  /** `room`: what the answer may still take; all of it where nothing else is stated. */
+  /** `room`: the remaining room of the answer; all of it by default. */
   constructor(room: AnswerRoom = wholeRoom) {
     this.#values = room.values;
     this.#characters = room.characters;
@@ -99,7 +98,7 @@ export class AnswerMeter {
     return this.#exceeded;
   }
 
-  /** What is left, never below 0. */
+  /** The remaining room, never below 0. */
   get room(): AnswerRoom {
     return { values: Math.max(0, this.#values), characters: Math.max(0, this.#characters) };
   }
@@ -120,8 +119,8 @@ export class AnswerMeter {
   }
 
   /**
-   * Takes what a scalar holds beside its own value: a text, a list of texts, or a map with its
-   * keys.
+   * Counts what a scalar holds in addition to its own value: a text, a list of texts, or a map with
+   * its keys.
    */
   takeContent(value: unknown): void {
     if (typeof value === 'string') this.take(0, value.length);
@@ -135,7 +134,7 @@ export class AnswerMeter {
     this.takeContent(item);
   }
 
-  /** Ends the answer: another process reported that it is too large, or it is found so. */
+  /** Ends the answer: it is too large, here or by another process's report. */
   exceed(): never {
     this.#exceeded = true;
     this.#end();

@@ -56,8 +56,8 @@ export const buildSubgraph = ({
     Object.entries(scalars).filter(([scalar]) => declared.includes(scalar)),
   );
   const schema = buildASTSchema(document, { assumeValidSDL: true });
-  // The library's own map type is not that of the generated resolvers: each module was checked
-  // against the latter.
+  // The library's own map type differs from that of the generated resolvers: each module was
+  // checked against the latter.
   addResolversToSchema(schema, { ...ownScalars, ...resolvers } as ResolverMap);
   addResolversToSchema(schema, { Query: { _service: () => ({ sdl }) } });
   guardRootFields(schema, areMerchants);
@@ -96,7 +96,7 @@ const guardFieldsBelow = (schema: GraphQLSchema, areMerchants: AreMerchants): vo
 
 const areIds: AreMerchants = async (ids) => ids.every(isUuid);
 
-/** Puts one field behind its access row; answers what keeps it from that. */
+/** Puts one field behind its access row; returns the reason for a refusal. */
 const guardField = (
   type: GraphQLObjectType,
   fieldName: string,
@@ -108,7 +108,7 @@ const guardField = (
   if (!access[coordinate] && !accessBelowRoot[coordinate])
     return [`no access row for ${coordinate}`];
   if (!field || !resolve) return [`no resolver for ${coordinate}`];
-  // What only the platform's operators may name a merchant for finds out by itself: alerts and
+  // Fields where only the platform's operators may name a merchant check it themselves: alerts and
   // differences are filtered by it.
   const namesStranger = strangerCheck(field, access[coordinate]?.platform ? areIds : areMerchants);
   field.resolve = (
@@ -129,7 +129,7 @@ const guardField = (
         return stranger.then((refused) => refused ?? resolve(source, args, context, info));
       return stranger ?? resolve(source, args, context, info);
     };
-    // A change waits for nobody; what is read of its result does.
+    // A change does not wait in the lane; reads of its result do.
     if (type.name === 'Mutation') return outsideOfLane(go);
     // Fields below the root load together, so that they begin together.
     return type.name === 'Query' && isInLane() ? nextSlice().then(go) : go();
@@ -138,7 +138,7 @@ const guardField = (
 };
 
 /**
- * Unions and interfaces go by `__typename`. The library's own way throws where graphql-jit cannot
+ * Unions and interfaces use `__typename`. The library's own way throws where graphql-jit cannot
  * catch it, and the call would never end.
  */
 const resolveAbstractTypes = (schema: GraphQLSchema): void => {

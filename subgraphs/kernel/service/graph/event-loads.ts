@@ -1,10 +1,9 @@
 /**
- * Calls that read the same event of the live stream again for the same caller share what they
- * load: fifty subscriptions on a socket, each with fields of its own, read an object once.
- *
- * What is shared is as fresh as the result that equal subscriptions share: of the first read of the
- * event. A later event has loads of its own, so it never shows what was before it. Each process of
- * a subgraph shares by itself.
+ * Calls that read the same event of the live stream again for the same caller share their loads:
+ * fifty subscriptions on a socket, each with different fields, read an object once.
+ * Shared data is as fresh as the result that equal subscriptions share: from the first read of the
+ * event. A later event has its own loads, so it never shows an earlier state. Each process of a
+ * subgraph shares separately.
  */
 import type { Call } from '../access/principal.ts';
 
@@ -21,7 +20,7 @@ const sharedRows_max = 5_000;
 /** An object of an event is at most this old when a slower subscriber gets it. */
 const shared_ms = 5_000;
 
-/** What the calls of one caller about one event share: their loaders are kept by this object. */
+/** What the calls of one caller about one event share: the key of their loaders. */
 export interface SharedLoads {
   /** Counts rows that are held from now on. */
   hold(rows: number): void;
@@ -34,15 +33,15 @@ interface Kept {
 }
 
 /**
- * Opens the sharing of one subgraph. The answer gives, for a call, the object that its loaders are
- * kept by (`perCall`), or undefined where the call shares nothing. Only calls of the very same
+ * Opens the sharing of one subgraph. The returned function gives, for a call, the key object of its
+ * loaders (`perCall`), or undefined when the call shares nothing. Only calls of the very same
  * principal share: its rights, its merchant, its shop and its mode are a part of the name.
  */
 export const openEventLoads = (
   clock_ms: () => number = () => performance.now(),
   life_ms = shared_ms,
 ): ((call: Call) => SharedLoads | undefined) => {
-  /** Oldest first: all live equally long. */
+  /** Oldest first: all have the same lifetime. */
   const kept = new Map<string, Kept>();
   let rows = 0;
   let sweeping = false;

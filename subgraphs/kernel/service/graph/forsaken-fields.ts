@@ -1,8 +1,7 @@
 /**
- * Errors of fields that nobody waits for any more. When one item of a list fails at once,
- * graphql-js answers, and forsakes the promises of the items before it. One of those that fails
- * later is an unhandled rejection, of which Node would end the process: anybody's query could end
- * it.
+ * Errors of abandoned fields. When one item of a list fails at once, graphql-js answers and
+ * abandons the promises of the items before it. A later failure of one of them is an unhandled
+ * rejection, on which Node would end the process: any caller's query could end it.
  */
 import type { Logger } from '../tracing/telemetry.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Runs documents on a subgraph in this process: compiled by graphql-jit, or by graphql-js where
- * that cannot.
+ * that is not possible.
  */
 import {
   execute,
@@ -82,15 +82,13 @@ export const localExecutor = (
   },
 });
 
-/**
- * The result, or the refusal of one that is too large, whose fields are then waited for no longer.
- */
+/** The result, or the refusal of one that is too large, without waiting for its fields. */
 const untilEnded = (running: ReturnType<Run>, meter: AnswerMeter): Promise<ExecutionResult> =>
   Promise.race([running, meter.ended.then(() => ({ data: null, errors: [meter.refusal] }))]);
 
 /**
  * A document's span is named by its root fields: its own name and its aliases are the caller's
- * words.
+ * text.
  */
 const spanStart = (schema: GraphQLSchema, document: DocumentNode): SpanStart => {
   const operation = getOperationAST(document);
@@ -150,10 +148,10 @@ const mistakesOf = (schema: GraphQLSchema, document: DocumentNode): readonly Gra
 const compiledFields_max = 300;
 
 /**
- * What graphql-jit 0.8.9 takes too long for, and what it gets wrong: `@skip` and `@include` inside
- * fragments that are spread twice, literals of custom scalars (it writes parsed values into its
- * program as JSON, where a bigint throws and an instant becomes a string), and defaults of what may
- * not be null in variables (it takes them for missing).
+ * What graphql-jit 0.8.9 takes too long for or gets wrong: `@skip` and `@include` inside fragments
+ * that are spread twice, literals of custom scalars (it writes parsed values into its program as
+ * JSON, where a bigint throws and an instant becomes a string), and defaults of non-null fields in
+ * variables (it treats them as missing).
  */
 const needsInterpreter = (schema: GraphQLSchema, document: DocumentNode): boolean => {
   const types = new TypeInfo(schema);
@@ -184,7 +182,7 @@ const needsInterpreter = (schema: GraphQLSchema, document: DocumentNode): boolea
   return found;
 };
 
-/** Whether the type holds an input field that has a default and may not be null. */
+/** Whether the type holds a non-null input field with a default. */
 const hasFirmDefault = (
   type: GraphQLInputType | null | undefined,
   above: ReadonlySet<GraphQLInputType> = new Set(),

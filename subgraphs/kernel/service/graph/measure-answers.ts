@@ -1,7 +1,7 @@
 /**
- * Has a schema count what its resolvers give, by what is selected of it, before anything is made of
- * it. Only calls with a meter are counted. A field without a resolver of its own is counted with
- * the object that holds it; a composite field with one when that resolver has answered.
+ * Makes a schema count what its resolvers return, by the selection, before anything is built from
+ * it. Only calls with a meter are counted. A field without a resolver is counted with its object; a
+ * composite field with a resolver, when that has answered.
  */
 import {
   getNamedType,
@@ -23,13 +23,13 @@ import { isFreeText } from '../free-texts.ts';
 import type { SubgraphContext } from './subgraph.ts';
 
 /**
- * Characters that an id, or a scalar with a resolver of its own, is taken for: an address of the
- * hosted page is as long.
+ * Assumed characters of an id, or of a scalar with its own resolver: an address of the hosted page
+ * is as long.
  */
 const resolvedScalar_characters = 120;
-/** Values that the call of a resolver is taken for: it costs as much. */
+/** Assumed values of a resolver call: it costs as much. */
 const resolver_values = 10;
-/** Scalars whose length is not worth a look. */
+/** Scalars whose length is not worth counting. */
 export const shortScalars: ReadonlySet<string> = new Set([
   'Int',
   'Float',
@@ -54,9 +54,8 @@ type Resolve = NonNullable<GraphQLField<unknown, SubgraphContext>['resolve']>;
 const weighers = new WeakMap<GraphQLSchema, WeightOf>();
 
 /**
- * How many objects of a field the rest of the answer has room for, by what is selected of them;
- * null where nothing is counted. One more ends the answer when they are counted, so nobody needs to
- * read it whole.
+ * How many objects of a field fit into the rest of the answer, by their selection; null where
+ * nothing is counted. Counting one more ends the answer, so the whole list need not be read.
  */
 export const objectsLeft = (
   { meter }: SubgraphContext,
@@ -121,7 +120,7 @@ type WeightOf = (
   info: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>,
 ) => Weight;
 
-/** Weights are computed once for each place of a document, which its executor keeps. */
+/** Weights are computed once for each place of a document; its executor stores them. */
 const weigher = (schema: GraphQLSchema): WeightOf => {
   const known = new WeakMap<FieldNode, Weight>();
   return (type, { fieldNodes, fragments }) => {

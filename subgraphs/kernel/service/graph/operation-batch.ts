@@ -1,9 +1,9 @@
 /**
- * Operations of the same moment in one request to a subgraph, as both sides write and read them.
- *
+ * Concurrent operations in one request to a subgraph, as both sides write and read them.
  * The request is lines of JSON: first what its operations share, then an operation in each line.
- * The answer is a line for each operation, in the order in which they end: a slow one holds up no
- * other. Who calls is signed for each operation, and one that is broken is refused by itself.
+ * The answer is a line for each operation, in the order of completion: a slow one does not delay
+ * the others. Each operation has its caller's signature, and an invalid one is refused
+ * individually.
  */
 import {
   array,
@@ -25,12 +25,12 @@ export const linesType = 'application/x-ndjson';
 
 /** Operations in one request. */
 export const batchOperations_max = 64;
-/** Variables of an operation that shares a request; one with more has a request of its own. */
+/** Variables of an operation that shares a request; one with more has its own request. */
 export const sharedVariables_max_characters = 4_096;
 
 const place = pipe(number(), integer(), minValue(0));
 
-/** The first line: what operations name by its place. */
+/** The first line: operations refer to its entries by position. */
 export const batchHeadSchema = object({
   documents: array(string()),
   /** Principal headers. */
@@ -50,5 +50,5 @@ export const batchOperationSchema = object({
 
 export type BatchOperation = InferOutput<typeof batchOperationSchema>;
 
-/** One answer: that of a request of its own, with the place of its operation. */
+/** One answer: that of a separate request, with the place of its operation. */
 export const batchAnswerSchema = object({ operation: place, status: number(), answer: unknown() });

@@ -1,7 +1,7 @@
 /**
- * The token in a hosted page's address: which payment, signed, so that it cannot be guessed and
- * needs no table. 16 bytes merchant id, 16 bytes payment id, 16 bytes of HMAC-SHA256, in base64url
- * (64 characters).
+ * The token in a hosted page's address: it names the payment and is signed, so that it cannot be
+ * guessed and needs no table. 16 bytes merchant id, 16 bytes payment id, 16 bytes of HMAC-SHA256,
+ * in base64url (64 characters).
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { allKeys, currentKey, type Keys } from '../access/keys.ts';
@@ -20,7 +20,7 @@ const uuidOf = (hex: string): string =>
 
 /**
  * The token of a payment's page. The same payment has the same token until the secret key is
- * changed; one of before is still read beside the new.
+ * changed; tokens of the previous key remain valid.
  */
 export const signPageToken = (secret: Keys, subject: PageSubject): string => {
   const ids = `${subject.merchantId}${subject.paymentId}`.replaceAll('-', '');

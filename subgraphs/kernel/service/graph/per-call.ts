@@ -1,17 +1,17 @@
 /**
- * One loader per call: what the fields of a list ask for one by one is loaded together. Calls that
- * re-read one event of the live stream share their loaders.
+ * One loader per call: individual requests of a list's fields load together. Calls that re-read one
+ * event of the live stream share their loaders.
  */
 import DataLoader from 'dataloader';
 import type { SubgraphContext } from './subgraph.ts';
 
-/** What the loaders of a call are kept by. */
+/** The key of a call's loaders. */
 const loadsOf = (context: SubgraphContext): object => context.loads ?? context;
 
-/** Rows that a loaded value is taken for: what is not there takes the place of one. */
+/** Assumed rows of a loaded value: a missing one counts as one. */
 const rowsIn = (value: unknown): number => (Array.isArray(value) ? Math.max(value.length, 1) : 1);
 
-/** Counts the rows of values that are kept for longer than their call. */
+/** Counts the rows of values that outlive their call. */
 const hold = ({ loads }: SubgraphContext, values: readonly unknown[]): void =>
   loads?.hold(values.reduce<number>((rows, value) => rows + rowsIn(value), 0));
 
@@ -41,8 +41,8 @@ export const perCall = <Key, Value, Name = Key>(
 };
 
 /**
- * Makes equal questions of a call one: equal questions have one `nameOf`. For what takes arguments,
- * and cannot be loaded for many at once.
+ * Merges equal requests of a call: equal requests have one `nameOf`. For loads with arguments that
+ * cannot be batched.
  */
 export const oncePerCall = <Key, Value>(
   nameOf: (key: Key) => string,
@@ -57,7 +57,7 @@ export const oncePerCall = <Key, Value>(
     if (known) return known;
     const answer = load(key, context);
     answers.set(name, answer);
-    // A failure is not kept: a call that shares the answer later loads again.
+    // A failure is not cached: a call that shares the answer later loads again.
     answer.then(
       (value) => hold(context, [value]),
       () => answers.delete(name),

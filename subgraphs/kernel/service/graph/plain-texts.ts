@@ -17,8 +17,8 @@ const isUsable = (value: unknown): boolean => {
 };
 
 /**
- * Throws `bad_request`, naming the argument, when a text under it has U+0000 or half of a surrogate
- * pair: PostgreSQL takes neither.
+ * Throws `bad_request`, naming the argument, when a text in it has U+0000 or half of a surrogate
+ * pair: PostgreSQL accepts neither.
  */
 export const assertPlainTexts = (args: Readonly<Record<string, unknown>>): void => {
   const unusable = Object.keys(args).find((name) => !isUsable(args[name]));

@@ -1,12 +1,12 @@
-/** What of an error may leave a subgraph: what a resolver meant to send, and nothing else. */
+/** The errors that may leave a subgraph: only what a resolver sends deliberately. */
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import type { Call } from '../access/principal.ts';
 import { isDatabaseLost } from '../database-lost.ts';
 import { internalErrors, type Logger } from '../tracing/telemetry.ts';
 
 /**
- * Keeps deliberate errors (a GraphQLError with a code), masks and logs the rest: `unavailable` when
- * the database is away, to be tried again.
+ * Passes deliberate errors (a GraphQLError with a code), masks and logs the rest: `unavailable`,
+ * which is retryable, when the database is away.
  */
 export const presentErrors = (
   result: ExecutionResult,
@@ -56,7 +56,7 @@ const variableName = /^Variable "\$(\w+)"/;
 
 /**
  * An error in a variable, without its value: the executors repeat that, and it may be a card
- * number. Other errors stay what they are.
+ * number. Other errors are unchanged.
  */
 export const presentInputError = (error: GraphQLError): GraphQLError => {
   const name = variableName.exec(error.message)?.[1];

@@ -1,4 +1,4 @@
-/** One operation that another process of the service sent, with a request of its own or not. */
+/** One operation from another process of the service, in its own request or in a batch. */
 import { GraphQLError, parse, type ExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { object, optional, safeParse, string } from 'valibot';
@@ -15,7 +15,7 @@ export interface RunParts {
   readonly keys: PrincipalKeys;
 }
 
-/** An operation as it was sent. Nothing of it has been read yet. */
+/** An operation as it was sent, before any parsing. */
 export interface SentOperation {
   /** The document and its variables. */
   readonly asked: unknown;
@@ -27,7 +27,7 @@ export interface SentOperation {
   readonly answerRoom?: unknown;
 }
 
-/** What it is answered with: a status of HTTP, and a body. */
+/** Its answer: an HTTP status and a body. */
 export interface OperationAnswer {
   readonly status: number;
   readonly answer: ExecutionResult;
@@ -39,8 +39,8 @@ export const failure = (status: number, message: string, code: string): Operatio
 });
 
 /**
- * Runs operations on a subgraph: 401 without a valid principal header, 400 on what is no document
- * with variables, else 200 with the result. Rejects when the subgraph breaks.
+ * Runs operations on a subgraph: 401 without a valid principal header, 400 if the body is not a
+ * document with variables, else 200 with the result. Rejects when the subgraph breaks.
  */
 export const operationRunner = ({
   executor,

@@ -81,7 +81,7 @@ const openLineReader = (scope: FastifyInstance) => {
   };
 };
 
-/** The answer to a batch. Lines that are there in the same turn are written together. */
+/** The answer to a batch. Lines that are ready in the same turn are written together. */
 class AnswerLines {
   readonly #response: ServerResponse;
   readonly #server: Server;
@@ -96,7 +96,7 @@ class AnswerLines {
     response.setHeader('content-type', linesType);
     // A proxy between the processes must not gather what is sent line by line.
     response.setHeader('x-accel-buffering', 'no');
-    // Whoever went away is answered by nobody.
+    // A caller that has disconnected gets no answer.
     response.on('error', () => {});
   }
 
@@ -115,7 +115,9 @@ class AnswerLines {
     else this.#response.end(text, () => this.#leave());
   }
 
-  /** A server that has begun to close since the head was sent waits for no idle connection. */
+  /**
+   * A server that has begun to close since the head was sent does not wait for idle connections.
+   */
   #leave(): void {
     if (!this.#server.listening) this.#response.req.socket.destroySoon();
   }

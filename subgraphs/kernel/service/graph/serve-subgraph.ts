@@ -13,7 +13,7 @@ import { batchPath } from './operation-batch.ts';
 import { operationRunner, type RunParts } from './run-operation.ts';
 import { serveBatches } from './serve-batch.ts';
 
-/** A batch of payouts is up to 1 MiB; a list of representations beside it is not. */
+/** A batch of payouts is up to 1 MiB; a list of representations in addition to it is not. */
 const bodyLimit_bytes = 4 * 1_048_576;
 
 export interface ServedSubgraph extends RunParts {
@@ -25,7 +25,7 @@ export interface ServedSubgraph extends RunParts {
 export const subgraphPath = (name: SubgraphName): string => `/subgraphs/${name}`;
 
 /**
- * Serves `POST /subgraphs/<name>`: 401 without a valid principal header, 400 on a body that is no
+ * Serves `POST /subgraphs/<name>`: 401 without a valid principal header, 400 if the body is not a
  * request, else 200 with the result. Batches of operations are at `/subgraphs/<name>/batch`.
  */
 export const serveSubgraph = (

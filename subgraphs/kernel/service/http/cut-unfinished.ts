@@ -1,14 +1,14 @@
 /**
- * A server that drains answers what it was asked, and waits for nobody who has not finished asking:
- * Node watches slow clients no more once it closes.
+ * A draining server answers complete requests and does not wait for incomplete ones: Node stops
+ * timing out slow clients once it closes.
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Once `app` begins to close, cuts after `grace_ms` every connection that has no request in
- * `inFlight` which came whole.
+ * Once `app` begins to close, cuts after `grace_ms` every connection without a complete request in
+ * `inFlight`.
  */
 export const cutUnfinished = (
   app: FastifyInstance,

@@ -1,6 +1,6 @@
 /**
- * What went wrong below the routes, in the documented envelope: bodies that cannot be read, bytes
- * that are no HTTP, broken invariants.
+ * Failures below the routes, in the documented envelope: unreadable bodies, bytes that are not
+ * HTTP, broken invariants.
  */
 import type { Duplex } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
@@ -74,7 +74,7 @@ const parserEnvelope = (code: string | undefined): Envelope => {
   return { status: 400, code: 'bad_request', message: 'this is not an HTTP request' };
 };
 
-/** Whether an answer is on its way through the connection: nothing may be written into it. */
+/** Whether an answer is in progress on the connection: nothing else may be written to it. */
 const isAnswering = (socket: Duplex): boolean => {
   const message: unknown = '_httpMessage' in socket ? socket._httpMessage : null;
   return (
@@ -86,8 +86,8 @@ const isAnswering = (socket: Duplex): boolean => {
 };
 
 /**
- * Ends a connection that no route has in hand with an envelope. `headers` are lines that the answer
- * has besides the usual ones.
+ * Ends a connection that no route handles with an envelope. `headers` are additional lines of the
+ * answer.
  */
 export const endWithEnvelope = (
   socket: Duplex,
@@ -109,8 +109,8 @@ export const endWithEnvelope = (
 };
 
 /**
- * Answers bytes that Node's parser refused, and ends the connection. Who asked with HEAD takes a
- * body for a broken answer (RFC 9110, 9.3.2).
+ * Answers bytes that Node's parser refused, and ends the connection. A HEAD client treats a body as
+ * a broken answer (RFC 9110, 9.3.2).
  */
 export const answerParserError = (error: Error & { code?: string }, socket: Duplex): void => {
   const packet = 'rawPacket' in error ? error.rawPacket : null;

@@ -1,7 +1,4 @@
-/**
- * Which methods an address answers: for 405 and its header Allow. Asked only when no route was
- * found.
- */
+/** The methods of an address: for 405 and its header Allow. Used only when no route was found. */
 
 export interface AllowedMethods {
   /** Notes a route's pattern with its methods. */

@@ -32,7 +32,7 @@ export interface HttpParts {
   readonly log: Logger;
   /** True or nothing: ready. False or names: not ready, and what is missing. */
   readonly ready: () => Promise<boolean | readonly string[]>;
-  /** Null: nothing is refused for the load. */
+  /** Null: load causes no refusals. */
   readonly overload: OverloadParts | null;
   readonly patience?: Patience;
   /** Whether `/metrics` is here; it is, unless this is false. */
@@ -42,8 +42,8 @@ export interface HttpParts {
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * The headers of answers that this server gives by itself, of an unknown address or of a broken
-     * body, beside what every answer says: nothing until the public API sets it.
+     * Additional headers of answers that this server itself gives, to an unknown address or a
+     * broken body: none until the public API sets them.
      */
     readonly ownAnswers: {
       headersOf: (request: IncomingMessage) => Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ declare module 'fastify' {
   }
 }
 
-/** How long slow clients are waited for. */
+/** How long to wait for slow clients. */
 export interface Patience {
   /** For the head of a request. */
   readonly headers_ms: number;
@@ -75,10 +75,10 @@ const noSchemas = {
 };
 
 /**
- * Opens a server that does not listen yet. Its own routes are `/healthz`, `/readyz` and, unless it
- * is elsewhere, `/metrics`. `close()` stops accepting, answers new calls on kept connections with
- * 503, and resolves when those in flight have ended. Log through the logger that was passed, not
- * through `request.log`.
+ * Opens a server that does not listen yet. Its own routes are `/healthz`, `/readyz` and, unless
+ * configured elsewhere, `/metrics`. `close()` stops accepting, answers new calls on kept
+ * connections with 503, and resolves when those in flight have ended. Log through the logger that
+ * was passed, not through `request.log`.
  */
 export const openHttp = ({
   config,
@@ -105,11 +105,11 @@ export const openHttp = ({
       requireHostHeader: false,
       shouldUpgradeCallback: isWebSocket,
     },
-    // The framework's answer while closing is no envelope, nor is Node's to a request without Host:
-    // the hook below answers both.
+    // The framework's answer while closing is not an envelope, nor is Node's to a request without
+    // Host: the hook below answers both.
     return503OnClosing: false,
     clientErrorHandler: answerParserError,
-    // Only an address that cannot be decoded comes here: there is nothing at it.
+    // Only an address that cannot be decoded reaches this: it has no resource.
     frameworkErrors: (_error, request, reply) =>
       void sendNotFound(
         reply
@@ -118,8 +118,8 @@ export const openHttp = ({
       ),
   });
   app.decorate('ownAnswers', { headersOf: () => ({}) });
-  // Node would answer an expectation that it does not know without an envelope. It may as well be
-  // passed over (RFC 9110, 10.1.1).
+  // Node would answer an unknown expectation without an envelope. It may be ignored (RFC 9110,
+  // 10.1.1).
   app.server.on('checkExpectation', (request, response) => app.routing(request, response));
   const allowed = methodsByPath();
   app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));
@@ -195,8 +195,7 @@ metrics.registerMetric(
 );
 
 /**
- * The headers of every answer, and the envelope of every one that is not 2xx. Gives what is being
- * answered.
+ * The headers of every answer, and the envelope of every one that is not 2xx. Returns the payload.
  */
 const answerEverything = (
   app: FastifyInstance,
@@ -212,12 +211,12 @@ const answerEverything = (
     reply.headers(app.ownAnswers.headersOf(request.raw));
   app.addHook('preClose', async () => {
     draining = true;
-    // Says `Connection: close`, so that the caller sends nothing more this way.
+    // Sends `Connection: close`, so that the caller sends nothing more on this connection.
     for (const response of inFlight) response.shouldKeepAlive = false;
   });
   app.addHook('onRequest', (request, reply, done) => {
     inFlight.add(reply.raw);
-    // Not onResponse: that does not come when the caller goes away.
+    // Not onResponse: that does not fire when the caller disconnects.
     reply.raw.once('close', () => inFlight.delete(reply.raw));
     reply.headers(headers).header('x-request-id', request.id);
     if (draining)
@@ -225,8 +224,8 @@ const answerEverything = (
         .code(503)
         .headers({ 'retry-after': '1', connection: 'close' })
         .send(errorJson('unavailable', 'the service is shutting down; try again'));
-    // Before the body is read: what is sent to an unknown address does not matter.
-    // HTTP/1.0 knows no Host, and load balancers ask for health in it.
+    // Before the body is read: a body sent to an unknown address does not matter. HTTP/1.0 has no
+    // Host, and load balancers use it for health checks.
     else if (request.headers.host === undefined && request.raw.httpVersion !== '1.0')
       addOwnHeaders(request, reply)
         .code(400)
@@ -252,8 +251,8 @@ const answerEverything = (
 const routeOf = (request: FastifyRequest): string => request.routeOptions.url ?? 'none';
 
 /**
- * One measurement and one log line per request: what succeeded at debug, the rest louder. Neither
- * bodies nor addresses are logged.
+ * One measurement and one log line per request: successes at debug, the rest louder. Neither bodies
+ * nor addresses are logged.
  */
 const observe = (app: FastifyInstance, log: Logger): void => {
   app.addHook('onResponse', (request, reply, done) => {
@@ -277,7 +276,7 @@ const observe = (app: FastifyInstance, log: Logger): void => {
   });
 };
 
-/** What load balancers and Prometheus ask is answered whatever the load. */
+/** Requests of load balancers and Prometheus are answered under any load. */
 const always = { config: { load: 'exempt' } } as const;
 
 const addHealth = (app: FastifyInstance, ready: HttpParts['ready']): void => {

@@ -1,6 +1,6 @@
 /**
- * Whether a process can listen where it is configured to, asked before it makes anything; and why
- * not, in a sentence for a person.
+ * Whether a process can listen at its configured address, checked before it creates anything; if
+ * not, the reason in a readable sentence.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -25,7 +25,7 @@ const reasons: Readonly<Record<string, (address: ListenAddress) => string>> = {
     `no address belongs to that name; set ${settings.host} to an address of this machine`,
 };
 
-/** What kept a server from listening, as one sentence; an error of another kind as it is. */
+/** The reason why a server cannot listen, as one sentence; other errors unchanged. */
 export const explainListening = (error: unknown, address: ListenAddress): unknown => {
   const reason = reasons[errorCode(error)];
   if (!reason) return error;

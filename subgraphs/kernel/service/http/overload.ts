@@ -1,8 +1,8 @@
 /**
- * Overload: a process that has more to do than it can do in time answers at once with 503 and
- * Retry-After, instead of answering everybody too late. It has too much to do when too many
- * requests are in flight, or when its event loop is late look after look. One long pause is no
- * overload, and a request is not in flight before its body has come.
+ * Overload: a process with more work than it can do in time answers at once with 503 and
+ * Retry-After, instead of answering every caller too late. It is overloaded when too many requests
+ * are in flight, or when several checks in a row find its event loop late. One long pause is no
+ * overload, and a request is not in flight before its body has arrived.
  */
 import type { FastifyInstance } from 'fastify';
 import { Counter } from 'prom-client';
@@ -23,12 +23,12 @@ declare module 'fastify' {
 export interface OverloadLimits {
   /** Requests that are being answered at the same time. */
   readonly inFlight_max: number;
-  /** How late the event loop may be, as a request that comes at any moment finds it. */
+  /** The delay of the event loop, as a request at a random moment experiences it. */
   readonly loopDelay_max_ms: number;
 }
 
 export interface OverloadParts extends OverloadLimits {
-  /** By which unfinished requests are counted. */
+  /** The key for counting unfinished requests. */
   readonly networkOf: CallerNetwork;
 }
 
@@ -36,7 +36,7 @@ const look_ms = 500;
 const looksUntilLate = 2;
 /** How often the loop's turns are measured. */
 const tick_ms = 20;
-/** Looks without a request, after which nobody looks until one comes. */
+/** Checks without a request; after these, checks stop until a request comes. */
 const quietLooks_max = 10;
 const retryAfter_s = 1;
 
@@ -47,7 +47,7 @@ const refusals = new Counter({
   registers: [metrics],
 });
 
-/** Refuses requests that the process has no time for. What has been let in is carried through. */
+/** Refuses requests that the process has no time for. Accepted requests are completed. */
 export const shedLoad = (
   app: FastifyInstance,
   { inFlight_max, loopDelay_max_ms, networkOf }: OverloadParts,
@@ -72,7 +72,7 @@ export const shedLoad = (
     }
     if (load !== 'long-lived') {
       begun += 1;
-      // Not onResponse: that does not come when the caller goes away.
+      // Not onResponse: that does not fire when the caller disconnects.
       reply.raw.once('close', () => (begun -= 1));
       unfinished.add(request, reply);
     }
@@ -81,10 +81,10 @@ export const shedLoad = (
 };
 
 /**
- * Looks about twice a second how late the event loop is, for a request that comes at any moment:
- * longer turns are met more often, so that each counts by its own length. One line in the log when
- * it begins to be too late, and one when that is over. The answer is asked for by each request; a
- * process without requests does not measure.
+ * Checks about twice a second how late the event loop is for a request at a random moment: longer
+ * turns are met more often, so that each counts by its own length. Logs one line when the overload
+ * begins, and one when it ends. Each request reads the result; a process without requests does not
+ * measure.
  */
 const watchLoop = (app: FastifyInstance, max_ms: number, log: Logger): (() => boolean) => {
   let late = false;
@@ -128,7 +128,7 @@ const watchLoop = (app: FastifyInstance, max_ms: number, log: Logger): (() => bo
     ticking = setInterval(tick, tick_ms).unref();
   };
   let listening = false;
-  // Not before: what starting takes is no overload.
+  // Not before: work at startup is no overload.
   app.addHook('onListen', (done) => {
     listening = true;
     begin();

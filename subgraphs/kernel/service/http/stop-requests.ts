@@ -1,10 +1,10 @@
 /**
- * Requests to stop a process, from its first line on: signals, and the loss of the process that
- * started it. It imports nothing of the service, so that it listens before anything else is loaded.
+ * Requests to stop a process, from its first line on: signals, and the loss of its parent process.
+ * It imports nothing of the service, so that it listens before other modules load.
  */
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 
-/** Somebody asked this process to stop; the message names who, in words for a person. */
+/** A request to stop this process; the message names its source in readable words. */
 class StopRequested extends Error {
   constructor(who: string) {
     super(who);
@@ -14,12 +14,12 @@ class StopRequested extends Error {
 
 /** One press of Ctrl-C may arrive twice: from the terminal, and passed on by npm. */
 const samePress_ms = 250;
-/** The exit status that shells give a program that Ctrl-C has ended. */
+/** The exit status of a program that Ctrl-C has ended, as in shells. */
 const killedCode = 130;
 
 /**
  * Listens for requests to stop. The first aborts the signal, with a `StopRequested`. A second
- * Ctrl-C, and SIGQUIT at any time, end the process at once with 130; listeners to its `exit` run.
+ * Ctrl-C, and SIGQUIT at any time, end the process at once with 130; its `exit` listeners run.
  */
 export const listenForStop = (): AbortSignal => {
   const stopping = new AbortController();
@@ -36,35 +36,32 @@ export const listenForStop = (): AbortSignal => {
   process.on('SIGTERM', () => ask('SIGTERM'));
   process.on('SIGHUP', () => ask('its terminal was closed'));
   process.on('disconnect', () => ask('asked to'));
-  // The channel to the process that started this one must not keep it alive.
+  // The channel to the parent process must not keep this one alive.
   process.channel?.unref();
-  // It may have closed before anybody listened: then no event comes any more.
+  // It may have closed before the listener was added: then no event comes.
   if ('connected' in process && !process.connected) ask('asked to');
   return stopping.signal;
 };
 
-/** Fulfils when a stop is asked for. */
+/** Resolves when a stop is requested. */
 export const stopAsked = (stopping: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (stopping.aborted) resolve();
     else stopping.addEventListener('abort', () => resolve(), { once: true });
   });
 
-/**
- * Throws the request when a stop was asked for; what came while modules were being loaded is seen,
- * too.
- */
+/** Throws the request when a stop was requested, including while modules were loading. */
 export const throwIfStopped = async (stopping: AbortSignal): Promise<void> => {
   await nextTurn();
   stopping.throwIfAborted();
 };
 
-/** How long a step of the start may go on after a stop was asked for. */
+/** How long a step of the start may continue after a stop was requested. */
 const stepPatience_ms = 1_000;
 
 /**
- * Runs one step of a start. Throws the request instead of beginning it when a stop was asked for; a
- * step that is under way then has a second to end by itself, and is left alone after that.
+ * Runs one step of a start. Throws the request instead of beginning it when a stop was requested; a
+ * running step then has a second to end by itself, and is abandoned after that.
  */
 export const runStep = async <Result>(
   stopping: AbortSignal,

@@ -1,6 +1,6 @@
 /**
- * Requests whose body has not come whole. Whoever sends a head and then nothing costs no key and no
- * work, so such requests have limits of their own, and take no place of those that are answered.
+ * Requests with an incomplete body. A sender of a head alone costs no key and no work, so such
+ * requests have their own limits and take no place of answered requests.
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -9,8 +9,8 @@ import { metrics } from '../tracing/telemetry.ts';
 import { answerParserError } from './http-errors.ts';
 
 /**
- * The network of a request's caller as far as it cannot choose it: an IPv4 address, the /64 of an
- * IPv6 address.
+ * The part of the caller's address that it cannot choose: an IPv4 address, or the /64 of an IPv6
+ * address.
  */
 export type CallerNetwork = (request: IncomingMessage) => string;
 
@@ -45,14 +45,14 @@ const cut = ({ socket }: IncomingMessage): void => {
   cutOff.inc();
   const code = 'ERR_HTTP_REQUEST_TIMEOUT';
   answerParserError(Object.assign(new Error('the request gave way to others'), { code }), socket);
-  // What such a caller goes on sending is not kept.
+  // Further data of such a caller is discarded.
   socket.destroySoon();
 };
 
 /**
- * Opens the count. Beyond a limit the oldest request gives way to the new one: of its own network,
- * or of the one that has most of the process's. One that arrives at its own pace is
- * therefore served whatever the others leave lying.
+ * Opens the count. Beyond a limit a new request displaces the oldest one: of its own network, or of
+ * the network with most of the process's. A request that arrives at a normal pace is therefore
+ * served, however many others stay incomplete.
  */
 export const openUnfinished = (networkOf: CallerNetwork): Unfinished => {
   const byNetwork = new Map<string, Set<IncomingMessage>>();

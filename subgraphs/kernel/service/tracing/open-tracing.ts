@@ -1,6 +1,6 @@
 /**
- * Tracing by OpenTelemetry: spans gathered and posted to a collector by OTLP over HTTP. Loaded only
- * where traces are sent somewhere.
+ * Tracing by OpenTelemetry: spans are gathered and posted to a collector by OTLP over HTTP. Loaded
+ * only where traces have a destination.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
@@ -51,7 +51,7 @@ const readTraceparent = (text: string): SpanContext | null => {
   };
 };
 
-/** A stranger's ids go into our traces as a link: one that could be a card number does not. */
+/** External ids enter our traces as a link, unless they could be a card number. */
 const readStrangers = (text: string): SpanContext | null => {
   const named = readTraceparent(text);
   const couldBeCard = (id: string): boolean => /^\d+$/.test(id) || holdsCardNumber(id);
@@ -90,14 +90,13 @@ const openProvider = (
     ],
   });
 
-/** How long a process that ends waits for its last spans to be taken. */
+/** How long an ending process waits for the delivery of its last spans. */
 const closePatience_ms = 3_000;
 
 /**
- * Opens tracing; `role` is the part of the service this process is. A collector that is away
- * costs the spans and a line in the log, nothing else. The tracer is ours alone and not
- * OpenTelemetry's global one, so that no package adds spans of its own, with what callers wrote in
- * them.
+ * Opens tracing; `role` is the part of the service this process is. An unavailable collector costs
+ * the spans and a line in the log, nothing else. The tracer is our own and not OpenTelemetry's
+ * global one, so that no package adds its own spans with callers' texts.
  */
 export const openTracing = (config: TracingConfig, role: string, log: Logger): Tracing => {
   const logFailure = (message: string): void =>

@@ -28,8 +28,7 @@ const redacted = [
 ];
 
 /**
- * What PostgreSQL says of a row that it refuses holds the row; the driver keeps it beside the
- * message.
+ * PostgreSQL's details of a refused row hold the row; the driver stores them next to the message.
  */
 const ofRows = ['detail', 'where', 'hint', 'internalQuery', 'query', 'parameters'];
 
@@ -49,13 +48,13 @@ const masked = (line: string): string => {
   }
 };
 
-/** A line of the log without card numbers: an error's words may repeat a merchant's free text. */
+/** A line of the log without card numbers: an error's message may repeat a merchant's free text. */
 const maskLine = (line: string): string => (mayHoldCardNumber(line) ? masked(line) : line);
 
 /**
- * A JSON logger with redaction. `role` names the part of the service; a line that is written within
- * a trace has its `traceId`. Everything goes to `file` when one is given, and what a person must
- * see (warnings and worse) to stderr too; else everything goes to stdout.
+ * A JSON logger with redaction. `role` names the part of the service; a line written within a trace
+ * has its `traceId`. Everything goes to `file` when present, and warnings and worse to stderr too;
+ * else everything goes to stdout.
  */
 export const openLog = (
   config: { readonly logLevel: LevelWithSilent },
@@ -79,7 +78,7 @@ export const openLog = (
     },
   };
   if (file === null || level === 'silent') return pino(options);
-  // Nobody else on the machine reads what the service does.
+  // No other user of the machine can read the log.
   if (existsSync(file)) chmodSync(file, 0o600);
   const toFile = pino.destination({ dest: file, mkdir: true, sync: true, mode: 0o600 });
   return pino(

@@ -4,12 +4,12 @@ import { tracing, type Span, type Tracing } from './tracing.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** False: what is in the request has spans of its own. */
+    /** False: the content of the request has its own spans. */
     readonly traced?: false;
   }
 }
 
-/** What is asked of other processes of the service: their traces go on. */
+/** Requests to other processes of the service: they continue the trace. */
 const isOurs = (route: string): boolean => route.startsWith('/subgraphs/');
 
 /**
@@ -25,7 +25,7 @@ export const traceRequests = (app: FastifyInstance): void => {
     if (load === 'exempt' || load === 'long-lived' || traced === false) return done();
     const span = begin(by, request);
     spans.set(request, span);
-    // Not onResponse: that does not come when the caller goes away.
+    // Not onResponse: that does not fire when the caller disconnects.
     reply.raw.once('close', () => {
       span.note({ 'http.response.status_code': reply.statusCode });
       if (reply.statusCode >= 500) span.fail(String(reply.statusCode));
@@ -42,9 +42,8 @@ export const traceRequests = (app: FastifyInstance): void => {
 };
 
 /**
- * A stranger does not choose the ids of our traces, nor whether they are kept: what is asked from
- * outside begins a trace, beside the caller's own. The route is its pattern, since an address may
- * hold a token.
+ * External callers choose neither our trace ids nor the sampling: an external request begins a
+ * trace, linked to the caller's own. The route is its pattern, since an address may hold a token.
  */
 const begin = (by: Tracing, { method, id, headers, routeOptions }: FastifyRequest): Span => {
   const route = routeOptions.url ?? 'none';

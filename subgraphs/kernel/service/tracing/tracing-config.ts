@@ -1,6 +1,6 @@
 /**
- * Where traces go: OpenTelemetry's standard variables, as far as they concern this
- * service. The rest of the exporter's own (TLS, timeout, compression) it reads itself.
+ * The destination of traces: OpenTelemetry's standard variables, as far as they concern this
+ * service. The exporter itself reads the rest of its own (TLS, timeout, compression).
  */
 import { check, pipe, rawTransform, transform } from 'valibot';
 import { integer, oneOf, text, url, type Reader } from '../config/read-variables.ts';
@@ -26,7 +26,7 @@ const pairs = pipe(
         if (name === '') throw new URIError();
         read[name] = decodeURIComponent(pair.slice(equals + 1).trim());
       } catch {
-        // The values may be secrets: they are not repeated.
+        // The values may be secrets: do not repeat them.
         addIssue({
           message: `must be name=value pairs with commas between them, values percent-encoded`,
         });
@@ -40,8 +40,7 @@ const pairs = pipe(
 const isPart = check((ratio: number) => ratio >= 0 && ratio <= 1, 'must be a number from 0 to 1');
 
 /**
- * The part of new traces that is kept, 0 to 1. What another process of the service decided is
- * followed.
+ * The sampled part of new traces, 0 to 1. The decision of another process of the service applies.
  */
 const readRatio = (reader: Reader, sampler: string): number => {
   if (sampler.endsWith('always_off')) return 0;
@@ -50,7 +49,7 @@ const readRatio = (reader: Reader, sampler: string): number => {
   return reader.read({ ratio: ['OTEL_TRACES_SAMPLER_ARG', ratio, '1'] }).ratio;
 };
 
-/** Where traces go; null, which is the default: nowhere. An endpoint turns them on. */
+/** The destination of traces; null, the default: none. An endpoint turns them on. */
 export const readTracing = (reader: Reader) => {
   const read = reader.read({
     base: ['OTEL_EXPORTER_OTLP_ENDPOINT', url('http:', 'https:')],

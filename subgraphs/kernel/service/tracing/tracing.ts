@@ -1,12 +1,11 @@
 /**
- * Traces: what one call came to, through every part of the service. This file is all that the parts
- * know of tracing; it has no package behind it. Without an endpoint to send traces to nothing is
- * opened, and what stands here costs a comparison.
- *
- * Spans hold names from the program's own text, ids, numbers and statuses: never what a caller
- * wrote, never an error's message. Inside a process the current span follows the call; between ours
- * it travels as `traceparent` (W3C Trace Context). It does not leave for merchants' receivers, nor
- * for acquirers.
+ * Traces: what one call did, through every part of the service. The other parts know only this file
+ * of tracing; it imports no package. Without an endpoint nothing is opened, and this code costs a
+ * comparison.
+ * Spans hold names from the program's own text, ids, numbers and statuses: never a caller's text,
+ * never an error's message. Inside a process the current span follows the call; between ours it
+ * travels as `traceparent` (W3C Trace Context). It is not sent to merchants' receivers or to
+ * acquirers.
  */
 
 export type SpanKind = 'server' | 'internal' | 'client' | 'producer' | 'consumer';
@@ -23,7 +22,7 @@ export interface SpanStart {
 
 /** Where a span belongs. */
 export interface SpanPlace {
-  /** The span above it, here or, by its `traceparent`, elsewhere; null: it begins a trace. */
+  /** The parent span, here or, by its `traceparent`, elsewhere; null: it begins a trace. */
   readonly below: Span | string | null;
   /** Another span that it has to do with, as its `traceparent`; what is none is left out. */
   readonly beside?: string | undefined;
@@ -33,12 +32,12 @@ export interface Span {
   readonly traceId: string;
   /** How the span is named to other processes. */
   readonly traceparent: string;
-  /** Whether it is kept: a sampler may have decided against it. */
+  /** Whether it is sampled. */
   readonly isKept: boolean;
   note(values: SpanValues): void;
-  /** Marks it as failed; `why` is a word of the program's own, as an error's class or code. */
+  /** Marks it as failed; `why` is the program's own word, such as an error's class or code. */
   fail(why: string): void;
-  /** Ends it; once is enough. */
+  /** Ends it; one call is enough. */
   end(): void;
 }
 
@@ -53,9 +52,7 @@ export interface Tracing {
 
 let open: Tracing | null = null;
 
-/**
- * Traces from now on by `tracing`, or no more: one for a process, set before anything is served.
- */
+/** Traces from now on by `tracing`, or stops: one for a process, set before it serves. */
 export const traceBy = (tracing: Tracing | null): void => void (open = tracing);
 
 /** What traces this process; null when nothing does. */
@@ -80,8 +77,8 @@ const carried = async <Result>(
 };
 
 /**
- * Runs `work` in a span below the current one; outside of a trace, or of one that is kept, it is
- * only run. A rejection marks the span as failed.
+ * Runs `work` in a child of the current span; outside of a sampled trace, just runs it. A rejection
+ * marks the span as failed.
  */
 export const spanned = <Result>(
   start: SpanStart,
@@ -94,8 +91,8 @@ export const spanned = <Result>(
 };
 
 /**
- * Runs `work` in a span of the trace that a `traceparent` names: that of a payment, whatever asks
- * about it now. The span that was current is noted beside it. Without a `traceparent`, or when it
+ * Runs `work` in a span of the trace that a `traceparent` names: that of a payment, whatever
+ * queries it now. The previously current span is linked to it. Without a `traceparent`, or when it
  * is the current trace anyway, this is `spanned`.
  */
 export const continued = <Result>(
