@@ -1,4 +1,4 @@
-/** What the four subgraphs do in the background, put together for the worker. */
+/** The background jobs of the four subgraphs, for the worker. */
 import { alertJobs } from './kernel/alerts/jobs.ts';
 import { simulatorReport } from './kernel/banks/simulator/settlement-report.ts';
 import { clockJobs, keepClockJob } from './kernel/clock/keep-clocks.ts';
@@ -23,7 +23,7 @@ import { paymentListeners } from './recurring/payment-listeners.ts';
 import { subscriptionJobs, subscriptionClockParticipant } from './recurring/subscriptions/jobs.ts';
 import { paymentsOf, type SubgraphsParts } from './open-subgraphs.ts';
 
-/** What other processes may ask the workers for. */
+/** The jobs that other processes may enqueue. */
 export const wakeableJobs = [
   { name: askBanksJob, queue: 'schedules' },
   { name: sendRefundJob, queue: 'bank' },
@@ -31,7 +31,7 @@ export const wakeableJobs = [
   { name: keepClockJob, queue: 'schedules' },
 ] as const satisfies readonly Pick<Job, 'name' | 'queue'>[];
 
-/** Consumes the events of the payments that recurring billing asked for, until it is stopped. */
+/** Consumes the events of payments that recurring billing requested, until it is stopped. */
 export const consumeRecurringPayments = (parts: SubgraphsParts): RunningConsumer => {
   const { database, log, now } = parts;
   return startConsuming({
@@ -43,7 +43,7 @@ export const consumeRecurringPayments = (parts: SubgraphsParts): RunningConsumer
   });
 };
 
-/** Everything that the worker does; `stopping` ends long jobs early. */
+/** All jobs of the worker; `stopping` ends long ones early. */
 export const backgroundJobs = (
   parts: SubgraphsParts,
   stopping: AbortSignal,

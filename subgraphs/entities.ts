@@ -1,6 +1,6 @@
 /**
- * The tables of the four subgraphs, apart from all that works on them: whoever needs the database
- * alone loads nothing of GraphQL.
+ * The tables of the four subgraphs, without their code: a process that needs only the database does
+ * not load GraphQL.
  */
 import { kernelEntities } from './kernel/database/entities.ts';
 import { alertsEntities } from './kernel/alerts/entities.ts';

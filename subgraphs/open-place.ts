@@ -1,7 +1,7 @@
 /**
- * Where a process lives: its addresses and its DATA_DIR, looked at before anything is started, and
- * the PostgreSQL of an installation that was given none. It loads little, so that the server starts
- * while everything else is being loaded.
+ * A process's place: its addresses and its DATA_DIR, checked before anything starts, and the
+ * PostgreSQL of an embedded installation. It imports little, so the server starts while other
+ * modules load.
  */
 import { resolve } from 'node:path';
 import { ensureWritable } from './kernel/database/embedded/data-directory.ts';
@@ -21,7 +21,9 @@ import type { Roles } from './kernel/service/config/roles.ts';
 import { ensureFree, type ListenAddress } from './kernel/service/http/listen-address.ts';
 import type { Start } from './open-record.ts';
 
-/** Whether this process works on the record: the edge has its neighbours' addresses instead. */
+/**
+ * Whether this process accesses the database; the edge has the other processes' addresses instead.
+ */
 export const isOnRecord = (roles: Roles): boolean =>
   roles.subgraphs.length > 0 || roles.worker || roles.migrate;
 
@@ -29,7 +31,7 @@ export const isOnRecord = (roles: Roles): boolean =>
 export const isServing = (roles: Roles): boolean =>
   roles.edge.size > 0 || roles.subgraphs.length > 0 || roles.worker;
 
-/** Whether this is an installation of its own, which keeps everything in DATA_DIR. */
+/** Whether this is an embedded installation, which keeps everything in DATA_DIR. */
 export const isEmbedded = (config: Config, roles: Roles): boolean =>
   config.databaseUrl === null && isOnRecord(roles);
 
@@ -39,13 +41,13 @@ export const addressOf = ({ host, port }: Config): ListenAddress => ({
   settings: { host: 'HOST', port: 'PORT' },
 });
 
-/** Where metrics and health have an address of their own; null where they have none. */
+/** Where metrics and health have their own address; otherwise null. */
 export const metricsAddressOf = ({ host, metricsPort: port }: Config): ListenAddress | null =>
   port === null ? null : { host, port, settings: { host: 'HOST', port: 'METRICS_PORT' } };
 
 /**
- * Throws one sentence for a person when this process could not listen or keep its files. Nothing
- * has been made before that but DATA_DIR itself.
+ * Throws a one-sentence error when this process cannot listen or store its files. Before that, only
+ * DATA_DIR itself has been created.
  */
 export const ensurePlace = async (
   config: Config,
@@ -63,8 +65,8 @@ export const ensurePlace = async (
 };
 
 /**
- * Completes the configuration; an embedded installation keeps what it made in DATA_DIR. Throws when
- * there is no key and nowhere to keep one.
+ * Completes the configuration; an embedded installation stores generated values in DATA_DIR. Throws
+ * when there is no key and nowhere to store one.
  */
 export const settle = <Read extends Config>(config: Read, roles: Roles): Read & SettledConfig => {
   const embedded = isEmbedded(config, roles);
@@ -83,9 +85,8 @@ export const settle = <Read extends Config>(config: Read, roles: Roles): Read & 
 };
 
 /**
- * Starts the PostgreSQL of an installation of its own; null where DATABASE_URL names another.
- * Rejects with one sentence for a person, or with the request to stop. Whoever waits for it ends
- * it.
+ * Starts the PostgreSQL of an embedded installation; null when DATABASE_URL is set. Rejects with a
+ * one-sentence error, or with the request to stop. The caller that awaits it stops it.
  */
 export const beginPostgres = (
   config: Config,
@@ -99,7 +100,7 @@ export const beginPostgres = (
     stopping,
     progress: (text) => progress(`PostgreSQL: ${text}`),
   });
-  // It may fail while modules are still being loaded, before anybody waits for it.
+  // It may fail while modules are still loading, before it is awaited.
   starting.catch(() => {});
   return starting;
 };

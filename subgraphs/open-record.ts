@@ -1,6 +1,4 @@
-/**
- * PostgreSQL, the record of everything, as a process starts: opened and migrated.
- */
+/** Opens and migrates PostgreSQL when a process starts. */
 import { isSpread } from './kernel/database/spread.ts';
 import { migrateQueues } from './kernel/queue/queues.ts';
 import type { Config } from './kernel/service/config/config.ts';
@@ -11,12 +9,12 @@ import { refuseOldServer } from './kernel/database/server-version.ts';
 /** Progress while starting. */
 export type Progress = (text: string) => void;
 
-/** What every step of a start is given. */
+/** The arguments of every start step. */
 export interface Start {
   /** Closes what was opened. */
   readonly stack: AsyncDisposableStack;
   readonly progress: Progress;
-  /** Aborted when the process is to stop: the start ends with its reason. */
+  /** Aborted when the process must stop: the start ends with its reason. */
   readonly stopping: AbortSignal;
 }
 
@@ -33,7 +31,7 @@ type RecordConfig = Pick<
 > & { readonly databaseUrl: string };
 type Entities = Parameters<typeof openDatabase>[0]['entities'];
 
-/** Opens the database, of a version that we run on. Nothing is migrated yet. */
+/** Opens the database after checking its version. Does not migrate. */
 export const openRecord = async (
   config: RecordConfig,
   entities: Entities,
@@ -45,17 +43,17 @@ export const openRecord = async (
   );
   stack.defer(() => database.close());
   await runStep(stopping, () => refuseOldServer(directUrl ?? url));
-  // A transaction that asked first would need a second connection for it.
+  // A transaction that checked first would need a second connection.
   await runStep(stopping, () => isSpread(database.pool));
   return { url: directUrl ?? url, database };
 };
 
-/** One connection has the migration's transaction, another what cannot be in it. */
+/** One connection for the migration's transaction, one for statements that cannot run in it. */
 const migrationPool = 2;
 
 /**
- * Applies the migrations on connections of PostgreSQL itself: their locks and their settings are
- * those of sessions. Gives their names.
+ * Applies the migrations on direct connections to PostgreSQL: their locks and settings belong to
+ * sessions. Returns their names.
  */
 const migrateDirectly = async (
   { url, database }: RecordStore,

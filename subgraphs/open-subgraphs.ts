@@ -1,4 +1,4 @@
-/** The four subgraphs put together: their executors in this process. */
+/** Assembles the four subgraphs: their executors in this process. */
 import type { GraphQLSchema } from 'graphql';
 import type { SubgraphName } from '../schema/sources.ts';
 import type { Banks } from './kernel/banks/route.ts';
@@ -35,27 +35,24 @@ export interface SubgraphsParts {
   readonly bus: Bus;
   readonly queues: Queues;
   readonly secrets: Secrets;
-  /** Seals what receipts say of buyers. */
+  /** Seals buyer data in receipts. */
   readonly customers: CustomerVault;
-  /** Notes which hosted pages are opened. */
+  /** Records opened hosted pages. */
   readonly openings: PageOpenings;
   /** Address of the hosted pages, without a slash at the end. */
   readonly publicUrl: string;
-  /** Whether webhooks may go to http and to loopback now. */
+  /** Whether webhooks may currently go to http and to loopback. */
   readonly privateTargets: () => boolean;
   /** How long events, their deliveries and attempts are kept. */
   readonly eventsKept_days: number;
   /** The real time. */
   readonly now: () => Temporal.Instant;
   readonly log: Logger;
-  /** The payments subgraph, here or in another process; null where nobody asks it. */
+  /** The payments subgraph, here or in another process; null where it is not used. */
   readonly payments: SubgraphExecutor | null;
 }
 
-/**
- * The payments subgraph for those who ask it. Throws when this process neither runs it nor has its
- * address.
- */
+/** The payments subgraph. Throws when this process neither runs it nor has its address. */
 export const paymentsOf = ({ payments }: Pick<SubgraphsParts, 'payments'>): SubgraphExecutor => {
   if (!payments)
     throw new Error(
@@ -64,12 +61,10 @@ export const paymentsOf = ({ payments }: Pick<SubgraphsParts, 'payments'>): Subg
   return payments;
 };
 
-/** The least time between two wake-ups: those of a busy moment are one. */
+/** The least time between two wake-ups, which merges those of a burst. */
 const wakeRest_ms = 5;
 
-/**
- * Wakes at once, and once more after a rest when it was called meanwhile. `wake` must not reject.
- */
+/** Wakes at once, and again after a pause when it was called meanwhile. `wake` must not reject. */
 const gathered = (wake: () => Promise<void>): (() => void) => {
   let resting = false;
   let called = false;
@@ -88,10 +83,10 @@ const gathered = (wake: () => Promise<void>): (() => void) => {
   };
 };
 
-/** How long events that only the stream carries wait for others of the same payment. */
+/** How long stream-only events wait for others of the same payment. */
 const soon_ms = 4;
 
-/** Wakes the relay at once, or soon; a wake-up at once takes along what waits for the later one. */
+/** Wakes the relay at once, or soon; an immediate wake-up includes a scheduled one. */
 const openWake = ({ bus, log }: Pick<SubgraphsParts, 'bus' | 'log'>): WakeRelay => {
   let waiting: NodeJS.Timeout | null = null;
   const wake = (): void => {
@@ -109,10 +104,7 @@ const openWake = ({ bus, log }: Pick<SubgraphsParts, 'bus' | 'log'>): WakeRelay 
   };
 };
 
-/**
- * New payouts: the worker that gives them to banks has one wake-up waiting at most, however many
- * payouts there are.
- */
+/** New payouts: at most one wake-up of the sending worker is queued, for any number of payouts. */
 const openSenders = ({ queues, log }: Pick<SubgraphsParts, 'queues' | 'log'>): (() => void) =>
   gathered(() =>
     queues
@@ -122,7 +114,7 @@ const openSenders = ({ queues, log }: Pick<SubgraphsParts, 'queues' | 'log'>): (
       ),
   );
 
-/** What the cabinet wakes: the workers of webhooks, and those of test clocks. */
+/** Wake-ups by the cabinet: the workers of webhooks and of test clocks. */
 const openCabinetWakes = ({
   queues,
   bus,
@@ -209,11 +201,11 @@ export const openSubgraph = (name: SubgraphName, parts: SubgraphsParts): Subgrap
   );
 };
 
-/** The time of whoever calls; null: the real time. */
+/** The caller's time; null: the real time. */
 type CallTime = Temporal.Instant | null;
 type TimeOf = (context: SubgraphContext) => CallTime | Promise<CallTime>;
 
-/** Calls about one event share what a clock shows, as they share what they load. */
+/** Calls about one event share the clock's time, as they share what they load. */
 const openCallTimes = (clocks: TestClocks): TimeOf => {
   const shared = oncePerCall(
     () => 'time',
@@ -222,10 +214,7 @@ const openCallTimes = (clocks: TestClocks): TimeOf => {
   return (context) => (context.loads ? shared(context, context) : timeOfCaller(clocks, context));
 };
 
-/**
- * The context of a call, at the time of whoever calls: a shop in test mode may have a clock of its
- * own.
- */
+/** The context of a call, at the caller's time: a shop in test mode may have its own clock. */
 const timed = (
   context: SubgraphContext,
   timeOf: TimeOf,

@@ -1,4 +1,4 @@
-/** The whole configuration: of the service, and of the acquirers that it is connected to. */
+/** The whole configuration: of the service, and of its acquirers. */
 import type { Connector } from './kernel/banks/connector.ts';
 import { readConnectors } from './kernel/banks/connectors.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * What works on the record, as a process starts it: the subgraphs with their parts, and the worker.
- * Processes of the edge alone never load it.
+ * Starts the parts that use the database: the subgraphs and the worker. Edge-only processes never
+ * load it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SubgraphName } from '../schema/sources.ts';
@@ -37,14 +37,14 @@ export interface Subgraphs {
   /** A subgraph in this process. */
   open(name: SubgraphName): SubgraphExecutor;
   /**
-   * Runs the jobs, and the relay from the outbox, until `stack` is disposed of: what is running
-   * ends in peace.
+   * Runs the jobs, and the relay from the outbox, until `stack` is disposed of; running work is
+   * completed.
    */
   startWorker(): Promise<void>;
   /**
-   * What is not ready: the database until it is migrated and its kept keys have been read, the
-   * queues until they answer. A process with subgraphs needs no queues once they have answered: a
-   * call is done without them, and what was due is found by a sweep.
+   * What is not ready: the database until it is migrated and its stored keys are read, the queues
+   * until they answer. After that, a process with subgraphs does not need the queues: calls work
+   * without them, and a sweep finds due work.
    */
   unready(): Promise<readonly string[]>;
   /** What this process signs and reads services with. */
@@ -63,7 +63,7 @@ export interface SubgraphsOptions {
   readonly stack: AsyncDisposableStack;
   /** The subgraphs that this process runs itself. */
   readonly here: readonly SubgraphName[];
-  /** A subgraph of another process; null where no address of it is known. */
+  /** A subgraph of another process; null when its address is not configured. */
   readonly remote: (name: SubgraphName, service: ServiceKeys) => SubgraphExecutor | null;
 }
 
@@ -137,7 +137,7 @@ const openShared = async (
   return { shared, kept };
 };
 
-/** Opens what the subgraphs stand on. Nothing runs yet. */
+/** Opens the dependencies of the subgraphs. Nothing runs yet. */
 export const openSubgraphs = async (
   record: RecordStore,
   options: SubgraphsOptions,
@@ -186,7 +186,7 @@ const startWorker = async (
     log,
     now: parts.now,
   });
-  // What is cut off is sent again when its lease is over.
+  // Interrupted deliveries are sent again when their lease ends.
   stack.defer(() =>
     Promise.race([deliverer.close(), delay(patience_ms, undefined, { ref: false })]),
   );

@@ -1,6 +1,6 @@
 /**
- * What the address holds: mode, merchant, filters, page, the open object. Every screen reads the
- * fields that it knows, so that a link shows a colleague the same.
+ * The state in the address: mode, merchant, filters, page, the open object. A screen reads only the
+ * fields that it knows, so a link shows a colleague the same view.
  */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { settingsNow } from './settings.ts';
@@ -43,11 +43,11 @@ export type Search = Partial<Readonly<Record<Field, string>>>;
 const moments: ReadonlySet<string> = new Set(['since', 'until']);
 const momentForm = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
-/** Whether a field's text can be read: a moment that cannot would break whoever shows it. */
+/** Whether a field's text can be parsed: an invalid moment would break the code that shows it. */
 const isReadable = (field: Field, value: string): boolean =>
   !moments.has(field) || (momentForm.test(value) && !Number.isNaN(Date.parse(value)));
 
-/** Reads the known fields; the rest is left out. */
+/** Reads the known fields and drops the others. */
 export const readSearch = (given: Readonly<Record<string, unknown>>): Search =>
   Object.fromEntries(
     fields.flatMap((field) => {
@@ -57,7 +57,7 @@ export const readSearch = (given: Readonly<Record<string, unknown>>): Search =>
     }),
   );
 
-/** What a link to another section takes along. */
+/** The fields that links to other sections keep. */
 export const kept = ({ mode, merchant }: Search): Search => ({
   ...(mode === undefined ? {} : { mode }),
   ...(merchant === undefined ? {} : { merchant }),
@@ -68,7 +68,7 @@ export interface Address {
   readonly mode: 'test' | 'live';
   /** Null: all merchants. */
   readonly merchantId: string | null;
-  /** Changes some fields; `undefined` takes one away. */
+  /** Changes some fields; `undefined` removes one. */
   readonly set: (change: Readonly<Partial<Record<Field, string | undefined>>>) => void;
 }
 
@@ -90,7 +90,7 @@ export const useAddress = (): Address => {
   };
 };
 
-/** The values of a field that holds several, with commas between them. */
+/** The values of a field with several, separated by commas. */
 export const listOf = <Value extends string>(
   text: string | undefined,
   known: readonly Value[],

@@ -1,4 +1,4 @@
-/** Moments and ids as people read them. */
+/** Formats moments and ids. */
 import { settingsNow } from './settings.ts';
 
 const units = [
@@ -36,7 +36,7 @@ const dateFormat = (locale: string, options: Intl.DateTimeFormatOptions): Intl.D
   return format;
 };
 
-/** A moment, short: how long ago, or its day and time. */
+/** A moment in short form: how long ago, or its day and time. */
 export const shortMoment = (at: string, locale: string, now_ms: number): string =>
   agoText(Date.parse(at), now_ms, locale) ??
   dateFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at));

@@ -1,4 +1,4 @@
-/** The entry: who is logged in, then the program. */
+/** The entry point: checks the login, then starts the program. */
 import { createRoot } from 'react-dom/client';
 import { Provider } from 'urql';
 import { RouterProvider } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-/** The addresses of the console. Screens are loaded when they are first opened. */
+/** The routes of the console. Screens are loaded on first use. */
 import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import { readSearch } from './address.ts';
@@ -7,7 +7,7 @@ import type { SocketState } from './graph/socket-state.ts';
 import { laterScreen } from './parts/later.tsx';
 import { Broken } from './parts/states.tsx';
 
-/** Searches are plain texts, so that an address can be read. */
+/** Search parameters are plain texts, so that an address is readable. */
 const parseSearch = (text: string): Record<string, string> =>
   Object.fromEntries(new URLSearchParams(text));
 const stringifySearch = (search: Record<string, unknown>): string => {
@@ -27,7 +27,7 @@ const rootOf = (socket: SocketState) =>
     errorComponent: () => <Broken />,
   });
 
-/** Makes the routes of screens, each loaded when it is first opened. */
+/** Creates the routes of screens, each loaded on first use. */
 const screensOf =
   (root: ReturnType<typeof rootOf>) =>
   <Path extends string>(path: Path, load: () => Promise<ComponentType>) =>
@@ -86,7 +86,7 @@ export const makeRouter = (socket: SocketState) => {
     parseSearch,
     stringifySearch,
     defaultPreload: 'intent',
-    // A screen that breaks leaves the frame around it.
+    // An error in a screen leaves the frame working.
     defaultErrorComponent: ({ reset }) => <Broken again={reset} />,
     scrollRestoration: true,
   });

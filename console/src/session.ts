@@ -2,10 +2,10 @@
 
 const headers = { 'x-console': 'session' };
 
-/** Leads to the login; from there back to the console. */
+/** Redirects to the login, which returns to the console. */
 export const goToLogin = (): void => location.assign('/console/enter');
 
-/** Ends the session, then leads to the login. */
+/** Ends the session, then redirects to the login. */
 export const logOut = async (): Promise<void> => {
   await fetch('/console/session', { method: 'DELETE', headers }).catch(() => null);
   goToLogin();

@@ -1,4 +1,4 @@
-/** What a person has chosen for this browser: language, zone, theme, rows, where they were. */
+/** The person's settings in this browser: language, zone, theme, rows, last place. */
 import { useSyncExternalStore } from 'react';
 
 export interface Settings {
@@ -49,7 +49,7 @@ const readColumns = (value: unknown): Settings['columns'] =>
     ),
   );
 
-/** What is kept may be of another version, or of nobody. */
+/** Stored settings may be of another version, or missing. */
 const read = (): Settings => {
   let kept: unknown = null;
   try {
@@ -72,7 +72,7 @@ const read = (): Settings => {
 let current = read();
 const listeners = new Set<() => void>();
 
-/** Puts what concerns the whole page on its root. */
+/** Applies settings of the whole page to its root. */
 export const applySettings = (): void => {
   const { dataset } = document.documentElement;
   document.documentElement.lang = current.language;
@@ -80,13 +80,13 @@ export const applySettings = (): void => {
   dataset['density'] = current.density;
 };
 
-/** Changes some of the settings, here and in this browser's next page. */
+/** Changes some of the settings, here and for this browser's next page. */
 export const changeSettings = (change: Partial<Settings>): void => {
   current = { ...current, ...change };
   try {
     localStorage.setItem(key, JSON.stringify(current));
   } catch {
-    // They hold for this page alone.
+    // They apply to this page only.
   }
   applySettings();
   for (const changed of listeners) changed();

@@ -1,4 +1,4 @@
-/** Who looks at the console, and what they may do. */
+/** The person at the console, and its permissions. */
 import { createContext, useContext, type ReactNode } from 'react';
 import {
   Viewer as ViewerQuery,
@@ -11,7 +11,7 @@ type PermissionName = Viewer['permissions'][number]['name'];
 
 const Context = createContext<Viewer | null>(null);
 
-/** Waits for the person; shows nothing until it is known. */
+/** Loads the person; shows nothing until then. */
 export const ViewerProvider = ({
   children,
   failed,
@@ -33,11 +33,11 @@ export const useViewer = (): Viewer => {
 
 export interface Permission {
   readonly granted: boolean;
-  /** The least role that may; null where only operators of the platform may. */
+  /** The lowest role with the permission; null where only platform operators have it. */
   readonly needs: Viewer['role'] | null;
 }
 
-/** Whether the person may do something, and who may. */
+/** Whether the person has a permission, and which role does. */
 export const usePermission = (name: PermissionName): Permission => {
   const { permissions, merchantId } = useViewer();
   const found = permissions.find((permission) => permission.name === name);

@@ -1,4 +1,4 @@
-/** Moments in the time zone that the person has chosen. */
+/** Moments in the person's time zone. */
 import { settingsNow } from './settings.ts';
 
 /** The name of the zone. */
@@ -33,11 +33,11 @@ const offset_ms = (at_ms: number): number => {
 
 /** The moment of a field's text in the person's zone; null when it is none. */
 export const fromZoneField = (text: string): Date | null => {
-  // A browser reads many a text as some date: only the field's own form is one.
+  // Browsers parse many texts as dates: only the field's own format is accepted.
   const [minute] = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.exec(text) ?? [];
   const asUtc_ms = Date.parse(`${minute ?? ''}:00Z`);
   if (minute === undefined || Number.isNaN(asUtc_ms)) return null;
-  // Twice: at the border of a summer time the first guess is on its other side.
+  // Twice: near a daylight saving change the first guess may be on the other side.
   const guess_ms = asUtc_ms - offset_ms(asUtc_ms);
   return new Date(asUtc_ms - offset_ms(guess_ms));
 };

@@ -1,9 +1,9 @@
-/** Bodies that end with a signal: `fetch` alone does not see to that. */
+/** Response bodies that fail when a signal is aborted: `fetch` alone does not ensure that. */
 
 /**
- * The response with a body that fails once the signal is aborted, whoever reads it. Node's `fetch`
- * follows a signal weakly: after a garbage collection it forgets it, and the body would be waited
- * for without end. `onEnd` is called once the body is over in any way.
+ * The response with a body that fails once the signal is aborted. Node's `fetch` holds a signal
+ * weakly: after a garbage collection the read would never end. `onEnd` is called when the body ends
+ * in any way.
  */
 export const boundTo = (signal: AbortSignal, response: Response, onEnd: () => void): Response => {
   const { body, status, statusText, headers } = response;
@@ -46,7 +46,7 @@ export const boundTo = (signal: AbortSignal, response: Response, onEnd: () => vo
         return reader.cancel(reason);
       },
     },
-    // Reads no part before it is asked for.
+    // Reads each part only on demand.
     { highWaterMark: 0 },
   );
   return new Response(bound, { status, statusText, headers });

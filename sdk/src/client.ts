@@ -4,7 +4,7 @@ import { list, read, readOf, create, act, actWith, type QueryOf } from './routes
 import { streamEvents, type StreamOptions } from './stream.ts';
 import { openTransport, type CallOptions, type ClientOptions, type Send } from './transport.ts';
 
-/** The ledger as a file (RFC 4180). The stream fails when the file is cut off. */
+/** The ledger as a file (RFC 4180). The stream fails when the file is truncated. */
 const openLedgerFile =
   (send: Send) =>
   (
@@ -23,8 +23,8 @@ const openLedgerFile =
     );
 
 /**
- * Cancels a payment. When an attempt had no answer and the next one is `not_pending`, the payment
- * says whether the first one took effect.
+ * Cancels a payment. When an attempt had no answer and the next one returns `not_pending`, the
+ * payment shows whether the first one took effect.
  */
 const cancelPayment = (send: Send) => {
   const cancel = act(send, '/v1/public/payments/{id}/cancel');
@@ -39,7 +39,7 @@ const cancelPayment = (send: Send) => {
     });
 };
 
-/** What moves money, and what is registered of it. */
+/** Money movements and their registries. */
 const moneyRoutesOf = (send: Send) => ({
   payments: {
     create: create(send, '/v1/public/payments'),
@@ -111,17 +111,17 @@ const routesOf = (send: Send) => ({
     get: read(send, '/v1/public/requests/{id}'),
   },
   events: {
-    /** The live stream (`GET /v1/public/events`), for as long as somebody reads it. */
+    /** The live stream (`GET /v1/public/events`), open while it is being read. */
     stream: (options?: StreamOptions) => streamEvents(send, options),
   },
 });
 
-/** A shop's way to the API. */
+/** A shop's connection to the API. */
 export type PaymentClient = ReturnType<typeof routesOf>;
 
-/** The API over a way to it. */
+/** The API over a connection. */
 export const clientOver = (send: Send): PaymentClient => routesOf(send);
 
-/** Opens the API with a shop's key. Throws a TypeError when the key or the address is none. */
+/** Opens the API with a shop's key. Throws a TypeError for an invalid key or address. */
 export const openPaymentClient = (options: ClientOptions): PaymentClient =>
   clientOver(openTransport(options));

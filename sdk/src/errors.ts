@@ -1,11 +1,11 @@
-/** What a call throws. */
+/** The errors that calls throw. */
 import type { ErrorCode, Schemas } from './schemas.ts';
 
-/** What is known of a call that failed. */
+/** The details of a failed call. */
 export interface FailedCall {
   /** How often it was sent. */
   readonly attempts: number;
-  /** The key that every attempt had; null for calls that take none. */
+  /** The key of every attempt; null for calls that take none. */
   readonly idempotencyKey: string | null;
 }
 
@@ -16,13 +16,13 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   /** Quote it to support. */
   readonly requestId: string | null;
-  /** Seconds after which trying again may help; null when it does not. */
+  /** Seconds until a retry may help; null when it does not. */
   readonly retryAfter_s: number | null;
   readonly attempts: number;
   readonly idempotencyKey: string | null;
-  /** Of `bad_request`: the fields with mistakes, all at once; empty where no field has one. */
+  /** For `bad_request`: all invalid fields; empty when the error is in no field. */
   readonly fields: readonly Schemas['FieldMistake'][];
-  /** Of `idempotent_conflict`: what the key was first used for; else null. */
+  /** For `idempotent_conflict`: what the key was first used for; else null. */
   readonly firstRequest: Schemas['FirstRequest'] | null;
 
   constructor(
@@ -50,8 +50,8 @@ export class ApiError extends Error {
 }
 
 /**
- * No answer of the service arrived: the connection was refused or lost, it took too long, or
- * something between answered instead. The call may have been carried out: repeat it with the same
+ * The service's answer did not arrive: the connection was refused or lost, the call timed out, or
+ * an intermediary answered. The call may have taken effect: repeat it with the same
  * `idempotencyKey`.
  */
 export class ConnectionError extends Error {
@@ -71,7 +71,7 @@ export class WebhookError extends Error {
   override readonly name = 'WebhookError';
 }
 
-/** The service has ended the stream for good. */
+/** The service has ended the stream permanently. */
 export class StreamEnded extends Error {
   override readonly name = 'StreamEnded';
   /** `replaced`: another stream of the same key was opened. `revoked`: the key was. */

@@ -1,6 +1,6 @@
-/** Lists, which are read page by page while somebody iterates over them. */
+/** Lists that are read page by page during iteration. */
 
-/** What the pages of a list have; a list that is one page has items alone. */
+/** The fields of a list's pages; a single-page list has only items. */
 export interface PageOf<Item = unknown> {
   readonly items: readonly Item[];
   /** Registries: what to send as `cursor`. */
@@ -10,7 +10,7 @@ export interface PageOf<Item = unknown> {
   readonly last_id?: string | null;
 }
 
-/** Where the next page begins; null behind the last one. */
+/** Where the next page begins; null after the last one. */
 const nextOf = (page: PageOf): Readonly<Record<string, string>> | null => {
   if (typeof page.next_cursor === 'string') return { cursor: page.next_cursor };
   return page.has_more === true && typeof page.last_id === 'string'
@@ -19,8 +19,8 @@ const nextOf = (page: PageOf): Readonly<Record<string, string>> | null => {
 };
 
 /**
- * A list. `for await (const item of list)` reads every item, a page at a time; `page()` reads the
- * first page alone. Nothing is read before that.
+ * A list. `for await (const item of list)` reads every item, a page at a time; `page()` reads only
+ * the first page. Nothing is read before that.
  */
 export class List<Item, Page extends PageOf<Item> = PageOf<Item>> implements AsyncIterable<Item> {
   readonly #read: (more: Readonly<Record<string, string>>) => Promise<Page>;

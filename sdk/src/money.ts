@@ -4,7 +4,7 @@ import { currencies, decimalOf, digitsOf } from './generated/currencies.ts';
 
 export { decimalOf };
 
-/** Minor units as people read them: `formatMoney(149_90, 'RUB', 'ru')` is `149,90 ₽`. */
+/** Formats minor units: `formatMoney(149_90, 'RUB', 'ru')` is `149,90 ₽`. */
 export const formatMoney = (amount: number | bigint, currency: string, locale?: string): string =>
   new Intl.NumberFormat(locale, {
     style: 'currency',
@@ -12,7 +12,7 @@ export const formatMoney = (amount: number | bigint, currency: string, locale?: 
     minimumFractionDigits: digitsOf(currency),
     maximumFractionDigits: digitsOf(currency),
   }).format(
-    // Intl reads a text of digits exactly, as large as it is; its type names numbers alone.
+    // Intl formats a string of digits exactly, whatever its size; its type allows only numbers.
     decimalOf(amount, currency) as `${number}`,
   );
 

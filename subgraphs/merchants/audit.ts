@@ -1,7 +1,4 @@
-/**
- * Reading the audit log. It is written with every change that a person makes
- * (kernel/database/audit).
- */
+/** Reads the audit log. Every change that a person makes writes to it (kernel/database/audit). */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, given } from '../kernel/database/find-page.ts';
 import type { Page, PageQuery } from '../kernel/database/page.ts';
@@ -20,14 +17,13 @@ export {
 } from '../kernel/database/audit.ts';
 
 /**
- * Which entries: a merchant's, or everybody's when `merchantId` is null; narrowed by whatever else
- * is given.
+ * Selects the entries of one merchant, or of all when `merchantId` is null; other fields narrow it.
  */
 export interface AuditQuery extends PageQuery {
   readonly merchantId: string | null;
   readonly action?: string | null | undefined;
   readonly actor?: string | null | undefined;
-  /** What was changed; with a merchant alone. */
+  /** What was changed; requires a merchant. */
   readonly subjectId?: string | null | undefined;
   readonly since?: Temporal.Instant | null | undefined;
   readonly until?: Temporal.Instant | null | undefined;
@@ -46,7 +42,7 @@ const texts = twinsByKey(
     `select merchant_id as "merchantId", entry_id as "entryId", texts from audit_text where ${ofKeys}`,
 );
 
-/** The same entries with the texts that are kept beside them. */
+/** The same entries with their texts, which are stored separately. */
 export const readTexts = async (
   runner: Runner,
   entries: readonly AuditEntry[],
@@ -63,8 +59,8 @@ export const readTexts = async (
 };
 
 /**
- * A page of the log, newest first; `bad_request` for a wrong size or cursor, and for a subject of
- * all merchants.
+ * A page of the log, newest first. `bad_request` for a wrong size or cursor, and for a subject
+ * without a merchant.
  */
 export const listAuditEntries = async (
   em: EntityManager,

@@ -1,5 +1,5 @@
 /**
- * The cabinet's core in the graph: merchants, shops, webhook endpoints, deliveries, the audit log.
+ * GraphQL resolvers of the cabinet: merchants, shops, webhook endpoints, deliveries, the audit log.
  */
 import type {
   MutationResolvers,
@@ -37,7 +37,7 @@ export interface CabinetParts extends EndpointParts, ResendParts {
   readonly bus: Pick<Bus, 'publish'>;
 }
 
-/** A member of a union, named for it. */
+/** A union member, tagged with its type name. */
 const named = <Name extends string, Result extends object>(
   __typename: Name,
   result: Result | Refused,
@@ -88,7 +88,7 @@ export const cabinetQueries = ({ database, database: { pool } }: Pick<CabinetPar
     },
   }) satisfies QueryResolvers;
 
-/** Mutations of the cabinet; every one leaves its audit entry. */
+/** Mutations of the cabinet; each writes an audit entry. */
 export const cabinetMutations = (parts: CabinetParts) =>
   ({
     merchantCreate: async (_, { name }, context) =>
@@ -131,7 +131,7 @@ export const cabinetMutations = (parts: CabinetParts) =>
       named('WebhookDeliveriesResent', await resendFailed(parts, context, query)),
   }) satisfies MutationResolvers;
 
-/** Fields of the cabinet's types, to be joined with the other fields of these types. */
+/** Fields of the cabinet's types; they are merged with the other fields of these types. */
 export const cabinetFields = ({ database }: Pick<CabinetParts, 'database'>) => {
   const endpointsOf = perCall<Shop, WebhookEndpoint[]>((shops, context) =>
     findEndpoints(database.emOf(context), shops),

@@ -1,4 +1,4 @@
-/** Merchants as operators make and change them. Each change leaves its audit entry. */
+/** Operators create and change merchants. Each change writes an audit entry. */
 import { randomUUID } from 'node:crypto';
 import { forUpdate } from '../kernel/database/orm-connections.ts';
 import type { Database } from '../kernel/database/orm.ts';
@@ -12,7 +12,7 @@ import { rateLimitMistake, type StoredRateLimit } from './rules/rate-limit.ts';
 
 type Entities = Pick<Database, 'emOf'>;
 
-/** What is changed of merchants, and who is notified. */
+/** Fields of a merchant that change, and the notification. */
 export interface MerchantParts {
   readonly database: Entities;
   readonly bus: Pick<Bus, 'publish'>;
@@ -66,7 +66,7 @@ const changeMerchant = (
   });
 };
 
-/** Gives a merchant another name. Refuses with `not_found`, or a wrong name with `bad_request`. */
+/** Renames a merchant. Refuses with `not_found`, or a wrong name with `bad_request`. */
 export const renameMerchant = async (
   database: Entities,
   acting: Acting,
@@ -79,8 +79,8 @@ export const renameMerchant = async (
 };
 
 /**
- * Turns live mode on or off: without it `sk_live_` keys are refused, in every process at once.
- * Refuses with `not_found`.
+ * Turns live mode on or off. While it is off, every process refuses `sk_live_` keys. Refuses with
+ * `not_found`.
  */
 export const switchLive = async (
   { database, bus }: MerchantParts,
@@ -95,9 +95,8 @@ export const switchLive = async (
 };
 
 /**
- * Sets how fast a merchant may call; nulls are the default. Its keys are forgotten
- * everywhere, so that the new limit holds at once. Refuses with `not_found`, or wrong limits with
- * `bad_request`.
+ * Sets a merchant's rate limit; nulls select the default. All processes drop the merchant's cached
+ * keys, so the limit applies at once. Refuses with `not_found`, or wrong limits with `bad_request`.
  */
 export const limitMerchant = async (
   { database, bus }: MerchantParts,

@@ -1,4 +1,4 @@
-/** What a console asks beyond the cabinet: who calls, and anything by what a person has of it. */
+/** Console queries beyond the cabinet: the caller, and the search. */
 import type { MutationResolvers, QueryResolvers } from '../../schema/generated/merchants.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { bankHealthQueries } from './bank-health/resolvers.ts';

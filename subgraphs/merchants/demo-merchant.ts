@@ -1,7 +1,7 @@
 /**
- * The demo merchant of an embedded installation: a shop and a test key, so that a newcomer's first
- * payment needs no set-up. Its key is kept beside the data (a test key of a local installation),
- * since keys themselves are only kept hashed.
+ * The demo merchant of an embedded installation: a shop and a test key, so that a first payment
+ * needs no set-up. Keys are stored hashed, so this test key is stored in plain text with the local
+ * data.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +40,8 @@ const read = (path: string): DemoMerchant | null => {
 };
 
 /**
- * The demo merchant of this data directory; made when it, or its key in the database, is not there.
+ * The demo merchant of this data directory. It is created when it is missing, or its key is not in
+ * the database.
  */
 export const ensureDemoMerchant = async (
   database: Database,

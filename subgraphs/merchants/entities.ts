@@ -1,7 +1,4 @@
-/**
- * Tables of the merchants subgraph: who the merchants are, their keys and rates, and the webhooks
- * on their way.
- */
+/** Tables of the merchants subgraph: merchants, their keys and rates, and webhook deliveries. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import type { AuditTexts } from '../kernel/database/audit.ts';
 import { InstantType } from '../kernel/database/instant.ts';
@@ -20,7 +17,7 @@ export const MerchantEntity = defineEntity({
     id: p.uuid().primary(),
     name: p.text().groups('audit'),
     liveEnabled: p.boolean().groups('audit'),
-    /** Null, like the burst: the default. */
+    /** Null, like the burst: the default applies. */
     ratePerSecond: p
       .integer()
       .strictNullable()
@@ -47,8 +44,8 @@ export const MerchantEntity = defineEntity({
 export type Merchant = Row<InferEntity<typeof MerchantEntity>>;
 
 /**
- * A key is found by its digest before its merchant is known: one of the few tables with a key over
- * all merchants.
+ * A key is found by its digest before its merchant is known, so this table has a key over all
+ * merchants.
  */
 export const ApiKeyEntity = defineEntity({
   name: 'ApiKey',
@@ -60,14 +57,14 @@ export const ApiKeyEntity = defineEntity({
     merchantId: p.uuid(),
     shopId: p.uuid().groups('audit'),
     mode: p.text().$type<Mode>().groups('audit'),
-    /** What a person recognises it by: everything before the secret. */
+    /** The part before the secret, which identifies the key to a person. */
     prefix: p.text().groups('audit'),
     scopes: p.array<Scope>().columnType('text[]').groups('audit'),
     createdAt: instant(),
     /** Kept to the minute. */
     lastUsedAt: instant().strictNullable(),
     revokedAt: instant().strictNullable().groups('audit'),
-    /** Who of the merchant asked for it; null where it needs nobody's approval (`rules`). */
+    /** The merchant's person who requested it; null where no approval is needed (`rules`). */
     requestedBy: p.text().strictNullable().groups('audit'),
     approvedBy: p.text().strictNullable().groups('audit'),
     approvedAt: instant().strictNullable(),
@@ -90,8 +87,7 @@ export const WebhookEndpointEntity = defineEntity({
     /** The `whs_` secret, encrypted. */
     secretSealed: p.text().hidden(),
     /**
-     * The secret before the last rotation, and until when it signs beside the new one; null without
-     * an overlap.
+     * The secret before the last rotation, and until when it also signs; null without an overlap.
      */
     previousSecretSealed: p.text().strictNullable().hidden(),
     previousUntil: instant().strictNullable().groups('rotation'),
@@ -116,19 +112,19 @@ export const WebhookDeliveryEntity = defineEntity({
     subjectId: p.uuid(),
     /** Null: the payment's own webhook_url. */
     endpointId: p.uuid().strictNullable(),
-    /** What is isolated from what: the endpoint's id, or the address's origin and who uses it. */
+    /** The unit of isolation: the endpoint's id, or the address's origin and its merchant. */
     lane: p.text(),
     url: p.text(),
     status: p.text().$type<'pending' | 'delivered' | 'failed'>(),
     attempts: p.integer(),
-    /** Those made before the last resend, which begins the schedule of retries anew. */
+    /** Attempts before the last resend, which restarts the retry schedule. */
     attemptsBefore: p.integer().default(0),
     nextAttemptAt: instant().strictNullable(),
     /** In real time; null while a retry waits for the shop's test clock. */
     dueAt: instant().strictNullable(),
     leaseUntil: instant().strictNullable(),
     deliveredAt: instant().strictNullable(),
-    /** That of its event, and a part of the keys: which partition it is in. */
+    /** That of its event; part of the key, and selects the partition. */
     createdAt: instant().primary(),
   },
   uniques: [
@@ -181,16 +177,13 @@ export const WebhookAttemptEntity = defineEntity({
     status: p.integer().strictNullable(),
     error: p.text().strictNullable(),
     responseHead: p.text().strictNullable(),
-    /** That of its delivery, with which it goes. */
+    /** That of its delivery; both are removed together. */
     createdAt: instant().primary(),
   },
 });
 export type WebhookAttempt = Row<InferEntity<typeof WebhookAttemptEntity>>;
 
-/**
- * One action in the cabinet or by an operator: append-only. The zero merchant stands for
- * the platform.
- */
+/** One action in the cabinet or by an operator: append-only. The zero merchant is the platform. */
 export const AuditEntryEntity = defineEntity({
   name: 'AuditEntry',
   tableName: 'audit_entry',
@@ -207,7 +200,7 @@ export const AuditEntryEntity = defineEntity({
     before: p.json<Record<string, unknown>>().strictNullable(),
     after: p.json<Record<string, unknown>>().strictNullable(),
     requestId: p.text(),
-    /** By the database's clock: which partition it is in. */
+    /** By the database's clock; selects the partition. */
     writtenAt: instant().primary().defaultRaw('now()'),
   },
   indexes: [
@@ -229,8 +222,8 @@ export const AuditEntryEntity = defineEntity({
 export type AuditEntry = Row<InferEntity<typeof AuditEntryEntity>>;
 
 /**
- * What people wrote of what they did, of an entry: beside it, since the entry stays for ever and a
- * text may have to go.
+ * Texts that people wrote for an entry. They are stored separately: entries are permanent, and a
+ * text may have to be erased.
  */
 const AuditTextEntity = defineEntity({
   name: 'AuditText',

@@ -25,7 +25,7 @@ import {
   type WebhookEndpoint,
 } from './entities.ts';
 
-/** What is found is as the database has it, whatever the call read before. */
+/** Reads the database, bypassing what the call has read before. */
 const readOnly = { disableIdentityMap: true } as const;
 const shopColumns = columns(propertyNames(ShopEntity));
 
@@ -63,7 +63,7 @@ export const findShops = async (
   return merchants.map(({ id }) => byMerchant.get(id) ?? []);
 };
 
-/** Whose a payment is: what of it the merchants subgraph needs to know. */
+/** A payment's owner, as far as the merchants subgraph needs it. */
 export interface PaymentPlace extends OfShop {
   readonly id: string;
 }
@@ -75,7 +75,7 @@ const paymentPlaces = twinsByKey(
     `select ${columns(['merchantId', 'id', 'shopId', 'mode'])} from payment where ${ofKeys}`,
 );
 
-/** Whose the payments are, in the order of the references; null where there is none. */
+/** The owners of payments, in the order of the references; null where there is none. */
 export const findPaymentPlaces = async (
   runner: Runner,
   references: readonly EntityReference[],
@@ -137,7 +137,7 @@ export interface KeyHolder {
   readonly liveEnabled: boolean;
   readonly requireSignature: boolean;
   readonly requireBoundSignature: boolean;
-  /** Sealed as it is kept: it is opened where signatures are checked. */
+  /** Sealed; it is opened where signatures are checked. */
   readonly signingSecretSealed: string | null;
   readonly allowList: string[];
   readonly receiptsRequired: boolean;
@@ -174,6 +174,9 @@ const findGathered = gathered<string, KeyHolder | null>({
   },
 });
 
-/** Who the key with this digest speaks for; null when it is unknown, revoked or not approved yet. */
+/**
+ * The merchant and shop of the key with this digest; null when it is unknown, revoked or not
+ * approved.
+ */
 export const findKeyHolder = (pool: pg.Pool, digest: string): Promise<KeyHolder | null> =>
   findGathered(pool, digest);

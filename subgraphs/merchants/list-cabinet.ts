@@ -1,6 +1,6 @@
 /**
- * The lists of the cabinet that grow: merchants, and webhook deliveries; and what hangs on them: a
- * shop's endpoints, a delivery's attempts.
+ * The growing lists of the cabinet: merchants and webhook deliveries, with a shop's endpoints and a
+ * delivery's attempts.
  */
 import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -35,8 +35,8 @@ interface RowKey {
 const folded = (text: string): string => `lower(translate(normalize(${text}), 'ёЁ', 'еЕ'))`;
 
 /**
- * A page of merchants, newest first: those whose name holds `name`, whatever its case and with ё as
- * е; only `merchantId` when it is given.
+ * A page of merchants, newest first, whose name contains `name`; case is ignored and ё equals е.
+ * `merchantId` selects one.
  */
 export const listMerchants = (
   em: EntityManager,
@@ -63,13 +63,13 @@ export const listMerchants = (
   );
 
 export interface DeliveriesQuery extends PageQuery {
-  /** Null: of all merchants, the failed ones alone. */
+  /** Null: all merchants, failed deliveries only. */
   readonly merchantId: string | null;
   readonly shopId?: string | null | undefined;
   readonly endpointId?: string | null | undefined;
   readonly status?: WebhookDelivery['status'] | null | undefined;
   readonly event?: WebhookEvent | null | undefined;
-  /** What its event is about. */
+  /** The subject of its event. */
   readonly subjectId?: string | null | undefined;
   /** UTC days of the events, inclusive. */
   readonly from?: string | null | undefined;
@@ -114,8 +114,8 @@ const wideQuery = (query: DeliveriesQuery, span: Span): ListQuery => {
 };
 
 /**
- * A page of a merchant's webhook deliveries, newest event first, or of all merchants' that failed.
- * `bad_request` for a wrong size, cursor, day or id, and for those of all in another status.
+ * A page of webhook deliveries, newest event first: of one merchant, or the failed ones of all.
+ * `bad_request` for a wrong size, cursor, day or id, and for another status over all merchants.
  */
 export const listDeliveries = async (
   em: EntityManager,
@@ -166,7 +166,7 @@ export const findEndpoints = async (
   return shops.map(({ merchantId, id }) => byShop.get(`${merchantId}/${id}`) ?? []);
 };
 
-/** So many attempts of a delivery are shown. Without a resend there are nine at most. */
+/** Attempts shown of a delivery. Without a resend there are at most nine. */
 const attemptsShown_max = 100;
 
 const attemptsText = (deliveries: string, merchant: string): string =>

@@ -1,6 +1,6 @@
 /**
- * The event log as the live stream publishes it: one event by its sequence, and what came after
- * one.
+ * Reads the event log for the live stream: one event by its sequence number, and the events after
+ * it.
  */
 import { columns, run, type Runner, type Statement } from '../kernel/database/statement.ts';
 import type { LiveKind } from '../kernel/rules/event.ts';
@@ -54,7 +54,7 @@ const behind: Statement = {
     order by sequence limit $2`,
 };
 
-/** How far back a stream can be resumed. */
+/** How far back a stream can resume. */
 const resumable_h = 24;
 
 export interface EventFilter {
@@ -66,8 +66,8 @@ export interface EventFilter {
 }
 
 /**
- * The events behind `after`, oldest first, at most `limit`; null when `after` is not an event of
- * the last 24 hours.
+ * Events after `after`, oldest first, at most `limit`; null when `after` is not an event of the
+ * last 24 hours.
  */
 export const findEventsBehind = async (
   runner: Runner,

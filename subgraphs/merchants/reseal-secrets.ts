@@ -1,7 +1,7 @@
 /**
- * After a change of the secret key: seals anew what is sealed with the previous one, and counts
- * what is sealed with which. Each row is changed only while it still holds the text that was read,
- * so that a rotation in between wins, and a run that is cut off is continued by the next.
+ * Re-encrypts sealed texts after a change of the secret key, and counts texts by key. A row changes
+ * only while it still holds the text that was read, so a concurrent rotation wins. After an
+ * interruption the next run continues.
  */
 import { Gauge } from 'prom-client';
 import { run, type Runner, type Statement } from '../kernel/database/statement.ts';
@@ -31,13 +31,13 @@ const sealedSecrets = new Gauge({
   registers: [metrics],
 });
 
-/** Finds what is sealed with other keys, and changes that of one merchant, or of none. */
+/** Finds texts sealed with other keys, and replaces those of one merchant or of the platform. */
 interface ColumnStatements {
   readonly find: Statement;
   readonly change: Statement;
 }
 
-// A sealed text is `v1.<key id>.<...>`, and no two are the same: it names its row.
+// A sealed text is `v1.<key id>.<...>` and unique, so it identifies its row.
 const statementsOf = ([table, column]: (typeof sealedColumns)[number]): ColumnStatements => {
   const isOfMerchants = table !== 'kept_key';
   const [owner, owned] = isOfMerchants
@@ -69,18 +69,13 @@ const count: Statement = {
 export interface ResealParts {
   readonly pool: Runner;
   readonly vaultKey: Keys;
-  /**
-   * The ids of the keys whose texts are sealed anew: that of the secret key before the current one.
-   */
+  /** The ids of the keys whose texts are re-encrypted: the previous secret key. */
   readonly formerIds: readonly string[];
   readonly log: Logger;
   readonly stopping: AbortSignal;
 }
 
-/**
- * A text as it is to be; null for one that has been damaged, which must not keep the others from
- * being sealed anew.
- */
+/** The re-encrypted text; null for a damaged one, which must not block the others. */
 const resealed = (vaultKey: Keys, sealed: string): string | null => {
   try {
     return seal(vaultKey, unseal(vaultKey, sealed));
@@ -128,8 +123,8 @@ const resealColumn = async (
 };
 
 /**
- * Seals everything anew that is sealed with a former key. Gives how many texts that were, and how
- * many cannot be read.
+ * Re-encrypts everything sealed with a former key. Returns how many texts there were, and how many
+ * cannot be read.
  */
 const resealSecrets = async (parts: Omit<ResealParts, 'log'>): Promise<Resealed> => {
   const sum = { changed: 0, damaged: 0 };
@@ -141,10 +136,7 @@ const resealSecrets = async (parts: Omit<ResealParts, 'log'>): Promise<Resealed>
   return sum;
 };
 
-/**
- * How many texts are sealed with the current key, with another that is known here, and with an
- * unknown one.
- */
+/** How many texts are sealed with the current key, another known key, and an unknown key. */
 const countSealed = async (
   pool: Runner,
   vaultKey: Keys,
@@ -159,10 +151,7 @@ const countSealed = async (
   return counts;
 };
 
-/**
- * The job that seals anew, for the worker. It logs how far it is, and `sealed_secrets` has the
- * counts.
- */
+/** The worker's re-encryption job. It logs its progress; the counts are in `sealed_secrets`. */
 export const resealJobs = (parts: ResealParts): readonly Job[] => [
   {
     name: 'reseal-secrets',

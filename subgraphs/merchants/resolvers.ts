@@ -74,17 +74,17 @@ import type { Keys } from '../kernel/service/access/keys.ts';
 
 export interface MerchantsParts extends ClockVerbs {
   readonly database: Database;
-  /** Notified when what is cached of a merchant's keys is no longer true. */
+  /** Notified when cached keys of a merchant are stale. */
   readonly bus: Bus;
   readonly policies: Policies;
   readonly vaultKey: Keys;
   /** Makes the fingerprints of blocked cards and accounts. */
   readonly fingerprintKey: Keys;
-  /** Whether webhooks may go to http and to loopback now. */
+  /** Whether webhooks may currently go to http and to loopback. */
   readonly privateTargets: () => boolean;
   /**
-   * Notifies the workers that these lanes have webhooks that are due. May be lost: the sweep finds
-   * them.
+   * Notifies workers of lanes with due webhooks. A message may be lost: the sweep finds the
+   * webhooks.
    */
   readonly wakeLanes: WakeLanes;
 }
@@ -143,10 +143,9 @@ export const merchantsSubgraph = (
         ),
       Shop: (references) => loadShops(pool, references),
       WebhookEndpoint: ownOnly((references) => loadWebhookEndpoints(pool, references), isPerson),
-      // A key reads deliveries with their payment alone: a delivery by itself does not say of which
-      // mode it is.
+      // A key reads deliveries only with their payment: a delivery alone does not show its mode.
       WebhookDelivery: ownOnly((references) => loadWebhookDeliveries(pool, references), isPerson),
-      // The payment itself is the payments subgraph's: here it is only what its deliveries hang on.
+      // The payments subgraph owns the payment; this subgraph only adds its deliveries.
       Payment: ownOnly((references) => findPaymentPlaces(pool, references), mayReadDeliveries),
     },
   };
@@ -156,7 +155,8 @@ export const merchantsSubgraph = (
 const isPerson = ({ kind }: Principal): boolean => kind === 'operator' || kind === 'service';
 
 /**
- * A live key reads test payments in the registry with `includeTest`, so also what hangs on them.
+ * A live key reads test payments in the registry with `includeTest`, so it also reads their
+ * deliveries.
  */
 const mayReadDeliveries = (principal: Principal, payment: PaymentPlace): boolean =>
   mayReadOfShop(
@@ -250,8 +250,8 @@ const eventTypes = {
 } satisfies Record<EventTypeName | 'LiveEvent', object>;
 
 /**
- * Whether the caller may receive an event: a key its own shop and mode, what needs a scope with
- * that; an operator's merchant; a buyer's payment.
+ * Whether the caller may receive an event: a key of its shop and mode with the required scope; an
+ * operator for its merchant; a buyer for its payment.
  */
 const mayReceive = (principal: Principal, event: EventRow): boolean => {
   switch (principal.kind) {

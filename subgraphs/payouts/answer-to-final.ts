@@ -1,7 +1,7 @@
 /**
- * What a bank's answer to a payout means that is final already. Nothing is booked; money that moved
- * otherwise than the books say is an alert for the operators. A card payout that was given up
- * (`recipient_data_lost`) is asked about for a day: its bank may pay after all.
+ * Handles a bank's answer to a final payout. Nothing is booked; a contradiction with the books
+ * raises an alert for operators. A card payout that was given up (`recipient_data_lost`) is queried
+ * for a day: its bank may still pay.
  */
 import { raiseAlert } from '../kernel/alerts/raise-alert.ts';
 import type { PayoutAnswer } from '../kernel/banks/payout-bank.ts';
@@ -10,10 +10,7 @@ import { run, type Statement } from '../kernel/database/statement.ts';
 import type { Payout } from './entities.ts';
 import { nextQuestionAfterLoss } from './rules/payout.ts';
 
-/**
- * What a final answer that says the opposite of what the payout already is means; null when it does
- * not.
- */
+/** The alert for a final answer that contradicts the payout's status; null when it does not. */
 const contradiction = ({ status, failReason }: Payout, { kind }: PayoutAnswer): string | null => {
   if (status === 'failed' && kind === 'approved')
     return `The bank says that it paid this payout, which is failed (${failReason}) and was given back to the merchant.`;
@@ -46,7 +43,7 @@ const askFailed: Statement = {
   text: `update payout set ask_at = $4 where merchant_id = $1 and id = $2 and status = 'failed' and ask_at = $3`,
 };
 
-/** A failed payout is asked about for a day, until its bank has answered finally. */
+/** A failed payout is queried for a day, or until its bank's answer is final. */
 const askLater = async (
   { pool }: Database,
   { merchantId, id, status, completedAt, askAt }: Payout,
@@ -59,7 +56,7 @@ const askLater = async (
   await run(pool, askFailed, [merchantId, id, askAt, next]);
 };
 
-/** Notes the answer: an alert where it contradicts the books, and when the bank is asked next. */
+/** Records the answer: an alert where it contradicts the books, and the time of the next query. */
 export const noteAnswerToFinal = async (
   database: Database,
   payout: Payout,

@@ -1,7 +1,7 @@
 /**
- * Applies a bank's answer to a payout, whatever brought it: status, postings and events in one
- * statement, which does nothing when the payout was written by somebody else since it was read. An
- * unknown answer changes no state. This is the only code that ends a payout the bank was given.
+ * Applies a bank's answer to a payout, whatever its source: status, postings and events in one
+ * statement, which does nothing when the payout has changed since it was read. An unknown answer
+ * changes no state. Only this code ends a payout that a bank has received.
  */
 import type pg from 'pg';
 import { noteAnswerToFinal } from './answer-to-final.ts';
@@ -22,13 +22,13 @@ import { statusEvent } from './payout-view.ts';
 import { lostCardAt, nextQuestionAfterLoss, nextTry, payoutMove } from './rules/payout.ts';
 import { payoutFailed, payoutSucceeded } from './rules/postings.ts';
 
-/** SQL: a list of the rows that come with the payouts which were moved, as one JSON array. */
+/** SQL: the rows of the payouts that were moved, as one JSON array. */
 const ofMoved = (list: 'postings' | 'deltas' | 'events'): string =>
   `(select coalesce(jsonb_agg(each.value order by sent.place, each.place), '[]') from moved
       join sent on sent.merchant_id = moved."merchantId" and sent.id = moved.id
       cross join jsonb_array_elements(sent.${list}) with ordinality as each (value, place))`;
 
-// The reference is in the frozen webhook body: it must be the one that was read.
+// The reference is in the frozen webhook body, so it must not have changed since the read.
 const store: Statement = {
   name: 'payout.store',
   text: `with moved as (update payout set status = $4, fail_reason = $5, bank_ref = $6, completed_at = $7, ask_at = $8
@@ -39,10 +39,7 @@ const store: Statement = {
     select * from moved`,
 };
 
-/**
- * The same for many of one merchant, each once; one that somebody else has locked or written is
- * left alone.
- */
+/** The same for distinct payouts of one merchant; skips those that are locked or have changed. */
 const storeMany: Statement = {
   name: 'payout.store_many',
   text: `with sent as materialized (select * from rows from (jsonb_to_recordset($1::jsonb)
@@ -62,7 +59,7 @@ const storeMany: Statement = {
     select * from moved`,
 };
 
-/** A payout as it was read and as it becomes, with what is written beside it. */
+/** A payout as read and as changed, with its postings and events. */
 interface Storing {
   readonly before: Payout;
   readonly after: Payout;
@@ -91,10 +88,10 @@ const storeAlone = async (
   return stored ?? null;
 };
 
-/** What changes of a payout, in the columns of `sent`. */
+/** The changes of a payout, in the columns of `sent`. */
 const changing = ['merchantId', 'id', 'status', 'failReason', 'bankRef', 'completedAt', 'askAt'];
 
-/** Gives `left` for what a batch did not write. */
+/** Returns `left` for payouts that a batch did not write. */
 const storeGathered = gathered<Storing, Payout | 'left' | null>({
   name: store.name,
   callerOf: ({ after }) => after.merchantId,
@@ -121,7 +118,7 @@ const storeGathered = gathered<Storing, Payout | 'left' | null>({
   },
 });
 
-/** Null when somebody else has written the payout since it was read. */
+/** Null when the payout has changed since it was read. */
 const storePayout = async (
   { pool }: Database,
   before: Payout,
@@ -137,7 +134,7 @@ const storePayout = async (
     events: after.status === before.status ? [] : [eventRow(statusEvent(after, now))],
   };
   const stored = await storeGathered(pool, storing);
-  // Outside of the batches, which go on, it may wait for whoever has the row.
+  // Outside the batches, so that waiting for the row's lock does not delay them.
   return stored === 'left' ? storeAlone(pool, storing) : stored;
 };
 
@@ -174,7 +171,7 @@ const decline = (
     failReason,
     bankRef: reference ?? before.bankRef,
     completedAt: now,
-    // Its money is the merchant's again: should the bank pay after all, the operators learn of it.
+    // The money is the merchant's again; if the bank still pays, an alert is raised.
     askAt: failReason === 'recipient_data_lost' ? nextQuestionAfterLoss(now, now) : null,
   };
   return { after, postings: payoutFailed(amountsOf(before)) };
@@ -192,7 +189,7 @@ const wait = (
 const laterOf = (a: Temporal.Instant, b: Temporal.Instant): Temporal.Instant =>
   Temporal.Instant.compare(a, b) >= 0 ? a : b;
 
-/** What the answer changes; null when the payout is final already. */
+/** The changes of the answer; null when the payout is already final. */
 const decide = (payout: Payout, answer: PayoutAnswer, now: Temporal.Instant): Change | null => {
   switch (answer.kind) {
     case 'approved':
@@ -208,8 +205,8 @@ const decide = (payout: Payout, answer: PayoutAnswer, now: Temporal.Instant): Ch
         answer.askAt && laterOf(answer.askAt, now.add({ seconds: 1 })),
       );
     case 'unseen':
-      // The number of a card is gone with the call that had it. Whoever else is asked about has a
-      // reference: a bank that does not know its own is asked again.
+      // A card's number is lost with its call. Other recipients are stored: when a bank does not
+      // know its own payout, it is queried again.
       return isLostCard(payout, now)
         ? decline(payout, 'recipient_data_lost', null, now)
         : wait(payout, null, nextQuestion(payout, now));
@@ -218,11 +215,11 @@ const decide = (payout: Payout, answer: PayoutAnswer, now: Temporal.Instant): Ch
   }
 };
 
-/** Whether a card payout that its bank does not know can be on its way there no more. */
+/** Whether a card payout unknown to its bank can no longer be on its way there. */
 const isLostCard = (payout: Payout, now: Temporal.Instant): boolean =>
   payout.method === 'payouts_card' && Temporal.Instant.compare(lostCardAt(payout), now) <= 0;
 
-/** When a bank without an answer is asked again: of a card not before it would be believed. */
+/** When to query a silent bank again: for a card, not before its answer would be believed. */
 const nextQuestion = (payout: Payout, now: Temporal.Instant): Temporal.Instant => {
   const next = nextTry(payout.createdAt, now);
   return payout.method === 'payouts_card' ? laterOf(next, lostCardAt(payout)) : next;
@@ -231,8 +228,8 @@ const nextQuestion = (payout: Payout, now: Temporal.Instant): Temporal.Instant =
 const races_max = 20;
 
 /**
- * Applies the answer; the payout as it is afterwards. A final answer to a payout that is final
- * changes nothing; one that contradicts it raises an alert.
+ * Applies the answer; returns the updated payout. A final answer to a final payout changes nothing;
+ * a contradiction raises an alert.
  */
 export const applyPayoutAnswer = async (
   database: Database,

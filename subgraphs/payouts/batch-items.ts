@@ -1,6 +1,6 @@
 /**
- * The items of a batch of payouts as they are read: each is checked by itself, and has an
- * idempotency key and fingerprints of its own.
+ * The items of a payout batch. Each is checked independently, and has its own idempotency key and
+ * fingerprints.
  */
 import { newRowId } from '../kernel/database/new-id.ts';
 import type { Bank } from '../kernel/banks/bank.ts';
@@ -11,7 +11,7 @@ import { keyedFingerprints, type CreatingParts, type Creating } from './create-p
 import { payoutTerms, type PayoutInput, type PayoutTerms } from './rules/create.ts';
 import type { PayoutMethod } from './rules/payout.ts';
 
-/** Questions to a bank at the same time. */
+/** Concurrent bank queries. */
 const concurrentItems_max = 20;
 
 export interface Failure {
@@ -19,7 +19,7 @@ export interface Failure {
   readonly error: string;
 }
 
-/** An item that may become a payout, or what is wrong with it. */
+/** A valid item, or what is wrong with it. */
 export interface Item {
   readonly index: number;
   readonly amount: bigint;
@@ -37,9 +37,7 @@ export interface Batch {
   readonly method: PayoutMethod;
   readonly bank: Bank | Refused;
   readonly claim: IdempotencyClaim | null;
-  /**
-   * What the batch's own key stands for: nothing that can be read, only that this call was here.
-   */
+  /** The body under the batch's own key: it only records that this call was made. */
   readonly batchId: string;
 }
 
@@ -82,7 +80,7 @@ const readItem = async (
   return { ...base, ready: readyOf(checked, terms) };
 };
 
-/** Reads the items from `from` on, a few at a time: each may be a question to a bank. */
+/** Reads the items from `from` on, a few at a time: each may need a bank query. */
 export const readItems = async (
   batch: Batch,
   inputs: readonly PayoutInput[],

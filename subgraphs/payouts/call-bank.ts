@@ -1,6 +1,6 @@
 /**
- * Calls to a bank about payouts, within their deadline. Whatever goes wrong with a call is an
- * unknown answer, never a failure.
+ * Calls a bank about payouts, within a deadline. An error in a call is an unknown answer, never a
+ * failure.
  */
 import type { PayoutOrderAnswer, RecipientVerdict } from '../kernel/banks/payout-bank.ts';
 import type { Logger } from '../kernel/service/tracing/telemetry.ts';
@@ -9,8 +9,8 @@ import { callDeadline_s } from './rules/payout.ts';
 const unknown = { kind: 'unknown' } as const;
 
 /**
- * Waits for a call until its deadline. What it threw is named in the log, and not repeated: it may
- * hold what was sent.
+ * Waits for a call until its deadline. The log names the error but not its text, which may contain
+ * what was sent.
  */
 const within = async <Answer extends PayoutOrderAnswer | RecipientVerdict>(
   deadline_ms: number,
@@ -34,7 +34,7 @@ const within = async <Answer extends PayoutOrderAnswer | RecipientVerdict>(
   return Promise.race([answered, elapsed]).finally(() => clearTimeout(timer));
 };
 
-/** An order, or a question about one. */
+/** An order, or a query about one. */
 export const callForPayout = <Answer extends PayoutOrderAnswer>(
   log: Logger,
   payoutId: string,
@@ -44,7 +44,7 @@ export const callForPayout = <Answer extends PayoutOrderAnswer>(
 /** How long a caller waits for the bank's answer about a recipient. */
 const checkDeadline_ms = 5_000;
 
-/** A question about a recipient, before there is a payout. */
+/** A query about a recipient, before the payout exists. */
 export const callForRecipient = (
   log: Logger,
   call: (signal: AbortSignal) => Promise<RecipientVerdict>,

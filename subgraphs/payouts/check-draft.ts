@@ -1,6 +1,6 @@
 /**
  * The checks before a payout is created: its terms, the operator's lists, the route, and the bank's
- * answer about the recipient. Nothing is written here, and no money moves.
+ * check of the recipient. They write nothing and move no money.
  */
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { RecipientVerdict } from '../kernel/banks/payout-bank.ts';
@@ -15,7 +15,7 @@ import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import { callForRecipient } from './call-bank.ts';
 import { wayOf, type PayoutMethod } from './rules/payout.ts';
 
-/** Whom the operator's lists refuse; null when the recipient is on none. */
+/** Checks a recipient against the operator's lists; null when it is on none. */
 const recipientRefusal = (
   policies: PolicyLists,
   merchantId: string,
@@ -39,7 +39,7 @@ const recipientRefusal = (
 
 /**
  * The bank for payouts of a method; `route_not_configured`, or `method_unsupported` when no bank of
- * the shop's routes can pay so.
+ * the shop's routes supports it.
  */
 export const payoutBank = (
   banks: Banks,
@@ -56,8 +56,8 @@ export const payoutBank = (
   });
 
 /**
- * The bank's knowledge of a recipient, where it has such a question. A card's number goes to the
- * bank once, with the order.
+ * The bank's check of a recipient, where it has one. A card's number is sent to the bank only once,
+ * with the order.
  */
 const recipientVerdict = async (
   bank: Bank,
@@ -71,10 +71,7 @@ const recipientVerdict = async (
   );
 };
 
-/**
- * A recipient that may be paid, at the bank that does it; `refusedAs` when that bank has refused
- * already.
- */
+/** An accepted recipient and its bank; `refusedAs` when that bank has already refused it. */
 export interface Checked {
   readonly bank: Bank;
   readonly refusedAs: FailureCode | null;
@@ -82,7 +79,7 @@ export interface Checked {
 
 /**
  * Checks a recipient against the lists, the route (a bank, or why there is none) and the bank's own
- * word. A replay does not need it.
+ * check. A replay does not need it.
  */
 export const checkRecipient = async (
   {

@@ -1,7 +1,7 @@
 /**
- * Creates a batch of payouts (docs/contract.md#payout-batches). Each item stands alone, under an
- * idempotency key of its own. The batch is written in pages, each in one transaction of a few
- * statements. If a page fails, the earlier ones stay, and sending the batch again completes it.
+ * Creates a batch of payouts (docs/contract.md#payout-batches). Each item is independent, with its
+ * own idempotency key. The batch is written in pages, each in one transaction of a few statements.
+ * If a page fails, the earlier ones stay, and sending the batch again completes it.
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
@@ -27,10 +27,7 @@ import type { PayoutMethod } from './rules/payout.ts';
 const batch_max_items = 1_000;
 /** Items of one transaction. The merchant's row is locked for that long. */
 const page_items = 100;
-/**
- * A page of cards is no larger than what is given to the bank at once: no number waits for its
- * turn.
- */
+/** A page of cards is no larger than the concurrency of bank calls: no card number is queued. */
 const cardPage_items = 20;
 /** The result of one item, for `results[]`. */
 export interface ItemResult {
@@ -45,13 +42,13 @@ export interface ItemResult {
 
 export interface CreatedBatch {
   readonly results: readonly ItemResult[];
-  /** Whether an earlier call with the same key was here. */
+  /** Whether an earlier call used the same key. */
   readonly replayed: boolean;
 }
 
 type Made = { readonly payout: Payout } | { readonly duplicateOf: string } | Failure;
 
-/** What an earlier call made of an item; undefined when none was here. */
+/** An item's result from an earlier call; undefined when there was none. */
 const earlierOf = (
   taken: ReadonlyMap<string, string | Refused>,
   { key }: Item,
@@ -66,7 +63,7 @@ interface Page {
   readonly replayed: boolean;
 }
 
-/** Opens the payouts of those items that are ready and new. */
+/** Creates the payouts of valid new items. */
 const openItems = async (
   client: pg.PoolClient,
   { creating: { key }, method }: Batch,
@@ -129,7 +126,7 @@ const openPage = async (
 const isPayout = (made: Made | undefined): made is { readonly payout: Payout } =>
   made !== undefined && 'payout' in made;
 
-/** A page in which nothing was made leaves nothing behind, the batch's own key included. */
+/** A page without new payouts stores nothing, not even the batch's own key. */
 const isKept = (page: Page | Refused): boolean => !isRefused(page) && page.made.some(isPayout);
 
 const makePage = async (batch: Batch, items: readonly Item[]): Promise<Page | Refused> => {
@@ -141,7 +138,7 @@ const makePage = async (batch: Batch, items: readonly Item[]): Promise<Page | Re
       isKept,
     );
   } catch (error) {
-    // An equal batch is at work at this page.
+    // An identical batch is processing this page.
     if (batch.claim && isLockTimeout(error))
       return refused(
         'idempotent_in_progress',
@@ -154,8 +151,8 @@ const makePage = async (batch: Batch, items: readonly Item[]): Promise<Page | Re
 };
 
 /**
- * Gives the cards of a page to the bank. What becomes of each comes by its webhook: the item is
- * created, whatever the bank answers.
+ * Sends the card payouts of a page to the bank. The items count as created whatever the bank
+ * answers; the outcomes arrive by webhook.
  */
 const payCards = async (
   { parts, creating: { now } }: Batch,
@@ -190,9 +187,9 @@ const resultOf = (
 };
 
 /**
- * Creates payouts of one method for the key's shop; a result for each item, in their order. Refuses
- * as a whole with `bad_request`, `scope_required`, or about the key; what else is wrong with an
- * item is its own failure.
+ * Creates payouts of one method for the key's shop; returns a result for each item, in order.
+ * Refuses as a whole with `bad_request`, `scope_required`, or about the key; other errors fail only
+ * their item.
  */
 export const createPayoutBatch = async (
   parts: CreatingParts,

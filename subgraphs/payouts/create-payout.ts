@@ -2,7 +2,7 @@
  * Creates a payout (docs/contract.md#payout-reservation). The payout is written and its money
  * reserved before the bank is called. Workers send SBP and account payouts after the commit. A card
  * number may not be stored, so this call sends a card payout itself, once; `lostCard_s` in
- * `rules/payout` says what becomes of one whose call did not finish.
+ * `rules/payout` covers calls that did not finish.
  */
 import { createHmac } from 'node:crypto';
 import { newRowId } from '../kernel/database/new-id.ts';
@@ -36,11 +36,11 @@ export interface CreatingParts {
   readonly database: Database;
   readonly banks: Banks;
   readonly log: Logger;
-  /** Makes digests that nobody else can make. */
+  /** Makes keyed digests. */
   readonly fingerprintKey: Keys;
 }
 
-/** Who creates, by which lists, and when. */
+/** The caller, the lists, and the time. */
 export interface Creating {
   readonly key: KeyPrincipal;
   readonly policies: PolicyLists;
@@ -53,15 +53,15 @@ export interface CreatedPayout {
   readonly replayed: boolean;
 }
 
-/** `scope_required` when the key may not pay out so; null when it may. */
+/** `scope_required` when the key's scopes do not allow the payout; otherwise null. */
 export const lacksScope = ({ scopes }: KeyPrincipal, method: PayoutMethod): Refused | null =>
   scopes.includes(payoutScopes[method])
     ? null
     : refused('scope_required', `the key lacks the scope ${payoutScopes[method]}`);
 
 /**
- * The claim as it is stored: a plain digest of a body with a card number in it could be tried out,
- * number by number.
+ * The stored claim: a plain digest of a body with a card number could be reversed by trying all
+ * numbers.
  */
 export const keyedClaim = (
   { fingerprintKey }: Pick<CreatingParts, 'fingerprintKey'>,
@@ -71,7 +71,7 @@ export const keyedClaim = (
   ...keyedFingerprints(fingerprintKey, claim.fingerprint),
 });
 
-/** A digest of `meaning` that nobody else can make, and those that were made with earlier keys. */
+/** A keyed digest of `meaning`, and those made with earlier keys. */
 export const keyedFingerprints = (
   keys: Keys,
   meaning: string,
@@ -83,9 +83,9 @@ export const keyedFingerprints = (
 };
 
 /**
- * Gives a card payout to its bank, in this process. `since_ms` is when the payout was begun to be
- * made, by performance.now(): a process that slept since then must not wake up and pay what was
- * meanwhile found not to have been sent.
+ * Sends a card payout to its bank, in this process. `since_ms` is when its creation began, by
+ * performance.now(): a process that was suspended since then must not pay what has meanwhile been
+ * declared unsent.
  */
 export const payCard = async (
   parts: CreatingParts,
@@ -102,7 +102,7 @@ export const payCard = async (
   return applyPayoutAnswer(parts.database, ordered.payout, ordered.answer, now());
 };
 
-/** The payout stands, failed, and is read by its id or a replay of its key. */
+/** The failed payout stays; its id or a replay of its key reads it. */
 const routerError = ({ id }: Payout): Refused =>
   refused(
     'router_error',
@@ -111,9 +111,9 @@ const routerError = ({ id }: Payout): Refused =>
 
 /**
  * Creates a payout of the key's shop, or finds the one that an earlier call with the same
- * idempotency key created, once the bank has answered that. Refuses with `bad_request`, `scope_required`, `aml_blocked`,
- * `route_not_configured`, `method_unsupported`, `insufficient_balance`, about the key, or, with a
- * failed payout left behind, `router_error`.
+ * idempotency key created, after the bank has answered. Refuses with `bad_request`,
+ * `scope_required`, `aml_blocked`, `route_not_configured`, `method_unsupported`,
+ * `insufficient_balance`, about the key, or, leaving a failed payout, with `router_error`.
  */
 export const createPayout = async (
   parts: CreatingParts,
@@ -147,7 +147,7 @@ export const createPayout = async (
   if (created.replayed || isRefused(ready))
     return { payout: created.made, replayed: created.replayed };
   const { recipient } = terms;
-  // Workers give the others to the bank, whatever call asks again meanwhile.
+  // Workers send the other methods to the bank, even if the call is repeated meanwhile.
   const payout =
     recipient.way === 'card'
       ? await answerUnderKey(pool, claimed, () =>

@@ -26,34 +26,28 @@ export const PayoutEntity = defineEntity({
     recipientPhone: p.text().nullable(),
     recipientBankId: p.text().nullable(),
     recipientName: p.text().nullable(),
-    /** Last 4 digits: all that is kept of a card's number. */
+    /** Last 4 digits: the only stored part of a card's number. */
     recipientCardMask: p.text().nullable(),
     bankRef: p.text().nullable(),
     /** The merchant's own number of the order. */
     orderId: p.text().nullable(),
-    /** The merchant's own pairs, in the order in which they came; null: none. */
+    /** The merchant's own pairs, in their original order; null: none. */
     metadata: p.json<Record<string, string>>().columnType('json').nullable(),
     createdAt: instant(),
     completedAt: instant().nullable(),
-    /**
-     * What is withheld for it when it succeeds, fixed when it was made: it is reserved with the
-     * amount.
-     */
+    /** The fee on success, fixed at creation and reserved with the amount. */
     fee: p.bigint(),
-    /** The bank that has it, or will be given it. */
+    /** The bank that has it, or will receive it. */
     connector: p.text().nullable(),
     recipientAccount: p.text().nullable(),
     recipientBik: p.text().nullable(),
     recipientInn: p.text().nullable(),
     /**
-     * When the order was first given to the bank, or was about to be; null: the bank has not seen
+     * When the order was first sent to the bank, or was about to be; null: the bank has not seen
      * it.
      */
     sentAt: instant().nullable(),
-    /**
-     * When the bank is given the order, or asked about it, next; null when there is nothing to do
-     * by ourselves.
-     */
+    /** When to order or query next; null when nothing is scheduled. */
     askAt: instant().nullable(),
   },
   indexes: [

@@ -23,7 +23,7 @@ export type PayoutPage = FoundPage<Payout>;
 /** The payouts registry, filtered by status and method. */
 export const listPayouts = registry<Payout>(payoutTable, payoutColumns);
 
-/** Payouts as their callers list them: the registry's, narrowed, or of all merchants. */
+/** Payouts as lists show them: the registry's, filtered, or those of all merchants. */
 export const pageOfPayouts = openList<Payout>(
   { table: payoutTable, columns: payoutColumns },
   listPayouts,

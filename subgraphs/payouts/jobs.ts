@@ -1,6 +1,6 @@
 /**
- * What the payouts subgraph does in the background. The schedule finds everything by itself; the
- * wake-up only makes it prompt.
+ * Background jobs of the payouts subgraph. The schedule finds all due work; wake-ups only make it
+ * prompt.
  */
 import { earliest, type ClockParticipant } from '../kernel/clock/keep-clocks.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
@@ -14,16 +14,10 @@ export interface PayoutJobs extends SendingParts {
   readonly stopping: AbortSignal;
 }
 
-/**
- * The job that gives new payouts to their banks: enqueued when there are new ones. It carries
- * nothing: the rows hold what is due.
- */
+/** The job that sends new payouts to their banks. It carries no data: the rows hold what is due. */
 export const sendPayoutsJob = 'send-payouts';
 
-/**
- * The jobs of the payouts subgraph. A run that is stopped half way loses nothing: the next one goes
- * on.
- */
+/** The jobs of the payouts subgraph. An interrupted run loses nothing: the next one continues. */
 export const payoutJobs = ({ now, stopping, ...parts }: PayoutJobs): readonly Job[] => [
   {
     name: sendPayoutsJob,

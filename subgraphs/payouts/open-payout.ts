@@ -1,7 +1,6 @@
 /**
- * Makes a payout once for its idempotency key. Payouts of one merchant that are asked for at the
- * same moment share a transaction: the merchant's row is locked once, and what is available is
- * given to each in turn.
+ * Creates a payout once for its idempotency key. Concurrent payouts of one merchant share a
+ * transaction: the merchant's row is locked once, and the available balance is allocated in order.
  */
 import type pg from 'pg';
 import { releaseKeys, tryClaims, type CallClaim } from '../kernel/database/claim-page.ts';
@@ -17,11 +16,11 @@ import { loadPayouts } from './find-payouts.ts';
 import { openPayouts, type Draft } from './open-payouts.ts';
 import type { PayoutMethod } from './rules/payout.ts';
 
-/** A payout that a key asks for. */
+/** A payout requested by a key. */
 export interface PayoutOpening extends Omit<CallClaim, 'caller'> {
   readonly caller: KeyPrincipal;
   readonly method: PayoutMethod;
-  /** What is made, or what stands against it. */
+  /** The created payout, or the refusal. */
   readonly draft: Draft | Refused;
 }
 
@@ -31,7 +30,7 @@ const openOne = async (
   client: pg.PoolClient,
   { caller, method, draft, at }: PayoutOpening,
 ): Promise<Payout | Refused> => {
-  // What was created before something stood against it is still answered to a repeated call.
+  // A repeated call still finds an earlier payout, whatever would refuse it now.
   if (isRefused(draft)) return draft;
   const opened = await openPayouts(client, caller, method, [draft], at);
   return isRefused(opened) ? opened : (opened[0] ?? refused('bad_request', 'nothing to pay out'));
@@ -44,7 +43,7 @@ const openAlone = (pool: pg.Pool, opening: PayoutOpening): Promise<Created<Payou
   return createOnce(pool, { ...opening, find }, (client) => openOne(client, opening));
 };
 
-/** Of one shop, mode, method and currency: one check of the balance serves them all. */
+/** Of one shop, mode, method and currency, so that one balance check covers them all. */
 const groupOf = ({ caller: { shopId, mode }, method, draft }: PayoutOpening): string =>
   [shopId, mode, method, isRefused(draft) ? '' : draft.terms.currency].join(' ');
 
@@ -79,7 +78,7 @@ const openTogether = (
     const answers = new Map<string, Answer>();
     for (const group of Map.groupBy(mine, groupOf).values())
       for (const [id, answer] of await openGroup(client, group)) answers.set(id, answer);
-    // What was not made leaves its key free.
+    // A refused payout releases its key.
     for (const mode of modes) {
       const unused = mine.filter(({ caller, resourceId }) => {
         const answer = answers.get(resourceId);
@@ -91,21 +90,21 @@ const openTogether = (
     return openings.map(({ resourceId }) => answers.get(resourceId) ?? 'left');
   });
 
-/** Gives `left` for what a batch did not decide, since its key is taken. */
+/** Returns `left` for payouts that a batch did not decide because their key is taken. */
 const openGathered = gathered<PayoutOpening, Answer>({
   name: 'payout.open',
   callerOf: ({ caller }) => caller.merchantId,
   callersApart: true,
-  // Two would wait for each other at the merchant's row.
+  // Concurrent batches would wait for each other at the merchant's row.
   inFlight: 1,
   alone: (pool, opening) => unlessHeld(openTogether(pool, [opening])),
   together: openTogether,
 });
 
 /**
- * Makes a payout of the caller's shop, or finds the one that an earlier call with the same
- * idempotency key made. Refuses as the draft does, with `insufficient_balance`, `not_found` (the
- * shop), or about the key; nothing was made then. Rejects where a balance would pass its bound
+ * Creates a payout of the caller's shop, or finds the one that an earlier call with the same
+ * idempotency key created. Refuses as the draft does, with `insufficient_balance`, `not_found` (the
+ * shop), or about the key, and then creates nothing. Rejects when a balance would pass its bound
  * (`kernel/ledger/bound`).
  */
 export const openPayout = async (
@@ -113,7 +112,7 @@ export const openPayout = async (
   opening: PayoutOpening,
 ): Promise<Created<Payout> | Refused> => {
   const opened = await openGathered(pool, opening);
-  // Outside of the batches, which go on, it may wait for whoever has the key.
+  // Outside the batches, so that waiting for the key does not delay them.
   if (opened === 'left') return openAlone(pool, opening);
   const { merchantId } = opening.caller;
   if (!isRefused(opened) && !opened.replayed)

@@ -1,7 +1,7 @@
 /**
- * Makes payouts: one, or a page of a batch, in the caller's transaction. The merchant's row is
- * locked first, and what is available is read after that by a statement of its own, which sees all
- * that was committed before the lock was given; so no payout takes what another has reserved.
+ * Creates payouts: one, or a page of a batch, in the caller's transaction. The merchant's row is
+ * locked first. A separate statement then reads the available balance, so it sees everything
+ * committed before the lock; no payout takes what another has reserved.
  */
 import type pg from 'pg';
 import { eventRow, insertEvents, type OutboxEvent } from '../kernel/events/outbox.ts';
@@ -27,20 +27,20 @@ import { reserveEach, type PayoutTerms, type Reservation } from './rules/create.
 import { lostCard_s, type PayoutMethod } from './rules/payout.ts';
 import { payoutDescription, payoutOpened } from './rules/postings.ts';
 
-/** A payout to be made. */
+/** A payout to create. */
 export interface Draft {
   readonly id: string;
   readonly terms: PayoutTerms;
-  /** The bank that it goes to. */
+  /** The bank that receives it. */
   readonly connector: string;
   /**
-   * The bank has refused the recipient already: the payout is made as a failed one, and reserves
+   * The bank has already refused the recipient: the payout is created as failed and reserves
    * nothing.
    */
   readonly refusedAs: FailureCode | null;
 }
 
-/** A payout that was made, or why it was not: what is available does not cover it. */
+/** A created payout, or the refusal: the available balance does not cover it. */
 export type Opened = Payout | Refused;
 
 const uncovered = refused(
@@ -49,8 +49,8 @@ const uncovered = refused(
 );
 
 /**
- * What payouts come to that would take the balance of their shop below its bound; nothing of their
- * transaction has happened then.
+ * Thrown when payouts would take their shop's balance below its bound; the transaction is then
+ * rolled back.
  */
 export const beyondBound = refused(
   'insufficient_balance',
@@ -103,7 +103,7 @@ const nothingKept: RecipientColumns = {
   recipientInn: null,
 };
 
-/** What is kept of a recipient; of a card its last 4 digits alone. */
+/** The stored part of a recipient; of a card only its last 4 digits. */
 export const keptOf = ({ recipient }: PayoutTerms): RecipientColumns => {
   const recipientName = recipient.fullName;
   switch (recipient.way) {
@@ -128,8 +128,8 @@ export const keptOf = ({ recipient }: PayoutTerms): RecipientColumns => {
 };
 
 /**
- * When somebody else than this call has to look at a new payout: a worker at once, or after a
- * card's call is surely over.
+ * When another process takes up a new payout: a worker at once; for a card, after its call is
+ * certainly over.
  */
 const turnOf = (
   way: PayoutTerms['recipient']['way'],
@@ -188,7 +188,7 @@ const eventsOf = (payout: Payout): readonly OutboxEvent[] =>
     ? [createdEvent(payout)]
     : [createdEvent(payout), statusEvent(payout, payout.createdAt)];
 
-/** What the postings of a payout have in common. */
+/** The common fields of a payout's postings. */
 export const sourceOf = (payout: Payout, at: Temporal.Instant): PostingSource => ({
   merchantId: payout.merchantId,
   shopId: payout.shopId,
@@ -222,9 +222,9 @@ const write = async (
 };
 
 /**
- * Makes payouts of one method for the caller's shop, in their order, each on its own; gives each
+ * Creates payouts of one method for the caller's shop, in order, each independently; returns each
  * payout, or `insufficient_balance`. Refuses with `not_found` when the shop is gone. Two round
- * trips and the lock, however many there are.
+ * trips and the lock, for any number of payouts.
  */
 export const openPayouts = async (
   client: pg.PoolClient,
@@ -247,8 +247,7 @@ export const openPayouts = async (
   ]);
   if (!found) return refused('not_found', 'the shop of this key no longer exists');
   const { terminalId } = found;
-  // What is refused already must be covered, too, as every other payout, but takes nothing from
-  // those behind it.
+  // A payout that is already refused must be covered too, but takes nothing from those after it.
   const rate_bps = mode === 'test' ? 0 : found.rateBps;
   const reservations = reserveEach(
     BigInt(found.available),

@@ -1,8 +1,8 @@
 /**
- * Gives an order to a payout's bank, and to the next bank of the shop's routes only when that one
- * surely did not accept it. Which bank may have a payout is on its row before the bank is called,
- * so that a crash asks the same one; only whoever gives the first order of all may pass it on,
- * because a later one can be refused a connection while an earlier one has arrived.
+ * Sends an order to a payout's bank, and to the next bank of the shop's routes only when the first
+ * certainly did not accept it. The row names the bank before it is called, so after a crash the
+ * same bank is queried. Only the sender of the very first order may move it to another bank: a
+ * later connection may be refused although an earlier order has arrived.
  */
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { PayoutAnswer, PayoutOrderAnswer } from '../kernel/banks/payout-bank.ts';
@@ -33,7 +33,7 @@ export interface Order {
   readonly now: () => Temporal.Instant;
 }
 
-/** An answer, and the payout that it is about: its bank may be another by now. */
+/** An answer and its payout, whose bank may have changed. */
 export interface Ordered {
   readonly payout: Payout;
   readonly answer: PayoutAnswer;
@@ -61,8 +61,8 @@ const callBank = (
     }),
   );
 
-// Whoever took the payout up meanwhile has moved ask_at: then the order is theirs, and nothing is
-// passed on.
+// If another worker has taken the payout, ask_at has changed; the order is then left to that
+// worker.
 const move: Statement = {
   name: 'payout.move_to_bank',
   text: `update payout set connector = $5, sent_at = $6, ask_at = $7
@@ -88,7 +88,7 @@ const moveTo = async (
   return moved ?? null;
 };
 
-/** The banks that a payout can still be given, the preferred first. */
+/** The banks that may still receive a payout, the preferred first. */
 const othersThan = async (
   { banks }: OrderingParts,
   { merchantId, shopId, mode, method, currency }: Payout,
@@ -106,8 +106,8 @@ const othersThan = async (
 };
 
 /**
- * Nobody has it: it waits to be given to the preferred bank as if for the first time. A card's
- * number is gone by then, so that its payout is asked about.
+ * No bank has it: it returns to the preferred bank as if new. A card's number is lost by then, so
+ * its payout is queried.
  */
 const giveUp = async (
   parts: OrderingParts,
@@ -123,13 +123,13 @@ const giveUp = async (
   };
 };
 
-/** Whether what the bank does not know cannot be on its way there any more. */
+/** Whether an order unknown to the bank can no longer be on its way there. */
 const isLongUnseen = ({ sentAt }: Payout, now: Temporal.Instant): boolean =>
   sentAt !== null && Temporal.Instant.compare(sentAt.add({ hours: unseenFor_h }), now) <= 0;
 
 /**
- * Gives the order to the payout's bank, or to the first of the others that may have accepted it.
- * Nothing of the answer is applied.
+ * Sends the order to the payout's bank, or to the first of the others that may have accepted it.
+ * Does not apply the answer.
  */
 export const orderPayout = async (
   parts: OrderingParts,

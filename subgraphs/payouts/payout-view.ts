@@ -1,6 +1,6 @@
 /**
- * A payout as the public JSON has it. The frozen webhook body is made of the same view as GET
- * /v1/public/payouts/{id}.
+ * A payout in the public JSON. The frozen webhook body and GET /v1/public/payouts/{id} use the same
+ * view.
  */
 import { rfc3339 } from '../../schema/rfc3339.ts';
 import { payoutJson, type PayoutFieldsFragment } from '../../schema/wire.ts';
@@ -8,7 +8,7 @@ import type { OutboxEvent } from '../kernel/events/outbox.ts';
 import type { Payout } from './entities.ts';
 import { webhookOf } from './rules/payout.ts';
 
-/** The recipient, without what belongs to another method. */
+/** The recipient, without other methods' fields. */
 export const recipientView = (payout: Payout) => ({
   phone: payout.recipientPhone,
   bankId: payout.recipientBankId,
@@ -39,7 +39,7 @@ const subjectOf = ({ merchantId, shopId, mode, id: subjectId }: Payout) => ({
   subjectId,
 });
 
-/** A new payout, on the stream and to webhooks: pending, also when it was refused at once. */
+/** Events of a new payout: pending, even if it was refused at once. */
 export const createdEvent = (payout: Payout): OutboxEvent => ({
   ...subjectOf(payout),
   stream: {
@@ -54,7 +54,7 @@ export const createdEvent = (payout: Payout): OutboxEvent => ({
   at: payout.createdAt,
 });
 
-/** What a new status publishes: to the stream, and to webhooks when it is final. */
+/** The events of a new status: to the stream, and to webhooks when it is final. */
 export const statusEvent = (payout: Payout, at: Temporal.Instant): OutboxEvent => {
   const event = webhookOf(payout.status);
   return {

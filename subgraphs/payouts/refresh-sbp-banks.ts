@@ -1,6 +1,6 @@
 /**
- * Takes the SBP directory over from an acquirer, for an operator. Participants that the acquirer
- * does not name stay: the directory is no allow-list.
+ * Updates the SBP directory from an acquirer, for an operator. Participants missing from the
+ * acquirer's list stay: the directory is not an allow-list.
  */
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
@@ -11,11 +11,11 @@ import { run, type Statement } from '../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { changeEntities, type Acting } from '../kernel/database/audit.ts';
 
-/** What a refresh came to. */
+/** The result of a refresh. */
 export interface Refreshed {
   /** How many participants the acquirer named. */
   readonly named: number;
-  /** How many of them are new here or have another name. */
+  /** How many of them are new or renamed. */
   readonly changed: number;
 }
 
@@ -40,8 +40,8 @@ const isBank = ({ memberId, name, nameEn }: SbpBank): boolean =>
   /^[0-9]{12}$/.test(memberId) && isName(name) && isName(nameEn);
 
 /**
- * The acquirer's list, one entry for each participant; a list with anything else in it is refused
- * as a whole.
+ * The acquirer's list, one entry for each participant; a list with an invalid entry is refused as a
+ * whole.
  */
 const readList = async (bank: Bank): Promise<readonly SbpBank[] | Refused> => {
   if (!bank.listSbpBanks)
@@ -59,9 +59,9 @@ const readList = async (bank: Bank): Promise<readonly SbpBank[] | Refused> => {
 };
 
 /**
- * Refreshes the directory from the bank behind a connector. Refuses with `route_not_configured`
- * when this installation has no such connector, `method_unsupported` when it has no list, and
- * `router_error` when the list did not come or cannot be right; then nothing is changed.
+ * Refreshes the directory from a connector's bank. Refuses with `route_not_configured` without such
+ * a connector, `method_unsupported` when it has no list, and `router_error` when the list is
+ * missing or invalid; then nothing changes.
  */
 export const refreshSbpBanks = async (
   { database, banks }: { readonly database: Database; readonly banks: Banks },
@@ -73,7 +73,7 @@ export const refreshSbpBanks = async (
     connector,
   });
   if (isRefused(bank)) return bank;
-  // The bank is asked before the transaction: none is held open over a call to a bank.
+  // The bank is called before the transaction, so that none stays open during the call.
   const list = await readList(bank);
   if (isRefused(list)) return list;
   return changeEntities(

@@ -29,20 +29,14 @@ import { searchPayouts } from './search-payouts.ts';
 export interface PayoutsParts extends DraftsParts {
   /** Notifies the relay that there are events. */
   readonly wakeRelay: () => void;
-  /** Notifies the workers that there are payouts to give to banks. */
+  /** Notifies the workers of new payouts to send. */
   readonly wakeSenders: () => void;
 }
 
-/**
- * How soon the bank is asked again about the same payout because somebody reads it, in this
- * process.
- */
+/** The least time between bank queries about a payout caused by reads, in this process. */
 const readPause_ms = 3_000;
 
-/**
- * Whether a reader's payout may have ended at the bank; one that was asked about a moment ago is
- * left.
- */
+/** Whether a read payout may have ended at the bank and was not queried recently. */
 const openWorthAsking = (): ((payout: Payout) => boolean) => {
   const askedAt_ms = new LRUCache<string, number>({ max: 10_000 });
   return ({ id, mode, status }) => {
@@ -82,7 +76,7 @@ const queries = (
       { merchantId: merchantOf(principal, merchantId), id },
     ]);
     if (!payout || !mayReadOfShop(principal, payout)) return null;
-    // Whoever reads gets what is known; the bank is asked meanwhile.
+    // Readers get the known state at once; the bank is queried in the background.
     if (isWorthAsking(payout) && (await hurryPayout({ pool }, payout.merchantId, payout.id, now())))
       wakeSenders();
     return payout;
@@ -99,7 +93,7 @@ const queries = (
     const everywhere =
       principal.kind === 'operator' && principal.merchantId === null && !merchantId;
     const named = everywhere ? null : await reachOf(pool, principal, merchantId, true);
-    // A key searches its own mode alone, as its registry does.
+    // A key searches only its own mode, as in its registry.
     const reach = named && principal.kind === 'key' ? { ...named, modes: [principal.mode] } : named;
     return orThrow(await searchPayouts(pool, reach, search, page));
   },
@@ -110,7 +104,7 @@ const mutations = (parts: PayoutsParts, directory: SbpDirectory): MutationResolv
   payoutCreate: async (_, { input, idempotency }, { principal, now }) => {
     const creating = { key: keyOf(principal), policies: await parts.policies.current(), now };
     const created = await createPayout(parts, creating, input, idempotency);
-    // A router error leaves a failed payout behind, with its events.
+    // A router error leaves a failed payout with its events.
     if (!isRefused(created) || created.code === 'router_error') parts.wakeRelay();
     if (isRefused(created)) return created;
     if (!created.replayed && created.payout.status === 'pending') parts.wakeSenders();
@@ -119,7 +113,7 @@ const mutations = (parts: PayoutsParts, directory: SbpDirectory): MutationResolv
   payoutBatchCreate: async (_, { method, items, idempotency }, { principal, now }) => {
     const creating = { key: keyOf(principal), policies: await parts.policies.current(), now };
     const batch = await createPayoutBatch(parts, creating, { method, items }, idempotency);
-    // A refusal may come after some pages: what they made is on its way.
+    // A refusal may follow some pages, whose payouts are on their way.
     parts.wakeRelay();
     parts.wakeSenders();
     if (isRefused(batch)) return batch;

@@ -1,6 +1,6 @@
 /**
- * Searching payouts, for operators and cabinet users. An id is found at once, over all merchants,
- * too; everything else is a narrowed list over at most 31 days, which looks at as many rows as one.
+ * Searches payouts for operators and cabinet users. An id is found directly, also over all
+ * merchants; other searches filter a list of at most 31 days and read as many rows as it has.
  * Newest first, by keyset.
  */
 import { isUuid } from '../kernel/rules/uuid.ts';
@@ -15,7 +15,7 @@ import type { Payout } from './entities.ts';
 import { payoutNames, payoutTable } from './find-payouts.ts';
 import type { PayoutStatus } from './rules/payout.ts';
 
-/** What is searched for; null or absent: anything. */
+/** The search criteria; null or absent: any. */
 export interface PayoutSearch {
   readonly id?: string | null | undefined;
   readonly bankRef?: string | null | undefined;
@@ -30,12 +30,12 @@ export interface PayoutSearch {
   readonly to?: string | null | undefined;
 }
 
-/** How many days a search may walk through. */
+/** The days that a search covers at most. */
 const searchSpan_days = 31;
 
 const found = columns(payoutNames, 'payout');
 
-// The primary key begins with the merchant: an id is looked up under each, which spares an index
+// The primary key begins with the merchant, so an id is looked up under each; this spares an index
 // over random ids.
 const byId = pagedList(
   'payout.search_id',
@@ -47,7 +47,7 @@ const byId = pagedList(
       and ($7::text[] is null or payout.mode = any ($7)) ${inOrder('payout.created_at', 'payout.id')}`,
 );
 
-/** The criteria over days of the registry: in bounded steps where no index helps with them. */
+/** The registry's criteria over days: in bounded steps where no index helps. */
 const inDays = async (
   runner: Runner,
   reach: Reach,
@@ -84,8 +84,8 @@ const inDays = async (
 };
 
 /**
- * A page of what is found within the caller's reach; `reach` null: all merchants, by id alone.
- * Refuses a malformed search with `bad_request`.
+ * A page of results within the caller's reach; `reach` null: all merchants, by id only. Refuses a
+ * malformed search with `bad_request`.
  */
 export const searchPayouts = async (
   runner: Runner,

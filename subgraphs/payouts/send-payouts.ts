@@ -1,9 +1,8 @@
 /**
- * Gives payouts to their banks, and asks what became of them, when their time has come. A worker
- * takes what is due for itself first (a lease, and the moment of the first order), so that of
- * several workers one gives the order; a repeated order is under the payout's id, which is the
- * bank's idempotency key. Card payouts are given by the process that made them (`create-payout`);
- * here they are only asked about, since nobody has the number any more.
+ * Sends due payouts to their banks, and queries due outcomes. A worker first takes a lease and
+ * records the moment of the first order, so only one worker sends the order. A repeated order uses
+ * the payout's id as the bank's idempotency key. The process that created a card payout sends it
+ * (`create-payout`); here it is only queried, since the number is not stored.
  */
 import type pg from 'pg';
 import type { Bank } from '../kernel/banks/bank.ts';
@@ -24,7 +23,7 @@ import { lease_s } from './rules/payout.ts';
 
 export type SendingParts = OrderingParts;
 
-/** The recipient as it was kept; null for a card, whose number was not. */
+/** The stored recipient; null for a card, whose number is not stored. */
 const keptRecipient = (payout: Payout): KeptRecipient | null => {
   const fullName = payout.recipientName;
   switch (payout.method) {
@@ -48,9 +47,9 @@ const keptRecipient = (payout: Payout): KeptRecipient | null => {
   }
 };
 
-/** A payout that is this worker's for the time of a lease. */
+/** A payout leased to this worker. */
 type Taken = Payout & {
-  /** Whether it was given to no bank before. */
+  /** Whether no bank has received it before. */
   readonly isFirst: boolean;
 };
 
@@ -79,7 +78,7 @@ const askOrOrder = async (
   };
 };
 
-/** Does what a payout is due for. */
+/** Performs a payout's due work. */
 const sendPayout = async (
   parts: SendingParts,
   taken: Taken,
@@ -92,7 +91,7 @@ const sendPayout = async (
     { kind: 'internal', name: 'send payout' },
     async () => {
       const bank = parts.banks.bankOf(taken);
-      // A connector that this installation lost answers nothing: the payout waits for it.
+      // Without its connector in this installation, the payout stays pending.
       const { payout, answer } = isRefused(bank)
         ? { payout: taken, answer: { kind: 'unknown' } as const }
         : await askOrOrder(parts, bank, taken, now);
@@ -101,7 +100,7 @@ const sendPayout = async (
   );
 };
 
-/** Payouts that wait for a moment to be sent or asked about. */
+/** Payouts scheduled to be sent or queried. */
 export const payoutAsks = dueOn<Pick<Payout, 'merchantId' | 'id'>>({
   name: 'payout_asks',
   table: 'payout',
@@ -118,10 +117,7 @@ const take = (
 const takeOfMerchant: Statement = { name: 'payout.take', text: take(inRealTime('waiting')) };
 const takeOfShop: Statement = { name: 'payout.take_of_shop', text: take(ofShop('waiting', 4)) };
 
-/**
- * As many as are given to banks at once by one run; a few calls' time is then well within the
- * lease.
- */
+/** The concurrency of one run; a few calls then fit well into the lease. */
 const page = 20;
 
 const takeDue = async (
@@ -138,14 +134,14 @@ const takeDue = async (
   const takeOf = ({ merchantId, count }: Owner): Promise<Taken[]> =>
     run<Taken>(client, takeOfMerchant, [at, until, count, merchantId]);
   if (limit === page) return payoutAsks.readByTurns(client, at, limit, takeOf);
-  // A page that failed is tried again by age, in which the row that fails is found.
+  // A failed page is retried in order of age, which finds the failing row.
   return readByTurns(await payoutAsks.owners(client, at, limit), takeOf);
 };
 
 /**
- * Sends one page of what is due on a timeline, longest due first; how many there were. A full page
- * is shared by the merchants. One that fails is set aside; rejects after the whole page with what
- * failed.
+ * Sends one page of the due payouts of a timeline, longest due first; returns their number. A full
+ * page is shared by the merchants. A failing payout is set aside; rejects after the whole page with
+ * the failures.
  */
 export const sendDuePayouts = async (
   parts: SendingParts,

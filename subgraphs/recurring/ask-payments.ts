@@ -1,8 +1,7 @@
 /**
- * How recurring billing has money moved: it owns none, and asks the payments subgraph, in this
- * process or in another, by typed operations that are no part of the public graph
- * (schema/internal/payments.graphql). Every request is safe to repeat under its key, so that a call
- * whose answer was lost is simply made again; what a request came to is also published by events
+ * How recurring billing moves money: it calls the payments subgraph, in this or another process,
+ * through typed internal operations (schema/internal/payments.graphql). Every request is idempotent
+ * under its key, so a call whose answer was lost is repeated. Events also publish the outcomes
  * (consume-payments.ts).
  */
 import { randomUUID } from 'node:crypto';
@@ -23,13 +22,13 @@ import { lazily } from '../kernel/service/lazily.ts';
 import type { Call } from '../kernel/service/access/principal.ts';
 import type { PreparedDocument, SubgraphExecutor } from '../kernel/service/graph/subgraph.ts';
 
-/** Whose payment, and for what. */
+/** The owner and purpose of the payment. */
 interface Request {
   readonly merchantId: string;
   readonly shopId: string;
   readonly mode: Mode;
   /**
-   * Makes the payment once, for ever: derive it from what the payment is for, as
+   * Identifies the payment permanently: derive it from the purpose, as
    * `subscription/<id>/<period>/<attempt>`. Up to 200 characters.
    */
   readonly idempotencyKey: string;
@@ -91,24 +90,24 @@ export interface AskedBinding extends AskedPayment {
 }
 
 /**
- * The payments subgraph as recurring billing asks it. Each rejects when payments did not answer,
- * with the code `unavailable`: ask again under the same key.
+ * The payments subgraph for recurring billing. Each call rejects with the code `unavailable` when
+ * payments did not answer: repeat it under the same key.
  */
 export interface Payments {
   /**
-   * Makes a binding's payment, or finds it. Refuses with `bad_request`, `route_not_configured`,
-   * `method_unsupported` or `aml_blocked`: nothing was made.
+   * Creates a binding's payment, or finds it. Refuses with `bad_request`, `route_not_configured`,
+   * `method_unsupported` or `aml_blocked`, and then creates nothing.
    */
   askBinding(request: BindingRequest, requestId?: string): Promise<AskedBinding | Refused>;
   /**
    * Charges a saved method, or finds the charge. The payment is succeeded or failed when the bank
-   * decided at once, else processing: its end comes by `OnPaymentsMoved`. Refuses as `askBinding`
-   * does, and with `forbidden_purpose`.
+   * decided at once, else processing; `OnPaymentsMoved` then reports its end. Refuses as
+   * `askBinding` does, and with `forbidden_purpose`.
    */
   askCharge(request: ChargeRequest, requestId?: string): Promise<AskedPayment | Refused>;
   /**
-   * Cancels a binding's payment. Refuses with `not_pending` when the buyer has gone on to the bank
-   * or it is final, with `not_found` when there is none.
+   * Cancels a binding's payment. Refuses with `not_pending` when the buyer has continued to the
+   * bank or it is final, with `not_found` when there is none.
    */
   cancelBinding(
     reference: RecurringPaymentReference,
@@ -140,8 +139,8 @@ const readPayment = (payment: RecurringPaymentFieldsFragment): RecurringPayment 
 });
 
 /**
- * The data of an answer. What payments could not say is an error that the caller may show: it says
- * nothing of us but that a part is away.
+ * The data of an answer. An error of payments may be shown to the caller: it only says that a part
+ * is unavailable.
  */
 const dataOf = ({ data, errors }: ExecutionResult): unknown => {
   const [error] = errors ?? [];

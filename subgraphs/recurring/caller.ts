@@ -1,4 +1,4 @@
-/** Who cancels: a key of the merchant, or a person for it, with a reason. */
+/** The canceller: a key of the merchant, or a person for it, with a reason. */
 import type pg from 'pg';
 import { writeEntries, type Acting, type AuditedAction } from '../kernel/database/audit.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
@@ -30,8 +30,8 @@ type FindMode = (key: {
 }) => Promise<{ readonly mode: Mode } | null>;
 
 /**
- * Who cancels a thing of `kind`. Refuses with `bad_request` a person without a merchant or a
- * reason, and with `not_found`.
+ * The caller that cancels an object of `kind`. Refuses with `bad_request` a person without a
+ * merchant or a reason, and with `not_found`.
  */
 export const cancellingCaller = async (
   principal: Principal,

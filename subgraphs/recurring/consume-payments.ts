@@ -1,9 +1,8 @@
 /**
- * Consumes the events of the payments that recurring billing asked for. Each event has its effects
- * once, in the transaction that moves the offset (`kernel/events/consume`). The effects receive the
- * payment as it is by then, which may be further than the event; so they must bear to receive the
- * same state again. The row of the offset lets one process through at a time; the others find
- * nothing left.
+ * Consumes the events of payments that recurring billing requested. Each event takes effect once,
+ * in the transaction that moves the offset (`kernel/events/consume`). Handlers receive the current
+ * payment, which may be newer than the event, so they must accept the same state again. The
+ * offset's row lock admits one process at a time; the others find nothing left.
  */
 import type pg from 'pg';
 import {
@@ -22,9 +21,9 @@ import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import type { Payments, RecurringPayment } from './ask-payments.ts';
 
 /**
- * What a part of recurring billing does when payments have moved: each payment once in the list, as
- * it is now, on the client of the consumer's transaction. It may receive a payment that has not
- * changed for it, and must then change nothing. It calls nobody outside the database.
+ * A handler of moved payments: it receives each current payment once, on the client of the
+ * consumer's transaction. A payment may be unchanged for it; it must then change nothing. It makes
+ * no calls outside the database.
  */
 export type OnPaymentsMoved = (
   client: pg.PoolClient,
@@ -62,7 +61,7 @@ const effectsOf = async (
   };
 };
 
-/** Consumes the first event alone; when its effects fail it is kept for a retry. */
+/** Consumes only the first event; if its handlers fail, it is stored for a retry. */
 const consumeFirst = async (
   parts: ConsumerParts,
   batch: ConsumerBatch,
@@ -85,10 +84,9 @@ const consumeFirst = async (
 const task = 'follow-payments';
 
 /**
- * Consumes the events that wait, up to a batch; gives how many there were. A batch that fails is
- * made smaller, until its first event is consumed alone. An event that fails alone is kept for a
- * retry of its own, and holds no other back. Rejects when payments or the database are away;
- * nothing is lost then.
+ * Consumes pending events, up to a batch; returns their number. A failing batch is reduced until
+ * its first event is consumed alone. An event that fails alone is stored for a retry, and blocks no
+ * other. Rejects when payments or the database are unavailable; nothing is lost.
  */
 export const consumePayments = async (parts: ConsumerParts): Promise<number> => {
   const batch = await readBatch(parts.pool, 'recurring', batch_max);
@@ -127,13 +125,13 @@ export const retryPayments = async (parts: ConsumerParts): Promise<number> => {
 };
 
 export interface RunningConsumer {
-  /** Events were numbered that it must process. */
+  /** Notifies it of newly numbered events. */
   wake(): void;
   /** Ends after the batch in progress. */
   stop(): Promise<void>;
 }
 
-/** Consumes until it is stopped: at once when it is woken, and every few seconds in any case. */
+/** Consumes until it is stopped: at once when woken, and at least every few seconds. */
 export const startConsuming = (parts: ConsumerParts): RunningConsumer => {
   const stopping = new AbortController();
   const wakeSignal = new WakeSignal();

@@ -1,4 +1,4 @@
-/** Reading tokens. They are the merchant's, whatever the shop of the key. Of the key's mode. */
+/** Reads tokens of the key's mode. Tokens belong to the merchant, whatever the shop of the key. */
 import { loadByKey } from '../kernel/database/load-by-key.ts';
 import { openList } from '../kernel/database/open-list.ts';
 import { readPage, type Page, type PageQuery } from '../kernel/database/page.ts';
@@ -16,7 +16,7 @@ export const loadTokens = loadByKey<Token>('token', tokenColumns);
 const tokensOf = listOfModes('tokens', 'token', tokenColumns);
 const tokensOfCustomer = listOfModes('tokens_of_customer', 'token', tokenColumns, 'customer_ref');
 
-/** Tokens as their callers list them, narrowed by what they are asked for. */
+/** Tokens as lists show them, filtered. */
 export const listTokens = openList<Token>(
   {
     table: { name: 'token', filters: { status: tokenStatuses } },
@@ -26,7 +26,7 @@ export const listTokens = openList<Token>(
   null,
 );
 
-/** Whose tokens are asked for: the merchant's in these modes, of one customer when given. */
+/** The filter of tokens: the merchant's in these modes, of one customer when given. */
 export interface TokensQuery {
   readonly merchantId: string;
   readonly modes: readonly Mode[];

@@ -1,6 +1,6 @@
 /**
- * What tokens need in the background. Their payments' events do the work (consume-payments.ts);
- * this finds what no event will ever announce.
+ * Background jobs of tokens. Payment events do most of the work (consume-payments.ts); these jobs
+ * find cases without an event.
  */
 import type pg from 'pg';
 import { notSetAside, workBatch, type Subject } from '../kernel/alerts/set-aside.ts';
@@ -17,8 +17,8 @@ export interface TokenJobs {
 }
 
 /**
- * Behind this age a token without a payment will get none: its creator was cut off, and did not
- * come back under its key.
+ * A token without a payment at this age will not get one: its creator was interrupted and did not
+ * repeat the call.
  */
 const unboundAfter_min = 60;
 const sweep_max = 200;
@@ -53,8 +53,8 @@ const beginning: Place = {
 };
 
 /**
- * Ends the pending tokens for which payments has no payment; gives how many. One whose payment
- * lives is left to its events, and to those behind it.
+ * Ends the pending tokens without a payment; returns their number. A token with a live payment is
+ * left to its events.
  */
 export const endUnboundTokens = async (parts: TokenJobs): Promise<number> => {
   const { pool, now } = parts;

@@ -34,9 +34,9 @@ export const listOfModes = (
   );
 
 /**
- * All rows of a list, page after page; `bad_request`, which names the field to ask instead, when
- * there are too many to be answered at once. Reads no further than the first page behind `room`,
- * the rows that the answer can still take: what is longer is refused when it is counted.
+ * All rows of a list, page by page; `bad_request`, naming the field to use instead, when there are
+ * too many for one answer. Reads at most one page beyond `room`, the rows that the answer can still
+ * hold.
  */
 export const wholeList = async <Row>(
   field: string,

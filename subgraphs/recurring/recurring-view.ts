@@ -1,6 +1,6 @@
 /**
- * Subscriptions and tokens as the public JSON has them. The frozen webhook body is made of the same
- * view as the answers of REST.
+ * Subscriptions and tokens in the public JSON. The frozen webhook body and the REST answers use the
+ * same view.
  */
 import { rfc3339 } from '../../schema/rfc3339.ts';
 import { subscriptionJson, tokenJson } from '../../schema/wire.ts';
@@ -31,7 +31,7 @@ const publicToken = (token: Token): ReturnType<typeof tokenJson> =>
 type SubscriptionEvent =
   `subscription.${'activated' | 'past_due' | 'paused' | 'resumed' | 'cancelled'}`;
 
-/** The webhook of a move; none of a subscription that is still pending. */
+/** The webhook of a move; none while a subscription is pending. */
 const subscriptionEventOf = (
   from: Subscription['status'],
   to: Subscription['status'],
@@ -48,7 +48,7 @@ const subscriptionEventOf = (
   }
 };
 
-/** What a new status of a subscription publishes: to live consoles, and to webhooks. */
+/** The events of a subscription's new status: to live consoles, and to webhooks. */
 export const subscriptionEvents = (
   from: Subscription['status'],
   subscription: Subscription,
@@ -70,7 +70,7 @@ export const subscriptionEvents = (
   ];
 };
 
-/** What a new status of a token publishes: to webhooks alone. */
+/** The events of a token's new status: to webhooks only. */
 export const tokenEvents = (
   from: Token['status'],
   token: Token,

@@ -19,12 +19,14 @@ import {
 } from './subscriptions/resolvers.ts';
 import { tokenFields, tokenMutations, tokenQueries } from './tokens/resolvers.ts';
 
-/** By key a token or subscription needs the scope that its list needs, whatever named it. */
+/**
+ * A key needs the list's scope to read a token or subscription, wherever the reference comes from.
+ */
 const mayRead = (principal: Principal, row: OfMode): boolean =>
   mayReadOfMode(principal, row) &&
   (principal.kind !== 'key' || lacks('Query.tokens', principal) === null);
 
-/** A buyer knows the subscription by the payment of its page, which names no other. */
+/** A buyer reads the subscription of its page's payment, and no other. */
 const mayReadTerms = (principal: Principal, row: OfMode): boolean =>
   principal.kind === 'buyer' || mayRead(principal, row);
 

@@ -1,4 +1,4 @@
-/** What a person must look at, until one says what became of it. */
+/** Alerts, which stay open until a person resolves them. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import {
@@ -35,7 +35,7 @@ const Urgency = ({ severity }: Pick<Alert, 'severity'>) => {
   );
 };
 
-/** Who looks after an alert, and giving it to somebody. */
+/** An alert's assignee, and the dialog that assigns it. */
 const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () => void }) => {
   const words = useAlertWords();
   const { granted } = usePermission('alertAssign');
@@ -73,12 +73,12 @@ const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () 
   );
 };
 
-/** What the address says instead of a person: no name begins so. */
+/** The address's value for unassigned alerts; no name begins so. */
 const nobody = '-';
 
 const severities = ['critical', 'warning'] as const;
 
-/** Which alerts: by urgency, of the mode, one's own. */
+/** The filters: urgency, mode, own alerts. */
 const AlertFilters = () => {
   const words = useAlertWords();
   const { subject } = useViewer();

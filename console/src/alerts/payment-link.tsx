@@ -1,10 +1,10 @@
-/** The way from an alert to its payment. */
+/** The link from an alert to its payment. */
 import { Link } from '@tanstack/react-router';
 import type { AlertsQuery } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { useAlertWords } from '../words/alerts.ts';
 
-/** The way to the payment that an alert is about. */
+/** The link to the payment that an alert is about. */
 export const PaymentLink = ({
   alert: { payment },
 }: {

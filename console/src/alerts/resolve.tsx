@@ -1,4 +1,4 @@
-/** Saying what became of an alert. */
+/** Resolves an alert with a note. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { ResolveAlert, type AlertsQuery } from '../../../schema/generated/console.ts';

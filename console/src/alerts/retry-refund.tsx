@@ -1,4 +1,4 @@
-/** Ordering again what a bank refused to give back: the automatic refund of a late success. */
+/** Retries a refund that a bank refused: the automatic refund of a late success. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { RetryRefund, type AlertsQuery } from '../../../schema/generated/console.ts';

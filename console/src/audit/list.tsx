@@ -1,4 +1,4 @@
-/** Who did what: append-only, newest first. */
+/** The audit log: append-only, newest first. */
 import { Audit, type AuditQuery } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { DateChips } from '../parts/date-chips.tsx';
@@ -18,7 +18,7 @@ import { useActionName, useActionNames } from './action-name.ts';
 
 type Row = AuditQuery['auditLog']['nodes'][number];
 
-/** A person's role, or what acts in place of a person, in words. */
+/** A person's role, or the name of a key or service. */
 const useRoles = () => {
   const { person } = useWords();
   const { actors } = useAlertWords();
@@ -107,13 +107,16 @@ const Entry = ({ entry, close }: { readonly entry: Row; readonly close: () => vo
   );
 };
 
-/** Who, what and of what; a typed one counts when Enter is pressed or the field is left. */
+/**
+ * The filters by person, action and subject; a typed one applies on Enter or when the field loses
+ * focus.
+ */
 const AuditFilters = ({ hasSubject }: { readonly hasSubject: boolean }) => {
   const words = useAlertWords();
   const { search, set } = useAddress();
   const filters = useWords().filters;
   const actionName = useActionName();
-  // One that is asked for by its code alone is shown, too.
+  // An action that is not in the list appears by its code.
   const actions = [...new Set([...Object.keys(useActionNames()), search.action ?? ''])]
     .filter((action) => action !== '')
     .toSorted((a, b) => actionName(a).localeCompare(actionName(b)));
@@ -163,7 +166,7 @@ export const AuditPage = () => {
   const actionName = useActionName();
   const { search, merchantId, set } = useAddress();
   const { actor = null, action = null, since = null, until = null } = search;
-  // Of all merchants nothing is found by its id: the log has an index of it for each.
+  // Over all merchants there is no lookup by id: the log's index is by merchant.
   const owner = viewer.merchantId ?? merchantId;
   const subjectId = owner === null ? null : (search.subject ?? null);
   const narrowing = { merchantId, actor, action, subjectId, since, until };

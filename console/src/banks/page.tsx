@@ -1,4 +1,4 @@
-/** How banks answer, by bank and method, for the platform's operators. */
+/** The health of banks, by bank and method, for platform operators. */
 import { useEffect, useMemo } from 'react';
 import { BankHealthOf, type BankHealthOfQuery } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
@@ -32,7 +32,7 @@ const tones: Readonly<Record<State, Tone>> = {
 };
 const breakerTones = { closed: 'good', open: 'bad', half_open: 'moving' } as const;
 
-/** What a row comes to: the worst of its bank's breakers, else how much is answered. */
+/** A row's state: the worst of its bank's breakers, or else the rate of answers. */
 const stateOf = ({ connector, successRateBps }: Row, breakers: readonly Breaker[]): State => {
   const states = breakers.flatMap((one) => (one.connector === connector ? [one.state] : []));
   if (states.includes('open')) return 'open';
@@ -40,7 +40,7 @@ const stateOf = ({ connector, successRateBps }: Row, breakers: readonly Breaker[
   return successRateBps < steady_bps ? 'unsteady' : 'answers';
 };
 
-/** The calls of every interval of the span, with those that have none. */
+/** The calls of every interval of the span, including empty ones. */
 const valuesOf = ({ series }: Row, { from, intervalMinutes }: Health): readonly number[] => {
   const step_ms = intervalMinutes * 60_000;
   const start_ms = Date.parse(from);
@@ -99,7 +99,7 @@ const useColumns = (health: Health): readonly Column<Row>[] => {
   }, [health, words, locale, nameOf]);
 };
 
-/** What the lines show, interval by interval. */
+/** The values of the lines, by interval. */
 const LineTable = ({ rows }: { readonly rows: readonly Row[] }) => {
   const words = useBankWords();
   const { locale } = useWords();
@@ -181,7 +181,7 @@ const Drawn = ({ health }: { readonly health: Health }) => {
   );
 };
 
-/** The health, asked again as time goes on. */
+/** The health, polled. */
 const Asked = () => {
   const words = useBankWords();
   const { search, set } = useAddress();

@@ -59,7 +59,7 @@ const useClockAct = (shop: OfShop) => {
   return acts;
 };
 
-/** Makes, stops, lets run or takes away. */
+/** Creates, stops, starts or removes a clock. */
 export const ClockDialog = ({
   act,
   shop,
@@ -70,7 +70,7 @@ export const ClockDialog = ({
   readonly close: () => void;
 }) => <ActForm {...useClockAct(shop)[act]} close={close} />;
 
-/** Takes the clock to a moment. */
+/** Advances the clock to a moment. */
 export const AdvanceDialog = ({
   clock: { merchantId, shopId },
   stop,

@@ -1,4 +1,4 @@
-/** What waits for a moment on a shop's test clock, as stops of a slider. */
+/** The moments at which something is due on a shop's test clock, as stops of a slider. */
 import type { ClockEventsQuery } from '../../../schema/generated/console.ts';
 import type { DeveloperWords } from '../words/developers.ts';
 
@@ -38,7 +38,7 @@ const dueOf = (events: ClockEventsQuery, { due }: DeveloperWords): readonly Due[
 /** How far a clock may be advanced, days less than the five years of the rule. */
 const far_ms = 5 * 365 * 86_400_000;
 
-/** The moments ahead of the clock, nearest first; what happens within one second is one stop. */
+/** The moments ahead of the clock, nearest first; events within one second share a stop. */
 export const stopsOf = (
   events: ClockEventsQuery,
   now: string,
@@ -59,7 +59,7 @@ export const stopsOf = (
   return stops;
 };
 
-/** How far a moment is from another, in the largest unit that fits. */
+/** The distance between two moments, in the largest unit that fits. */
 export const distance = (from: string, until: string, words: DeveloperWords): string => {
   const minutes = Math.round((Date.parse(until) - Date.parse(from)) / 60_000);
   if (minutes < 1) return words.atOnce;

@@ -1,4 +1,4 @@
-/** A shop's test clock: what waits on it, a slider over that, and its advance. */
+/** A shop's test clock: the work due on it, a slider, and its advance. */
 import { useEffect, useState } from 'react';
 import { Clock, ClockEvents, type ClockQuery } from '../../../schema/generated/console.ts';
 import { exactMoment, utcMoment } from '../format.ts';
@@ -15,7 +15,7 @@ import type { DeveloperShop } from './shop.ts';
 
 type TestClock = NonNullable<ClockQuery['testClock']>;
 
-/** How soon a clock that moves is read again. */
+/** How often a moving clock is polled. */
 const poll_ms = 1_000;
 
 const Exact = ({ at }: { readonly at: string }) => {

@@ -1,4 +1,4 @@
-/** A shop's event log as it was frozen, with the deliveries of each event; and any request by its id. */
+/** A shop's event log with the deliveries of each event, and the lookup of a request by id. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import {

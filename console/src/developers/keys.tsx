@@ -1,4 +1,4 @@
-/** The keys of a shop: what each may do, when it was used, a new one, the end of one. */
+/** The keys of a shop: scopes, last use, creation and revocation. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { IssueScopedKey } from '../../../schema/generated/console.ts';
@@ -92,7 +92,7 @@ const IssueDialog = ({
   const { mode: here } = useAddress();
   const [mode, setMode] = useState(here);
   const isOfMerchant = useViewer().merchantId !== null;
-  // What needs nobody else.
+  // Scopes that need no approval.
   const usual = isOfMerchant ? known.filter((scope) => !paysOut(scope)) : known;
   const [scopes, setScopes] = useState<readonly string[]>(usual);
   const [secret, setSecret] = useState('');

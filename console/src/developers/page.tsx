@@ -1,4 +1,4 @@
-/** What developers of a merchant need, shop by shop. */
+/** The developers' screen of a merchant, by shop. */
 import { DeveloperShops } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { Empty, Failure } from '../parts/states.tsx';

@@ -1,4 +1,4 @@
-/** From where a shop's keys work, and whether their requests must be signed. */
+/** A shop's allow-list, and whether its requests must be signed. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import {

@@ -1,4 +1,4 @@
-/** A shop with its keys, as the screen for developers asks for it. */
+/** A shop with its keys, as the developers' screen queries it. */
 import type { DeveloperShopsQuery } from '../../../schema/generated/console.ts';
 
 type OfMerchantRow = NonNullable<DeveloperShopsQuery['merchant']>;

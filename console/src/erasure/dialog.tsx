@@ -1,6 +1,6 @@
 /**
- * Erases the personal data of a payment, a payout or a customer. A customer of many payments takes
- * several calls: what was erased is counted meanwhile.
+ * Erases the personal data of a payment, a payout or a customer. A customer with many payments
+ * takes several calls; the dialog shows the count so far.
  */
 import { useState } from 'react';
 import { useMutation } from 'urql';
@@ -30,7 +30,7 @@ interface DialogProps {
   readonly close: () => void;
 }
 
-/** Calls until there is nothing more; `seen` gets what was erased until then. */
+/** Calls until nothing is left; `seen` receives the count so far. */
 const useErasing = (seen: (payments: number) => void) => {
   const words = useErasureWords();
   const { locale } = useWords();

@@ -1,9 +1,9 @@
-/** Says why the page cannot go on, and leads on. */
+/** Explains why the page cannot continue, and offers the next step. */
 import { Modal } from '../parts/modal.tsx';
 import { goToLogin } from '../session.ts';
 import { useWords } from '../words/words.ts';
 
-/** Why a page cannot go on. */
+/** Why a page cannot continue. */
 export type End = 'loggedOut' | 'outdated';
 
 /** The dialog. */

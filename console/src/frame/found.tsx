@@ -1,4 +1,4 @@
-/** What a search finds, in words, and the place in the console where each stands. */
+/** Search results: their texts and their places in the console. */
 import type { SearchQuery } from '../../../schema/generated/console.ts';
 import type { Search } from '../address.ts';
 import { money } from '../amounts.ts';
@@ -12,7 +12,7 @@ import type { Section } from './sections.tsx';
 type Hit = SearchQuery['search'][number];
 type Payment = NonNullable<Hit['payment']>;
 interface Of {
-  /** Unique among what is found. */
+  /** Unique among the results. */
   readonly key: string;
   readonly merchantId: string;
   readonly at: string;
@@ -34,7 +34,7 @@ export type Found =
   | FoundObject
   | { readonly kind: 'section'; readonly key: string; readonly section: Section };
 
-/** A hit as what the console shows of it; what has no place of its own is its payment's. */
+/** A hit as the console shows it; an object without a screen is shown as its payment. */
 const objectOf = (hit: Hit): FoundObject | null => {
   const { kind, id, merchantId, at, payment, refund, payout, subscription } = hit;
   if (merchantId === null) return null;
@@ -48,7 +48,9 @@ const objectOf = (hit: Hit): FoundObject | null => {
     : null;
 };
 
-/** What is found, each once: a payment by its own names and by those of what belongs to it. */
+/**
+ * The results without duplicates: a payment that matches by itself and by its parts appears once.
+ */
 export const objectsIn = (hits: readonly Hit[]): readonly FoundObject[] => [
   ...new Map(
     hits.flatMap((hit) => {
@@ -58,7 +60,7 @@ export const objectsIn = (hits: readonly Hit[]): readonly FoundObject[] => [
   ).values(),
 ];
 
-/** The section where it stands. */
+/** The section that shows it. */
 export const sectionOf = ({ kind }: FoundObject): Section => {
   switch (kind) {
     case 'payment':
@@ -76,7 +78,7 @@ export const sectionOf = ({ kind }: FoundObject): Section => {
 
 const second_ms = 1_000;
 
-/** The second in which it was made: a list narrowed to it shows the one and little else. */
+/** The second of its creation: a list filtered by it shows little else. */
 const madeIn = (at: string): Search => {
   const from_ms = Math.floor(Date.parse(at) / second_ms) * second_ms;
   return {
@@ -85,7 +87,7 @@ const madeIn = (at: string): Search => {
   };
 };
 
-/** The address there: the merchant, the mode, and the object open, or its list narrowed to it. */
+/** The address of a result: merchant, mode, and the open object or the filtered list. */
 export const placeOf = (one: FoundObject): Search => {
   const merchant = one.merchantId;
   switch (one.kind) {
@@ -161,7 +163,7 @@ const ObjectText = ({ one }: { readonly one: FoundObject }) => {
   }
 };
 
-/** One line of what is found: its section first, unless it is a payment. */
+/** One result line; the section comes first, unless it is a payment. */
 export const FoundText = ({ one }: { readonly one: Found }) => {
   const { sections } = useWords();
   if (one.kind === 'section') return <span>{sections[one.section]}</span>;

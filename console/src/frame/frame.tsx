@@ -1,4 +1,4 @@
-/** What stands around every screen: sections, mode, search, connection, person. */
+/** The frame of every screen: sections, mode, search, connection, person. */
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, type ReactNode } from 'react';
 import { useAddress } from '../address.ts';
@@ -13,7 +13,7 @@ import { listAt, Sections, sectionAt } from './sections.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 import { TopBar } from './top-bar.tsx';
 
-/** The tab's title says where one is, and that it is the test mode. */
+/** The tab's title shows the section and the test mode. */
 const useTitle = (isTest: boolean): void => {
   const words = useWords();
   const path = useRouterState({ select: ({ location }) => location.pathname });

@@ -1,4 +1,4 @@
-/** Parts of the frame that are loaded when they are first needed: the first screen comes sooner. */
+/** Parts of the frame that are loaded on first use, so that the first screen appears sooner. */
 import { later } from '../parts/later.tsx';
 
 export const LaterMenu = later(

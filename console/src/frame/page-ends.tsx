@@ -1,4 +1,4 @@
-/** What stops the page: the session is over, or a new version is out. */
+/** Stops the page when the session is over or a new version is released. */
 import { useSyncExternalStore } from 'react';
 import type { End } from './end-dialog.tsx';
 import { LaterEnd } from './later.tsx';
@@ -10,7 +10,7 @@ const set = (end: End | null): void => {
   for (const changed of listeners) changed();
 };
 
-/** Shows why the page cannot go on. */
+/** Shows why the page cannot continue. */
 export const showEnd = (end: End): void => set(end);
 
 const subscribe = (changed: () => void): (() => void) => {

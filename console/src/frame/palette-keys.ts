@@ -1,7 +1,7 @@
 /** Ctrl-K and the slash. */
 import { useEffect } from 'react';
 
-/** Whether keys are being typed into something. */
+/** Whether the focus is in a text field. */
 export const isTyping = (event: KeyboardEvent): boolean =>
   event.target instanceof Element &&
   event.target.closest('input, textarea, select, [role=dialog], [role=menu]') !== null;

@@ -1,4 +1,4 @@
-/** Ctrl-K: goes to a section, or to whatever a text names, at its own place. */
+/** Ctrl-K: opens a section, or any object that a text names. */
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState, type KeyboardEvent } from 'react';
 import { Search } from '../../../schema/generated/console.ts';
@@ -10,7 +10,7 @@ import { zoneName } from '../zone.ts';
 import { FoundText, objectsIn, placeOf, sectionOf, type Found } from './found.tsx';
 import { pathOf, type Section } from './sections.tsx';
 
-/** A text that has rested for a moment. */
+/** A debounced text. */
 const useRested = (text: string): string => {
   const [rested, setRested] = useState(text);
   useEffect(() => {
@@ -20,7 +20,7 @@ const useRested = (text: string): string => {
   return rested;
 };
 
-/** With one spelling of each letter: ё is е, as most people type it. */
+/** Normalizes letters: ё becomes е, as most people type it. */
 const folded = (text: string): string => text.normalize('NFC').toLowerCase().replaceAll('ё', 'е');
 
 const useFound = (text: string) => {
@@ -37,7 +37,7 @@ const useFound = (text: string) => {
   return { found: [...objects, ...sections] as readonly Found[], fetching };
 };
 
-/** Where a choice leads. */
+/** The target of a choice. */
 const useGo = (close: () => void): ((one: Found | undefined) => void) => {
   const navigate = useNavigate();
   const { search } = useAddress();

@@ -1,4 +1,4 @@
-/** The person: who it is, how the console looks to it, the way out. */
+/** The person's menu: identity, appearance, logout. */
 import {
   Button,
   Header,
@@ -19,7 +19,7 @@ import { useFilterWords } from '../words/filters.ts';
 import { useWords } from '../words/words.ts';
 import { setShortcuts } from './shortcuts-state.ts';
 
-/** A choice among a few, as a part of the menu. */
+/** A choice between a few values in the menu. */
 const Choice = <Value extends string>({
   title,
   values,
@@ -56,7 +56,7 @@ const languages = [
 ] as const;
 const densities: readonly Settings['density'][] = ['usual', 'compact'];
 
-/** What the lines without a choice do. */
+/** The actions of lines without a choice. */
 const useAct = () => {
   const navigate = useNavigate();
   return (key: string | number): void => {

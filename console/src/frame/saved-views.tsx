@@ -1,4 +1,4 @@
-/** The views of a section that the person has kept, and keeping the one on the screen. */
+/** The person's saved views of a section, and saving the current one. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMutation } from 'urql';
@@ -10,7 +10,7 @@ import { useAsk } from '../parts/use-ask.ts';
 import { useViewWords } from '../words/views.ts';
 import { pathOf, type Section } from './sections.tsx';
 
-/** What a view keeps of an address: not its page, and not what is open. */
+/** The part of an address that a view saves: no page and no open object. */
 const keptOf = (search: Search): Search => {
   const { after: _, before: __, open: ___, ...kept } = search;
   return kept;
@@ -21,7 +21,7 @@ const textOf = (search: Search): string =>
     Object.entries(keptOf(search)).toSorted(([one], [other]) => one.localeCompare(other)),
   ).toString();
 
-/** Whether there is more to keep than where one is: a part of a section alone is no view. */
+/** Whether there are filters to save: a tab alone is not a view. */
 const isWorthKeeping = (search: Search): boolean => {
   const { mode: _, merchant: __, tab: ___, ...rest } = keptOf(search);
   return Object.keys(clean(rest)).length > 0;
@@ -73,7 +73,7 @@ const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }
   );
 };
 
-/** The row of views; nothing while there is none and nothing to keep. */
+/** The row of views; nothing while there are none and nothing to save. */
 export const SavedViewRow = ({ section }: { readonly section: Section }) => {
   const words = useViewWords();
   const { search } = useAddress();

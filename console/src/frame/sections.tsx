@@ -1,4 +1,4 @@
-/** The sections at the left. */
+/** The navigation on the left. */
 import { Link, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { kept, type Search } from '../address.ts';
@@ -32,10 +32,10 @@ const sections = [
 ] as const;
 export type Section = (typeof sections)[number];
 
-/** What a merchant's people have no part in. */
+/** Sections that a merchant's people cannot open. */
 const ofOperators: ReadonlySet<Section> = new Set(['alerts', 'banks', 'reconciliation']);
 
-/** Where each section is. */
+/** The address of each section. */
 export const pathOf = {
   home: '/',
   payments: '/payments',
@@ -62,7 +62,7 @@ export const sectionAt = (path: string): Section | undefined => {
   return name === '' ? 'home' : sections.find((section) => section === name);
 };
 
-/** The section whose list is at a path; undefined where there is none, or one of its objects. */
+/** The section whose list is at a path; undefined elsewhere, also at one of its objects. */
 export const listAt = (path: string): Section | undefined => {
   const section = sectionAt(path);
   const isList =
@@ -70,11 +70,11 @@ export const listAt = (path: string): Section | undefined => {
   return isList ? section : undefined;
 };
 
-/** How much of a section waits for a person. */
+/** The number of open items in a section. */
 const Count = ({ text }: { readonly text: string | undefined }) =>
   text === undefined ? null : <span className="badge">{text}</span>;
 
-/** How many drafts of payouts wait for this person. */
+/** The number of payout drafts that this person may decide. */
 const DraftsCount = () => {
   const { locale } = useWords();
   const { toApprove } = useDraftWords();

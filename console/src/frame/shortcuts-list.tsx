@@ -1,4 +1,4 @@
-/** The list of keys. */
+/** The list of keyboard shortcuts. */
 import { Modal } from '../parts/modal.tsx';
 import { useWords } from '../words/words.ts';
 

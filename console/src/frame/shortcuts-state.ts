@@ -1,4 +1,4 @@
-/** Whether the list of keys is shown. */
+/** Whether the list of shortcuts is shown. */
 let isShown = false;
 const listeners = new Set<() => void>();
 
@@ -10,7 +10,7 @@ export const setShortcuts = (shown: boolean): void => {
   for (const changed of listeners) changed();
 };
 
-/** Calls back with every change. */
+/** Calls back on every change. */
 export const watchShortcuts = (changed: () => void): (() => void) => {
   listeners.add(changed);
   return () => void listeners.delete(changed);

@@ -1,4 +1,4 @@
-/** The keys that work everywhere, and their list. */
+/** The global keyboard shortcuts, and their list. */
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { kept, type Search } from '../address.ts';
@@ -7,7 +7,7 @@ import { isTyping } from './palette-keys.ts';
 import { pathOf, type Section } from './sections.tsx';
 import { setShortcuts as set, shortcutsShown, watchShortcuts } from './shortcuts-state.ts';
 
-/** What a second key after g opens. */
+/** The targets of a second key after g. */
 const places: Readonly<Record<string, Section>> = {
   h: 'home',
   p: 'payments',
@@ -21,7 +21,7 @@ const places: Readonly<Record<string, Section>> = {
 };
 const pair_ms = 1_500;
 
-/** Listens for the keys, and shows their list. */
+/** Handles the shortcuts, and shows their list. */
 export const Shortcuts = () => {
   const navigate = useNavigate();
   const shown = useSyncExternalStore(watchShortcuts, shortcutsShown);

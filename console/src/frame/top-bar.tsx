@@ -12,7 +12,7 @@ import { useWords } from '../words/words.ts';
 import { LaterMenu, LaterPalette } from './later.tsx';
 import { usePaletteKeys } from './palette-keys.ts';
 
-/** Whose money is looked at. A cabinet user has one merchant and no choice. */
+/** The choice of merchant. A cabinet user has only its own. */
 const MerchantChoice = () => {
   const words = useWords();
   const viewer = useViewer();
@@ -47,7 +47,7 @@ const MerchantChoice = () => {
   );
 };
 
-/** Test or live: everything on the screen changes with it. */
+/** Test or live mode of the whole page. */
 const ModeSwitch = () => {
   const words = useWords();
   const { mode, set } = useAddress();
@@ -68,7 +68,7 @@ const ModeSwitch = () => {
   );
 };
 
-/** Whether what is on the screen is as it is now. */
+/** Whether the screen is up to date. */
 const useLiveText = (): { readonly text: string; readonly isOpen: boolean } => {
   const { live, locale } = useWords();
   const { lostAt } = useLive();

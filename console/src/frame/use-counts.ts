@@ -1,4 +1,4 @@
-/** How much waits for a person in each section, so that the navigation shows it. */
+/** Counts the open items of each section for the navigation. */
 import { Counts } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { useAsk } from '../parts/use-ask.ts';
@@ -14,7 +14,7 @@ interface Listed {
   readonly pageInfo: { readonly hasNextPage: boolean };
 }
 
-/** The count of a list, as `20+` when it is longer than was read; undefined when it is empty. */
+/** The count of a list, as `20+` when it is longer than one page; undefined when it is empty. */
 const textOf = (listed: Listed | null | undefined): string | undefined => {
   if (!listed || listed.nodes.length === 0) return undefined;
   return `${listed.nodes.length}${listed.pageInfo.hasNextPage ? '+' : ''}`;

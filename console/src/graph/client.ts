@@ -1,6 +1,6 @@
 /**
- * The graph as this page asks it: operations by their names (the gateway has their texts), the
- * session's cookie and the header that no other site can set.
+ * The page's GraphQL client: sends operations by name (the gateway has their texts), with the
+ * session's cookie and a header that no other site can set.
  */
 import {
   cacheExchange,
@@ -12,7 +12,7 @@ import {
 import { createClient as createSocket, type Client as Socket } from 'graphql-ws';
 import { operationsVersion } from '../../../schema/generated/console.ts';
 
-/** What the page is to do when the gateway no longer takes it for whom it was. */
+/** The page's reaction when the gateway no longer accepts its session. */
 export interface Ends {
   readonly loggedOut: () => void;
   readonly outdated: () => void;
@@ -25,11 +25,11 @@ const named = (body: unknown): string => {
   return JSON.stringify({ ...(sent as object), query: undefined, extensions });
 };
 
-/** How often a document is sent again that was told to wait, and for how long it waits at most. */
+/** How often a rate-limited document is retried, and the longest wait. */
 const repeats_max = 3;
 const wait_max_s = 5;
 
-/** Asks again, when it may, what waited too long behind other documents: nothing of it was done. */
+/** Retries a document that waited too long behind others and was not executed. */
 const fetchPatiently = async (
   address: RequestInfo | URL,
   init: RequestInit,
@@ -55,11 +55,11 @@ const fetchNamed =
     return answer;
   };
 
-/** How often the socket is asked whether it is there, and how long its answer may take. */
+/** The interval of the socket's pings, and the deadline of an answer. */
 const keepAlive_ms = 10_000;
 const answer_max_ms = 5_000;
 
-/** Closes the socket of a network that is gone without a word: a new one is opened then. */
+/** Closes the socket when the network is silently lost, so that a new one opens. */
 const endSilence = (socket: Socket): Socket => {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const hear = (): void => clearTimeout(timer);
@@ -74,7 +74,7 @@ const endSilence = (socket: Socket): Socket => {
   return socket;
 };
 
-/** Opens the socket; `watch` is given its state. */
+/** Opens the socket; `watch` receives its state. */
 export const openSocket = (ends: Ends, watch: (state: 'open' | 'closed') => void): Socket =>
   endSilence(
     createSocket({

@@ -1,8 +1,6 @@
 /**
- * Events as they happen, and which lists have changed: two subscriptions for the page, given to
- * whoever listens. After the
- * connection was lost, `epoch` grows: what is on the screen is then asked for anew, so that nothing
- * is missed.
+ * Live events and list changes: two subscriptions for the page, shared by its listeners. After a
+ * lost connection `epoch` grows and screens query again, so nothing is missed.
  */
 import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { useClient } from 'urql';
@@ -19,7 +17,7 @@ import type { SocketState } from './socket-state.ts';
 
 type Received = LiveEventsSubscription['events'];
 
-/** What happened, by the object that it happened to. */
+/** An event with its object. */
 export type LiveChange =
   | { readonly kind: 'payment'; readonly isNew: boolean; readonly row: PaymentRowFragment }
   | { readonly kind: 'refund'; readonly isNew: boolean; readonly row: RefundRowFragment }
@@ -35,9 +33,9 @@ type ListListener = (lists: ReadonlySet<string>) => void;
 
 interface Live {
   readonly listen: (listener: Listener) => () => void;
-  /** Listens to which lists have changed, where no event says so. */
+  /** Listens for changed lists that have no events of their own. */
   readonly listenLists: (listener: ListListener) => () => void;
-  /** Null while the connection is there; else since when it is not. */
+  /** Null while connected; else the moment of the disconnection. */
   readonly lostAt: Date | null;
   readonly epoch: number;
 }
@@ -61,7 +59,7 @@ const changeOf = (event: Received): LiveChange | null => {
   }
 };
 
-/** Events of a moment are given on together: a rush of them draws the screen a few times a second. */
+/** Events are batched: a burst redraws the screen only a few times a second. */
 const gather_ms = 150;
 
 const openGatherer = (give: (changes: readonly LiveChange[]) => void) => {
@@ -78,7 +76,7 @@ const openGatherer = (give: (changes: readonly LiveChange[]) => void) => {
   };
 };
 
-/** Those who listen to one thing: `listen` keeps its identity. */
+/** The listeners of one topic: `listen` keeps its identity. */
 const openListeners = <Given,>() => {
   const listeners = new Set<(given: Given) => void>();
   return {
@@ -92,7 +90,7 @@ const openListeners = <Given,>() => {
   };
 };
 
-/** The socket's state as the page shows it. */
+/** The socket's state for the page. */
 const useConnection = (socket: SocketState) => {
   const [connection, setConnection] = useState({ lostAt: null as Date | null, epoch: 0 });
   useEffect(
@@ -144,7 +142,7 @@ export const LiveProvider = ({
   return <Context value={live}>{children}</Context>;
 };
 
-/** The connection, and a way to listen. */
+/** The connection state, and a function to listen. */
 export const useLive = (): Live => {
   const live = useContext(Context);
   if (!live) throw new Error('nothing is live here');

@@ -1,13 +1,15 @@
-/** Whether the socket is open, for whoever shows it. */
+/** Whether the socket is open. */
 export type Watcher = (state: 'open' | 'closed') => void;
 
 export interface SocketState {
   readonly set: Watcher;
-  /** Calls back with every change, and at once when it is closed. Gives what ends that. */
+  /**
+   * Calls back on every change, and at once when it is closed. Returns a function that stops it.
+   */
   readonly watch: (watcher: Watcher) => () => void;
 }
 
-/** Opens the state: until the first word, the socket is thought to be opening. */
+/** Creates the state: the socket counts as opening until its first message. */
 export const openSocketState = (): SocketState => {
   const watchers = new Set<Watcher>();
   let current: 'open' | 'closed' | null = null;

@@ -1,4 +1,4 @@
-/** Since when questions to the service fail, for whoever shows it. */
+/** Since when queries to the service fail. */
 
 let since: Date | null = null;
 const failing = new Set<symbol>();
@@ -9,10 +9,10 @@ const tell = (): void => {
   for (const changed of listeners) changed();
 };
 
-/** Null while every question of the page has its answer. */
+/** Null while no query of the page fails. */
 export const unansweredSince = (): Date | null => since;
 
-/** Counts a question that fails; gives what ends that. */
+/** Counts a failing query; returns a function that ends it. */
 export const addUnanswered = (): (() => void) => {
   const one = Symbol('a question');
   failing.add(one);
@@ -23,7 +23,7 @@ export const addUnanswered = (): (() => void) => {
   };
 };
 
-/** Calls back with every change. */
+/** Calls back on every change. */
 export const watchUnanswered = (changed: () => void): (() => void) => {
   listeners.add(changed);
   return () => void listeners.delete(changed);

@@ -1,4 +1,4 @@
-/** Home: what needs a person, each with the way there, and what happens now. */
+/** Home: items that need attention, with links, and the latest activity. */
 import { Link } from '@tanstack/react-router';
 import { Payments, type PaymentRowFragment } from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search } from '../address.ts';
@@ -21,7 +21,7 @@ type Row = PaymentRowFragment;
 const latest_rows = 10;
 const rowOf = (change: LiveChange): Row | null => (change.kind === 'payment' ? change.row : null);
 
-/** The latest payments, as they happen. */
+/** The latest payments, live. */
 const Latest = () => {
   const words = useWords();
   const { search, mode, merchantId, set } = useAddress();

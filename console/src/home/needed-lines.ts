@@ -1,4 +1,4 @@
-/** What needs a person as lines of one list, oldest first, at most so many. */
+/** The items that need attention as one list, oldest first, up to a limit. */
 import type { DraftRowFragment, NeededQuery } from '../../../schema/generated/console.ts';
 
 export type NeededAlert = NonNullable<NeededQuery['alerts']>['nodes'][number];
@@ -14,7 +14,7 @@ export type NeededLine = { readonly key: string; readonly at: string } & (
 
 const lines_max = 20;
 
-/** Failed deliveries, counted by their shop and address. */
+/** Failed deliveries, counted by shop and address. */
 const failedLines = ({ webhookFailures }: NeededQuery): readonly NeededLine[] =>
   webhookFailures.nodes.map((failed) => ({
     key: `webhooks ${failed.merchantId} ${failed.shopId} ${failed.endpointId ?? failed.url}`,
@@ -23,7 +23,7 @@ const failedLines = ({ webhookFailures }: NeededQuery): readonly NeededLine[] =>
     failed,
   }));
 
-/** Alerts that nobody looks after, and the person's own; each once. */
+/** Unassigned alerts and the person's own, without duplicates. */
 const openAlerts = ({ mine, alerts }: NeededQuery): readonly NeededLine[] => {
   const both = [...(mine?.nodes ?? []), ...(alerts?.nodes ?? [])];
   const byId = new Map(both.map((alert) => [alert.id, alert]));
@@ -35,7 +35,7 @@ const openAlerts = ({ mine, alerts }: NeededQuery): readonly NeededLine[] => {
   }));
 };
 
-/** The lines, and whether more waits than they say. */
+/** The lines, and whether there are more. */
 export const neededLines = (
   data: NeededQuery,
 ): { readonly lines: readonly NeededLine[]; readonly isCut: boolean } => {

@@ -1,4 +1,4 @@
-/** What needs a person, oldest first: each with the way to its place and what to do beside it. */
+/** The items that need attention, oldest first, each with a link and its actions. */
 import { Link } from '@tanstack/react-router';
 import { useRef, useState, type ReactNode } from 'react';
 import { useMutation } from 'urql';
@@ -37,7 +37,7 @@ import {
   type NeededLine,
 } from './needed-lines.ts';
 
-/** What failed before is no longer waited for. */
+/** Earlier failures are left out. */
 const failed_days = 7;
 const followed: Followed = {
   lists: ['alerts', 'payout_drafts', 'reconciliation_differences', 'webhook_failures'],
@@ -47,7 +47,7 @@ interface LineProps {
   readonly at: string;
   readonly place: ReactNode;
   readonly text: string;
-  /** What the service says of it. */
+  /** The service's text about it. */
   readonly detail?: string;
   readonly children: ReactNode;
 }
@@ -67,7 +67,7 @@ const Line = ({ at, place, text, detail = '', children }: LineProps) => {
   );
 };
 
-/** A list stands still while a dialog of it is open: what came of it is read before the line goes. */
+/** The list is frozen while one of its dialogs is open, so that the result can be read. */
 interface Again {
   readonly again: () => void;
   readonly hold: (isHeld: boolean) => void;
@@ -236,7 +236,7 @@ const lineOf = (line: NeededLine, list: Again): ReactNode => {
   }
 };
 
-/** Payments whose money is held: no fault, but it goes back when nobody takes it. */
+/** Held payments: no error, but the hold lapses unless it is captured. */
 const Held = () => {
   const { locale } = useWords();
   const own = useNeededWords();

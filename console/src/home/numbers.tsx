@@ -1,6 +1,6 @@
 /**
- * Four numbers of today beside the same weekday's average up to the same time of day, each with its
- * last two weeks.
+ * Four numbers of today next to the average of the same weekday up to the same time of day, each
+ * with its last two weeks.
  */
 import { Link } from '@tanstack/react-router';
 import type { TodayQuery, TotalsOf } from '../../../schema/generated/console.ts';
@@ -26,11 +26,11 @@ const sumsOf = ({ rows }: Part): Sums => ({
 interface NumberProps {
   readonly name: string;
   readonly parts: readonly Part[] | undefined;
-  /** The same weekday of earlier weeks, so far. */
+  /** The same weekday of earlier weeks, up to this time. */
   readonly weeks: readonly Sums[] | undefined;
   readonly valueOf: (sums: Sums) => number;
   readonly textOf: (value: number) => string;
-  /** The same with every digit. */
+  /** The same, unabbreviated. */
   readonly exactOf?: (value: number) => string;
   readonly to: '/payments' | '/refunds' | '/payouts';
   readonly search: Search;
@@ -49,9 +49,9 @@ const NumberTile = ({
   const words = useReportWords();
   const { locale } = useWords();
   const values = parts?.map((part) => valueOf(sumsOf(part))) ?? [];
-  // A day without a value, such as a rate of nothing, is left out of the average.
+  // A day without a value, such as a rate without payments, is left out of the average.
   const before = (weeks ?? []).map(valueOf).filter((value) => !Number.isNaN(value));
-  // Four days of nothing are those of a merchant that had not begun.
+  // Four empty days mean that the merchant had not started yet.
   const isNew = before.every((value) => value === 0) && values.slice(0, -1).every((one) => !one);
   const average = before.reduce((sum, value) => sum + value, 0) / before.length;
   const now = values.at(-1) ?? Number.NaN;

@@ -1,4 +1,4 @@
-/** How payments end at each bank and by each method, and which failures have become more. */
+/** Payment outcomes by bank and method, and failures that have increased. */
 import type { TodayQuery } from '../../../schema/generated/console.ts';
 import { Table, type Column } from '../parts/table.tsx';
 import { wholeNumber } from '../format.ts';
@@ -70,7 +70,7 @@ interface Code {
   readonly earlier: number;
 }
 
-/** The codes that grew most come first. */
+/** The codes with the largest increase come first. */
 const Codes = ({ today }: { readonly today: TodayQuery }) => {
   const words = useReportWords();
   const { locale } = useWords();
@@ -109,7 +109,7 @@ const Codes = ({ today }: { readonly today: TodayQuery }) => {
   );
 };
 
-/** The part of home. */
+/** The section of home. */
 export const Rates = ({ today }: { readonly today: TodayQuery | undefined }) => {
   const words = useReportWords();
   if (!today) return null;

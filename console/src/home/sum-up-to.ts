@@ -8,8 +8,8 @@ export interface Sums {
 }
 
 /**
- * The sums of a day's hours up to a moment. Totals are kept by whole hours: of the hour in which
- * the moment is, the share that had passed by then.
+ * The sums of a day's hours up to a moment. Totals are hourly, so the current hour counts by its
+ * elapsed share.
  */
 export const sumUpTo = ({ parts }: WeekTotalsFragment, until_ms: number): Sums => {
   let [succeeded, failed, moved] = [0, 0, 0];

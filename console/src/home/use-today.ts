@@ -1,18 +1,18 @@
-/** The last days and the last hours of home, in one question, asked again as time goes on. */
+/** The last days and hours on home, in one polled query. */
 import { Today, type TodayQuery } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { dayBefore, endOfHour, hoursBefore, ownZone } from '../reports/spans.ts';
 
-/** How many days the lines of the tiles show. */
+/** The days in the lines of the tiles. */
 const shown_days = 14;
 const recent_hours = 24;
 const again_ms = 30_000;
 
 export type DayTotals = TodayQuery['payment'];
 
-/** What home shows of them; undefined until it is known. */
+/** The values on home; undefined until they are loaded. */
 export const useToday = (): TodayQuery | undefined => {
   const { merchantId, mode } = useAddress();
   const { data, again } = useAsk(Today, {

@@ -5,7 +5,7 @@ import { useAsk } from '../parts/use-ask.ts';
 import { dayBefore, ownZone, spanUpToNow } from '../reports/spans.ts';
 import { sumUpTo, type Sums } from './sum-up-to.ts';
 
-/** The sums of the four days, of everything in one question; undefined until they are known. */
+/** The sums of the four days in one query; undefined until they are loaded. */
 export const useWeeks = (): Readonly<Record<TotalsOf, readonly Sums[]>> | undefined => {
   const { merchantId, mode } = useAddress();
   const spans = [1, 2, 3, 4].map((week) => spanUpToNow(7 * week));

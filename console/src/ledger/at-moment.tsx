@@ -1,4 +1,4 @@
-/** A merchant's balance as it was at a moment. */
+/** A merchant's balance at a moment. */
 import { useState } from 'react';
 import { BalanceAt } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
@@ -9,7 +9,7 @@ import { useReconciliationWords } from '../words/reconciliation.ts';
 import { useWords } from '../words/words.ts';
 import { fromZoneField } from '../zone.ts';
 
-/** The moment, and what was there. */
+/** The field for the moment, and the balance. */
 export const AtMoment = ({ merchantId }: { readonly merchantId: string }) => {
   const { ledger } = useWords();
   const own = useReconciliationWords();

@@ -1,4 +1,4 @@
-/** A merchant's balance, shop by shop, and every movement behind it. */
+/** A merchant's balance by shop, with every movement. */
 import { useState } from 'react';
 import { Balance, Ledger, type LedgerQuery } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
@@ -33,7 +33,7 @@ const BalanceStrip = ({ merchantId }: { readonly merchantId: string }) => {
   const { mode } = useAddress();
   const { data, error, again } = useAsk(Balance, { merchantId, mode });
   if (error && !data) return <Failure error={error} again={again} />;
-  // As high before its amounts are there: what is below must not move away from a finger.
+  // Keeps its final height while loading, so that content below does not move.
   const { balance = null, available = null, currency = '', shops = [] } = data?.balance ?? {};
   const shown = (amount: number | null) =>
     amount === null ? '\u00a0' : <Money amount={amount} currency={currency} />;
@@ -91,7 +91,7 @@ const Movements = ({ merchantId }: { readonly merchantId: string }) => {
 
 /** The screen. */
 export const BalancePage = () => {
-  // A movement that was just booked is asked for anew.
+  // Reloads after a booking.
   const [booked, setBooked] = useState(0);
   const words = useWords();
   const viewer = useViewer();

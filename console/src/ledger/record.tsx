@@ -1,4 +1,4 @@
-/** Settlements and adjustments, which operators of the platform book. */
+/** Settlements and adjustments, booked by platform operators. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import {
@@ -19,7 +19,7 @@ import { useWords } from '../words/words.ts';
 
 type Act = 'settle' | 'adjust';
 
-/** An amount that may have a minus; null when it is none. */
+/** An amount with an optional minus; null when it is invalid. */
 const signedAmount = (text: string): number | null => {
   const trimmed = text.trim();
   const isBelow = /^[-−]/.test(trimmed);
@@ -56,7 +56,7 @@ const useRecord = (act: Act) => {
   };
 };
 
-/** What may be booked: an amount, with a minus for an adjustment, and a reference. */
+/** The input of a booking: an amount, with a minus for an adjustment, and a reference. */
 const mayBook = (
   act: Act,
   {

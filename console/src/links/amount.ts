@@ -1,9 +1,9 @@
-/** What a link takes, and how often, in words. */
+/** A link's amount and remaining payments in words. */
 import type { LinkRowFragment } from '../../../schema/generated/console.ts';
 import { money } from '../amounts.ts';
 import type { LinkWords } from '../words/links.ts';
 
-/** The amount, or its bounds where the buyer names it. */
+/** The amount, or its bounds where the buyer enters it. */
 export const linkAmount = (
   { amount, amountMin: least, amountMax: most, currency }: LinkRowFragment,
   words: LinkWords,
@@ -16,6 +16,6 @@ export const linkAmount = (
   return most === null ? words.amountAny : words.amountTo(text(most));
 };
 
-/** How many payments it can still take. */
+/** How many more payments it accepts. */
 export const usesText = ({ uses, usesLeft }: LinkRowFragment, words: LinkWords): string =>
   uses === null ? words.endless : words.usesOf(usesLeft ?? 0, uses);

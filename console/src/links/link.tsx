@@ -1,4 +1,4 @@
-/** One payment link over its list, and its end. */
+/** The drawer of a payment link, with its cancellation. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMutation } from 'urql';

@@ -1,4 +1,4 @@
-/** An endpoint of a shop, and what may be done with it. */
+/** An endpoint of a shop, and its actions. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import {

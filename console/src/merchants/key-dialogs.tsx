@@ -1,4 +1,4 @@
-/** Keys and endpoints of a shop: what is secret is shown once. */
+/** Dialogs for keys and endpoints of a shop; secrets are shown once. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import {
@@ -23,7 +23,7 @@ interface OfShop {
   readonly merchantId: string;
 }
 
-/** A key as far as a decision about it needs it. */
+/** The fields of a key that decisions need. */
 interface KeyOf extends OfShop {
   readonly prefix: string;
   readonly status: ApiKeyStatus;
@@ -47,7 +47,7 @@ const useSecret = (): readonly [
 
 const secretOf = (secret: string) => (secret === '' ? null : <CopyBlock text={secret} />);
 
-/** One more test key. */
+/** Creates a test key. */
 export const IssueDialog = ({
   shop,
   close,
@@ -81,7 +81,7 @@ export const IssueDialog = ({
   );
 };
 
-/** One more address for webhooks. */
+/** Adds a webhook endpoint. */
 export const EndpointDialog = ({
   shop,
   close,
@@ -124,7 +124,7 @@ export const EndpointDialog = ({
   );
 };
 
-/** Has a key work that somebody else asked for. */
+/** Approves a key that another person requested. */
 const ApproveDialog = ({
   apiKey,
   close,
@@ -149,7 +149,7 @@ const ApproveDialog = ({
   );
 };
 
-/** Takes a key back. */
+/** Revokes a key. */
 const RevokeDialog = ({
   apiKey,
   close,
@@ -174,7 +174,7 @@ const RevokeDialog = ({
   );
 };
 
-/** What a person may decide about a key, and whether it works. */
+/** A key's actions, and whether it works. */
 export const KeyActs = ({
   apiKey,
   again,

@@ -1,4 +1,4 @@
-/** Merchants, newest first, and the way in for a new one. */
+/** Merchants, newest first, and onboarding. */
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Merchants, type MerchantsQuery } from '../../../schema/generated/console.ts';

@@ -1,4 +1,4 @@
-/** Live mode of a merchant: on or off, for the platform's operators. */
+/** Switches a merchant's live mode, for platform operators. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { DisableLive, EnableLive } from '../../../schema/generated/console.ts';
@@ -46,7 +46,7 @@ export const LiveSwitch = ({ merchant, again }: OfMerchant & { readonly again: (
   const own = usePolicyWords();
   const { liveEnabled } = merchant;
   const permission = usePermission(liveEnabled ? 'merchantLiveDisable' : 'merchantLiveEnable');
-  // What the dialog is about stays what it was when it was opened.
+  // The dialog keeps the state from when it was opened.
   const [opened, setOpened] = useState<typeof merchant | null>(null);
   return (
     <>

@@ -1,4 +1,4 @@
-/** What is set for a merchant: its name, how fast its keys may call, one more shop. */
+/** A merchant's settings: its name, its rate limit, new shops. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { AddShop, LimitMerchant, RenameMerchant } from '../../../schema/generated/console.ts';
@@ -21,7 +21,7 @@ interface OfMerchant {
 }
 type DialogProps = OfMerchant & { readonly close: () => void };
 
-/** An empty field is null; what is no number within the bounds is undefined. */
+/** An empty field is null; a number out of bounds is undefined. */
 const readCount = (text: string, max: number): number | null | undefined => {
   if (text.trim() === '') return null;
   const count = Number(text.trim());
@@ -114,7 +114,7 @@ export const MerchantSettings = ({
   const limit = usePermission('merchantRateLimitSet');
   const rename = usePermission('merchantRename');
   const addShop = usePermission('shopCreate');
-  // What a dialog is about stays what it was when it was opened.
+  // A dialog keeps the state from when it was opened.
   const [opened, setOpened] = useState<
     (OfMerchant & { readonly act: keyof typeof dialogs }) | null
   >(null);

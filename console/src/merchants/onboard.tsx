@@ -1,4 +1,4 @@
-/** A new merchant with its shop and a test key, in one go; the key is shown once. */
+/** Creates a merchant with its shop and a test key; the key is shown once. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMutation } from 'urql';
@@ -15,7 +15,7 @@ interface Made {
   readonly secret: string;
 }
 
-/** All of it is made, or nothing. */
+/** Everything is created, or nothing. */
 const useOnboarding = () => {
   const faultOf = useFaultText();
   const [, onboard] = useMutation(OnboardMerchant);

@@ -1,4 +1,4 @@
-/** One merchant: its shops, their keys and where their webhooks go. */
+/** One merchant: its shops, their keys and webhook endpoints. */
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Merchant, type MerchantQuery } from '../../../schema/generated/console.ts';

@@ -16,7 +16,7 @@ type Rotated =
 
 const overlap_max_h = 24;
 
-/** The dialog; `of` says what the secret signs, `rotate` asks for it. */
+/** The dialog; `of` names what the secret signs, `rotate` requests the new one. */
 export const RotateDialog = ({
   of,
   isStandard = false,
@@ -24,7 +24,7 @@ export const RotateDialog = ({
   close,
 }: {
   readonly of: string;
-  /** Whether it is shown as Standard Webhooks have it. */
+  /** Whether it is shown in the form of Standard Webhooks. */
   readonly isStandard?: boolean;
   readonly rotate: (
     overlapHours: number,

@@ -1,11 +1,11 @@
-/** The choice of how an endpoint's webhooks are signed. */
+/** The choice of an endpoint's signature scheme. */
 import type { WebhookSignature } from '../../../schema/generated/console.ts';
 import { PickField } from '../parts/fields.tsx';
 import { useSettingsWords } from '../words/merchant-settings.ts';
 
 const schemes = ['v2', 'standard', 'stripe', 'legacy'] as const satisfies WebhookSignature[];
 
-/** The field, with what follows from the choice. */
+/** The field, with the consequences of the choice. */
 export const SchemeField = ({
   value,
   set,

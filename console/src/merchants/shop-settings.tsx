@@ -1,4 +1,4 @@
-/** What is set for a shop: its name, whether it needs receipts, the secret of its webhooks. */
+/** A shop's settings: its name, its receipts, its webhook secret. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import {

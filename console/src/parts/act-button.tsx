@@ -1,8 +1,8 @@
-/** A button that the person may use, or that says who may. */
+/** A button that names the required role when the person may not use it. */
 import type { Permission } from '../viewer.tsx';
 import { useWords } from '../words/words.ts';
 
-/** The button. It stays in reach of the keyboard, so that its reason can be read. */
+/** The button. It stays focusable, so that its reason can be read. */
 export const ActButton = ({
   permission,
   onPress,
@@ -13,7 +13,7 @@ export const ActButton = ({
   readonly permission: Permission;
   readonly onPress: () => void;
   readonly isMain?: boolean;
-  /** Why this very thing is not for the person, whatever the role. */
+  /** Why this object's action is not allowed, whatever the role. */
   readonly barred?: string;
   readonly children: string;
 }) => {

@@ -1,6 +1,7 @@
 /**
- * The dialog of something that moves money or cannot be undone: the consequence in words, one
- * button, disabled while it runs, and the result in place. Enter in a field confirms nothing.
+ * The dialog of an action that moves money or cannot be undone: it states the consequence, has one
+ * button, which is disabled while it runs, and shows the result in place. Enter in a field does not
+ * confirm.
  */
 import { useState, type ReactNode } from 'react';
 import { useOutcomeWords } from '../words/outcome.ts';
@@ -12,18 +13,18 @@ import { RefusalText } from './refusal.tsx';
 interface ActFormProps {
   readonly title: string;
   readonly consequence: string;
-  /** Whether what was typed can be sent. */
+  /** Whether the input can be sent. */
   readonly isReady?: boolean;
   readonly act: () => Promise<Outcome>;
   readonly close: () => void;
   readonly children?: ReactNode;
-  /** What is shown when it is done, once: the dialog then closes by its button alone. */
+  /** Shown once after success: the dialog then closes only by its button. */
   readonly result?: ReactNode;
-  /** Whether a second press may do it twice, such as make another key. */
+  /** Whether a second press may repeat the action, such as creating another key. */
   readonly isRepeated?: boolean;
-  /** Whether this very act was sent before, and no answer has come. */
+  /** Whether this action was sent before without an answer. */
   readonly isPending?: boolean;
-  /** Reads the subject anew when nobody knows what became of it. */
+  /** Reloads the subject when the outcome is unknown. */
   readonly again?: (() => void) | undefined;
 }
 
@@ -56,7 +57,7 @@ const Result = ({
   );
 };
 
-/** Asks before what was typed is lost. */
+/** Asks before input is discarded. */
 const Leaving = ({ stay, leave }: { readonly stay: () => void; readonly leave: () => void }) => {
   const words = useOutcomeWords();
   return (
@@ -109,7 +110,7 @@ const Foot = ({
   );
 };
 
-/** Runs the act, and keeps what came of it. */
+/** Runs the action, and keeps its outcome. */
 const useRun = ({ act, again }: Pick<ActFormProps, 'act' | 'again'>) => {
   const [isRunning, setRunning] = useState(false);
   const [outcome, setOutcome] = useState<Outcome | null>(null);

@@ -1,12 +1,15 @@
 /**
- * Acts under an idempotency key, which is kept by subject, act and amount until an answer has come:
- * a second press, a reopened dialog and a page loaded anew do not do it twice.
+ * Runs actions under an idempotency key, stored by subject, action and amount until an answer
+ * arrives. A second press, a reopened dialog and a reloaded page do not repeat the action.
  */
 import type { Outcome } from './outcome.ts';
 
-/** What is done: to which subject, and for how much. */
+/** The action: its subject and amount. */
 export interface KeyedAct {
-  /** The act with its subject, such as `refund/<id>`. Nothing secret: it is kept in the browser. */
+  /**
+   * The action with its subject, such as `refund/<id>`. It is stored in the browser, so it holds no
+   * secrets.
+   */
   readonly of: string;
   readonly amount: number;
 }
@@ -28,13 +31,13 @@ const keep = (of: string, keys: Keys): void => {
   else sessionStorage.setItem(nameOf(of), JSON.stringify(keys));
 };
 
-/** The amounts that were sent for such an act without an answer. */
+/** The amounts sent for this action without an answer. */
 export const unansweredOf = (of: string): readonly number[] => Object.keys(keysOf(of)).map(Number);
 
-/** Whether this very act was sent, and no answer has come. */
+/** Whether this action was sent without an answer. */
 export const isUnanswered = ({ of, amount }: KeyedAct): boolean => String(amount) in keysOf(of);
 
-/** Sends the act under its key, and forgets the key with the answer. */
+/** Sends the action under its key, and removes the key with the answer. */
 export const actOnce = async (
   { of, amount }: KeyedAct,
   send: (key: string) => Promise<Outcome>,

@@ -1,4 +1,4 @@
-/** Counts the lines of a CSV as it comes: a line's end within quotes is none. */
+/** Counts the lines of a streamed CSV; a line break within quotes does not count. */
 export const openLineCount = (): ((text: string) => number) => {
   let isQuoted = false;
   let lines = 0;

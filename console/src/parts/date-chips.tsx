@@ -1,4 +1,4 @@
-/** The days of a list by one press; the address keeps their moments. */
+/** Date presets for a list; the address keeps their moments. */
 import { useAddress } from '../address.ts';
 import { plainMoment } from '../format.ts';
 import { useWords } from '../words/words.ts';

@@ -1,4 +1,4 @@
-/** Saves a whole list, with exactly its filters, as CSV: how far it has come, and a way to stop. */
+/** Exports a whole list with its filters as CSV, with progress and cancellation. */
 import { useEffect, useRef, useState } from 'react';
 import { operationsVersion } from '../../../schema/generated/console.ts';
 import { wholeNumber } from '../format.ts';
@@ -15,7 +15,7 @@ type State =
   | { readonly kind: 'running' | 'done'; readonly rows: number }
   | { readonly kind: 'failed'; readonly refusal: Refusal | null };
 
-/** An operation's name; the page holds its text. */
+/** An operation's name; the page has its text. */
 const nameOf = (document: unknown): string => /^query (\w+)/m.exec(String(document))?.[1] ?? '';
 
 const refusalIn = async (answer: Response): Promise<Refusal | null> => {
@@ -38,7 +38,9 @@ const offer = (blob: Blob, name: string): void => {
 /** How often the count is drawn. */
 const drawn_ms = 200;
 
-/** Reads the answer whole; `count` is given the rows so far. The browser may keep it on its disk. */
+/**
+ * Reads the whole answer; `count` receives the rows so far. The browser may keep it on its disk.
+ */
 const readCounted = (answer: Response, count: (rows: number) => void): Promise<Blob> => {
   const lines = openLineCount();
   const decoder = new TextDecoder();
@@ -84,7 +86,7 @@ const useExport = (operation: string, variables: object) => {
       offer(blob, `${operation.toLowerCase()}.csv`);
       return setState({ kind: 'done', rows });
     } catch {
-      // A connection that broke off has given a part of the list: nothing is saved then.
+      // A broken connection delivers only a part of the list, so nothing is saved.
       const isStopped = control.signal.aborted;
       return setState(isStopped ? { kind: 'idle' } : { kind: 'failed', refusal: null });
     }
@@ -92,7 +94,7 @@ const useExport = (operation: string, variables: object) => {
   return { state, start, stop: () => running.current?.abort() };
 };
 
-/** The button. `of` and `variables` are those of the list's own query; its page does not matter. */
+/** The button. `of` and `variables` are those of the list's query; its page is ignored. */
 export const ExportButton = ({ of, variables }: AskedList) => {
   const { exports: words, failure, locale } = useWords();
   const faultOf = useFaultText();

@@ -1,4 +1,4 @@
-/** Facts by name; what is not known is left out. */
+/** Named facts; unknown ones are left out. */
 import type { ReactNode } from 'react';
 
 export type Fact = readonly [name: string, value: ReactNode];

@@ -1,7 +1,7 @@
 /** Fields of a dialog's form. */
 import { useId } from 'react';
 
-/** A text with its label and what it may be. */
+/** A text field with its label and constraints. */
 export const TextField = ({
   label,
   value,
@@ -39,7 +39,7 @@ export const TextField = ({
   );
 };
 
-/** One of a few. */
+/** A choice between a few values. */
 export const PickField = <Value extends string>({
   label,
   value,

@@ -1,4 +1,4 @@
-/** How many new rows wait above, while the list is not at its top. */
+/** How many new rows are above while the list is scrolled. */
 import { useWords } from '../words/words.ts';
 
 /** The chip that shows them. */

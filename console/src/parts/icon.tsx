@@ -1,4 +1,4 @@
-/** Icons as strokes of 1.5 on a square of 16; they say nothing by themselves. */
+/** Icons as strokes of 1.5 on a square of 16; they are hidden from screen readers. */
 const paths = {
   home: 'M2.5 7.5 8 3l5.5 4.5V13a.5.5 0 0 1-.5.5H9.75V9.5h-3.5v4H3a.5.5 0 0 1-.5-.5z',
   payments:

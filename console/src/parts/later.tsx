@@ -1,8 +1,8 @@
 /**
- * Parts that are loaded when they are first needed. A part that cannot be loaded, or that breaks,
- * says so in its own place, is asked for again, and the rest of the console works on. "Try again" at
- * any lost part retries all of them. Some browsers remember that a script failed: the page is reloaded when a
- * retry fails although the service answers.
+ * Parts that are loaded on first use. A part that fails to load, or that breaks, shows an error in
+ * its place and is retried; the rest of the console keeps working. "Try again" at any failed part
+ * retries all of them. Some browsers cache a script's failure, so the page reloads when a retry
+ * fails although the service answers.
  */
 import { Component, useEffect, useRef, useState, type ComponentType, type ReactNode } from 'react';
 import { useWords } from '../words/words.ts';
@@ -12,7 +12,7 @@ interface FaultProps {
   readonly again: () => void;
 }
 
-/** How long a part that is lost waits before it is asked for again. */
+/** The delay before a failed part is retried. */
 const rest_ms = 3_000;
 
 /** A screen that could not be loaded. */
@@ -30,7 +30,7 @@ const ScreenFault = ({ again }: FaultProps) => {
   );
 };
 
-/** A part over or beside others that could not be loaded: it stands over the page's corner. */
+/** A part of a screen that could not be loaded: it is shown in the page's corner. */
 const PartFault = ({ again }: FaultProps) => (
   <aside className="part-fault">
     <ScreenFault again={again} />
@@ -47,13 +47,13 @@ const answers = (): Promise<boolean> =>
     () => false,
   );
 
-/** Retries of the parts that are lost on this page. */
+/** Retries all failed parts of this page. */
 const lost = new Set<() => void>();
 const tryAgain = (): void => {
   for (const again of lost) again();
 };
 
-/** Counts a part that is lost, and asks for it again now and then; gives what ends that. */
+/** Counts a failed part, and retries it periodically; returns a function that stops it. */
 const addLost = (again: () => void, ask: () => Promise<void>): (() => void) => {
   const timer = setInterval(() => void ask(), rest_ms);
   lost.add(again);
@@ -63,7 +63,7 @@ const addLost = (again: () => void, ask: () => Promise<void>): (() => void) => {
   };
 };
 
-/** Keeps what breaks in its own place. */
+/** Contains errors in their own place. */
 class Boundary extends Component<BoundaryProps, { readonly isBroken: boolean }> {
   override state = { isBroken: false };
   static getDerivedStateFromError() {
@@ -75,7 +75,7 @@ class Boundary extends Component<BoundaryProps, { readonly isBroken: boolean }> 
   }
 }
 
-/** A part and how to load it ahead of its need. */
+/** A part, and a function to preload it. */
 export type Later<Props> = ((props: Props) => ReactNode) & {
   readonly preload: () => Promise<void>;
 };

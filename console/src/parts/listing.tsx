@@ -1,4 +1,4 @@
-/** What a list shows: its rows, or why there are none, and its pages. */
+/** A list: its rows, or why there are none, and its pages. */
 import type { ReactNode } from 'react';
 import { ExportButton } from './export-button.tsx';
 import { Pager, type PageInfo } from './pager.tsx';
@@ -14,7 +14,7 @@ interface ListingProps<Row> {
     /** Undefined until the first answer. */
     readonly rows: readonly Row[] | undefined;
     readonly pageInfo?: PageInfo | undefined;
-    /** Given where the whole list can be saved. */
+    /** Given where the whole list can be exported. */
     readonly list?: AskedList;
   };
   readonly columns: readonly Column<Row>[];

@@ -1,4 +1,4 @@
-/** A dialog in the middle, or a drawer at the side: focus stays in it and returns where it came from. */
+/** A dialog or a drawer: focus stays in it, and returns where it was before. */
 import type { ReactNode } from 'react';
 import { Dialog, Heading, Modal as AriaModal, ModalOverlay } from 'react-aria-components';
 import { useWords } from '../words/words.ts';
@@ -10,9 +10,9 @@ interface ModalProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly side?: boolean;
-  /** Whether a click beside it closes it: only where nothing is lost with it. */
+  /** Whether a click outside closes it: only where nothing is lost. */
   readonly isDismissable?: boolean;
-  /** Whether it closes by its own buttons alone: what it shows is shown once. */
+  /** Whether only its own buttons close it: its content is shown once. */
   readonly isHeld?: boolean;
   readonly head?: ReactNode;
   readonly children: ReactNode;

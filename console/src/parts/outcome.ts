@@ -1,34 +1,34 @@
-/** What came of an act: done, refused, or not known, because its answer was lost. */
+/** The outcome of an action: done, refused, or unknown because its answer was lost. */
 import type { CombinedError } from 'urql';
 
-/** A refusal as the graph says it: its code, and its English text. */
+/** A refusal from the graph: its code, and its English text. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
 }
 
-/** Done or refused in the person's language, refused by the graph, or not known. */
+/** Done or refused in the person's language, refused by the graph, or unknown. */
 export type Outcome =
   | { readonly done: string }
   | { readonly refused: string }
   | { readonly refusal: Refusal }
   | { readonly unknown: true };
 
-/** The answer of the graph itself to a question that failed; null when it gave none. */
+/** The graph's own answer to a failed query; null when there was none. */
 export const refusalOf = (error: Error | undefined): Refusal | null => {
   const [first] = (error as Partial<CombinedError> | undefined)?.graphQLErrors ?? [];
   const code = first?.extensions['code'];
   return first && typeof code === 'string' ? { code, message: first.message } : null;
 };
 
-/** Codes after which nobody knows whether the act was done, or whether it still will be. */
+/** Codes after which it is unknown whether the action was or will be done. */
 const unknownCodes: ReadonlySet<string> = new Set([
   'idempotent_in_progress',
   'internal_error',
   'unavailable',
 ]);
 
-/** Whether this is no answer: the same question may be answered later. */
+/** Whether this is no answer: the same query may succeed later. */
 export const isUnknown = (refusal: Refusal | null): refusal is null =>
   refusal === null || unknownCodes.has(refusal.code);
 
@@ -36,7 +36,7 @@ export const isUnknown = (refusal: Refusal | null): refusal is null =>
 export const refusedBy = (refusal: Refusal | null): Outcome =>
   isUnknown(refusal) ? { unknown: true } : { refusal };
 
-/** The outcome of a graph's answer: data, a refusal, or no answer. */
+/** The outcome of a GraphQL answer: data, a refusal, or no answer. */
 export const outcomeOf = <Data>(
   { data, error }: { readonly data?: Data | undefined; readonly error?: Error | undefined },
   read: (data: Data) => Outcome,

@@ -1,8 +1,8 @@
-/** The record behind a line, folded away under it, to be read and copied. */
+/** The raw record of a line, collapsed, for reading and copying. */
 import { useState, type ReactNode } from 'react';
 import { CopyBlock } from './texts.tsx';
 
-/** A line that opens to its record as JSON; the text is made when it is opened. */
+/** A line that expands to its record as JSON; the text is made on expansion. */
 export const Raw = ({ head, record }: { readonly head: ReactNode; readonly record: unknown }) => {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -1,8 +1,8 @@
-/** A refusal in the person's language, with the graph's own text behind it. */
+/** A refusal in the person's language, with the graph's own text as details. */
 import { useOutcomeWords } from '../words/outcome.ts';
 import { refusalOf, type Refusal } from './outcome.ts';
 
-/** Why something was not done, for where there is room for one line alone. */
+/** Why something was not done, in one line. */
 export const useFaultText = (): ((
   result: { readonly __typename: string } | Refusal | null | undefined,
   error: Error | undefined,
@@ -14,7 +14,7 @@ export const useFaultText = (): ((
   };
 };
 
-/** What the service says of it, in English, for who wants to know. */
+/** The service's English text, as details. */
 export const Behind = ({
   name,
   children,
@@ -30,7 +30,7 @@ export const Behind = ({
   </details>
 );
 
-/** The text, and the details where they say more. */
+/** The text, and the details where they add something. */
 export const RefusalText = ({
   refusal,
   before = '',

@@ -1,8 +1,8 @@
-/** A line of values beside their numbers. */
+/** A sparkline next to its numbers. */
 const width = 120;
 const height = 28;
 
-/** The line: it repeats what numbers say elsewhere, and is hidden from screen readers. */
+/** The line: it repeats numbers on the page, so it is hidden from screen readers. */
 export const Sparkline = ({ values }: { readonly values: readonly number[] }) => {
   const most = Math.max(...values, 1);
   const points = values.map(

@@ -1,10 +1,10 @@
-/** What a screen shows without its data: why, and the one next step. */
+/** Empty and error states of a screen: the reason, and one next step. */
 import type { ReactNode } from 'react';
 import { useWords } from '../words/words.ts';
 import { refusalOf } from './outcome.ts';
 import { RefusalText } from './refusal.tsx';
 
-/** An error in its place; the rest of the screen works on. */
+/** An error in its place; the rest of the screen keeps working. */
 export const Failure = ({
   error,
   again,
@@ -26,7 +26,7 @@ export const Failure = ({
   );
 };
 
-/** What broke; it may be tried again where it stands, or with the whole page. */
+/** What broke, with a retry in place or a reload of the page. */
 export const Broken = ({ again }: { readonly again?: () => void }) => {
   const words = useWords();
   return (
@@ -44,7 +44,7 @@ export const Broken = ({ again }: { readonly again?: () => void }) => {
   );
 };
 
-/** Nothing is there: why, and what to do. */
+/** The empty state: why, and what to do. */
 export const Empty = ({
   title,
   children,

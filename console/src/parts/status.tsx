@@ -1,4 +1,4 @@
-/** A status as a word and a shape, so that colour alone says nothing. */
+/** A status as a word and a shape, so that it does not depend on colour. */
 
 /** What a status means for the money. */
 export type Tone = 'good' | 'bad' | 'moving' | 'waiting' | 'over';
@@ -11,7 +11,7 @@ const shapes: Readonly<Record<Tone, string>> = {
   over: 'M1.5 6.75h13v2.5h-13z',
 };
 
-/** The tone of every status that there is. */
+/** The tone of every status. */
 export const tones = {
   pending: 'waiting',
   processing: 'moving',

@@ -1,6 +1,6 @@
 /**
- * A list as a table: one row opens by a click, by Enter, and is reached by j and k. On a narrow
- * screen a row is a card.
+ * A list as a table: a click or Enter opens a row, j and k move between rows. On a narrow screen a
+ * row is a card.
  */
 import { memo, useCallback, useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react';
 import { useWords } from '../words/words.ts';
@@ -10,9 +10,9 @@ import { useFit } from './use-fit.ts';
 export interface Column<Row> {
   readonly name: string;
   readonly isNumber?: boolean;
-  /** Left out on a narrow screen, and given up where the table has no room for it. */
+  /** Left out on a narrow screen, and dropped where the table has no room for it. */
   readonly isWide?: boolean;
-  /** On a narrow screen its name stands before it: the value does not explain itself. */
+  /** On a narrow screen its name is shown: the value does not explain itself. */
   readonly isNamed?: boolean;
   readonly cell: (row: Row) => ReactNode;
 }
@@ -35,7 +35,7 @@ const moveFocus = (from: HTMLElement, by: 1 | -1): void => {
   rows[rows.indexOf(from) + by]?.focus();
 };
 
-/** j and k reach the list from wherever the focus is, but a field. */
+/** j and k work wherever the focus is, except in a field. */
 const useRowKeys = () => {
   const table = useRef<HTMLTableElement>(null);
   useEffect(() => {
@@ -62,7 +62,7 @@ interface RowProps<Row> extends Pick<TableProps<Row>, 'columns'> {
   readonly press: (row: Row) => void;
 }
 
-/** One row. It is drawn anew only when the row or its marks are others. */
+/** One row. It redraws only when the row or its marks change. */
 const TableRow = <Row,>({ row, columns, opens, isChanged, isOpen, press }: RowProps<Row>) => {
   const key = (event: KeyboardEvent<HTMLElement>): void => {
     if (event.target !== event.currentTarget) return;
@@ -79,7 +79,7 @@ const TableRow = <Row,>({ row, columns, opens, isChanged, isOpen, press }: RowPr
       data-changed={isChanged}
       aria-current={isOpen ? 'true' : undefined}
       onClick={({ target, currentTarget }) => {
-        // What stands in a row acts for itself, and so does what it opens elsewhere.
+        // Controls in a row, and what they open, handle their own clicks.
         const isOfRow = target instanceof Element && currentTarget.contains(target);
         if (isOfRow && target.closest('button, a') === null) press(row);
       }}
@@ -100,7 +100,7 @@ const TableRow = <Row,>({ row, columns, opens, isChanged, isOpen, press }: RowPr
 };
 const KeptRow = memo(TableRow) as typeof TableRow;
 
-/** The table. With the same `columns` from one drawing to the next, rows that stay cost nothing. */
+/** The table. Keep `columns` stable between renders, so that unchanged rows are not redrawn. */
 export const Table = <Row,>({
   label,
   columns: all,
@@ -149,7 +149,7 @@ export const Table = <Row,>({
   );
 };
 
-/** Rows of the right height while the first page is on its way; not for what takes a moment. */
+/** Placeholder rows of the right height while the first page loads; not for short waits. */
 export const Skeleton = () => {
   const words = useWords();
   const isShown = useDelayed(150);

@@ -1,14 +1,14 @@
-/** The parts of a screen, each with its own address. */
+/** The tabs of a screen, each with its own address. */
 import { Link } from '@tanstack/react-router';
 import { kept, useAddress, type Search } from '../address.ts';
 
-/** The part that the address names; the first when it names none of them. */
+/** The tab in the address; the first when it names none of them. */
 export const useTab = <Tab extends string>(tabs: readonly [Tab, ...Tab[]]): Tab => {
   const { tab } = useAddress().search;
   return tabs.find((one) => one === tab) ?? tabs[0];
 };
 
-/** The parts as links. */
+/** The tabs as links. */
 export const Tabs = <Tab extends string>({
   label,
   tabs,

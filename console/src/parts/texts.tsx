@@ -31,14 +31,14 @@ const subscribeMinute = (changed: () => void): (() => void) => {
   return () => void minute.listeners.delete(changed);
 };
 
-/** What has just happened is not ahead of the minute's clock. */
+/** A new event may be ahead of the clock, which ticks every minute; it is not shown as future. */
 const skew_ms = 30_000;
 const nowFor = (at: string, now_ms: number): number => {
   const at_ms = Date.parse(at);
   return at_ms > now_ms && at_ms - now_ms < skew_ms ? at_ms : now_ms;
 };
 
-/** A moment: how long ago; exactly, in the person's zone and in UTC, under the pointer. */
+/** A moment: how long ago; the tooltip has it exactly, in the person's zone and in UTC. */
 export const Moment = ({ at }: { readonly at: string }) => {
   const { locale } = useWords();
   const now_ms = useSyncExternalStore(subscribeMinute, () => minute.now_ms);
@@ -49,7 +49,7 @@ export const Moment = ({ at }: { readonly at: string }) => {
   );
 };
 
-/** Copies a text; says so for a moment. */
+/** Copies a text, with a short confirmation. */
 const useCopy = (): readonly [copied: boolean, copy: (text: string) => void] => {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -66,7 +66,7 @@ const useCopy = (): readonly [copied: boolean, copy: (text: string) => void] => 
   return [copied, copy];
 };
 
-/** An id, shortened in the middle, copied whole by a click. */
+/** An id, shortened in the middle; a click copies all of it. */
 export const Id = ({ id, whole = false }: { readonly id: string; readonly whole?: boolean }) => {
   const words = useWords();
   const [copied, copy] = useCopy();
@@ -87,7 +87,7 @@ export const Id = ({ id, whole = false }: { readonly id: string; readonly whole?
   );
 };
 
-/** A text to take along: a command or a secret. */
+/** A text to copy: a command or a secret. */
 export const CopyBlock = ({ text }: { readonly text: string }) => {
   const words = useWords();
   const [copied, copy] = useCopy();

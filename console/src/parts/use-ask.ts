@@ -1,6 +1,6 @@
 /**
- * A question to the graph, and a way to ask it again. One that fails keeps the answer that it had,
- * and is asked again until the service answers.
+ * A GraphQL query with a refetch. A failing query keeps its last answer, and is retried until the
+ * service answers.
  */
 import { useCallback, useEffect, useRef } from 'react';
 import { useQuery, type AnyVariables, type TypedDocumentNode, type UseQueryState } from 'urql';
@@ -18,15 +18,15 @@ interface Asked<Data> {
   readonly error: Error | undefined;
   readonly fetching: boolean;
   readonly again: () => void;
-  /** What was asked, for an export of it. */
+  /** The query behind it, for an export. */
   readonly list: AskedList;
 }
 
-/** How long a question that failed waits before it is asked again: longer each time. */
+/** The delay before a failed query is retried; it grows each time. */
 const rest_ms = 500;
 const rest_max_ms = 5_000;
 
-/** Asks again while the service does not answer. */
+/** Retries while the service does not answer. */
 const useHealing = (isFailing: boolean, error: Error | undefined, again: () => void): void => {
   const rest = useRef(rest_ms);
   useEffect(() => {
@@ -36,7 +36,7 @@ const useHealing = (isFailing: boolean, error: Error | undefined, again: () => v
   }, [isFailing]);
   useEffect(() => {
     if (!isFailing) return undefined;
-    // Pages that lost the service together do not all come back together.
+    // Jitter: pages that lost the service together do not all return together.
     const timer = setTimeout(again, rest.current * (1 + Math.random() / 4));
     rest.current = Math.min(rest_max_ms, rest.current * 2);
     return () => clearTimeout(timer);
@@ -53,7 +53,7 @@ interface Answer<Data> {
 const isFailure = (error: Error | undefined): boolean =>
   error !== undefined && isUnknown(refusalOf(error));
 
-/** The last answer of a question, with the data from before while it fails. */
+/** The last answer of a query, with the earlier data while it fails. */
 const useKept = <Data>({
   data,
   error,
@@ -61,7 +61,7 @@ const useKept = <Data>({
 }: Pick<UseQueryState<Data>, 'data' | 'error' | 'operation'>): Answer<Data> => {
   const kept = useRef<Answer<Data>>({ key: undefined, data: undefined, error: undefined });
   const key = operation?.key;
-  // While a question is asked again, there is for a moment neither.
+  // During a refetch there is briefly neither data nor error.
   if (data || error) {
     const before = kept.current.key === key ? kept.current.data : undefined;
     kept.current = { key, data: isFailure(error) ? (before ?? data) : data, error };
@@ -69,10 +69,7 @@ const useKept = <Data>({
   return kept.current;
 };
 
-/**
- * Asks; with `pause` it waits until it is taken away. By `network-only` nothing kept is shown
- * before.
- */
+/** Queries; `pause` holds the query back. `network-only` shows no cached data first. */
 export const useAsk = <Data, Variables extends AnyVariables>(
   query: TypedDocumentNode<Data, Variables>,
   variables: Variables,

@@ -1,4 +1,4 @@
-/** The columns of a list that the person has chosen, kept in the browser. */
+/** The columns that the person has chosen for a list, stored in the browser. */
 import { useMemo } from 'react';
 import { Button, Dialog, DialogTrigger, Popover } from 'react-aria-components';
 import { changeSettings, useSettings } from '../settings.ts';
@@ -6,21 +6,21 @@ import { useFilterWords } from '../words/filters.ts';
 import { Icon } from './icon.tsx';
 import type { Column } from './table.tsx';
 
-/** A column that may be left out. */
+/** A column that may be hidden. */
 export interface ChoosableColumn<Row> extends Column<Row> {
   readonly id: string;
-  /** Left out until the person wants it. */
+  /** Hidden by default. */
   readonly isExtra?: boolean;
 }
 
-/** The columns that are shown, and what changes them; with the same `all` they stay the same. */
+/** The visible columns, and a function to change them; stable while `all` is. */
 export const useColumns = <Row,>(list: string, all: readonly ChoosableColumn<Row>[]) => {
   const { columns } = useSettings();
   const kept = columns[list];
   const { usual, chosen, shown } = useMemo(() => {
     const ids = all.filter(({ isExtra }) => isExtra !== true).map(({ id }) => id);
     const found = all.filter(({ id }) => (kept ?? ids).includes(id));
-    // A list without columns shows nothing: then it is as at first.
+    // Without any column the defaults apply.
     const or = found.length === 0 ? all.filter(({ id }) => ids.includes(id)) : found;
     return { usual: ids, chosen: kept ?? ids, shown: or };
   }, [all, kept]);
@@ -35,7 +35,7 @@ export const useColumns = <Row,>(list: string, all: readonly ChoosableColumn<Row
   };
 };
 
-/** The button, and the columns under it. */
+/** The button, and its list of columns. */
 export const ColumnsButton = ({
   choice,
   toggle,

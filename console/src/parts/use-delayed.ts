@@ -1,4 +1,4 @@
-/** True once so many milliseconds have passed: what is quick shows no waiting. */
+/** True after a delay: short waits show no placeholder. */
 import { useEffect, useState } from 'react';
 
 export const useDelayed = (delay_ms: number): boolean => {

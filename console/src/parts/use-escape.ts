@@ -1,10 +1,10 @@
-/** Escape closes the uppermost dialog when nothing has the focus: what had it may be gone. */
+/** Escape closes the topmost dialog when nothing has the focus: the focused element may be gone. */
 import { useEffect, useRef, type RefObject } from 'react';
 
-/** What is under another dialog is hidden, and is not meant. */
+/** Dialogs under another one are hidden and are ignored. */
 const COVERED = '[inert], [aria-hidden="true"]';
 
-/** Gives the ref of the dialog that closes. */
+/** Returns the ref of the dialog to close. */
 export const useEscape = (onClose: () => void): RefObject<HTMLElement | null> => {
   const ref = useRef<HTMLElement | null>(null);
   useEffect(() => {

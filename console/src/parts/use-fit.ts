@@ -1,6 +1,6 @@
 /**
- * Fits a table into its place: columns are given up in a stated order, the wide ones, from the right
- * to the left. Nothing is scrolled sideways.
+ * Fits a table into its place: wide columns are dropped from right to left. Nothing scrolls
+ * sideways.
  */
 import { useLayoutEffect, useMemo, useRef, useState, type RefObject } from 'react';
 
@@ -8,7 +8,7 @@ interface Given {
   readonly isWide?: boolean;
 }
 
-/** The columns without so many of the wide ones, counted from the right. */
+/** The columns without the given number of wide ones, counted from the right. */
 const without = <Column extends Given>(
   columns: readonly Column[],
   given: number,
@@ -18,10 +18,7 @@ const without = <Column extends Given>(
   return columns.filter((column) => !gone.has(column));
 };
 
-/**
- * The columns for which there is room in `place`. When no column is left to give up, texts are cut
- * shorter.
- */
+/** The columns that fit into `place`. When none is left to drop, texts are truncated. */
 export const useFit = <Column extends Given>(
   place: RefObject<HTMLElement | null>,
   all: readonly Column[],

@@ -1,35 +1,35 @@
 /**
- * Asks for a list anew when it may have changed: after something happened, when the service says
- * that the list has changed, after a lost connection, and now and then: often while the connection
- * is away, seldom while it is there, since a word of it may be lost.
+ * Reloads a list when it may have changed: after events, when the service reports a change, after a
+ * lost connection, and periodically: often while disconnected, rarely while connected, since a
+ * message may be lost.
  */
 import { useEffect, useRef } from 'react';
 import type { ChangedList } from '../../../schema/generated/console.ts';
 import { useLive } from '../graph/live.tsx';
 
-/** From one question to the next, however many events there are. */
+/** The least time between two queries, however many events there are. */
 const restOfEvents_ms = 2_000;
-/** The service says at most once a second that lists have changed. */
+/** The service reports list changes at most once a second. */
 const restOfLists_ms = 900;
-/** How often a list is looked at while the connection is away. */
+/** The poll interval while disconnected. */
 const away_ms = 5_000;
-/** And while it is there. */
+/** The poll interval while connected. */
 const open_ms = 60_000;
 
 export interface Followed {
   /** The lists whose changes count. */
   readonly lists?: readonly ChangedList[];
-  /** Whether events count: yes, unless lists are named. */
+  /** Whether events count: yes, unless lists are given. */
   readonly events?: boolean;
-  /** How often the list is looked at: where nothing says that it has changed. */
+  /** The poll interval of lists whose changes are not reported. */
   readonly every_ms?: number;
-  /** Whether it is followed at all. */
+  /** Whether the list is followed at all. */
   readonly isOn?: boolean;
 }
 
 /**
- * A way to ask soon: at once when the last question is a rest ago, else when it is. A page that
- * nobody looks at asks when it is looked at again.
+ * Schedules a query: at once when the last one is long enough ago, else later. A hidden page
+ * queries when it becomes visible.
  */
 const openAsking = (ask: () => void) => {
   let timer: ReturnType<typeof setTimeout> | null = null;
@@ -64,7 +64,7 @@ const openAsking = (ask: () => void) => {
   };
 };
 
-/** Follows; `again` asks. */
+/** Follows the list; `again` queries it. */
 export const useFollow = (
   again: () => void,
   { lists = [], events = lists.length === 0, every_ms = open_ms, isOn = true }: Followed = {},

@@ -1,11 +1,11 @@
 /**
- * The rows of a list with what has happened since: rows that changed are replaced in their place,
- * new ones slide in at the top of the first page, or are counted while it is not in view.
+ * A list's rows with live changes: changed rows are replaced in place; new ones slide in at the top
+ * of the first page, or are counted while the top is out of view.
  */
 import { useEffect, useRef, useState } from 'react';
 import { useLive, type LiveChange } from '../graph/live.tsx';
 
-/** What a list is ordered by: the newest first, and by id among those of one moment. */
+/** The order of a list: newest first, then by id. */
 interface Dated {
   readonly id: string;
   readonly createdAt: string;
@@ -13,7 +13,7 @@ interface Dated {
 
 const compare = (one: string, other: string): number => (one < other ? 1 : one > other ? -1 : 0);
 
-/** Events come nearly in the order of the rows: those of one moment may have changed places. */
+/** Events arrive nearly in row order; those of one moment may be swapped. */
 const byTime = (one: Dated, other: Dated): number =>
   compare(one.createdAt, other.createdAt) || compare(one.id, other.id);
 
@@ -27,21 +27,21 @@ interface LiveRows<Row> {
 }
 
 interface Options<Row> {
-  /** The rows as they were asked for; their identity says that they are new. */
+  /** The rows of the query; a new identity means a new answer. */
   readonly rows: readonly Row[] | undefined;
   readonly keyOf: (row: Row) => string;
-  /** The row of a change, when it is of this list's kind. */
+  /** The row of a change, when its kind is in this list. */
   readonly rowOf: (change: LiveChange) => Row | null;
   /** Whether a new row belongs here. */
   readonly fits: (row: Row) => boolean;
-  /** Whether new rows may appear: on the first page alone. */
+  /** Whether new rows may appear: only on the first page. */
   readonly isFirstPage: boolean;
-  /** Asks for the list anew. */
+  /** Queries the list again. */
   readonly again: () => void;
 }
 
 const flash_ms = 1_200;
-/** Two pages: what a table of more rows costs to lay out is felt while much happens. */
+/** Two pages: laying out more rows is noticeable under load. */
 const rows_max = 100;
 
 interface State<Row> {

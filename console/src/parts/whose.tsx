@@ -1,11 +1,11 @@
-/** Whose things a screen shows that are kept merchant by merchant. */
+/** Selects the merchant for screens that show one merchant's objects. */
 import type { ReactNode } from 'react';
 import { useAddress } from '../address.ts';
 import { useViewer } from '../viewer.tsx';
 import { useSharedWords } from '../words/shared.ts';
 import { Empty } from './states.tsx';
 
-/** The merchant that is looked at: a cabinet user's own, or the one that is chosen above. */
+/** The selected merchant: a cabinet user's own, or the one chosen in the top bar. */
 export const useWhose = (): string | null => {
   const { merchantId } = useAddress();
   return useViewer().merchantId ?? merchantId;

@@ -1,4 +1,4 @@
-/** The dialogs that move a payment's money, each under an idempotency key. */
+/** The dialogs that move a payment's money, each with an idempotency key. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { CancelPayment, CapturePayment, RefundPayment } from '../../../schema/generated/console.ts';
@@ -16,13 +16,13 @@ export interface DialogProps {
   readonly again: () => void;
 }
 
-/** The amount that is typed: first the one whose answer was lost, or all that is left. */
+/** The amount field: initially the one whose answer was lost, or all that is left. */
 const useAmount = (of: string, left: number, currency: string) => {
   const [text, setText] = useState(() => amountText(unansweredOf(of).at(-1) ?? left, currency));
   const amount = readAmount(text, currency) ?? 0;
   const keyed = { of, amount };
   const isPending = isUnanswered(keyed);
-  // What was sent already may have been done: then less is left, and it is asked about all the same.
+  // A sent refund may have been made, leaving less; the amount is still accepted.
   const limit = isPending ? Math.max(left, amount) : left;
   return { text, setText, amount, limit, keyed, isPending, fits: amount >= 1 && amount <= limit };
 };
@@ -59,10 +59,10 @@ const AmountField = ({
   );
 };
 
-/** Above it the graph asks a person for the reason of a refund, in minor units. */
+/** Above this amount, in minor units, the graph requires a reason for a refund. */
 export const reasonAbove_minor = 1_000_000;
 
-/** Why it is given back. */
+/** The reason of the refund. */
 export const ReasonField = ({
   reason,
   set,
@@ -84,7 +84,7 @@ export const ReasonField = ({
   );
 };
 
-/** Gives money back. */
+/** Refunds a payment. */
 export const RefundDialog = ({ payment, close, again }: DialogProps) => {
   const words = useWords();
   const { acts, locale } = words;
@@ -125,7 +125,7 @@ export const RefundDialog = ({ payment, close, again }: DialogProps) => {
   );
 };
 
-/** Cancels a payment, or gives up its hold. */
+/** Cancels a payment, or voids its hold. */
 export const CancelDialog = ({ payment, close, again }: DialogProps) => {
   const { acts, locale } = useWords();
   const { merchantId, id, status, amountCapturable, currency } = payment;
@@ -148,7 +148,7 @@ export const CancelDialog = ({ payment, close, again }: DialogProps) => {
   );
 };
 
-/** Takes the money that the bank holds. */
+/** Captures a hold. */
 export const CaptureDialog = ({ payment, close, again }: DialogProps) => {
   const { acts, locale } = useWords();
   const { merchantId, id, currency, amountCapturable } = payment;

@@ -1,4 +1,4 @@
-/** What may be done with a payment: each in a dialog that says what follows. */
+/** The actions of a payment, each in a dialog that states the consequences. */
 import { useState } from 'react';
 import { later } from '../parts/later.tsx';
 import { usePermission } from '../viewer.tsx';
@@ -14,7 +14,7 @@ import {
 } from './resend-dialogs.tsx';
 import type { Whole } from './whole.ts';
 
-/** Loaded with the first one that is opened: they are seldom wanted. */
+/** Loaded on first use: they are rarely needed. */
 const LaterClosing = later(() =>
   import('./closing-dialog.tsx').then(({ ClosingDialog }) => ClosingDialog),
 );
@@ -36,7 +36,7 @@ const dialogs = {
 } as const;
 type Act = keyof typeof dialogs;
 
-/** What sends or asks once more, where there is something to. */
+/** Resends and status queries, where they apply. */
 const AgainActs = ({
   payment,
   setOpen,
@@ -78,7 +78,7 @@ const prepaid: ReadonlySet<string> = new Set([
   'partial_prepayment',
 ]);
 
-/** Whether the payment was a prepayment whose closing receipt is to come. */
+/** Whether the payment was a prepayment without its closing receipt. */
 const awaitsClosing = ({ status, receipts }: Whole): boolean =>
   status === 'succeeded' &&
   !receipts.some(({ type }) => type === 'closing') &&
@@ -87,7 +87,7 @@ const awaitsClosing = ({ status, receipts }: Whole): boolean =>
       type === 'payment' && items.some(({ paymentMode }) => prepaid.has(paymentMode ?? '')),
   );
 
-/** States in which nothing is added to a payment by a bank or a buyer. */
+/** States in which neither a bank nor a buyer adds anything to a payment. */
 const final: ReadonlySet<Whole['status']> = new Set([
   'succeeded',
   'failed',

@@ -1,4 +1,4 @@
-/** Makes the closing receipt of a prepayment: its items are those of the payment's receipt. */
+/** Creates the closing receipt of a prepayment from the items of the payment's receipt. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import {
@@ -94,7 +94,7 @@ export const ClosingDialog = ({ payment, close }: DialogProps) => {
   const { merchantId, id } = payment;
   const { data, error, again } = useAsk(ReceiptTerms, { merchantId, id }, false, 'network-only');
   const [terms, setTerms] = useState<Terms | null>(null);
-  // What is typed does not change with what is read later.
+  // Input is not overwritten by later reads.
   if (terms === null && data?.payment) setTerms(data.payment);
   if (terms) return <ClosingForm payment={payment} close={close} terms={terms} />;
   return (

@@ -1,10 +1,10 @@
-/** The items of a receipt as a person edits them, and what they come to. */
+/** The editable items of a receipt, and their sum. */
 import type { ReceiptItemInput, ReceiptTermsQuery } from '../../../schema/generated/console.ts';
 
 type Receipt = NonNullable<ReceiptTermsQuery['payment']>['receipts'][number];
 type Item = Receipt['items'][number];
 
-/** An item whose quantity and price are typed. */
+/** An item with its quantity and price as typed. */
 export interface TypedItem {
   readonly item: Item;
   readonly quantity: string;
@@ -13,7 +13,7 @@ export interface TypedItem {
 
 const quantityForm = /^\d{1,9}(?:[.,]\d{1,3})?$/;
 
-/** A quantity in thousandths; null when it is none. */
+/** A quantity in thousandths; null when it is invalid. */
 export const readQuantity = (text: string): number | null => {
   const typed = text.trim();
   if (!quantityForm.test(typed)) return null;
@@ -21,11 +21,11 @@ export const readQuantity = (text: string): number | null => {
   return Number(whole) * 1_000 + Number(part.padEnd(3, '0'));
 };
 
-/** Price times quantity, rounded half up to a minor unit, as the receipt has it. */
+/** Price times quantity, rounded half up to a minor unit, as on the receipt. */
 export const totalOf = (price: number, thousandths: number): number =>
   Number((BigInt(price) * BigInt(thousandths) + 500n) / 1_000n);
 
-/** The items to send, without those of nothing, and their sum; null when something is no number. */
+/** The items to send, without empty ones, and their sum; null when a number is invalid. */
 export const readItems = (
   typed: readonly TypedItem[],
   readPrice: (text: string) => number | null,
@@ -52,7 +52,7 @@ export const readItems = (
 
 const quantityText = (thousandths: number): string => String(thousandths / 1_000);
 
-/** The items of the payment's receipt, each as much of it as no refund has given back. */
+/** The items of the payment's receipt, less refunded quantities. */
 export const itemsLeft = (
   receipts: readonly Receipt[],
   priceText: (price: number) => string,

@@ -1,4 +1,4 @@
-/** One payment over the list, with its own address; loaded with the first one. */
+/** The drawer of a payment over the list, with its own address; loaded on first use. */
 import { later } from '../parts/later.tsx';
 import { useAddress } from '../address.ts';
 

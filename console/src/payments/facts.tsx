@@ -1,4 +1,4 @@
-/** What there is to know of a payment beside its money. */
+/** The facts of a payment other than its money. */
 import { Facts, type Fact } from '../parts/facts.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
 import { useWords } from '../words/words.ts';

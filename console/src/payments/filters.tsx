@@ -1,4 +1,4 @@
-/** The filters of a list as chips: a status with one press, the rest in a small form. */
+/** The filters of a list as chips: one for each status, and a small form for the rest. */
 import { useState, type ReactNode } from 'react';
 import { DialogTrigger, Dialog, Popover, Button } from 'react-aria-components';
 import { clean, listOf, useAddress, type Search } from '../address.ts';
@@ -9,10 +9,10 @@ import { useFilterWords } from '../words/filters.ts';
 import { useWords } from '../words/words.ts';
 import { fromZoneField, startOfDay, toZoneField } from '../zone.ts';
 
-/** Where a list begins again when its filters change. */
+/** Changing the filters returns a list to its first page. */
 const fromTheTop = { after: undefined, before: undefined };
 
-/** One press for each status, and all of them. */
+/** A chip for each status, and for all. */
 export const StatusChips = <Value extends string>({
   known,
   names,
@@ -57,14 +57,14 @@ export const StatusChips = <Value extends string>({
 /** The start of a day, in the person's zone. */
 const dayStart = (daysAgo: number): string => startOfDay(daysAgo).toISOString();
 
-/** A moment as a field of date and time takes it, and back. */
+/** Converts a moment to and from a date and time field. */
 const toField = (at: string | undefined): string => {
   const date = new Date(at ?? '');
   return Number.isNaN(date.getTime()) ? '' : toZoneField(date);
 };
 const fromField = (text: string): string | undefined => fromZoneField(text)?.toISOString();
 
-/** What a list has beside amounts and dates. */
+/** A list's own filters, in addition to amounts and dates. */
 export interface MoreFilters {
   readonly fields: ReactNode;
   readonly read: (form: FormData) => Readonly<Partial<Record<keyof Search, string | undefined>>>;
@@ -79,7 +79,7 @@ export const textIn = (form: FormData, name: string): string => {
 
 const currency = 'RUB';
 
-/** The amounts of a form, or the field that cannot be read or is less than the one before it. */
+/** The amounts of a form, or the field that is invalid or below the one before it. */
 const amountsIn = (
   form: FormData,
 ):
@@ -128,7 +128,7 @@ const AmountFields = ({ wrong }: { readonly wrong: 'from' | 'to' | null }) => {
   );
 };
 
-/** From when and until when, by a day's name or exactly. */
+/** The date range, by preset or exactly. */
 const DateFields = () => {
   const { filters } = useWords();
   const { search } = useAddress();
@@ -159,7 +159,7 @@ const DateFields = () => {
   );
 };
 
-/** The form of amounts, dates, and what the list has beside them. */
+/** The form of amounts, dates, and the list's own filters. */
 const FilterForm = ({
   close,
   more,
@@ -200,7 +200,7 @@ const FilterForm = ({
   );
 };
 
-/** What the form has set, each removable. */
+/** The active filters, each removable. */
 const Chosen = ({ shown }: { readonly shown: readonly (readonly [keyof Search, string])[] }) => {
   const words = useWords();
   const { set } = useAddress();
@@ -218,7 +218,7 @@ const Chosen = ({ shown }: { readonly shown: readonly (readonly [keyof Search, s
   ));
 };
 
-/** The button of the form, with what it has set. */
+/** The form's button, with the active filters. */
 export const RangeFilters = ({ more }: { readonly more?: MoreFilters }) => {
   const words = useWords();
   const { search, set } = useAddress();
@@ -259,7 +259,7 @@ export const RangeFilters = ({ more }: { readonly more?: MoreFilters }) => {
   );
 };
 
-/** The part of a graph's filter that these fields say. */
+/** These fields as a part of the graph's filter. */
 export const rangeOf = ({ since, until, from, to }: Search) => ({
   ...(since === undefined ? {} : { since }),
   ...(until === undefined ? {} : { until }),
@@ -267,7 +267,7 @@ export const rangeOf = ({ since, until, from, to }: Search) => ({
   ...(to === undefined ? {} : { amountTo: Number(to) }),
 });
 
-/** Whether a list is narrowed at all, so that its being empty means something else. */
+/** Whether a list is filtered, which changes its empty state. */
 export const isNarrowed = (search: Search): boolean => {
   const { mode: _, merchant: __, open: ___, kinds: ____, tab: _____, ...rest } = search;
   return Object.keys(clean(rest)).length > 0;

@@ -1,4 +1,4 @@
-/** What to tell the buyer of a payment: what happened, what to do, and what the bank asks for. */
+/** The text for a payment's buyer: what happened, what to do, and what the bank needs. */
 import { useState } from 'react';
 import { money } from '../amounts.ts';
 import { plainMoment } from '../format.ts';
@@ -7,7 +7,7 @@ import { useSettings, type Settings } from '../settings.ts';
 import { buyerSentences, useBuyerWords, type BuyerSentences } from '../words/buyer.ts';
 import type { Whole } from './whole.ts';
 
-/** The code of the last refusal that a bank gave. */
+/** The code of the bank's last refusal. */
 const failureOf = ({ timeline }: Whole): string | null =>
   timeline.reduce<string | null>(
     (last, one) =>
@@ -15,7 +15,7 @@ const failureOf = ({ timeline }: Whole): string | null =>
     null,
   );
 
-/** What came of the money, after the sentence about the status. */
+/** What happened to the money, after the sentence about the status. */
 const moneyLines = (payment: Whole, sentences: BuyerSentences, refunded: string): string[] => {
   const { status, amountRefunded, amount, currency, timeline } = payment;
   const isPart = status === 'succeeded' && amountRefunded > 0;
@@ -42,7 +42,7 @@ const moneyLines = (payment: Whole, sentences: BuyerSentences, refunded: string)
   ];
 };
 
-/** The text that is copied. */
+/** The text to copy. */
 const textFor = (payment: Whole, language: Settings['language']): string => {
   const sentences = buyerSentences[language];
   const { locale } = sentences;

@@ -1,4 +1,4 @@
-/** Payments, newest first, as they happen. */
+/** Payments, newest first, live. */
 import { useMemo } from 'react';
 import {
   Payments,
@@ -77,7 +77,7 @@ export const paymentColumns = (words: Words): readonly ChoosableColumn<Row>[] =>
   },
 ];
 
-/** The columns of this list: the usual ones, and those that a person may want. */
+/** The columns of this list: the defaults, and optional ones. */
 const listColumns = (words: Words): readonly ChoosableColumn<Row>[] => [
   ...paymentColumns(words),
   {
@@ -128,7 +128,7 @@ const usePayments = () => {
   return { data, error, fetching, again, live, total, narrowing };
 };
 
-/** How many there are, as far as that is cheap to say. */
+/** The number of payments, as far as it is cheap to count. */
 const Total = ({ total }: { readonly total: { count: number; isExact: boolean } | null }) => {
   const words = useWords();
   if (!total) return null;

@@ -1,4 +1,4 @@
-/** How a payment was paid, with the mask of what it was paid by. */
+/** A payment's method, with its mask. */
 import type { PaymentRowFragment } from '../../../schema/generated/console.ts';
 import type { Words } from '../words/en.ts';
 

@@ -1,4 +1,4 @@
-/** The filters that payments alone have: method, bank, shop, failure code. */
+/** The filters specific to payments: method, bank, shop, failure code. */
 import { listOf, useAddress, type Search } from '../address.ts';
 import { useFilterWords } from '../words/filters.ts';
 import { useWords } from '../words/words.ts';
@@ -7,7 +7,7 @@ import { ShopField, useShopFilter, useShops } from './shop-filter.tsx';
 
 const methods = ['sbp', 'cards', 'tpay', 'sberpay', 'recurrent'] as const;
 
-/** The part of the graph's filter that these fields say. */
+/** These fields as a part of the graph's filter. */
 export const moreOf = ({ method, bank, shop, code, link }: Search) => {
   const chosen = listOf(method, methods);
   return {
@@ -19,7 +19,7 @@ export const moreOf = ({ method, bank, shop, code, link }: Search) => {
   };
 };
 
-/** Whether a new row belongs to a list that is narrowed so; what a row does not show never does. */
+/** Whether a new row matches the filters; a filter on a field that rows lack never matches. */
 export const fitsMore = (
   row: { readonly method: string; readonly shopId: string },
   { method, bank, shop, code, link }: Search,
@@ -64,7 +64,7 @@ const Fields = ({ shops }: { readonly shops: ReturnType<typeof useShops> }) => {
   );
 };
 
-/** What a list of payments adds to the form of filters. */
+/** The additional fields of the filter form of payments. */
 export const usePaymentFilters = (): MoreFilters => {
   const words = useWords();
   const own = useFilterWords();

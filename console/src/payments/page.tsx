@@ -1,4 +1,4 @@
-/** One payment on a page of its own. */
+/** The page of one payment. */
 import { useParams } from '@tanstack/react-router';
 import { useWords } from '../words/words.ts';
 import { PaymentView } from './payment.tsx';

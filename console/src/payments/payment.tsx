@@ -1,4 +1,4 @@
-/** One payment: what it is, where its money is, what happened, and what may be done. */
+/** One payment: its facts, its money, its timeline and its actions. */
 import { useEffect } from 'react';
 import { Payment } from '../../../schema/generated/console.ts';
 import { useLive } from '../graph/live.tsx';
@@ -15,18 +15,18 @@ import { methodText } from './method.tsx';
 import { Timeline } from './timeline.tsx';
 import type { Whole } from './whole.ts';
 
-/** How soon a payment is asked about again while something of it is under way. */
+/** The poll interval of a payment while something of it is in progress. */
 const poll_ms = 4_000;
-/** After an event its webhooks and movements follow within a moment. */
+/** Webhooks and movements follow an event within a moment. */
 const settle_ms = 1_500;
 
-/** Whether something will come of the payment of which the stream has no event. */
+/** Whether a change without a stream event is still to come. */
 const isUnderWay = ({ status, webhookDeliveries, receipts }: Whole): boolean =>
   status === 'processing' ||
   webhookDeliveries.some((delivery) => delivery.status === 'pending') ||
   receipts.some((receipt) => receipt.status === 'pending');
 
-/** Asks again whenever something happens to the payment, and while something is under way. */
+/** Reloads on every event of the payment, and while something is in progress. */
 const usePayment = (merchantId: string, id: string) => {
   const { listen, epoch } = useLive();
   const { data, error, again } = useAsk(Payment, { merchantId, id });

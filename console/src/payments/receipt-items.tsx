@@ -1,9 +1,9 @@
-/** The items of a receipt that is made by hand, and who gets it. */
+/** The items of a receipt that is made by hand, and its recipient. */
 import { TextField } from '../parts/fields.tsx';
 import { useClosingWords } from '../words/closing.ts';
 import type { TypedItem } from './closing-items.ts';
 
-/** An e-mail or a phone as the graph takes it; null when it is neither. */
+/** An e-mail or a phone as the graph accepts it; null when it is neither. */
 export const readBuyer = (text: string): { email: string } | { phone: string } | null => {
   const typed = text.trim();
   if (/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(typed)) return { email: typed };

@@ -1,4 +1,4 @@
-/** Gives back items of a payment that has a receipt: the refund has a receipt, too. */
+/** Refunds items of a payment with a receipt: the refund has a receipt, too. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import {
@@ -23,7 +23,7 @@ import { Items, readBuyer } from './receipt-items.tsx';
 
 type Terms = NonNullable<ReceiptTermsQuery['payment']>;
 
-/** What is typed, and what it comes to. */
+/** The input, and its sum. */
 const useTyped = (terms: Terms) => {
   const { currency, amountCaptured, amountRefunded, receipts } = terms;
   const [typed, setTyped] = useState<readonly TypedItem[]>(() =>
@@ -35,7 +35,7 @@ const useTyped = (terms: Terms) => {
   const amount = read?.sum ?? 0;
   const left = amountCaptured - amountRefunded;
   const of = receipts.find(({ type }) => type === 'payment');
-  // All of it at once needs no other receipt than the payment's own.
+  // A full refund needs no receipt other than the payment's.
   const isWhole = amount === amountCaptured;
   const customer = readBuyer(to);
   const receipt =
@@ -113,7 +113,7 @@ export const RefundItemsDialog = (of: DialogProps) => {
   const { merchantId, id } = of.payment;
   const { data, error, again } = useAsk(ReceiptTerms, { merchantId, id }, false, 'network-only');
   const [terms, setTerms] = useState<Terms | null>(null);
-  // What is typed does not change with what is read later.
+  // Input is not overwritten by later reads.
   if (terms === null && data?.payment) setTerms(data.payment);
   if (terms) return <RefundForm {...of} terms={terms} />;
   return (

@@ -1,4 +1,4 @@
-/** The dialogs that ask or send once more: they move no money themselves. */
+/** The dialogs that resend or query; they move no money. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { AskBankAgain, ResendDelivery, ResendReceipt } from '../../../schema/generated/console.ts';
@@ -13,7 +13,7 @@ interface DialogProps {
   readonly close: () => void;
 }
 
-/** Has the bank asked what became of the payment. */
+/** Queries the bank about the payment. */
 export const AskBankDialog = ({ payment: { merchantId, id }, close }: DialogProps) => {
   const words = useTimelineWords();
   const [, ask] = useMutation(AskBankAgain);
@@ -31,7 +31,7 @@ export const AskBankDialog = ({ payment: { merchantId, id }, close }: DialogProp
   );
 };
 
-/** Sends one of the payment's webhooks again: the newest that failed unless another is chosen. */
+/** Resends one of the payment's webhooks: by default the newest failed one. */
 export const ResendWebhookDialog = ({ payment, close }: DialogProps) => {
   const words = useTimelineWords();
   const { delivery: names } = useWords();

@@ -1,4 +1,4 @@
-/** What a person may decide about a draft: in the list of drafts, and on home. */
+/** The actions of a payout draft, in the list of drafts and on home. */
 import { useState } from 'react';
 import type { DraftRowFragment } from '../../../schema/generated/console.ts';
 import { ActButton } from '../parts/act-button.tsx';
@@ -6,7 +6,7 @@ import { usePermission } from '../viewer.tsx';
 import { useDraftWords } from '../words/drafts.ts';
 import { ApproveDialog, RejectDialog } from './draft-dialogs.tsx';
 
-/** The buttons of a draft that waits, and the dialog that is open. */
+/** The buttons of a pending draft, and the dialog that is open. */
 export const DraftActs = ({
   draft,
   again,
@@ -30,7 +30,7 @@ export const DraftActs = ({
     hold?.(false);
     again();
   };
-  // What somebody else has decided meanwhile stays open until it has been read.
+  // A decision by another person stays visible until the dialog is closed.
   if (draft.status !== 'pending' && open === null) return null;
   return (
     <div className="acts">

@@ -1,4 +1,6 @@
-/** The dialogs that decide a draft: what follows is stated; Enter in a field confirms nothing. */
+/**
+ * The dialogs that decide a draft. They state the consequences; Enter in a field does not confirm.
+ */
 import { useState } from 'react';
 import { useClient, useMutation } from 'urql';
 import {
@@ -21,7 +23,7 @@ interface DialogProps {
   readonly close: () => void;
 }
 
-/** A refusal in words; of a draft that somebody else has decided meanwhile, with its state. */
+/** A refusal in words; with the draft's state when another person has decided it meanwhile. */
 const useRefusal = ({ merchantId, id }: DraftRowFragment, own: DraftWords) => {
   const client = useClient();
   return async (refusal: Refusal): Promise<Outcome> => {
@@ -40,7 +42,7 @@ const useBankName = ({ merchantId, recipient: { bankId } }: DraftRowFragment): s
   return (language === 'ru' ? bank?.name : bank?.nameEn) ?? bankId ?? '';
 };
 
-/** Makes the payout. The draft's own id is its idempotency key: pressing twice pays once. */
+/** Approves the draft. Its id is the idempotency key, so pressing twice pays once. */
 export const ApproveDialog = ({ draft, close }: DialogProps) => {
   const words = useWords();
   const own = useDraftWords();

@@ -1,4 +1,4 @@
-/** What a proposed payout must look like, checked as it is typed; the service checks it again. */
+/** Validates a proposed payout as it is typed; the service validates it again. */
 import { readAmount } from '../amounts.ts';
 
 export const methods = ['payouts_sbp', 'payouts_card', 'payouts_account'] as const;
@@ -62,7 +62,7 @@ export const fieldsOf = {
   payouts_account: ['accountNumber', 'bik', 'inn', 'fullName'],
 } as const satisfies Readonly<Record<Method, readonly FieldName[]>>;
 
-/** Whether what stands in a field may be sent. */
+/** Whether a field's text is valid. */
 export const fits = (typed: Typed, field: FieldName): boolean => checks[field](typed[field]);
 
 /** The amount in minor units; null when there is none. */
@@ -72,7 +72,7 @@ export const amountOf = ({ amount }: Typed): number | null => readAmount(amount,
 export const isWhole = (typed: Typed): boolean =>
   ['amount' as const, ...fieldsOf[typed.method]].every((field) => fits(typed, field));
 
-/** The input of the proposal: the fields of the method alone. */
+/** The input of the proposal: only the method's fields. */
 export const inputOf = (typed: Typed) => {
   const { method } = typed;
   const given = fieldsOf[method].flatMap((field) => {

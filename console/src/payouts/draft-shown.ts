@@ -1,9 +1,9 @@
-/** A draft in words. */
+/** The texts of a draft. */
 import type { DraftRowFragment } from '../../../schema/generated/console.ts';
 import { refusedBy, type Outcome, type Refusal } from '../parts/outcome.ts';
 import type { DraftWords } from '../words/drafts.ts';
 
-/** Who is to be paid: as much as a draft shows, at the bank of that name. */
+/** The recipient, as far as a draft shows it, with the bank's name. */
 export const recipientText = (
   { recipient }: Pick<DraftRowFragment, 'recipient'>,
   bank = '',
@@ -13,7 +13,7 @@ export const recipientText = (
   return [phoneMask ?? accountMask ?? card, bank, bik, fullName].filter(Boolean).join(' · ');
 };
 
-/** Why an approval was refused: in words of its own where it is a known case of a draft. */
+/** Why an approval was refused; known cases of drafts have their own texts. */
 export const refusalOutcome = (own: DraftWords, refusal: Refusal): Outcome => {
   const { code, message } = refusal;
   const known: Readonly<Record<string, string>> = own.refusals;

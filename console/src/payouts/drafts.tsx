@@ -1,4 +1,4 @@
-/** Payouts that people have proposed, and what another person may decide about them. */
+/** Payout drafts, and the decisions of a second person. */
 import { Drafts, type DraftRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { Listing } from '../parts/listing.tsx';

@@ -1,4 +1,4 @@
-/** Payouts, newest first, as they happen, and those that people propose. */
+/** Payouts, newest first, live, and payout drafts. */
 import { useMemo, useState } from 'react';
 import { later } from '../parts/later.tsx';
 import { Payouts, type PayoutRowFragment } from '../../../schema/generated/console.ts';
@@ -26,7 +26,7 @@ import { DraftsList } from './drafts.tsx';
 import { NewPayoutDialog } from './new-payout.tsx';
 import { recipientOf } from './recipient.ts';
 
-/** Loaded with the first one that is opened. */
+/** Loaded on first use. */
 const LaterDrawer = later(() => import('./payout.tsx').then(({ PayoutDrawer }) => PayoutDrawer));
 
 type Row = PayoutRowFragment;
@@ -143,7 +143,7 @@ const Made = () => {
 
 const tabs = ['payouts', 'drafts'] as const;
 
-/** The button of a new payout: of the merchant that is looked at. */
+/** The button of a new payout for the selected merchant. */
 const Propose = () => {
   const own = useDraftWords();
   const chosen = useAddress().merchantId;

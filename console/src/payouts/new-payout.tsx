@@ -32,7 +32,7 @@ interface FieldProps {
   readonly type: (change: Partial<Typed>) => void;
 }
 
-/** One text field, with what is wrong with it once something was typed. */
+/** One text field, with its error once something was typed. */
 const TextField = ({
   field,
   label,
@@ -131,11 +131,11 @@ const MethodField = ({ typed, type }: FieldProps) => {
   );
 };
 
-/** To whom it goes, as far as a browser may keep it. */
+/** The recipient, as far as a browser may store it. */
 const endOf = ({ phone, cardPan, accountNumber }: Typed): string =>
   [phone, cardPan, accountNumber].map((text) => text.replaceAll(/\s/g, '').slice(-4)).join('-');
 
-/** What the form sends, under one key until an answer has come. */
+/** The form's input, under one key until an answer arrives. */
 const useProposal = (merchantId: string) => {
   const { mode } = useAddress();
   const own = useDraftWords();

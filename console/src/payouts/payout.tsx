@@ -1,4 +1,4 @@
-/** One payout, over its list or alone: who receives it, what became of it, its draft, bookings and webhooks. */
+/** One payout, in a drawer or on its page: recipient, status, draft, bookings and webhooks. */
 import { Link, useParams } from '@tanstack/react-router';
 import {
   Payout,
@@ -33,7 +33,7 @@ interface Line {
   readonly delivery?: Delivery;
 }
 
-/** How long after its end a payout's movements may be booked. */
+/** How long after a payout's end its movements may be booked. */
 const booked_ms = 60_000;
 
 const linesOf = (
@@ -219,7 +219,7 @@ export const PayoutDrawer = () => {
   );
 };
 
-/** A payout on a page of its own. */
+/** The page of a payout. */
 export const PayoutPage = () => {
   const own = useDraftWords();
   const { merchantId = '', id = '' }: { merchantId?: string; id?: string } = useParams({

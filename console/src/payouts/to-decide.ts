@@ -1,4 +1,4 @@
-/** How many drafts wait for this person to decide them. */
+/** The number of drafts that this person may decide. */
 import { DraftsToDecide } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { useAsk } from '../parts/use-ask.ts';
@@ -6,14 +6,14 @@ import { useFollow } from '../parts/use-follow.ts';
 import { usePermission } from '../viewer.tsx';
 
 interface ToDecide {
-  /** Undefined until it is known. */
+  /** Undefined until it is loaded. */
   readonly count: number | undefined;
   readonly isExact: boolean;
   /** Whether the person may decide any. */
   readonly mayDecide: boolean;
 }
 
-/** Those that others have proposed, in the mode and of the merchant that are looked at. */
+/** Drafts proposed by others, in the selected mode and merchant. */
 export const useDraftsToDecide = (): ToDecide => {
   const { mode, merchantId } = useAddress();
   const mayDecide = usePermission('payoutDraftApprove').granted;

@@ -1,4 +1,4 @@
-/** Who is logged in to the console, and ending a session. */
+/** The people logged in to the console, and ending a session. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { EndSession, People, type PeopleQuery } from '../../../schema/generated/console.ts';
@@ -67,7 +67,7 @@ const useColumns = (end: (row: Row) => void): readonly Column<Row>[] => {
   ];
 };
 
-/** The list is looked at so often. */
+/** The poll interval of the list. */
 const look_ms = 10_000;
 
 const List = () => {

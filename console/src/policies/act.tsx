@@ -1,4 +1,4 @@
-/** What every part of the screen has: a button that adds, a dialog, a button on each row. */
+/** The shared parts of the policy screens: an add button, a dialog, a button on each row. */
 import type { ReactNode } from 'react';
 import { ActButton } from '../parts/act-button.tsx';
 import { ActForm } from '../parts/act-form.tsx';
@@ -30,17 +30,17 @@ interface PolicyFormProps {
   readonly act: () => Promise<Outcome>;
   readonly close: () => void;
   readonly children?: ReactNode;
-  /** What is shown when it is done. */
+  /** Shown after success. */
   readonly result?: ReactNode;
-  /** Whether a second press may do it twice. */
+  /** Whether a second press may repeat the action. */
   readonly isRepeated?: boolean;
-  /** Whether this very act was sent before, and no answer has come. */
+  /** Whether this action was sent before without an answer. */
   readonly isPending?: boolean;
-  /** Reads the subject anew when nobody knows what became of it. */
+  /** Reloads the subject when the outcome is unknown. */
   readonly again?: (() => void) | undefined;
 }
 
-/** A dialog that says, too, that the act is in the audit log. */
+/** A dialog that also says that the action is in the audit log. */
 export const PolicyForm = ({ children, ...form }: PolicyFormProps) => {
   const { audited } = useSharedWords();
   return (

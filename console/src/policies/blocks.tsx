@@ -1,4 +1,4 @@
-/** What is refused: for all merchants, or for one. */
+/** Block lists: for all merchants, or for one. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import {

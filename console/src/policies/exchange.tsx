@@ -1,4 +1,4 @@
-/** What one unit of each currency is worth, as it was set. */
+/** The exchange rates of each currency, as they were set. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import {

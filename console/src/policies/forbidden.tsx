@@ -1,4 +1,4 @@
-/** Words that no payment's description may hold: of the platform, for all merchants. */
+/** Words that no payment's description may contain, for all merchants. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import {

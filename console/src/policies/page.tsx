@@ -1,4 +1,4 @@
-/** By which acquirers, at which fees and with what blocked payments are made. */
+/** The operator's policies: routes, accounts, rates, block lists and exchange rates. */
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { OfMerchant } from '../parts/whose.tsx';
 import { usePermission } from '../viewer.tsx';
@@ -23,7 +23,7 @@ export const PoliciesPage = () => {
   const shared = useSharedWords();
   const { tabs: names } = usePolicyWords();
   const mayReadWords = usePermission('forbiddenPurposes').granted;
-  // A merchant's people have no part in what holds for all merchants.
+  // A merchant's people do not see the policies for all merchants.
   const shown = mayReadWords ? tabs : tabsOfMerchant;
   const tab = useTab<Tab>(shown);
   return (

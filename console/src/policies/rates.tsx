@@ -1,4 +1,4 @@
-/** What the merchant pays for each method: for all merchants, for one, for one of its shops. */
+/** Commission rates by method: for all merchants, for one, for one of its shops. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import {
@@ -68,7 +68,7 @@ const columnsOf = (words: Words, own: PolicyWords, shops: Shops): readonly Colum
   },
 ];
 
-/** For which shop of the merchant it is; all of them unless one is chosen. */
+/** The shop it applies to; all of the merchant's by default. */
 const ShopPick = ({
   value,
   set,

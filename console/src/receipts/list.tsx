@@ -1,4 +1,4 @@
-/** Receipts, newest first: what the cash register took, what it refused, and sending that again. */
+/** Receipts, newest first: their registration, refusals, and resending. */
 import { useMemo, useState } from 'react';
 import { Receipts, type ReceiptRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
@@ -24,7 +24,7 @@ import { useWords } from '../words/words.ts';
 
 type Row = ReceiptRowFragment;
 const statuses = ['pending', 'registered', 'failed'] as const;
-/** A cash register answers without a word to the page: it looks so often. */
+/** The poll interval: a cash register's answer causes no event. */
 const look_ms = 10_000;
 
 const keyOf = ({ merchantId, id }: Row): string => `${merchantId}/${id}`;

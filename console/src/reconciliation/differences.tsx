@@ -1,4 +1,4 @@
-/** What registries and our operations do not agree on, and resolving many at once. */
+/** Differences between registries and our operations, and resolving many at once. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Differences, type DifferencesQuery } from '../../../schema/generated/console.ts';
@@ -95,7 +95,7 @@ const StateChips = () => {
   );
 };
 
-/** The rows that a person has chosen on this page. */
+/** The selected rows of this page. */
 const useChosen = (rows: readonly Row[] | undefined) => {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const open = (rows ?? []).filter(({ resolvedAt }) => resolvedAt === null);

@@ -1,4 +1,4 @@
-/** Registries of acquirers, and what they and our operations do not agree on. */
+/** Registries of acquirers, and their differences from our operations. */
 import { Empty } from '../parts/states.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { usePermission } from '../viewer.tsx';

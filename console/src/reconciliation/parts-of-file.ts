@@ -1,4 +1,4 @@
-/** A registry's file in parts as the graph takes them: each with the header, within a request. */
+/** Splits a registry's file into parts for the graph: each has the header and fits a request. */
 
 /** A request holds 256 KiB; a line of a registry is some 170 bytes. */
 const part_max_bytes = 200 * 1_024;
@@ -17,7 +17,7 @@ export const partsOfFile = (text: string): readonly string[] => {
   };
   for (const line of lines) {
     if (line.trim() === '') continue;
-    // Outside ASCII a character is two bytes and more: three are the most of those in use.
+    // Outside ASCII a character takes two or more bytes: three is the most of those in use.
     const size = line.length * 3;
     if (part.length >= part_max_lines || bytes + size > part_max_bytes) close();
     part.push(line);
@@ -27,7 +27,7 @@ export const partsOfFile = (text: string): readonly string[] => {
   return parts;
 };
 
-/** What names the file: the same file is the same run, and goes on where it stopped. */
+/** Identifies the file: the same file is the same run, and continues where it stopped. */
 export const referenceOf = async (name: string, text: string): Promise<string> => {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0'));

@@ -1,4 +1,4 @@
-/** Resolves differences one after another under one reason; what is done stays done. */
+/** Resolves differences one after another with one reason; resolved ones stay resolved. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { ResolveDifference } from '../../../schema/generated/console.ts';

@@ -1,4 +1,4 @@
-/** The registries that were uploaded, and what came of each. */
+/** The uploaded registries, and their results. */
 import { useState } from 'react';
 import { Runs, type RunRowFragment } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';

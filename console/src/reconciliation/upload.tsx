@@ -1,4 +1,4 @@
-/** Uploads a registry part by part, with its progress; the same file goes on where it stopped. */
+/** Uploads a registry part by part, with progress; the same file continues where it stopped. */
 import { useState } from 'react';
 import { useClient, type Client } from 'urql';
 import { AddPart, MatchRun, OpenRun } from '../../../schema/generated/console.ts';
@@ -27,13 +27,13 @@ type Run =
 
 type FaultOf = ReturnType<typeof useFaultText>;
 
-/** The run of an answer; throws what refused it, in words. */
+/** The run of an answer; throws the refusal as text. */
 const runOf = (run: Run | undefined, error: Error | undefined, faultOf: FaultOf) => {
   if (run?.__typename === 'ReconciliationRun') return run;
   throw new Error(faultOf(run, error));
 };
 
-/** Sends all parts in order, then has them compared. Gives how many lines there are. */
+/** Sends all parts in order, then starts the matching. Returns the number of lines. */
 const upload = async (
   client: Client,
   { file, ...asked }: Registry,

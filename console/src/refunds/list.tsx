@@ -1,4 +1,4 @@
-/** Refunds, newest first, as they happen. */
+/** Refunds, newest first, live. */
 import { useMemo } from 'react';
 import { Refunds, type RefundRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
@@ -114,7 +114,7 @@ export const RefundsPage = () => {
   );
   const { data, error, again, live, narrowing } = useRefunds();
   const isEmpty = data && live.rows.length === 0;
-  // The drawer has the payment: the row is the newest of its refunds here.
+  // The drawer shows the payment: the row is the newest of its refunds here.
   const open = live.rows.find((row) => `${row.merchantId}/${row.paymentId}` === search.open);
   return (
     <>

@@ -1,6 +1,6 @@
 /**
- * Bars over time, in layers by group, with the values and the moments at its axes. A bar says its
- * numbers under the pointer, and as the arrow keys come to it; the table beside it says the same.
+ * Bars over time, stacked by group, with values and moments at the axes. The pointer or the arrow
+ * keys select a bar and show its numbers; the table next to it has the same data.
  */
 import { useState, type KeyboardEvent, type PointerEvent } from 'react';
 import type { TotalsData } from './use-totals.ts';
@@ -22,7 +22,7 @@ const countOf = ({ rows }: Part): number => rows.reduce((sum, { count }) => sum 
 interface ChartProps {
   readonly totals: TotalsData;
   readonly label: string;
-  /** How to read it by the keyboard. */
+  /** How to read it with the keyboard. */
   readonly hint: string;
   readonly nameOf: (group: string) => string;
   /** The beginning of a part: short at the axis, whole beside its numbers. */
@@ -30,7 +30,7 @@ interface ChartProps {
   readonly numberOf: (count: number) => string;
 }
 
-/** The part that is looked at: by the pointer, or by the arrow keys while the chart has the focus. */
+/** The selected part: by the pointer, or by the arrow keys while the chart has the focus. */
 const useLook = (parts: readonly Part[]) => {
   const [place, setPlace] = useState<number | null>(null);
   const last = parts.length - 1;
@@ -92,7 +92,7 @@ const Bars = ({
   });
 };
 
-/** What the looked at part holds, in words; announced as it changes. */
+/** The selected part in words; announced when it changes. */
 const Readout = ({
   part,
   momentOf,

@@ -31,7 +31,7 @@ const spanOf = (span: Span) => {
 
 const useChoices = () => {
   const { search, merchantId } = useAddress();
-  // Shops divide the totals of one merchant alone.
+  // Only the totals of a single merchant can be divided by shop.
   const known = bys.filter((by) => by !== 'shop' || merchantId !== null);
   return {
     of: listOf(search.of, ofs)[0] ?? 'payment',

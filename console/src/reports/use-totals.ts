@@ -1,4 +1,4 @@
-/** Totals of the merchant and mode of the address, asked again as time goes on. */
+/** Totals of the address's merchant and mode, polled. */
 import { useEffect } from 'react';
 import {
   Totals,
@@ -13,7 +13,7 @@ export type TotalsRow = TotalsData['parts'][number]['rows'][number];
 
 const again_ms = 30_000;
 
-/** Asks for totals. */
+/** Queries totals. */
 export const useTotals = (
   asked: Pick<TotalsQueryVariables, 'of' | 'from' | 'to' | 'interval' | 'timeZone' | 'groupBy'>,
 ) => {

@@ -1,4 +1,4 @@
-/** One webhook: its attempts, what it says, sending it again, doing the same by hand. */
+/** One webhook: its attempts, its content, resending, reproducing it by hand. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { useFaultText } from '../parts/refusal.tsx';
@@ -82,7 +82,7 @@ const Body = ({ body }: { readonly body: string }) => {
   );
 };
 
-/** What was posted, and how to do it and to check it. */
+/** The posted request, with commands to reproduce and verify it. */
 const Reproduce = ({ request, url }: { readonly request: Request; readonly url: string }) => {
   const words = useWebhookWords();
   return (

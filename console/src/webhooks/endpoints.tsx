@@ -1,4 +1,4 @@
-/** The endpoints of a merchant: how their deliveries fare, a sample, replaying what failed. */
+/** The endpoints of a merchant: delivery health, samples, replaying failures. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { useFaultText } from '../parts/refusal.tsx';

@@ -1,4 +1,4 @@
-/** Webhook deliveries: what came of each, its attempts, and sending it again. */
+/** Webhook deliveries: their results, attempts, and resending. */
 import { useMemo } from 'react';
 import { later } from '../parts/later.tsx';
 import { Deliveries, type DeliveriesQuery } from '../../../schema/generated/console.ts';
@@ -19,7 +19,7 @@ import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
 import { EndpointCards } from './endpoints.tsx';
 
-/** Loaded with the first one that is opened. */
+/** Loaded on first use. */
 const LaterDrawer = later(() =>
   import('./delivery.tsx').then(({ DeliveryDrawer }) => DeliveryDrawer),
 );

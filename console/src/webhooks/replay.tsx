@@ -1,4 +1,4 @@
-/** Sending failed webhooks again: counted first, then in small parts, which can be stopped. */
+/** Resends failed webhooks: counted first, then in small batches that can be stopped. */
 import { useEffect, useRef, useState } from 'react';
 import { useClient } from 'urql';
 import { FailedDeliveries, ResendFailed } from '../../../schema/generated/console.ts';
@@ -15,12 +15,12 @@ interface Failed {
 }
 
 interface ReplayProps extends Failed {
-  /** Since when, unless the person says otherwise; absent: for a day. */
+  /** The default start; absent: one day ago. */
   readonly from?: string;
   readonly close: () => void;
 }
 
-/** So many by one call: what can no longer be stopped. */
+/** Deliveries of one call, which cannot be stopped. */
 const part_rows = 200;
 
 type State =

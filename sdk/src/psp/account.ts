@@ -1,4 +1,4 @@
-/** Commands on the account: balance, ledger, events, and what is opened in a browser. */
+/** Account commands: balance, ledger, events, and opening pages in a browser. */
 import { once } from 'node:events';
 import { formatMoney } from '../money.ts';
 import type { Command, Context } from './command.ts';

@@ -1,4 +1,4 @@
-/** Calls by their path, for what has no command of its own, and the directory of SBP's banks. */
+/** Calls by path, for routes without a command, and the directory of SBP banks. */
 import type { Command, Context } from './command.ts';
 import { Failure } from './failure.ts';
 import { row } from './output.ts';
@@ -23,7 +23,7 @@ const readBody = (text: string | undefined): unknown => {
   }
 };
 
-/** Every answer of the API to be read here is an object. */
+/** Every API answer read here is an object. */
 const objectOf = async (response: Response): Promise<object> => (await response.json()) as object;
 
 const print = ({ output }: Context, answer: object): void =>

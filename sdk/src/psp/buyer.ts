@@ -1,4 +1,4 @@
-/** What a buyer's browser does on the hosted page and at the simulated bank, as requests. */
+/** A buyer's actions on the hosted page and at the simulated bank, as requests. */
 import { Failure } from './failure.ts';
 
 /** Ends a request with the command. */
@@ -19,7 +19,7 @@ export const postJson = (url: string, body: object, signal: Signal): Promise<Res
   return post(url, { headers, body: JSON.stringify(body), signal });
 };
 
-/** A card that the simulated bank takes. */
+/** A card that the simulated bank accepts. */
 export const testCard = {
   number: '4111111111111111',
   expiry: '12/39',
@@ -35,13 +35,13 @@ export const pay = async (
 ): Promise<void> =>
   void (await postJson(`${paymentUrl}/pay`, method === 'cards' ? { card: testCard } : {}, signal));
 
-/** Chooses SBP on the page of a payment that leaves the method open, and pays. */
+/** Chooses SBP on the page of a payment without a fixed method, and pays. */
 export const chooseAndPay = async (paymentUrl: string, signal: Signal = null): Promise<void> => {
   await postJson(`${paymentUrl}/method`, { method: 'sbp' }, signal);
   await pay(paymentUrl, 'sbp', signal);
 };
 
-/** Begins a payment on the page of a link; gives that payment's page. */
+/** Starts a payment on the page of a link; returns that payment's page. */
 export const useLink = async (linkUrl: string, signal: Signal = null): Promise<string> => {
   const { headers } = await post(linkUrl, { body: new URLSearchParams(), signal });
   const location = headers.get('location');
@@ -49,7 +49,7 @@ export const useLink = async (linkUrl: string, signal: Signal = null): Promise<s
   return new URL(location, linkUrl).href;
 };
 
-/** Sends a plain form of the page. */
+/** Sends a form of the page. */
 export const postForm = (
   url: string,
   fields: Record<string, string>,
@@ -64,10 +64,10 @@ export interface PageState {
   readonly method: string;
   /** What the buyer may choose from. */
   readonly methods: readonly string[];
-  /** What the bank asks of the buyer; null while it has no order. */
+  /** What the bank needs from the buyer; null while it has no order. */
   readonly step: string | null;
   readonly failureCode: string | null;
-  /** What the simulated bank is going to do; null for a live payment. */
+  /** What the simulated bank will do; null for a live payment. */
   readonly plannedOutcome: string | null;
 }
 

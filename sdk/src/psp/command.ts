@@ -1,16 +1,16 @@
-/** What a command is: a row of the table in `commands.ts`. */
+/** The type of a command: a row of the table in `commands.ts`. */
 import type { PaymentClient } from '../client.ts';
 import type { Send } from '../transport.ts';
 import type { Output } from './output.ts';
 import type { Environment, Settings } from './settings.ts';
 import type { TestClock } from './test-clock.ts';
 
-/** An option: text with what it stands for, or a flag. */
+/** An option: a text with its placeholder, or a flag. */
 export interface Option {
   readonly says: string;
-  /** What stands behind it in the help; a flag has none. */
+  /** Its placeholder in the help; a flag has none. */
   readonly value?: string;
-  /** Whether it may be given several times; another one is a mistake then. */
+  /** Whether it may be repeated; otherwise repeating it is an error. */
   readonly many?: boolean;
   /** What completion offers. */
   readonly choices?: readonly string[];
@@ -18,16 +18,16 @@ export interface Option {
 
 export type Options = Readonly<Record<string, Option>>;
 
-/** What a command was called with. */
+/** The arguments of a call. */
 export interface Given {
   readonly args: readonly string[];
   readonly text: (name: string) => string | undefined;
-  /** Every value of an option that may be given several times. */
+  /** Every value of a repeatable option. */
   readonly all: (name: string) => readonly string[];
   readonly has: (name: string) => boolean;
 }
 
-/** What a command works with. */
+/** The context of a command. */
 export interface Context {
   readonly given: Given;
   readonly output: Output;
@@ -39,7 +39,7 @@ export interface Context {
   readonly stopped: AbortSignal;
   /** The API by the key; throws when there is none. */
   readonly client: () => PaymentClient;
-  /** The same, for answers that are wanted as they came. */
+  /** The same, for raw answers. */
   readonly send: () => Send;
   /** What the last answer said of the shop's test clock; null where there is none. */
   readonly testClock: () => TestClock | null;
@@ -49,7 +49,7 @@ export interface Command {
   /** `payments create`. */
   readonly name: string;
   readonly says: string;
-  /** What stands behind the name: `<id>` is needed, `[id]` may be left out. */
+  /** The arguments in the help: `<id>` is required, `[id]` is optional. */
   readonly args?: string;
   /** What completion offers for the first argument. */
   readonly choices?: readonly string[];

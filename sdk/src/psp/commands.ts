@@ -1,4 +1,4 @@
-/** The table of commands: help, completion and the running of a line follow from it. */
+/** The table of commands, which defines help, completion and parsing. */
 import { account } from './account.ts';
 import { anyCall } from './any-call.ts';
 import type { Command } from './command.ts';

@@ -1,4 +1,4 @@
-/** `psp doctor`: what may be wrong between a shop's program and the service. */
+/** `psp doctor`: diagnoses a shop's connection to the service. */
 import { ApiError, ConnectionError } from '../errors.ts';
 import { apiVersion } from '../version.ts';
 import type { Context } from './command.ts';
@@ -12,7 +12,7 @@ export interface Finding {
 
 /** The service takes signatures of this many seconds around its own time. */
 const skewMax_s = 300;
-/** More than this is worth a word. */
+/** A larger difference is reported. */
 const skewNoticed_s = 5;
 
 const checkService = async ({ url, stopped }: Context): Promise<readonly Finding[]> => {
@@ -45,7 +45,7 @@ const skewOf = (skew_s: number): string =>
     ? 'this clock is right'
     : `this clock is ${Math.abs(skew_s)} s ${skew_s > 0 ? 'ahead' : 'behind'}; signatures may be off by ${skewMax_s} s`;
 
-/** What a refused call says; null when it was carried out. */
+/** The text of a refused call; null when it succeeded. */
 const refusalOf = async (call: Promise<unknown>): Promise<ApiError | ConnectionError | null> =>
   call.then(
     () => null,
@@ -81,7 +81,7 @@ const checkKey = async ({ client, settings }: Context): Promise<readonly Finding
   ];
 };
 
-/** Whose key it is, as a payment says. No more depends on it. */
+/** The key's owner, as a payment names it. Nothing else depends on it. */
 const findIds = async ({ client }: Context): Promise<Finding> => {
   const found = (says: string): Finding => ({ what: 'ids', ok: true, says });
   try {
@@ -97,7 +97,7 @@ const findIds = async ({ client }: Context): Promise<Finding> => {
 const day_ms = 86_400_000;
 const looked = 5;
 
-/** The event log, and what became of the last webhooks. */
+/** Checks the event log, and the last webhooks. */
 const checkWebhooks = async ({ client }: Context): Promise<readonly Finding[]> => {
   const api = client();
   const from = new Date(Date.now() - day_ms).toISOString().slice(0, 10);
@@ -126,7 +126,7 @@ const checkWebhooks = async ({ client }: Context): Promise<readonly Finding[]> =
   return [log, { what: 'webhooks', ok: undelivered.length === 0, says }];
 };
 
-/** Everything that can be found out; what hangs on what fails is left out. */
+/** All checks; those that depend on a failed one are left out. */
 export const doctor = async (context: Context): Promise<readonly Finding[]> => {
   const service = await checkService(context);
   if (service.length === 1) return service;

@@ -1,4 +1,4 @@
-/** The names of webhook events, to check what was typed before a log is read for it. */
+/** The names of webhook events, to validate input before reading the log. */
 import type { WebhookEventName } from '../schemas.ts';
 import type { Option } from './command.ts';
 import { Failure } from './failure.ts';
@@ -29,7 +29,7 @@ const known: Readonly<Record<WebhookEventName, true>> = {
 
 const names: readonly string[] = Object.keys(known);
 
-/** The option that narrows a log down. */
+/** The option that filters a log. */
 export const eventsOption: Option = {
   says: 'only these, separated by commas or given again',
   value: 'names',

@@ -1,4 +1,4 @@
-/** How the command ends. README.md documents the codes. */
+/** How the command exits. README.md documents the codes. */
 import { ApiError, ConnectionError } from '../errors.ts';
 import { Stopped } from './stop.ts';
 
@@ -12,7 +12,7 @@ const codes: Readonly<Record<FailureKind, number>> = {
   setup: 4,
 };
 
-/** What a person reads, without a stack. */
+/** The text for people, without a stack. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly kind: FailureKind;
@@ -23,10 +23,10 @@ export class Failure extends Error {
   }
 }
 
-/** What a shell makes of a program that Ctrl-C has ended. */
+/** The shell's exit code for a program that Ctrl-C has ended. */
 const stoppedCode = 130;
 
-/** How a call is repeated that may have been carried out; nothing of one without a key. */
+/** How to repeat a call that may have taken effect; empty without a key. */
 const repetitionOf = (key: string | null, takesKey: boolean): string => {
   if (key === null) return '';
   const option = takesKey ? `repeat it with --idempotency-key ${key}` : `its key is ${key}`;
@@ -34,8 +34,8 @@ const repetitionOf = (key: string | null, takesKey: boolean): string => {
 };
 
 /**
- * The exit code, the text for people, and what `--json` prints, of whatever was thrown. `takesKey`:
- * the command has the option of an idempotency key.
+ * The exit code, the text for people, and the `--json` output of any thrown value. `takesKey`: the
+ * command has the option of an idempotency key.
  */
 export const describeFailure = (
   error: unknown,

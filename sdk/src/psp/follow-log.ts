@@ -1,21 +1,21 @@
 /**
- * Follows the event log: reads it by the id of the last event, every second. It opens no live
- * stream: a key has one at a time, and the shop's program may be reading it.
+ * Follows the event log: reads after the id of the last event, every second. It opens no live
+ * stream: a key has only one, which the shop's program may be reading.
  */
 import { ApiError, ConnectionError } from '../errors.ts';
 import { wait, waitBefore_ms } from '../retry.ts';
 import type { Send } from '../transport.ts';
 import { readPage, type LoggedText, type LogPage } from './log-text.ts';
 
-/** From where the log is followed. */
+/** Where following begins. */
 export interface Following {
   readonly send: Send;
-  /** Behind this event; else from `since` on, or from the beginning without either. */
+  /** After this event; else from `since` on, or from the beginning without either. */
   readonly after: string | null;
   readonly since: Date | null;
   readonly events?: string | undefined;
   readonly stopped: AbortSignal;
-  /** Called with what a person should know. */
+  /** Called with notices for the person. */
   readonly remark: (text: string) => void;
 }
 
@@ -27,7 +27,7 @@ const dayOf = (moment: Date): string => moment.toISOString().slice(0, 10);
 /** No event is about this object: a page that is asked for it passes over as many as it may. */
 const nothing = '00000000-0000-0000-0000-000000000000';
 
-/** The id of the newest event, whatever it is dated; null while the log is empty. */
+/** The id of the newest event, whatever its date; null while the log is empty. */
 export const readNewestId = async (send: Send): Promise<string | null> => {
   let after: string | null = null;
   for (let hasMore = true; hasMore;) {
@@ -38,7 +38,7 @@ export const readNewestId = async (send: Send): Promise<string | null> => {
   return after;
 };
 
-/** Whether the log may be readable again in a while. */
+/** Whether the log may become readable again. */
 const isPassing = (error: unknown): boolean =>
   error instanceof ConnectionError ||
   (error instanceof ApiError && [429, 503].includes(error.status));
@@ -68,7 +68,7 @@ const openReading = ({ send, stopped, remark }: Following) => {
   return read;
 };
 
-/** Every event of the log from there on, for as long as it is not stopped. */
+/** Every event of the log from there on, until it is stopped. */
 export async function* followLog(
   following: Following,
 ): AsyncGenerator<LoggedText, void, undefined> {

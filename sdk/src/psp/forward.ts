@@ -4,16 +4,16 @@ import { signWebhook } from '../webhooks.ts';
 import type { LoggedText } from './log-text.ts';
 import { version } from '../version.ts';
 
-/** What the receiver answered; null while there is none. */
+/** The receiver's answer; null while there is none. */
 export interface Forwarded {
   readonly status: number | null;
   readonly took_ms: number;
   readonly attempt: number;
 }
 
-/** A delivery may take as long as the service's. */
+/** The same deadline as the service's deliveries. */
 const timeout_ms = 15_000;
-/** How often an answer other than 2xx is tried again. */
+/** How often an answer other than 2xx is retried. */
 const refusals_max = 3;
 const longest_ms = 5_000;
 
@@ -51,9 +51,9 @@ const isTaken = (status: number | null): boolean =>
   status !== null && status >= 200 && status < 300;
 
 /**
- * Sends an event until it is taken: forever while nothing answers, for the receiver may be
- * restarting, and three times when it answers anything else than 2xx. `report` receives each
- * answer, and of attempts that had none the first. False when it was stopped before.
+ * Sends an event until it is accepted: forever without an answer, since the receiver may be
+ * restarting, and three times when the answer is not 2xx. `report` receives each answer, and the
+ * first attempt without one. False when it was stopped before.
  */
 export const forward = async (
   url: string,

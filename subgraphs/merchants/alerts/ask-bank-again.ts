@@ -1,8 +1,8 @@
 /**
- * Has a bank asked again about what it is not asked about any more by itself: a live payment,
- * refund or payout whose answer differed from what was ordered, or a payment that it had not seen.
- * Nothing is believed or moved here: the sweeps ask within a second, and the bank's answer is
- * applied as every other one.
+ * Queries a bank again about something that is no longer queried automatically: a live payment,
+ * refund or payout whose answer differed from the order, or a payment that the bank had not seen.
+ * This file changes no state. The sweeps query the bank within a second and apply its answer as
+ * usual.
  */
 import type { BankSubject } from '../../../schema/generated/merchants.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -14,19 +14,19 @@ import type { Mode } from '../../kernel/rules/mode.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { changeEntities, type Acting, type EntryNotes, type AuditedAction } from '../audit.ts';
 
-/** What is asked about, as it stands. */
+/** The subject of the query, in its current state. */
 interface Asked {
   readonly mode: Mode;
   readonly status: string;
-  /** Whether the bank may say something about it that is unknown here. */
+  /** Whether the bank may know something that we do not. */
   readonly isOpen: boolean;
   readonly askAt: Temporal.Instant | null;
 }
 
 /**
- * A payment that ended unpaid, or that the bank had not seen, may have been paid after all, and
- * what a hold was ordered to become is not known yet; one whose buyer has not gone on is not at the
- * bank yet.
+ * A payment that ended unpaid, or that the bank had not seen, may have been paid since. The outcome
+ * of a hold's order may be unknown. A payment whose buyer has not continued has not reached the
+ * bank.
  */
 const openPayment = `status = 'processing' or hold_order is not null or captured_at is null and
   (status in ('expired', 'cancelled') and bank_ref is not null or status = 'expired' and processing_until is not null
@@ -42,8 +42,7 @@ const lockOf = (table: BankSubject): Statement => ({
   text: `select mode, status, ask_at as "askAt", (${openOf[table]}) as "isOpen" from ${table} where merchant_id = $1 and id = $2 for update`,
 });
 
-// What the bank has given no reference of may be on its way there just now: that is asked about at
-// its own time.
+// Without a bank reference, the request may still be on its way; it is queried on its own schedule.
 const hurryOf = (table: BankSubject): Statement => ({
   name: `${table}.ask_again`,
   text: `update ${table} set ask_at = case when ask_at is null or bank_ref is not null then least(ask_at, $3) else ask_at end
@@ -57,7 +56,7 @@ const statements = subjects.map((subject) => ({
   hurry: hurryOf(subject),
 }));
 
-/** When the bank is asked, and about what. */
+/** When to query the bank, and about what. */
 export interface BankAskedAgain {
   readonly merchantId: string;
   readonly id: string;
@@ -65,7 +64,7 @@ export interface BankAskedAgain {
   readonly askAt: Temporal.Instant;
 }
 
-/** Why the bank is not asked; null when it may know more. */
+/** Why the bank is not queried; null when it may know more. */
 const obstacle = (subject: BankSubject, { mode, status, isOpen }: Asked): Refused | null => {
   if (mode === 'test')
     return refused('bad_request', `id: this ${subject} is in test mode, and no bank has it`);
@@ -97,9 +96,9 @@ const askAgain = async (
 };
 
 /**
- * Asks the bank again, at once and as often as it is then planned. `id` is the payment's, the
- * refund's or the payout's, as an alert's `subjectId`. Asking twice is asking once. Refuses with
- * `not_found`, `not_pending` when its end is known, and `bad_request` in test mode.
+ * Queries the bank at once, and then on the usual schedule. `id` is the id of the payment, refund
+ * or payout, as in an alert's `subjectId`. Repeating the call has no further effect. Refuses with
+ * `not_found`, `not_pending` when the outcome is known, and `bad_request` in test mode.
  */
 export const askBankAgain = async (
   database: Pick<Database, 'emOf'>,

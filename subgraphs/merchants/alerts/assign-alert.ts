@@ -1,4 +1,4 @@
-/** Giving an alert to a person of the platform, who then looks after it. */
+/** Assigns an alert to a platform operator. */
 import { AlertEntity, type Alert } from '../../kernel/alerts/entities.ts';
 import { forUpdate } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
@@ -10,7 +10,7 @@ import { actorOf, changeEntities, type Acting, type AuditedAction } from '../aud
 import { sessionKept_days } from '../sessions/rules.ts';
 
 const assignees_max = 200;
-/** Sessions that are looked at: far more than a platform's people have in a month. */
+/** Limit on the sessions read: far more than the platform's operators have in a month. */
 const sessions_max = 10_000;
 
 const peopleOfPlatform: Statement = {
@@ -20,7 +20,7 @@ const peopleOfPlatform: Statement = {
     order by subject limit ${assignees_max}`,
 };
 
-/** Who may be given an alert: the caller, and who has logged in to the console lately. */
+/** Possible assignees: the caller, and people who have logged in to the console recently. */
 export const findAssignees = async (
   runner: Runner,
   { principal, now }: Acting,
@@ -30,7 +30,7 @@ export const findAssignees = async (
   return [actor, ...people.map(({ subject }) => subject).filter((subject) => subject !== actor)];
 };
 
-/** Which alert, and who gets it; null: nobody. */
+/** The alert and its assignee; null unassigns it. */
 interface Assignment {
   /** Null: an alert about the platform itself. */
   readonly merchantId: string | null;
@@ -39,8 +39,8 @@ interface Assignment {
 }
 
 /**
- * Gives an alert to somebody. Refuses with `not_found`, and with `bad_request` somebody who is no
- * person of the platform, and an alert that is resolved.
+ * Assigns an alert to a person. Refuses with `not_found`, and with `bad_request` an assignee that
+ * is not a platform operator and an alert that is resolved.
  */
 export const assignAlert = async (
   database: Pick<Database, 'emOf' | 'pool'>,

@@ -1,4 +1,4 @@
-/** The payments that alerts are about, or whose refunds or receipts they are about. */
+/** Finds the payments behind alerts about payments, refunds and receipts. */
 import type { Alert } from '../../kernel/alerts/entities.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { runTwins, type Twins } from '../../kernel/database/spread.ts';
@@ -11,7 +11,7 @@ export interface PaymentKey {
 
 type About = Pick<Alert, 'merchantId' | 'subjectId'>;
 
-/** SQL: by primary keys alone. `merchant` is whose the alert's subject is. */
+/** SQL: reads primary keys only. `merchant` owns the alert's subject. */
 const paymentsOf = (about: string, merchant: string): string =>
   `select about.id as "subjectId", ${merchant}::uuid as "merchantId", coalesce(payment.id, refund.payment_id, receipt.payment_id) as id
     from ${about}

@@ -1,4 +1,4 @@
-/** Resolving an alert: an operator records what became of it. */
+/** Resolves an alert: an operator records the outcome. */
 import { AlertEntity, type Alert } from '../../kernel/alerts/entities.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { forUpdate } from '../../kernel/database/orm-connections.ts';
@@ -10,8 +10,8 @@ import { reasonMistake } from '../policies/change-policy.ts';
 
 /**
  * Marks an alert as resolved by the caller. `merchantId` null: an alert about the platform itself.
- * Refuses with `not_found`, and with `bad_request` a note that says nothing and an alert that was
- * resolved before.
+ * Refuses with `not_found`, and with `bad_request` an empty note and an alert that is already
+ * resolved.
  */
 export const resolveAlert = async (
   database: Pick<Database, 'emOf'>,

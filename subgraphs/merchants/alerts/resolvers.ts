@@ -1,6 +1,6 @@
 /**
- * Alerts in the graph: the operators' list, what became of one, and what is done about those that a
- * bank's answer raised.
+ * GraphQL resolvers for alerts: the operators' list, resolving and assigning, and querying a bank
+ * again.
  */
 import type {
   MutationResolvers,
@@ -54,7 +54,7 @@ export const alertMutations = ({ database }: { readonly database: Database }) =>
     },
   }) satisfies MutationResolvers;
 
-/** What of an alert is shown otherwise than it is stored. */
+/** Fields that are shown differently from how they are stored. */
 export const alertFields = ({ database }: { readonly database: Pick<Database, 'pool'> }) => {
   const paymentOf = perCall<Alert, PaymentKey | null>((alerts) =>
     findPaymentsOf(database.pool, alerts),

@@ -1,6 +1,6 @@
 /**
- * Reads how calls to banks went, over all processes: by the key of its table, whose rows are few
- * whatever is called, since banks, operations and methods are.
+ * Reads the results of bank calls over all processes, by the table's key. The number of rows
+ * depends on banks, operations and methods, not on traffic.
  */
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import {
@@ -25,7 +25,7 @@ interface Interval {
   readonly within: readonly number[];
 }
 
-/** How calls of one bank and method went. */
+/** Results of the calls of one bank and method. */
 interface HealthRow extends Pick<Interval, 'connector' | 'mode' | 'operation'> {
   readonly method: RouteMethod | null;
   readonly calls: number;
@@ -73,7 +73,7 @@ const together = (of: readonly [Interval, ...Interval[]]): HealthRow => {
   };
 };
 
-/** How calls went from a moment on, by bank and method, in intervals of so many minutes. */
+/** Results of calls since a moment, by bank and method, in intervals of the given minutes. */
 export const readHealth = async (
   pool: Runner,
   from: Temporal.Instant,
@@ -90,7 +90,7 @@ export const readHealth = async (
   return [...rows.values()].map(together);
 };
 
-/** The breakers of the processes that called a bank since a moment, as each last saw its own. */
+/** Breaker states, as last reported by each process that has called a bank since the moment. */
 export const readBreakers = (pool: Runner, since: Temporal.Instant) =>
   run<{
     readonly connector: string;

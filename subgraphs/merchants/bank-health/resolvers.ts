@@ -1,11 +1,11 @@
-/** How calls to banks went, in the graph: for the platform's operators. */
+/** GraphQL resolvers for bank health, for platform operators. */
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { orThrow } from '../../kernel/service/access/reach.ts';
 import { readBreakers, readHealth } from './read-bank-health.ts';
 import { spanOf } from './rules.ts';
 
-/** Processes that called no bank for so long are left out: they may have ended. */
+/** Processes without a bank call for this long are left out: they may have ended. */
 const breakers_min = 15;
 
 /** The query of the health of banks. */

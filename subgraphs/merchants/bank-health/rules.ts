@@ -1,4 +1,4 @@
-/** What the counts of calls to banks come to. */
+/** Computes rates and percentiles from the counts of bank calls. */
 import { healthBounds_ms, healthBucket_min } from '../../kernel/rules/bank-health.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 
@@ -6,9 +6,7 @@ const hours_max = 48;
 const fine_max_hours = 6;
 const hour_min = 60;
 
-/**
- * The span of so many hours until now, which begins with an interval; or why it may not be asked.
- */
+/** The span of the given hours until now, aligned to an interval; or why it is refused. */
 export const spanOf = (
   now: Temporal.Instant,
   hours: number,
@@ -18,7 +16,7 @@ export const spanOf = (
   const interval_min = hours <= fine_max_hours ? healthBucket_min : hour_min;
   const interval_ms = interval_min * 60_000;
   const since_ms = now.subtract({ hours }).epochMilliseconds;
-  // The interval in which the span begins is only partly in it, and left out.
+  // The first interval lies only partly in the span, so it is left out.
   const from_ms = Math.ceil(since_ms / interval_ms) * interval_ms;
   return { from: Temporal.Instant.fromEpochMilliseconds(from_ms), interval_min };
 };
@@ -28,8 +26,8 @@ export const successRate_bps = (calls: number, failures: number): number =>
   calls === 0 ? 10_000 : Math.floor(((calls - failures) * 10_000) / calls);
 
 /**
- * The least bound within which `percent` of `answers` came; `within` counts them by bound, those
- * within lower ones, too. What took longer than the last bound has the last; null without answers.
+ * The lowest bound that covers `percent` of `answers`. `within` holds cumulative counts by bound.
+ * Answers slower than the last bound count under it; null without answers.
  */
 export const percentile_ms = (
   within: readonly number[],

@@ -1,4 +1,4 @@
-/** The cabinet's fields about test clocks. */
+/** GraphQL resolvers for test clocks. */
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
@@ -22,7 +22,7 @@ const unnamed = (): never => {
   throw refusal('bad_request', 'shopId: required');
 };
 
-/** The shop of a key that asks for its clock; null where it has none to read. */
+/** The shop of a key that reads its clock; null where it may not. */
 const ofKey = ({ mode, shopId }: KeyPrincipal, named: string | null | undefined): string | null =>
   mode === 'test' && (named ?? shopId) === shopId ? shopId : null;
 
@@ -48,7 +48,7 @@ type ClockMutation =
   | 'testClockResume'
   | 'testClockRemove';
 
-/** The mutations of test clocks. Each leaves its audit entry. */
+/** The mutations of test clocks. Each writes an audit entry. */
 export const clockMutations = (verbs: ClockVerbs): Pick<MutationResolvers, ClockMutation> => ({
   testClockCreate: async (_, input, context) => clockOr(await createClock(verbs, context, input)),
   testClockAdvance: async (_, input, context) => clockOr(await advanceClock(verbs, context, input)),

@@ -1,7 +1,7 @@
 /**
- * Test clocks in the cabinet: a shop's own time in test mode, to see in seconds what takes months.
- * Links expire, sessions lapse, subscriptions are charged and webhooks retried by it
- * (`kernel/clock/keep-clocks`). Live mode never sees a clock.
+ * Test clocks in the cabinet: a shop's own time in test mode, which shows months of activity in
+ * seconds. Links, sessions, subscriptions and webhook retries follow the clock
+ * (`kernel/clock/keep-clocks`). Live mode never uses a clock.
  */
 import type { AuditVerb } from '../../kernel/rules/audit-action.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -23,7 +23,7 @@ export type ShownClock = TestClock & { readonly now: Temporal.Instant };
 export interface ClockVerbs {
   readonly database: Pick<Database, 'emOf'>;
   readonly clocks: TestClocks;
-  /** Notified of the keys that live by another time now. */
+  /** Notified when the time of a shop's keys changes. */
   readonly bus: Pick<Bus, 'publish'>;
   /** The real time. */
   readonly realNow: () => Temporal.Instant;
@@ -31,10 +31,7 @@ export interface ClockVerbs {
   readonly wakeClock: (shop: ShopKey) => void;
 }
 
-/**
- * How far ahead of where it stands a clock can be set at once, and how far from the real time it
- * may be made, in years.
- */
+/** Limits in years: one advance of a clock, and the distance of a new clock from the real time. */
 const advance_max_years = 5;
 const madeWithin_years = 10;
 
@@ -51,7 +48,7 @@ const shownAt = (clock: TestClock, real: Temporal.Instant): ShownClock => {
   return { ...clock, now };
 };
 
-/** The shop's clock; null when it lives by the real time. */
+/** The shop's clock; null when it uses the real time. */
 export const findClock = async (
   em: EntityManager,
   { merchantId, shopId }: ShopKey,
@@ -69,7 +66,7 @@ const isBefore = (one: Temporal.Instant, other: Temporal.Instant): boolean =>
   Temporal.Instant.compare(one, other) < 0;
 
 /**
- * Gives a shop a clock that shows `at` and stands, or runs from there when it is not `frozen`.
+ * Creates a clock for a shop. It shows `at` and is stopped when `frozen`, or runs from there.
  * Refuses with `not_found`, or with `bad_request` when the shop has one or `at` is more than 10
  * years from now.
  */
@@ -103,7 +100,7 @@ export const createClock = async (
   return shownAt(created, real);
 };
 
-/** The work is done by the new time first, and then the keys' answers speak of it. */
+/** The work under the new time is done first; then the keys see the new time. */
 const announce = async ({ clocks, bus }: ClockVerbs, { merchantId }: ShopKey): Promise<void> => {
   await clocks.announce();
   await bus.publish('keys', { merchantId });
@@ -127,7 +124,7 @@ const change = async <Result extends object>(
       )
     : noClock;
 
-/** Reads a clock to change it. The entry shows what it showed, and not what it keeps. */
+/** Locks a clock for a change. The audit entry shows the displayed time, not the stored columns. */
 const lockClock = async (
   em: EntityManager,
   notes: EntryNotes,
@@ -141,9 +138,7 @@ const lockClock = async (
   return { clock, before };
 };
 
-/**
- * Sets a clock that does not advance at the moment; `decide` says what is different, or refuses.
- */
+/** Changes a clock that is not advancing; `decide` returns the changes, or refuses. */
 const set = async (
   verbs: ClockVerbs,
   acting: Acting,
@@ -170,9 +165,9 @@ const set = async (
 };
 
 /**
- * Advances a clock. It stops at every moment on the way for which something waits; `advancingTo` is
- * null when it has arrived. Refuses with `not_found`, or with `bad_request` what is not ahead, more
- * than 5 years ahead, or asked for while it is on its way.
+ * Advances a clock. It stops at each moment with something due; `advancingTo` is null once it has
+ * arrived. Refuses with `not_found`, or with `bad_request` a moment that is not ahead or more than
+ * 5 years ahead, and a clock that is already advancing.
  */
 export const advanceClock = (
   verbs: ClockVerbs,
@@ -188,7 +183,7 @@ export const advanceClock = (
         ),
   );
 
-/** Stops a clock where it is. Refuses with `not_found`, or with `bad_request` while it advances. */
+/** Stops a clock. Refuses with `not_found`, or with `bad_request` while it advances. */
 export const freezeClock = (
   verbs: ClockVerbs,
   acting: Acting,
@@ -197,8 +192,8 @@ export const freezeClock = (
   set(verbs, acting, { shop, verb: 'freeze' }, () => ({ frozen: true }));
 
 /**
- * Lets a clock run from where it stands, as fast as the real one. Refuses with `not_found`, or with
- * `bad_request` while it advances.
+ * Starts a stopped clock at the speed of real time. Refuses with `not_found`, or with `bad_request`
+ * while it advances.
  */
 export const resumeClock = (
   verbs: ClockVerbs,
@@ -208,7 +203,7 @@ export const resumeClock = (
   set(verbs, acting, { shop, verb: 'resume' }, () => ({ frozen: false }));
 
 /**
- * Returns a shop to the real time; what waits for a later moment waits on. Refuses with
+ * Returns a shop to the real time; work due at a later moment keeps that moment. Refuses with
  * `not_found`.
  */
 export const removeClock = async (
@@ -219,7 +214,7 @@ export const removeClock = async (
   const removed = await change(verbs, acting, { shop, verb: 'remove' }, async (em, notes) => {
     const found = await lockClock(em, notes, shop, inMilliseconds(verbs.realNow()));
     if (!found) return noClock;
-    // The clock's row is locked: a retry that was stored by it is seen here.
+    // The clock's row is locked, so retries that were stored under it are visible here.
     await followRealTime(await clientOf(em), shop);
     em.remove(found.clock);
     return { shopId: shop.shopId };

@@ -1,9 +1,9 @@
 /**
- * Erasing personal data from what is final: masks, names, phones, addresses and the merchant's own
- * texts about a buyer or a recipient. Amounts, moments, statuses, references of the bank and every
- * posting stay: the books do not know whom the money was of. Frozen webhook bodies are what the
- * merchant was notified, and go with their month (`kernel/rules/retention`). What is not final is
- * left: a bank or a buyer may still add to it.
+ * Erases personal data from final operations: masks, names, phones, addresses and the merchant's
+ * texts about a buyer or a recipient. Amounts, moments, statuses, bank references and postings
+ * stay; the books hold no personal data. Frozen webhook bodies record what the merchant was sent,
+ * and are removed with their month (`kernel/rules/retention`). Pending operations are left alone: a
+ * bank or a buyer may still add data.
  */
 import { createHash } from 'node:crypto';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
@@ -16,13 +16,13 @@ import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
 
-/** So many rows of each kind lose their data in one call. */
+/** Rows of each kind that one call erases at most. */
 const erased_max_rows = 1_000;
 
 export type ErasedSubject = 'customer' | 'payment' | 'payout';
 
 /**
- * How many rows lost their data, how many were left since they are not final, and whether there are
+ * How many rows were erased, how many were left because they are not final, and whether there are
  * more.
  */
 export interface Erased {
@@ -37,7 +37,7 @@ export interface Erased {
 const final = `status = any (array['succeeded', 'failed', 'expired', 'cancelled', 'refunded'])`;
 const oldest = `order by id limit ${erased_max_rows} for update`;
 
-/** What is personal beside free texts: masks, addresses and numbers, by table. */
+/** Personal data other than free texts: masks, addresses and numbers, by table. */
 const alsoPersonal: Readonly<Record<string, readonly string[]>> = {
   payment: ['customer_id', 'customer_card_mask', 'customer_phone_mask', 'customer_payer_bank'],
   payout: ['recipient_phone', 'recipient_card_mask', 'recipient_account', 'recipient_inn'],
@@ -46,32 +46,32 @@ const alsoPersonal: Readonly<Record<string, readonly string[]>> = {
   subscription: ['customer_email', 'customer_phone'],
 };
 
-/** SQL: what stays in a column that may not be empty, or of which only a part is personal. */
+/** SQL: replacements for columns that may not be empty, or are only partly personal. */
 const leftIn: Readonly<Record<string, string>> = {
   'payment.metadata': 'chosen.metadata',
   'payment_link.metadata': 'kept_of_links.metadata',
   'token.customer_ref': `'erased'`,
   'subscription.customer_ref': `'erased'`,
-  // The service's own words for an end are no free text.
+  // The service's own texts for an outcome are not free text.
   'subscription.cancel_reason': `case when cancel_reason ~ '^[a-z_]+$' then cancel_reason end`,
   'alert.note': `case when note is not null then 'erased' end`,
   'reconciliation_difference.note': `case when note is not null then 'erased' end`,
 };
 
-/** SQL: empties the personal columns of a table, its free texts (`freeTexts`) among them. */
+/** SQL: empties the personal columns of a table, including its free texts (`freeTexts`). */
 const emptied = (table: string): string =>
   [...(erasedTexts.get(table) ?? []), ...(alsoPersonal[table] ?? [])]
     .map((column) => `${column} = ${leftIn[`${table}.${column}`] ?? 'null'}`)
     .join(', ');
 
-// The merchant's pairs about the buyer go by their names; the others stay in their order.
+// Pairs about the buyer are removed by name; the others keep their order.
 const impersonal = (metadata: string): string =>
   `coalesce((select json_object_agg(key, value) from json_each(${metadata})
     where key !~* 'customer|card|phone|mail|name|payer|holder|address'), '{}'::json)`;
 
 /**
- * SQL: takes what people wrote about things, `about` among them: in the notes of their alerts and
- * differences, and beside the entries of the audit log.
+ * SQL: removes people's texts about the operations in `about`: notes of alerts and differences, and
+ * texts of audit entries.
  */
 const eraseWritten = (about: string): string => `about as (${about}), alerts as (
       update alert set ${emptied('alert')} from about
@@ -84,9 +84,9 @@ const eraseWritten = (about: string): string => `about as (${about}), alerts as 
       where audit_text.merchant_id = $1 and audit_text.subject_id = gone.id::text
     )`;
 
-// The version grows, so that who decides on the row as it was decides again. What is kept of a row
-// is found before the row is written: a shard does not evaluate it there. A link that is active has
-// no customer for its next receipt any more: it ends.
+// The version grows, so a decision on the old row is made again. Retained values are computed
+// before the update: a shard does not evaluate them there. An active link has no customer for its
+// next receipt any more, so it ends.
 const erasePayments = (whose: string, alsoAbout = ''): string => `chosen as (
       select id, ${impersonal('payment.metadata')} as metadata
       from payment where merchant_id = $1 and ${whose} and ${final} ${oldest}
@@ -148,7 +148,7 @@ const erasePayment: Statement = {
       (select count(*) from payment where merchant_id = $1 and id = $2::uuid and not ${final})::int as left`,
 };
 
-// A payout that people made has the id of its draft, which may also have come to nothing.
+// A payout from a draft has the draft's id; the draft may also have no payout.
 const erasePayout: Statement = {
   name: 'erase.payout',
   text: `with payouts as (
@@ -183,8 +183,8 @@ const erase = async (
 };
 
 /**
- * A customer's reference is personal itself, and the log keeps it for ever: who has the reference
- * can still find the entry.
+ * A customer's reference is personal, and the log is permanent. The entry stores a digest: the
+ * reference still finds it.
  */
 const inLog = (subject: ErasedSubject, id: string): string =>
   subject === 'customer'
@@ -192,9 +192,9 @@ const inLog = (subject: ErasedSubject, id: string): string =>
     : id.toLowerCase();
 
 /**
- * Erases the personal data of a customer (by the merchant's reference, 1,000 payments in a call),
- * of a payment or of a payout (by id). Repeatable: what was erased stays so. Refuses with
- * `not_found` what the merchant does not have, and with `bad_request` a reason that says nothing.
+ * Erases the personal data of a customer (by the merchant's reference, 1,000 payments a call), of a
+ * payment or of a payout (by id). Idempotent. Refuses with `not_found` an unknown subject, and with
+ * `bad_request` an empty reason.
  */
 export const erasePersonalData = async (
   database: Pick<Database, 'emOf'>,

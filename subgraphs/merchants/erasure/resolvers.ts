@@ -1,10 +1,10 @@
-/** Erasing personal data, in the graph. */
+/** GraphQL resolver for erasing personal data. */
 import type { MutationResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
 import { erasePersonalData } from './erase-personal-data.ts';
 
-/** The mutation that erases; it leaves its audit entry. */
+/** The mutation that erases; it writes an audit entry. */
 export const eraseMutations = ({ database }: { readonly database: Database }) =>
   ({
     personalDataErase: async (_, given, context) => {

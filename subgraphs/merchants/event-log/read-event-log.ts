@@ -1,7 +1,7 @@
 /**
- * The event log as merchants read it: the webhook events of a shop in one mode, as they were
- * frozen, in the order of the stream's numbers (additions, section 4). Numbers appear in their
- * order (`kernel/events/relay`), so that who reads behind the last event that it saw misses none.
+ * The merchants' event log: a shop's frozen webhook events in one mode, in the stream's order
+ * (additions, section 4). Numbers become visible in order (`kernel/events/relay`), so a reader that
+ * continues after the last event it saw misses none.
  */
 import { pageRange, spanOf, type Span } from '../../kernel/database/keyset.ts';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
@@ -24,34 +24,31 @@ export interface LoggedEvent {
 export interface EventLogQuery {
   /** At most 200; 50 by default. */
   readonly first?: number | null | undefined;
-  /** `evt_...` of an event of this log: those behind it are read. */
+  /** `evt_...` of an event of this log; the page starts after it. */
   readonly after?: string | null | undefined;
   readonly events?: readonly WebhookEvent[] | null | undefined;
   /** UTC days, inclusive. */
   readonly from?: string | null | undefined;
   readonly to?: string | null | undefined;
   readonly subjectId?: string | null | undefined;
-  /** Back from the newest event; absent: on from the oldest. */
+  /** Backward from the newest event; absent: forward from the oldest. */
   readonly newestFirst?: boolean;
 }
 
 export interface EventLogPage {
   readonly items: LoggedEvent[];
   readonly hasMore: boolean;
-  /**
-   * `evt_...`, which goes into the next `after`: with the end of the days it is not beyond them.
-   * Null where nothing was read.
-   */
+  /** `evt_...` for the next `after`, never past the end of the days. Null when nothing was read. */
   readonly lastId: string | null;
 }
 
 /**
- * So many events at most are looked at for one page: a filter that few of them pass is read on by
- * the caller, who pays for it by its rate.
+ * Events that one page examines at most. With a selective filter the caller reads more pages,
+ * within its rate limit.
  */
 export const looked_max_events = 20_000;
 
-/** SQL: what is in the log of a shop in a mode, which are the first parameters of a statement. */
+/** SQL: the log of a shop in a mode, which are a statement's first parameters. */
 const inLog =
   'merchant_id = $1 and shop_id = $2 and mode = $3 and webhook_event is not null and sequence is not null';
 const columnsOfLog = `merchant_id as "merchantId", id, sequence, webhook_event as "webhookEvent", webhook_body as "webhookBody", created_at as "createdAt"`;
@@ -61,17 +58,17 @@ const byId: Statement = {
   text: `select ${columnsOfLog} from event where ${inLog} and id = $4`,
 };
 
-/** What reads the log one way: on from the oldest event, or back from the newest. */
+/** Reads the log in one direction: forward from the oldest event, or backward from the newest. */
 interface Way {
-  /** Before the first number of all. */
+  /** Before the first number. */
   readonly start: bigint;
   /**
-   * Where a filtered page ends: at the last event that it looks at and that is on this side of the
-   * days' far end. Who goes on with the next days sees what is beyond it.
+   * Where a filtered page ends: at the last event that was examined within the days. The next days
+   * continue from there.
    */
   readonly edge: Statement;
   readonly page: Statement;
-  /** Whether there is such an event behind another, as far as the next page looks. */
+  /** Whether such an event follows another, within the reach of the next page. */
   readonly isBehind: Statement;
   /** The far end of the days; null: open. */
   readonly farEnd: (span: Span) => Temporal.Instant | null;
@@ -114,7 +111,7 @@ type NumberedEvent = LoggedEvent & { readonly sequence: bigint };
 /** The id of an event as merchants know it. */
 export const publicIdOf = ({ id }: { readonly id: string }): string => `evt_${id}`;
 
-/** The id behind `evt_...`; null when it is none. */
+/** The id in `evt_...`; null for another text. */
 const idOf = (publicId: string): string | null => {
   const id = publicId.startsWith('evt_') ? publicId.slice(4).toLowerCase() : '';
   return isCanonicalUuid(id) ? id : null;
@@ -141,8 +138,8 @@ export const findLoggedEvent = (
 ): Promise<LoggedEvent | null> => findNumbered(runner, shop, publicId);
 
 /**
- * A page of a shop's log, oldest first, or newest first. `bad_request` for a wrong size, day or
- * subject, and for an `after` that is not an event of this log or is gone.
+ * A page of a shop's log, oldest or newest first. `bad_request` for a wrong size, day or subject,
+ * and for an `after` that is unknown or was removed.
  */
 export const readEventLog = async (
   runner: Runner,
@@ -179,7 +176,7 @@ const readBehind = async (
   const filters = [events, subjectId, since, until];
   const isFiltered = filters.some((filter) => filter !== null);
   const farEnd = way.farEnd({ since, until });
-  // It is read before the page: an event that comes between the two is behind it.
+  // Read before the page: an event published in between follows it.
   const [last] = isFiltered
     ? await run<{ id: string; sequence: bigint }>(runner, way.edge, [...behind, farEnd])
     : [];

@@ -1,4 +1,6 @@
-/** The event log in the graph: a key's own, and for people that of a shop which they name. */
+/**
+ * GraphQL resolvers for the event log: a key reads its own shop's, a person that of a named shop.
+ */
 import type { QueryResolvers, Resolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
@@ -17,7 +19,7 @@ interface NamedShop {
   readonly mode?: Mode | null | undefined;
 }
 
-/** Whose log is read. A key reads its own shop's, in its mode. */
+/** The log's shop and mode. A key reads its own. */
 export const shopOf = (principal: Principal, { merchantId, shopId, mode }: NamedShop): OfShop => {
   if (principal.kind === 'key') return principal;
   const named = merchantOf(principal, merchantId);

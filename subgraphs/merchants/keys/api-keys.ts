@@ -1,7 +1,7 @@
 /**
  * The API keys of a shop (docs/contract.md#authentication). A key is shown once and stored as a
- * hash. Revoking one clears the cached keys of the merchant in every process, by the bus topic
- * `keys` after the commit.
+ * hash. Revoking one publishes to the bus topic `keys` after the commit; every process then drops
+ * the merchant's cached keys.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -29,7 +29,7 @@ import {
 
 export interface KeyParts {
   readonly database: Pick<Database, 'pool' | 'emOf'>;
-  /** Notified when what is cached of a merchant's keys is no longer true. */
+  /** Notified when cached keys of a merchant are stale. */
   readonly bus: Bus;
 }
 
@@ -56,9 +56,9 @@ export interface KeyInput extends ShopKey {
 }
 
 /**
- * Issues a key of a shop; pending where one person of the merchant asks for a key that can pay out.
- * The whole key is in the answer and nowhere else. Refuses with `not_found` or, for a wrong scope,
- * `bad_request`.
+ * Issues a key of a shop. A key that can pay out is pending when one person of the merchant
+ * requests it. Only the answer contains the whole key. Refuses with `not_found` or, for a wrong
+ * scope, `bad_request`.
  */
 export const issueApiKey = async (
   { database }: Pick<KeyParts, 'database'>,
@@ -109,7 +109,7 @@ interface NamedKey {
   readonly apiKeyId: string;
 }
 
-/** Changes a locked key as `change` says, and has every process forget what it cached of it. */
+/** Applies `change` to a locked key; every process drops its cached copy. */
 const changeKey = async (
   { database, bus }: KeyParts,
   acting: Acting,
@@ -130,8 +130,8 @@ const changeKey = async (
 };
 
 /**
- * Has a key work that another person of the merchant asked for. One that works already stays as it
- * is. Refuses with `not_found`, `scope_required` and `not_pending`.
+ * Approves a key that another person of the merchant requested. An active key is not changed.
+ * Refuses with `not_found`, `scope_required` and `not_pending`.
  */
 export const approveApiKey = (
   parts: KeyParts,
@@ -146,8 +146,8 @@ export const approveApiKey = (
   });
 
 /**
- * Revokes a key for good: it works nowhere a second later. One that is revoked already stays as it
- * is. Refuses with `not_found`.
+ * Revokes a key permanently, in every process within a second. A revoked key is not changed.
+ * Refuses with `not_found`.
  */
 export const revokeApiKey = (
   parts: KeyParts,
@@ -159,7 +159,7 @@ export const revokeApiKey = (
   }));
 
 /**
- * A page of a shop's keys, newest first, revoked ones too; `bad_request` for a wrong size or
+ * A page of a shop's keys, newest first, including revoked ones. `bad_request` for a wrong size or
  * cursor.
  */
 export const listApiKeys = (
@@ -180,8 +180,8 @@ const noteUse: Statement = {
 };
 
 /**
- * Notes that keys have been used just now: at most one write for a key in a minute, whoever reports
- * of it. Gives how many were written.
+ * Records that keys were used: at most one write a key and minute over all processes. Returns the
+ * number of writes.
  */
 export const noteKeyUse = async (
   runner: Runner,

@@ -1,4 +1,4 @@
-/** The cabinet's fields about API keys and what protects them. */
+/** GraphQL resolvers for API keys and their protection. */
 import type {
   ApiKeyResolvers,
   MutationResolvers,
@@ -29,7 +29,7 @@ const operatorsOnly = ({ kind }: Principal): void => {
   if (kind !== 'operator') throw refusal('scope_required', 'this field is for operators');
 };
 
-/** What protects a shop is for its own keys; of its siblings a key knows names alone. */
+/** Only the shop's own keys read its protection; of other shops a key reads names only. */
 const notForSiblings = (principal: Principal, { id }: Pick<Shop, 'id'>): void => {
   if (principal.kind === 'key' && principal.shopId !== id)
     throw refusal('scope_required', 'this field is for keys of the shop itself');
@@ -47,7 +47,7 @@ export const shopKeyFields = ({
   ShopResolvers,
   'allowList' | 'apiKeys' | 'receiptsRequired' | 'requireSignature' | 'requireBoundSignature'
 > => {
-  // A list of payments names the same shop again and again.
+  // A list of payments repeats the same shop.
   const keysOf = oncePerCall(
     ({ shop, page }: KeysAsked) =>
       JSON.stringify([
@@ -110,7 +110,7 @@ const named = <Name extends string, Result extends object>(
 ): Refused | (Result & { readonly __typename: Name }) =>
   isRefused(result) ? result : { ...result, __typename: name };
 
-/** The mutations about keys, and about what holds for those who call with them. */
+/** Mutations for keys and for the rules that apply to their callers. */
 export const keyMutations = (parts: KeyParts & { readonly vaultKey: Keys }): KeyMutations => ({
   apiKeyIssue: async (_, input, context) =>
     named('ApiKeyIssued', await issueApiKey(parts, context, input)),

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 
-/** SHA-256 of the whole key, hex: what the table keeps and the facade asks with. */
+/** SHA-256 of the whole key, hex: stored in the table and sent by the facade. */
 export const digestOf = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
@@ -17,7 +17,7 @@ const letters = (random: Uint8Array): string =>
 /** How many random bytes a key takes: 6 for its name, 32 for its secret (5.8 bits each). */
 export const keyRandom_bytes = 38;
 
-/** A key made of random bytes, and the part before the secret, by which a person recognises it. */
+/** A key made of random bytes, and the part before the secret, which identifies it to a person. */
 export const makeKey = (
   mode: Mode,
   random: Uint8Array,
@@ -35,7 +35,7 @@ export const makeSigningSecret = (random: Uint8Array): string => `thm_${letters(
 /** A secret for webhooks (docs/contract.md#webhook-target), made of 32 random bytes. */
 export const makeWebhookSecret = (random: Uint8Array): string => `whs_${letters(random)}`;
 
-/** Of a key what decides whether it works. */
+/** The fields that decide whether a key works. */
 export interface KeyState {
   readonly requestedBy: string | null;
   readonly approvedBy: string | null;
@@ -50,8 +50,8 @@ interface Issuing {
 }
 
 /**
- * Who must not be alone in having a key; null when it works at once. A merchant's person who could
- * issue a key for payouts alone would pay out alone, which drafts of payouts keep anybody from.
+ * The person whose key needs approval; null when the key works at once. A person who alone issued a
+ * key for payouts could pay out alone, bypassing the approval of drafts.
  */
 export const requesterOf = (scopes: readonly string[], issuing: Issuing | null): string | null =>
   issuing !== null &&
@@ -70,7 +70,7 @@ export const keyStatus = ({
   return requestedBy === null || approvedBy !== null ? 'active' : 'pending';
 };
 
-/** Why a person may not approve a key; null when it may, or need not. */
+/** Why a person may not approve a key; null when approval is allowed or not needed. */
 export const approvalObstacle = (key: KeyState, subject: string): Refused | null => {
   const status = keyStatus(key);
   if (status === 'revoked')

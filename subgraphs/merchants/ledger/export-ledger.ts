@@ -1,8 +1,7 @@
 /**
- * The ledger as a file, part by part. The JSON's fields in their order, RFC 4180. The database
- * writes the text, some thousand rows at a time: over half as fast as its COPY, where a program
- * that makes an object of each row reaches a tenth. A part is a page by keyset: nothing is held
- * between two.
+ * Exports the ledger as a file in parts, with the JSON's fields in order, as RFC 4180. The database
+ * formats the text, some thousand rows at a time: over half as fast as COPY, against a tenth with
+ * an object for each row. A part is a keyset page; no state is held between parts.
  */
 import { cursorOf, type Page } from '../../kernel/database/keyset.ts';
 import { registryRange, withinRange } from '../../kernel/database/registry.ts';
@@ -28,8 +27,8 @@ export interface LedgerFilePart {
   readonly pageInfo: Page<LedgerRow>['pageInfo'];
 }
 
-// Of all fields only the description can hold what RFC 4180 puts in quotes. Looking for each
-// character costs half of what a pattern does.
+// Only the description can need quotes under RFC 4180. Checking each character costs half of a
+// pattern.
 const quoted = [`','`, `'"'`, `E'\\n'`, `E'\\r'`]
   .map((character) => `strpos(description, ${character})`)
   .join(' + ');
@@ -39,8 +38,8 @@ const instant = `to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS
 const line = `id || ',' || type || ',' || ${signedAmount} || ',' || currency || ',' || ${description} || ',' || coalesce(payment_id::text, '') || ','
   || coalesce(payout_id::text, '') || ',' || ${instant}`;
 
-// One shop, one mode and one type or all: one range of an index, which needs no merging as the
-// registry's arms do. The parameters are the registry's.
+// One shop, one mode, and one type or all: a single index range, which needs no merging. The
+// parameters are the registry's.
 const part = (ofType: boolean): Statement => ({
   name: ofType ? 'ledger_file_of_type' : 'ledger_file',
   text: `select count(*)::int as rows, coalesce(string_agg(line, E'\\r\\n') || E'\\r\\n', '') as text, (array_agg(id))[$7::int] as id, min(created_at) as "createdAt"

@@ -1,5 +1,5 @@
 /**
- * The ledger that merchants read: signed movements on a shop's merchant account
+ * Reads the merchants' ledger: signed movements on a shop's merchant account
  * (docs/contract.md#balance-and-ledger).
  */
 import type { ListedPage } from '../../kernel/database/filtered-list.ts';
@@ -27,7 +27,7 @@ export interface LedgerRow {
   readonly createdAt: Temporal.Instant;
 }
 
-/** What a caller asks of the ledger. */
+/** Filters of the ledger. */
 export interface LedgerQuery extends Omit<RegistryQuery, 'filters'> {
   readonly type?: LedgerType | null | undefined;
 }
@@ -39,16 +39,14 @@ export const signedAmount = `case when to_account = 'merchant' then amount else 
 export const ledgerColumns = `merchant_id as "merchantId", id, shop_id as "shopId", posting.mode, type, ${signedAmount} as amount,
    currency, description, payment_id as "paymentId", payout_id as "payoutId", created_at as "createdAt"`;
 
-/**
- * The postings that are movements: what is only set aside within the merchant's own money is none.
- */
+/** Postings that are movements; reserves within the merchant's own money are not. */
 export const ledgerTable: RegistryTable = {
   name: 'posting',
   filters: { type: ledgerTypes },
   always: `posting.type in (${ledgerTypes.map((type) => `'${type}'`).join(', ')})`,
 };
 
-/** The registry's query behind one of the ledger. */
+/** The registry query of a ledger query. */
 export const ledgerRegistryQuery = ({ type, ...page }: LedgerQuery): RegistryQuery => ({
   ...page,
   filters: { type: type ? [type] : null },
@@ -57,8 +55,7 @@ export const ledgerRegistryQuery = ({ type, ...page }: LedgerQuery): RegistryQue
 export type LedgerPage = ListedPage<LedgerRow>;
 
 /**
- * Movements as their callers list them, newest first; of all merchants those alone that are of no
- * payment.
+ * Movements as callers list them, newest first. Over all merchants, only those without a payment.
  */
 export const pageOfLedger = openList<LedgerRow>(
   {

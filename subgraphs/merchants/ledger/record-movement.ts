@@ -1,6 +1,6 @@
 /**
- * Settlements and adjustments that an operator books on a merchant's account. A reference is booked
- * once, however many concurrent calls carry it. A withholding is negative.
+ * Books an operator's settlements and adjustments on a merchant's account. A reference is booked
+ * once, also under concurrent calls. A withholding is negative.
  */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
@@ -38,15 +38,15 @@ interface Movement {
   readonly postings: readonly Posting[];
 }
 
-/** A movement in the ledger, and whether an earlier call with the same reference booked it. */
+/** A ledger movement, and whether an earlier call with the same reference booked it. */
 export interface RecordedMovement {
   readonly entry: LedgerRow;
   readonly repeated: boolean;
 }
 
 /**
- * The source of the postings: the same for the same reference, so that the ledger itself refuses a
- * second booking.
+ * The source of the postings, derived from the reference: the ledger itself refuses a second
+ * booking.
  */
 const sourceIdOf = ({ kind, merchantId, reference }: Movement): string => {
   const digest = createHash('sha256')
@@ -162,8 +162,8 @@ const magnitude = (amount: bigint): bigint => {
 };
 
 /**
- * Books that a merchant was paid out `amount`. Refuses with `insufficient_balance` what is more
- * than is available over all its shops, with `idempotent_conflict` a reference of another
+ * Books a settlement of `amount` to a merchant. Refuses with `insufficient_balance` an amount above
+ * the available balance of all its shops, with `idempotent_conflict` a reference of another
  * settlement, with `not_found`, and with `bad_request`.
  */
 export const recordSettlement = (
@@ -182,8 +182,8 @@ export const recordSettlement = (
 };
 
 /**
- * Corrects a merchant's balance by a signed amount, below zero if need be. Refuses as
- * `recordSettlement` does, but for the balance, which only stays within 2^53-1.
+ * Corrects a merchant's balance by a signed amount; the balance may become negative. Refuses as
+ * `recordSettlement` does, except that the balance is only limited to 2^53-1.
  */
 export const recordAdjustment = async (
   parts: PolicyParts,

@@ -1,6 +1,6 @@
 /**
- * Balances and the ledger in the graph: a merchant's own, and any merchant's for operators, now or
- * as of a moment.
+ * GraphQL resolvers for balances and the ledger: a merchant's own, and any merchant's for
+ * operators, now or as of a moment.
  */
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../kernel/database/orm.ts';

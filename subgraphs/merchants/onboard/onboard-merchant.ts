@@ -1,7 +1,7 @@
 /**
- * A new merchant that can be tried at once: with a shop, a test key and, when there is an address,
- * a webhook endpoint. Each is made by its own change, with its audit entry; what could refuse one
- * of them is checked before the first.
+ * Creates a merchant that is ready to test: with a shop, a test key and, given an address, a
+ * webhook endpoint. Each is a change of its own with an audit entry. All inputs are checked before
+ * the first change.
  */
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Shop } from '../../kernel/database/entities.ts';
@@ -27,7 +27,7 @@ export interface OnboardInput {
   readonly endpoint: EndpointSettings | null;
 }
 
-/** What was made; the secrets are shown once. */
+/** The created objects; secrets are shown once. */
 export interface Onboarded {
   readonly merchant: Merchant;
   readonly shop: Shop;
@@ -45,7 +45,7 @@ const mistakeIn = (
   return url && `webhookUrl: ${url}`;
 };
 
-/** Makes all of them. Refuses with `bad_request`; nothing was made then. */
+/** Creates all of them. On `bad_request` nothing was created. */
 export const onboardMerchant = async (
   parts: EndpointParts,
   acting: Acting,

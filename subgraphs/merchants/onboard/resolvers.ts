@@ -1,10 +1,10 @@
-/** Onboarding in the graph. */
+/** GraphQL resolver for onboarding. */
 import type { MutationResolvers } from '../../../schema/generated/merchants.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
 import type { EndpointParts } from '../webhooks/change-endpoint.ts';
 import { onboardMerchant } from './onboard-merchant.ts';
 
-/** The mutation; each thing that it makes leaves its audit entry. */
+/** The mutation; each created object has its audit entry. */
 export const onboardMutations = (parts: EndpointParts) =>
   ({
     merchantOnboard: async (_, { name, shopName, webhookUrl, events, signature }, context) => {

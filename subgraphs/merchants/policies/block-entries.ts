@@ -1,6 +1,6 @@
 /**
- * Block lists as operators and cabinet users keep them. A card's or an account's number goes no
- * further than its fingerprint.
+ * Block lists of operators and cabinet users. Card and account numbers are stored as fingerprints
+ * only.
  */
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -14,17 +14,17 @@ import { allKeys } from '../../kernel/service/access/keys.ts';
 import type { Acting } from '../audit.ts';
 import { changePolicy, missing, reasonMistake, type PolicyParts } from './change-policy.ts';
 
-/** How many a merchant may have on its own list, which every process keeps in memory. */
+/** Entries of a merchant's own list at most; every process keeps the list in memory. */
 export const blocksPerMerchant_max = 10_000;
 
 const full = `a merchant's block list has at most ${blocksPerMerchant_max} entries`;
 
-/** An entry without what is compared. */
+/** An entry without the compared value. */
 export type BlockEntryRow = Omit<BlockEntry, 'value'>;
 
 /**
- * Blocks something for all merchants (`merchantId` null) or for one. Refuses with `not_found`, or
- * with `bad_request` a value that is none of its kind and one more than a merchant may have.
+ * Blocks a value for all merchants (`merchantId` null) or for one. Refuses with `not_found`, or
+ * with `bad_request` a value that does not fit its kind and an entry above the limit.
  */
 export const addBlockEntry = async (
   parts: PolicyParts,
@@ -54,7 +54,7 @@ export const addBlockEntry = async (
       const values = [blocked, ...asBefore].flatMap((one) => one?.value ?? []);
       const known = await em.findOne(BlockEntryEntity, { merchantId, kind, value: values });
       if (known) return known;
-      // One change at a time: nobody adds another meanwhile.
+      // The lock serializes changes, so the count holds.
       const isFull =
         merchantId !== null &&
         (await em.count(BlockEntryEntity, { merchantId })) >= blocksPerMerchant_max;
@@ -66,7 +66,7 @@ export const addBlockEntry = async (
   );
 };
 
-/** Takes something off the list of all merchants or of one. Refuses with `not_found`. */
+/** Removes an entry from the list of all merchants or of one. Refuses with `not_found`. */
 export const removeBlockEntry = async (
   parts: PolicyParts,
   acting: Acting,

@@ -1,6 +1,6 @@
 /**
- * What every change of the operator's policies has in common: its audit entry, one change at a
- * time, and that every process is notified.
+ * What all changes of operator policies share: the audit entry, serialization, and the notification
+ * of every process.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
@@ -43,7 +43,7 @@ export const changePolicy = async <Result extends object>(
 };
 
 /**
- * Whose policies are read: the merchant's that is named, a cabinet user's own, or the platform's
+ * The merchant whose policies are read: the named one, a cabinet user's own, or the platform
  * (null).
  */
 export const ownerOf = (principal: Principal, named: string | null | undefined): string | null => {
@@ -54,18 +54,15 @@ export const ownerOf = (principal: Principal, named: string | null | undefined):
 };
 
 /**
- * Whose policies are changed. A cabinet user's are its own; the audited change refuses a merchant
- * that is not the caller's.
+ * The merchant whose policies are changed. A cabinet user changes its own; the audited change
+ * refuses another merchant.
  */
 export const ownerToChange = (
   principal: Principal,
   named: string | null | undefined,
 ): string | null => named ?? (principal.kind === 'operator' ? principal.merchantId : null);
 
-/**
- * `not_found` when there is no such merchant, or the shop that is named is not its own; null when
- * there is.
- */
+/** `not_found` when the merchant does not exist or does not own the named shop; otherwise null. */
 export const missing = async (
   em: EntityManager,
   merchantId: string,
@@ -84,8 +81,8 @@ export const missing = async (
 };
 
 /**
- * The moment from which something holds: now when none is given; `bad_request` when it is past.
- * Nothing is set retroactively.
+ * The moment a policy takes effect: now by default; `bad_request` for the past. Policies are never
+ * retroactive.
  */
 export const beginning = (
   since: Temporal.Instant | null | undefined,

@@ -1,4 +1,4 @@
-/** Forbidden purposes as operators keep them: words that no description may hold. */
+/** Operators maintain forbidden purposes: words that no description may contain. */
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage } from '../../kernel/database/find-page.ts';
@@ -10,7 +10,7 @@ import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Acting } from '../audit.ts';
 import { changePolicy, reasonMistake, type PolicyParts } from './change-policy.ts';
 
-/** Forbids a word. Refuses with `bad_request` what is no word. */
+/** Forbids a word. Refuses other texts with `bad_request`. */
 export const forbidPurpose = async (
   parts: PolicyParts,
   acting: Acting,

@@ -1,7 +1,4 @@
-/**
- * The resolvers of the operator's policies and of what finance books: from GraphQL to a verb, and
- * back.
- */
+/** GraphQL resolvers for operator policies and for bookings by finance. */
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
@@ -86,7 +83,7 @@ type PolicyMutation =
   | 'settlementRecord'
   | 'adjustmentRecord';
 
-/** The mutations of the policies and of the ledger. Each leaves its audit entry. */
+/** Mutations of the policies and the ledger. Each writes an audit entry. */
 export const policyMutations = (parts: PolicyParts): Pick<MutationResolvers, PolicyMutation> => ({
   rateSet: async (_, input, context) => named('RateRecord')(await setRate(parts, context, input)),
   bankRouteSet: async (_, input, context) =>

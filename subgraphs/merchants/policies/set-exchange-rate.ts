@@ -1,6 +1,5 @@
 /**
- * Exchange rates as operators set them. What a currency is worth in USDT, from a moment on, never
- * retroactive.
+ * Operators set exchange rates: a currency's value in USDT from a moment on, never retroactively.
  */
 import { randomUUID } from 'node:crypto';
 import { isCurrency } from '../../../schema/currencies.ts';
@@ -50,7 +49,7 @@ export const setExchangeRate = async (
       if (last && Temporal.Instant.compare(last.since, since) === 0) {
         if (last.since.epochMilliseconds <= now.epochMilliseconds)
           return refused('bad_request', 'since: a rate already begins at this moment');
-        // The moment is unique: the rate that had it goes first.
+        // The moment is unique, so the previous rate of this moment is removed first.
         await em.remove(last).flush();
       }
       return em.create(ExchangeRateEntity, { id, currency, usdt: plainRate(usdt), since });
@@ -58,7 +57,7 @@ export const setExchangeRate = async (
   );
 };
 
-/** Rates as they were set, of all currencies or of one, latest beginning first. */
+/** Rates as they were set, of all currencies or of one, latest effective date first. */
 export const listExchangeRates = (
   em: EntityManager,
   { currency, ...page }: PageQuery & { readonly currency: string | null },

@@ -1,5 +1,5 @@
 /**
- * Commission rates as operators set them. Platform, merchant, shop; per method; dated, never
+ * Operators set commission rates: for the platform, a merchant or a shop; per method; dated, never
  * retroactive.
  */
 import { randomUUID } from 'node:crypto';
@@ -28,8 +28,8 @@ const mistakeIn = ({ merchantId, shopId, rateBps }: RateInput): string | null =>
 };
 
 /**
- * Sets a rate at the level that is named. Refuses with `not_found` or, for a wrong value or a
- * moment that is past, `bad_request`.
+ * Sets a rate at the named level. Refuses with `not_found`, or a wrong value or a past moment with
+ * `bad_request`.
  */
 export const setRate = async (
   parts: PolicyParts,
@@ -77,8 +77,8 @@ export const setRate = async (
 };
 
 /**
- * Rates as they were set, latest beginning first: the platform's (`merchantId` null), a merchant's
- * own and its shops', or one shop's.
+ * Rates as they were set, latest effective date first: the platform's (`merchantId` null), a
+ * merchant's own with its shops', or one shop's.
  */
 export const listRates = (
   em: EntityManager,

@@ -1,6 +1,5 @@
 /**
- * Routes to banks as operators set them: which connector serves an operation of a shop by a method,
- * in live mode.
+ * Operators set routes to banks: the connector for an operation and method of a shop in live mode.
  */
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -42,8 +41,8 @@ const mistakeIn = ({ mode, operation, method, connector, priority }: RouteInput)
 };
 
 /**
- * Sets a route, or changes the one with the same connector. Refuses with `not_found`, or with
- * `bad_request` what no route can be.
+ * Sets a route, or changes the one with the same connector. Refuses with `not_found`, or an invalid
+ * route with `bad_request`.
  */
 export const setRoute = async (
   { database }: PolicyParts,
@@ -59,7 +58,7 @@ export const setRoute = async (
     acting,
     { action: 'bank_route.set', merchantId, subject: { kind: 'bank_route', id } },
     async (em) => {
-      // The shop is locked, so that a route which is set twice at once is one.
+      // The shop is locked, so that concurrent calls create one route.
       if (!(await lockShop(em, { merchantId, shopId })))
         return refused('not_found', 'there is no such shop');
       const once = { merchantId, shopId, mode, operation, method, connector };

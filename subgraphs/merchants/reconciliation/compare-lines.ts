@@ -1,6 +1,6 @@
 /**
- * Compares the lines of a settlement report with our operations: a bounded batch of lines at a
- * time, and of each merchant its own operations, by their keys.
+ * Compares settlement report lines with our operations, a bounded batch of lines at a time. Each
+ * merchant's operations are read by key.
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
@@ -12,10 +12,10 @@ import { firstLine } from './find-owners.ts';
 import { wrongOf, type ComparedLine, type OurOperation } from './rules.ts';
 
 const lines_max = 1_000;
-/** A line that is there more often is reported as being there so often. */
+/** Counting stops here: a line that occurs more often is reported with this count. */
 const copies_max = 1_000;
 
-/** What of the batch was right, what differs, and where the matching goes on. */
+/** Lines of the batch that matched, lines that differ, and where matching continues. */
 export interface Step {
   readonly matched: number;
   readonly differences: number;
@@ -52,7 +52,7 @@ const unowned: Statement = {
 };
 
 /**
- * A merchant's operations at a bank in one mode: their status as a report would have it. A voided
+ * A merchant's operations at a bank in one mode, with the status a report would give them. A voided
  * verification moved no money and is in no report.
  */
 const ours: Readonly<Record<ReportedKind, Statement>> = {
@@ -96,7 +96,7 @@ const insert: Statement = {
       as found (id, kind, operation, operation_id, reference, detail)`,
 };
 
-/** A difference as it is written. */
+/** A difference, ready to store. */
 export interface FoundDifference {
   readonly kind: DifferenceKind;
   readonly operation: ReportedKind;
@@ -105,7 +105,7 @@ export interface FoundDifference {
   readonly detail: string;
 }
 
-/** Writes a merchant's differences; gives how many. */
+/** Stores a merchant's differences; returns their number. */
 export const addDifferences = async (
   client: pg.PoolClient,
   merchantId: string,
@@ -148,7 +148,7 @@ const operationsOf = async (
   return operations;
 };
 
-/** Compares lines that are of one merchant, or of none; gives how many are right and wrong. */
+/** Compares lines of one merchant, or without one; returns the matching and differing counts. */
 const compareLines = async (
   client: pg.PoolClient,
   ready: ReconciliationRun,
@@ -162,7 +162,7 @@ const compareLines = async (
     const operation = operations?.get(`${line.kind}/${line.matchedId}`) ?? null;
     return { line, operation, wrong: wrongOf(line, operation) };
   });
-  // An operation of another bank or mode is none of this report's.
+  // An operation of another bank or mode does not belong to this report.
   const strangers = compared.filter(({ operation }) => !operation).map(({ line }) => line);
   const wronglyOwned = strangers.filter(({ matchedId }) => matchedId !== null);
   if (wronglyOwned.length > 0)

@@ -1,7 +1,7 @@
 /**
- * Reconciliation's tables: runs, the lines of the acquirer's registries, and the differences that
- * were found. A registry is of the platform and not of a merchant; a difference is the merchant's
- * whose operation it is about, and the zero merchant's when there is none.
+ * Reconciliation's tables: runs, lines of the acquirer's registries, and differences. A registry
+ * belongs to the platform. A difference belongs to its operation's merchant, or to the zero
+ * merchant when there is no operation.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import type { ReportedKind, ReportedStatus } from '../../kernel/banks/settlement-bank.ts';
@@ -11,7 +11,7 @@ import type { Mode } from '../../kernel/rules/mode.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
-/** `open` takes lines, `ready` waits for the job that matches, `matched` is done. */
+/** `open` accepts lines, `ready` is queued for matching, `matched` is done. */
 export type RunStatus = 'open' | 'ready' | 'matched';
 
 export type DifferenceKind =
@@ -23,9 +23,8 @@ export type DifferenceKind =
   | 'duplicate';
 
 /**
- * How far the matching of a run has come; what is before it is done and kept. Lines are in the
- * order of kind, part and line, gaps are spans in which what is missing at the bank was not looked
- * for yet.
+ * The progress of a run's matching; everything before it is stored. Lines are ordered by kind, part
+ * and line. Gaps are spans not yet searched for operations missing at the bank.
  */
 export type MatchProgress =
   | {
@@ -46,7 +45,7 @@ export type MatchProgress =
       readonly lookedSince: string;
       readonly lookedUntil: string;
       readonly gaps: readonly { readonly since: string; readonly until: string }[];
-      /** The shop at which it is, or behind which it goes on when `operations` is null. */
+      /** The current shop, or the last finished one when `operations` is null. */
       readonly shop: { readonly merchantId: string; readonly id: string };
       readonly operations: {
         readonly kind: ReportedKind;
@@ -69,7 +68,7 @@ export const ReconciliationRunEntity = defineEntity({
     id: p.uuid().primary(),
     connector: p.text(),
     mode: p.text().$type<Mode>(),
-    /** What the registry is known by: the same one again is the same run. */
+    /** The registry's reference: the same reference is the same run. */
     reference: p.text(),
     since: instant(),
     until: instant(),
@@ -80,9 +79,11 @@ export const ReconciliationRunEntity = defineEntity({
     createdAt: instant(),
     createdBy: p.text(),
     matchedAt: instant().strictNullable(),
-    /** Null before the matching begins, and when it is done. */
+    /** Null before matching begins and after it ends. */
     progress: p.json<MatchProgress>().strictNullable(),
-    /** In which span this run looked for what is missing at the bank; null until it is matched. */
+    /**
+     * The span that this run searched for operations missing at the bank; null until it is matched.
+     */
     lookedSince: instant().strictNullable(),
     lookedUntil: instant().strictNullable(),
   },
@@ -101,7 +102,7 @@ export const ReconciliationRunEntity = defineEntity({
 });
 export type ReconciliationRun = Row<InferEntity<typeof ReconciliationRunEntity>>;
 
-/** A part of a registry that was stored, by the digest of its text. */
+/** A stored part of a registry, by the digest of its text. */
 export const ReconciliationPartEntity = defineEntity({
   name: 'ReconciliationPart',
   tableName: 'reconciliation_part',
@@ -127,9 +128,9 @@ const ReconciliationLineEntity = defineEntity({
     status: p.text().$type<ReportedStatus>(),
     at: instant(),
     fee: p.bigint().strictNullable(),
-    /** Whose operation it is; null until it was found, and when there is none. */
+    /** The operation's merchant; null until it is found, and when there is none. */
     ownerId: p.uuid().strictNullable(),
-    /** Our operation; null until it was matched, and when there is none. */
+    /** Our operation; null until it is matched, and when there is none. */
     matchedId: p.uuid().strictNullable(),
   },
   indexes: [
@@ -166,7 +167,7 @@ export const ReconciliationDifferenceEntity = defineEntity({
     runId: p.uuid(),
     kind: p.text().$type<DifferenceKind>().groups('audit'),
     operation: p.text().$type<ReportedKind>().groups('audit'),
-    /** As the registry names it, or as we know it; null when it names none. */
+    /** As in the registry, or else as we know it; null when the registry has none. */
     operationId: p.uuid().strictNullable().groups('audit'),
     reference: p.text().strictNullable(),
     detail: p.text(),

@@ -1,7 +1,7 @@
 /**
- * What succeeded here and is in no settlement report of the bank. It is found by the postings of
- * its success, which are in the order of time for each shop, in spans that no earlier run has
- * looked at: a run looks at the days since the last one, however much there was before.
+ * Finds operations that succeeded here but are in no settlement report. It reads the postings of
+ * success, ordered by time in each shop, in spans that no earlier run has searched. A run therefore
+ * reads the days since the last run, whatever the size of the history.
  */
 import type pg from 'pg';
 import { reportedKinds, type ReportedKind } from '../../kernel/banks/settlement-bank.ts';
@@ -10,11 +10,11 @@ import { run, type Statement } from '../../kernel/database/statement.ts';
 import { addDifferences, type Step } from './compare-lines.ts';
 import type { MatchProgress, ReconciliationRun } from './entities.ts';
 
-/** What succeeded less than this ago may come in the bank's next report. */
+/** Operations newer than this may appear in the bank's next report. */
 const youngest_h = 24;
 /**
- * How far before a report's span what is missing at the bank is looked for: late reports, and what
- * was too young the last time.
+ * How far before a report's span to search: covers late reports, and operations that were too
+ * recent in the last run.
  */
 const lookBack_d = 31;
 /** Shops of which one look-up finds those that had anything, and operations of one batch. */
@@ -41,7 +41,7 @@ const gapsOf: Statement = {
 const earliest = (one: Temporal.Instant, other: Temporal.Instant): Temporal.Instant =>
   Temporal.Instant.compare(one, other) <= 0 ? one : other;
 
-/** Where the look for what is missing begins. */
+/** Where the search for missing operations begins. */
 export const missingFrom = async (
   client: pg.PoolClient,
   { connector, mode, since, until }: ReconciliationRun,
@@ -69,11 +69,14 @@ export const missingFrom = async (
 interface ActiveShop {
   readonly merchantId: string;
   readonly id: string;
-  /** Whether it had anything in the span. */
+  /** Whether the shop had operations in the span. */
   readonly active: boolean;
 }
 
-/** SQL: whether a shop had anything in a span; of a huge one no more is read than of another. */
+/**
+ * SQL: whether a shop had operations in a span; reads no more for a large shop than for a small
+ * one.
+ */
 const hadAny = (merchant: string, shop: string, [mode, since, until]: readonly string[]): string =>
   reportedKinds
     .map(
@@ -92,7 +95,7 @@ const activeShops: Statement = {
     order by owner.merchant_id, owner.id`,
 };
 
-/** The same where the tables are spread: the shops, and each by itself. */
+/** The same with sharded tables: the shops, each on its own. */
 const someShops: Statement = {
   name: 'reconciliation.some_shops',
   text: `select merchant_id as "merchantId", id from shop where (merchant_id, id) > ($1::uuid, $2::uuid)
@@ -110,7 +113,7 @@ interface Succeeded {
   readonly amount: bigint;
   readonly currency: string;
   readonly bankRef: string | null;
-  /** Whether it is one of the report's bank. */
+  /** Whether the operation is one of the report's bank. */
   readonly isOfBank: boolean;
 }
 
@@ -163,7 +166,7 @@ interface Look {
   readonly now: Temporal.Instant;
   readonly gap: Missing['gaps'][number];
 }
-/** Writes what of a batch is missing at the bank; gives how many are. */
+/** Stores the operations of a batch that are missing at the bank; returns their number. */
 const reportMissing = async (
   { client, ready, now }: Look,
   merchantId: string,
@@ -189,13 +192,13 @@ const reportMissing = async (
   return addDifferences(client, merchantId, ready.id, now, found);
 };
 
-/** Operations of one step: more of them are the next step's. */
+/** Operations of one step; the next step continues. */
 const step_rows = 20_000;
 
 type Operations = NonNullable<Missing['operations']>;
 type Shop = Missing['shop'];
 
-/** Looks through a shop's operations, at most about so many; `operations` is null at its end. */
+/** Searches about so many of a shop's operations; `operations` is null at the end of the shop. */
 const lookThrough = async (look: Look, shop: Shop, from: Operations, most: number) => {
   const { client, ready, gap } = look;
   let [rows, differences] = [0, 0];
@@ -235,7 +238,7 @@ const findShops = async (
   return shops;
 };
 
-/** Looks on for what is missing at the bank: at most a page of shops, or so many operations. */
+/** Continues the search for missing operations: at most a page of shops, or so many operations. */
 export const findMissing = async (
   client: pg.PoolClient,
   ready: ReconciliationRun,

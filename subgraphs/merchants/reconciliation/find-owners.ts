@@ -1,14 +1,14 @@
 /**
- * Whose operations the lines of a settlement report are. Look-ups over all merchants, by an index,
- * that only find merchants: first the operations that were made around the report's span, newest
- * first, until no line is left; then each merchant's keys for the ids that are still unknown.
+ * Finds the merchants behind settlement report lines. Lookups over all merchants use an index and
+ * return only merchants: first operations created around the report's span, newest first, until all
+ * lines are matched; then each merchant's keys for the ids still unknown.
  */
 import type pg from 'pg';
 import { reportedKinds, type ReportedKind } from '../../kernel/banks/settlement-bank.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import type { LinePlace, MatchProgress, ReconciliationRun } from './entities.ts';
 
-/** How long before the report an operation was made that is found by the bank's reference. */
+/** How long before the report an operation may be created to be found by the bank's reference. */
 const made_before_d = 31;
 /** Operations of a step, and of the steps that follow: each is over in some ten milliseconds. */
 const operations_rows = 5_000;
@@ -86,7 +86,7 @@ const probeOf = each<Statement>((kind) => ({
     cross join lateral (select merchant_id, id from ${kind} where merchant_id = owner.id and id = any ($2::uuid[])) as fact`,
 }));
 
-/** Writes on the lines whose they are. */
+/** Stores the merchants on the lines. */
 const ownLines = async (
   client: pg.PoolClient,
   runId: string,
@@ -113,7 +113,7 @@ const ownLines = async (
 
 type OwnersProgress = MatchProgress & { readonly phase: 'owners' };
 
-/** Where the operations of a kind are begun with. */
+/** Where the search of a kind's operations begins. */
 export const ownersFrom = ({ until }: ReconciliationRun, kind: ReportedKind): OwnersProgress => ({
   phase: 'owners',
   kind,
@@ -126,7 +126,7 @@ const afterKind = (ready: ReconciliationRun, kind: ReportedKind): MatchProgress 
   return next ? ownersFrom(ready, next) : { phase: 'probe', after: firstLine };
 };
 
-/** Takes the next operations of a kind, newest first; gives where the matching goes on. */
+/** Reads the next operations of a kind, newest first; returns where matching continues. */
 export const findOwners = async (
   client: pg.PoolClient,
   ready: ReconciliationRun,
@@ -165,7 +165,7 @@ const probeKind = async (
   await ownLines(client, runId, mine, found);
 };
 
-/** Looks for the next unknown ids at every merchant; gives where the matching goes on. */
+/** Looks up the next unknown ids at every merchant; returns where matching continues. */
 export const probeOwners = async (
   client: pg.PoolClient,
   { id }: ReconciliationRun,

@@ -1,6 +1,6 @@
 /**
- * Reconciliation in the background: what was uploaded is matched, and yesterday's registry is
- * fetched from the banks that give one.
+ * Background jobs of reconciliation: matching uploaded registries, and fetching yesterday's
+ * registry from banks that provide one.
  */
 import { createHash } from 'node:crypto';
 import type { SettlementBank } from '../../kernel/banks/settlement-bank.ts';
@@ -20,7 +20,7 @@ export interface ReconciliationParts {
   readonly registries: readonly SettlementBank[];
 }
 
-/** Fetching a registry that is there already costs one statement. */
+/** Fetching an existing registry costs one statement. */
 const fetchEvery_ms = 600_000;
 
 /** The registry of a bank's last whole UTC day. */
@@ -37,8 +37,8 @@ const yesterdayOf = ({ connector, mode }: SettlementBank, now: Temporal.Instant)
 };
 
 /**
- * Fetches a registry into a run that is ready to be matched, in one transaction: a bank that fails
- * half way leaves nothing. False when it was there.
+ * Fetches a registry into a run ready for matching, in one transaction: if the bank fails midway,
+ * nothing is stored. False when it already existed.
  */
 export const fetchRegistry = async (
   database: Pick<Database, 'fork'>,

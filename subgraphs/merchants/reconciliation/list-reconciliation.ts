@@ -1,4 +1,4 @@
-/** Reconciliation as operators see it: the runs, their differences, and what became of one. */
+/** Reconciliation for operators: runs, differences, and resolving a difference. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, given } from '../../kernel/database/find-page.ts';
 import { forUpdate } from '../../kernel/database/orm-connections.ts';
@@ -32,7 +32,7 @@ export const listRuns = (
   return findPage(em, { entity: ReconciliationRunEntity, at: 'createdAt', where, bound }, page);
 };
 
-/** Which differences: all, or those that everything given fits. */
+/** Filters of differences; all given filters apply. */
 export interface DifferenceQuery extends PageQuery {
   readonly runId?: string | null | undefined;
   readonly kind?: DifferenceKind | null | undefined;
@@ -40,7 +40,7 @@ export interface DifferenceQuery extends PageQuery {
   readonly merchantId?: string | null | undefined;
 }
 
-/** A page of differences, the last found first; `bad_request` for a wrong size, cursor or id. */
+/** A page of differences, newest first; `bad_request` for a wrong size, cursor or id. */
 export const listDifferences = async (
   em: EntityManager,
   query: DifferenceQuery,
@@ -57,9 +57,8 @@ export const listDifferences = async (
 };
 
 /**
- * Says what became of a difference; `merchantId` null: one that is no merchant's. Refuses with
- * `not_found`, and with `bad_request` a note that says nothing and a difference that was resolved
- * before.
+ * Resolves a difference; `merchantId` null: a difference without a merchant. Refuses with
+ * `not_found`, and with `bad_request` an empty note and a difference that is already resolved.
  */
 export const resolveDifference = async (
   database: Pick<Database, 'emOf'>,

@@ -1,8 +1,8 @@
 /**
- * Matching a settlement report with our operations: in steps, each a short transaction that keeps
- * how far it came, so that a crash repeats one step, and no step is longer for a longer report or
- * for more operations. First whose operations the lines are is found, then each merchant's are
- * compared, then what is in no report is looked for.
+ * Matches a settlement report with our operations in steps. Each step is a short transaction that
+ * stores its progress, so a crash repeats one step, and a step does not grow with the report or the
+ * history. First the lines' merchants are found, then each merchant's operations are compared, then
+ * missing operations are searched for.
  */
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
@@ -24,7 +24,7 @@ import { findOwners, ownersFrom, probeOwners } from './find-owners.ts';
 
 const runColumns = columns(propertyNames(ReconciliationRunEntity));
 
-/** The task under which runs are set aside that cannot be matched. A run is the platform's. */
+/** The task for runs that cannot be matched and are set aside. A run belongs to the platform. */
 const task = 'match-registries';
 const notAside = notSetAsideOfPlatform(task, 'reconciliation_run.id::text');
 const ofReady = `from reconciliation_run where status = 'ready' and ${notAside}`;
@@ -67,7 +67,7 @@ const alertOf = (
 
 const nothing = { matched: 0, differences: 0 };
 
-/** Does the next step of a run. */
+/** Performs the next step of a run. */
 const stepOf = async (
   client: pg.PoolClient,
   ready: ReconciliationRun,
@@ -93,7 +93,7 @@ const stepOf = async (
   }
 };
 
-/** Takes the oldest run that is ready one step on; null when none is ready. */
+/** Performs one step of the oldest ready run; null when none is ready. */
 export const matchStep = (
   pool: pg.Pool,
   now: Temporal.Instant,
@@ -101,8 +101,8 @@ export const matchStep = (
   inTransaction(pool, async (client) => {
     const [ready] = await run<ReconciliationRun>(client, takeReady, []);
     if (!ready) return null;
-    // What was just written has no statistics: the planner would take the report for a few lines
-    // and our operations for a table that is read as a whole.
+    // New rows have no statistics: the planner would expect a few report lines and choose a full
+    // scan of our operations.
     await client.query(`select set_config('enable_seqscan', 'off', true)`);
     const { matched, differences, next } = await stepOf(client, ready, now);
     const progress = next === 'done' ? null : JSON.stringify(next);
@@ -121,9 +121,9 @@ export const matchStep = (
   });
 
 /**
- * Matches the oldest run that is ready, step by step, and alerts when it has differences; null when
- * none is ready or `stopping` is aborted. A crash repeats one step. A run that cannot be matched is
- * set aside, and the next one is matched.
+ * Matches the oldest ready run step by step, and alerts when it has differences; null when none is
+ * ready or `stopping` is aborted. A crash repeats one step. A run that cannot be matched is set
+ * aside, and the next one is matched.
  */
 export const matchNext = async (
   pool: pg.Pool,

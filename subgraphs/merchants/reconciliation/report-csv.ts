@@ -1,6 +1,6 @@
 /**
- * A registry as an operator uploads it: CSV with a header, one line for each operation. Nothing of
- * it is guessed: a text with a mistake is refused whole, line by line.
+ * Parses a registry uploaded by an operator: CSV with a header, one line for each operation. A text
+ * with any mistake is refused as a whole, with the mistakes of each line.
  */
 import { parse } from 'csv-parse/sync';
 import {
@@ -34,10 +34,10 @@ const momentOf = (text: string): Temporal.Instant | null => {
   }
 };
 
-/** Around a field they are none of it. */
+/** Whitespace around a field is ignored. */
 const noQuotes = 'expected fields without quotes';
 
-/** The line, or what is wrong with it in words. */
+/** The parsed line, or what is wrong with it. */
 const readLine = (fields: readonly string[]): ReportLine | string => {
   const [
     reference = '',
@@ -77,7 +77,7 @@ const readLine = (fields: readonly string[]): ReportLine | string => {
   };
 };
 
-/** Reads a registry's text; all mistakes with their line numbers, the header being line 1. */
+/** Parses a registry; all mistakes have line numbers, the header being line 1. */
 export const readRegistry = (
   csv: string,
 ): { readonly lines: readonly ReportLine[]; readonly mistakes: readonly LineMistake[] } => {
@@ -91,7 +91,7 @@ export const readRegistry = (
     relax_column_count: true,
     relax_quotes: true,
     skip_records_with_error: true,
-    // A quote that nothing closes takes all that is behind it for one field.
+    // An unclosed quote makes the rest of the text one field.
     on_skip: () => void mistakes.push({ line: last + 1, message: noQuotes }),
     on_record: (fields: string[], { lines: line }) => {
       last = line;

@@ -1,4 +1,4 @@
-/** Reconciliation in the graph, for the platform's operators. */
+/** GraphQL resolvers for reconciliation, for platform operators. */
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
@@ -24,7 +24,7 @@ export const reconciliationQueries = ({ database }: Parts) =>
       orThrow(await listDifferences(database.emOf(context), query)),
   }) satisfies QueryResolvers;
 
-/** The mutations of reconciliation; each leaves its audit entry. */
+/** The mutations of reconciliation; each writes an audit entry. */
 export const reconciliationMutations = ({ database }: Parts) =>
   ({
     reconciliationOpen: async (_, name, context) =>
@@ -44,7 +44,7 @@ export const reconciliationMutations = ({ database }: Parts) =>
     },
   }) satisfies MutationResolvers;
 
-/** What of a difference is shown otherwise than it is stored. */
+/** Fields of a difference that are shown differently from how they are stored. */
 export const reconciliationFields = {
   ReconciliationDifference: {
     merchantId: ({ merchantId }: ReconciliationDifference) =>

@@ -1,9 +1,9 @@
 /**
- * What is wrong with a line of a settlement report. A line is ours by our operation's id, or by the
- * bank's reference when it has no id. The first thing that differs is what is reported.
+ * Decides what is wrong with a settlement report line. A line matches our operation by its id, or
+ * by the bank's reference when it has no id. Only the first difference is reported.
  */
 
-/** A line, and how often the report had its operation before it. */
+/** A line, and how often its operation occurred earlier in the report. */
 export interface ComparedLine {
   readonly kind: string;
   readonly amount: bigint;
@@ -20,7 +20,7 @@ export interface OurOperation {
   readonly status: string;
 }
 
-/** What differs, in one word and in words for a person. */
+/** A difference: its code, and its description for a person. */
 interface Wrong {
   readonly wrong:
     | 'duplicate'
@@ -31,7 +31,9 @@ interface Wrong {
   readonly detail: string;
 }
 
-/** What is wrong with a line, `ours` null when there is no such operation; null when nothing is. */
+/**
+ * What is wrong with a line; null when nothing is. `ours` is null when there is no such operation.
+ */
 export const wrongOf = (line: ComparedLine, ours: OurOperation | null): Wrong | null => {
   const { kind, amount, currency, status, copy } = line;
   if (copy > 1)

@@ -1,6 +1,6 @@
 /**
- * Bringing in an acquirer's registry: a run is opened, takes the lines part by part, and is given
- * to the job that matches. Each step may be repeated.
+ * Uploads an acquirer's registry: opens a run, adds its lines part by part, and queues it for
+ * matching. Each step is idempotent.
  */
 import type { AuditAction } from '../../kernel/rules/audit-action.ts';
 import { createHash, randomUUID } from 'node:crypto';
@@ -28,10 +28,10 @@ import {
 import { readRegistry } from './report-csv.ts';
 
 const reference_max_chars = 100;
-/** So many mistakes are listed at once. */
+/** Mistakes listed at once at most. */
 const mistakesListed_max = 20;
 
-/** Whose registry of what span. */
+/** The registry's connector and span. */
 export interface RegistryName {
   readonly connector: string;
   readonly mode: Mode;
@@ -66,7 +66,7 @@ const auditState = ({ connector, mode, reference, status, lines }: Reconciliatio
   lines,
 });
 
-/** Opens a run, or gives the one that is there under the same connector, mode and reference. */
+/** Opens a run, or returns the existing one with the same connector, mode and reference. */
 export const openRun = async (
   em: EntityManager,
   name: RegistryName,
@@ -172,9 +172,9 @@ const changeRun = async (
 };
 
 /**
- * Adds a part of the registry to an open run: all its lines, or none when one of them has a
- * mistake. The same part again changes nothing; another text under its number is refused with
- * `idempotent_conflict`, mistakes and a run that is closed with `bad_request`.
+ * Adds a part of the registry to an open run: all lines, or none when one has a mistake. Adding the
+ * same part again changes nothing. Refuses with `idempotent_conflict` another text under the same
+ * number, and with `bad_request` mistakes and a closed run.
  */
 export const addRegistryPart = (
   database: Uploading,
@@ -206,8 +206,8 @@ export const addRegistryPart = (
   });
 
 /**
- * Closes a run to more lines and gives it to the job that matches, which takes it within seconds. A
- * run that was given already stays as it is.
+ * Closes a run to more lines and queues it for matching, which begins within seconds. A closed run
+ * is not changed.
  */
 export const matchReconciliation = (
   database: Uploading,

@@ -1,10 +1,10 @@
-/** The table of the log of requests. */
+/** The table of the request log. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../../kernel/database/instant.ts';
 import type { Row } from '../../kernel/database/statement.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 
-/** A request of a key that was refused, that failed, or that created something. */
+/** A request with a key that was refused, that failed, or that created something. */
 export const ApiRequestEntity = defineEntity({
   name: 'ApiRequest',
   tableName: 'api_request',
@@ -28,7 +28,7 @@ export const ApiRequestEntity = defineEntity({
     /** JSON, masked and cut; null where there was none. */
     requestBody: p.text().strictNullable(),
     responseBody: p.text().strictNullable(),
-    /** When it came. Its partition is that of the day. */
+    /** When it arrived; selects the partition of the day. */
     createdAt: p.type(InstantType).$type<Temporal.Instant>().primary(),
   },
   indexes: [

@@ -1,4 +1,4 @@
-/** Reads the log of requests of a shop in one mode: the last seven days of it. */
+/** Reads the request log of a shop in one mode: the last seven days. */
 import {
   pageOf,
   pageRange,

@@ -1,4 +1,6 @@
-/** The log of requests in the graph: a key's own, and for people that of a shop which they name. */
+/**
+ * GraphQL resolvers for the request log: a key reads its own shop's, a person that of a named shop.
+ */
 import type {
   MutationResolvers,
   QueryResolvers,
@@ -30,7 +32,7 @@ export const requestQueries = ({ database: { pool } }: Parts) =>
       findRequest(pool, shopOf(principal, named), id, Temporal.Now.instant()),
   }) satisfies QueryResolvers;
 
-/** What the edge hands over. */
+/** Requests from the edge. */
 export const requestMutations = ({ database: { pool } }: Parts) => {
   const store = openRequestStore(pool);
   return {

@@ -1,6 +1,6 @@
 /**
- * Writes the log of requests. The edge gathers them and hands them over about once a second, so
- * that no call waits for its row; a process that is killed loses its last second.
+ * Stores the request log. The edge sends batches about once a second, so no call waits for its row;
+ * a killed process loses its last second.
  */
 import { LRUCache } from 'lru-cache';
 import { newRowId } from '../../kernel/database/new-id.ts';
@@ -8,9 +8,9 @@ import { eachMerchant } from '../../kernel/database/by-merchant.ts';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import type { ApiRequestNote } from '../../../schema/generated/merchants.ts';
 
-/** So many requests of a merchant are kept: nobody fills the disk. The oldest go. */
+/** Requests kept for each merchant, so that none can fill the disk. The oldest are removed. */
 const requestsOfMerchant_max = 20_000;
-/** After so many new ones of a merchant it is looked whether there are too many. */
+/** New requests of a merchant between checks of the limit. */
 const looked_rows = 1_000;
 const merchants_max = 10_000;
 
@@ -44,7 +44,9 @@ const columnsOf = (note: ApiRequestNote) => ({
   created_at: note.at.toString(),
 });
 
-/** Opens the writer, which gives how many it wrote; `kept_max` of each merchant stay. */
+/**
+ * Opens the writer, which returns the number of rows stored and keeps `kept_max` for each merchant.
+ */
 export const openRequestStore = (runner: Runner, kept_max: number = requestsOfMerchant_max) => {
   const written = new LRUCache<string, number>({ max: merchants_max });
   return async (notes: readonly ApiRequestNote[]): Promise<number> => {

@@ -23,8 +23,8 @@ export const nameMistake = (field: string, name: string): string | null => {
 };
 
 /**
- * What is wrong with the overlap of a rotation; null when nothing is. The legacy header has room
- * for one signature, so that nothing can overlap in it.
+ * What is wrong with a rotation's overlap; null when nothing is. The legacy header has room for one
+ * signature, so it allows no overlap.
  */
 export const overlapMistake = (hours: number, signature: SignatureFormat): string | null => {
   if (hours < 0 || hours > secretOverlap_max_h)
@@ -34,6 +34,6 @@ export const overlapMistake = (hours: number, signature: SignatureFormat): strin
     : null;
 };
 
-/** Until when the secret before the rotation signs too; null when it stops at once. */
+/** Until when the previous secret also signs; null when it stops at once. */
 export const overlapEnd = (now: Temporal.Instant, hours: number): Temporal.Instant | null =>
   hours === 0 ? null : now.add({ hours });

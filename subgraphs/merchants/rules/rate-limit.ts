@@ -1,7 +1,4 @@
-/**
- * How fast a merchant may call. 50 requests a second with bursts of 100, unless an operator says
- * otherwise.
- */
+/** A merchant's rate limit: 50 requests a second with bursts of 100 by default. */
 
 /** `burst` requests at once, `perSecond` in the long run. */
 export interface RateLimit {
@@ -15,7 +12,7 @@ export const defaultRateLimit: RateLimit = { perSecond: 50, burst: 100 };
 export const ratePerSecond_max = 10_000;
 const rateBurst_max = 100_000;
 
-/** A merchant's limits as they are stored: both, or neither for the default. */
+/** A merchant's stored limits: both, or neither for the default. */
 export interface StoredRateLimit {
   readonly ratePerSecond: number | null;
   readonly rateBurst: number | null;
@@ -29,7 +26,7 @@ export const rateLimitOf = ({ ratePerSecond, rateBurst }: StoredRateLimit): Rate
 
 const isWithin = (value: number, max: number): boolean => value >= 1 && value <= max;
 
-/** What is wrong with limits that an operator asks for, in words; null when nothing is. */
+/** What is wrong with an operator's limits; null when nothing is. */
 export const rateLimitMistake = ({ ratePerSecond, rateBurst }: StoredRateLimit): string | null => {
   if (ratePerSecond === null && rateBurst === null) return null;
   if (ratePerSecond === null || rateBurst === null)

@@ -1,13 +1,13 @@
 /**
- * What a customer says of a payment, in any order and mix: number of the order, last digits of the
- * card, amount, phone, e-mail, number of the payment, RRN, day. Each part of the text is a term,
- * which may be several things; a text can be cut into terms in several ways.
+ * Parses a customer's description of a payment, in any order: order number, last digits of the
+ * card, amount, phone, e-mail, payment number, RRN, day. Each part of the text is a term with one
+ * or more readings. A text can be split into terms in several ways.
  */
 import { nobody, shownCustomer } from '../../kernel/rules/receipt-customer.ts';
 import { charactersOf } from '../../kernel/rules/text-mistake.ts';
 import { searchText_max_chars, spellings } from './rules.ts';
 
-/** One part of a text, as whatever it may be. */
+/** One part of a text with its possible readings. */
 export interface PaymentTerm {
   /** The whole of an order number, a customer or an RRN. */
   readonly texts: readonly string[];
@@ -26,18 +26,18 @@ export interface PaymentTerm {
   readonly phone: string | null;
 }
 
-/** Terms of which all must be true of a payment. */
+/** Terms that must all match a payment. */
 export type Reading = readonly PaymentTerm[];
 
-/** When and where the text is typed. */
+/** When and where the text was typed. */
 export interface Typed {
   readonly now: Temporal.Instant;
   readonly timeZone: string;
 }
 
-/** A shorter beginning fits too much. */
+/** Shorter prefixes match too many payments. */
 const prefix_min_chars = 3;
-/** More parts name nothing. */
+/** Texts with more parts are not searched. */
 const terms_max = 12;
 
 const nothing: PaymentTerm = {
@@ -55,7 +55,7 @@ const nothing: PaymentTerm = {
 const monthsInRussian = 'янв фев мар апр мая июн июл авг сен окт ноя дек'.split(' ');
 const monthsInEnglish = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 
-/** The number of a month by how its name begins; 0: it is none. */
+/** The month number of a name's prefix; 0: not a month. */
 const monthOf = (name: string): number => {
   const beginning = name.toLowerCase().slice(0, 3).replace('май', 'мая');
   const place = Math.max(monthsInRussian.indexOf(beginning), monthsInEnglish.indexOf(beginning));
@@ -68,7 +68,7 @@ interface Day {
   readonly day: number;
 }
 
-/** The day of a date; without a year the last one that has begun. */
+/** The day of a date; without a year, its last occurrence up to today. */
 const dayTerm = (
   { year, month, day }: Day,
   { now, timeZone }: Typed,
@@ -116,7 +116,7 @@ const dateOf = (text: string): Day | null => {
   return { year: named, month: Number(months), day: Number(days) };
 };
 
-/** What one word may be. */
+/** The possible readings of one word. */
 const wordTerm = (word: string, typed: Typed): PaymentTerm => {
   const date = dateOf(word);
   const number = /^[pр]-?(\d{1,18})$/i.exec(word)?.[1] ?? /^\d{6,18}$/.exec(word)?.[0];
@@ -155,7 +155,7 @@ const patterns = [
 
 interface Part {
   readonly term: PaymentTerm;
-  /** Only letters: perhaps a word that names nothing. */
+  /** Letters only: possibly a filler word. */
   readonly isTalk: boolean;
 }
 
@@ -179,8 +179,8 @@ const sameAs = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * The ways in which a text can be cut into terms. `without` talk: words of letters alone are left
- * out, as of `my order 48812, where is it`.
+ * The ways to split a text into terms. `without` filler: words of letters only are dropped, as in
+ * `my order 48812, where is it`.
  */
 export const readingsOf = (
   text: string,
@@ -207,6 +207,6 @@ export const readingsOf = (
   );
 };
 
-/** Whether the text has words that may be talk beside those that are not. */
+/** Whether the text has both filler words and other words. */
 export const hasTalk = (text: string, typed: Typed): boolean =>
   !sameAs(readingsOf(text, typed, 'with').slice(1), readingsOf(text, typed, 'without'));

@@ -1,4 +1,4 @@
-/** The search of a console: anything by what a person has of it. */
+/** GraphQL resolvers for the console's search. */
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
@@ -13,7 +13,7 @@ const entity =
   ({ kind, merchantId, id }: Found) =>
     kinds.includes(kind) ? { merchantId, id } : null;
 
-/** A search is never refused: in a zone that there is not, days are those of UTC. */
+/** A search is never refused: an unknown zone falls back to UTC. */
 const knownZone = (timeZone: string): string => {
   try {
     return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(timeZone).timeZoneId;
@@ -41,7 +41,7 @@ export const searchQueries = ({
     },
   }) satisfies QueryResolvers;
 
-/** What is found as objects of their own subgraphs. */
+/** Results as objects of their own subgraphs. */
 export const searchFields = {
   SearchHit: {
     merchantId: ({ merchantId }: Found) => (merchantId === platformMerchantId ? null : merchantId),

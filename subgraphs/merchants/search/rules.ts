@@ -1,22 +1,19 @@
-/**
- * What a text that a person types into the search may be. A text may be several things: all are
- * looked for.
- */
+/** Lists the possible meanings of a search text. All of them are searched. */
 import { charactersOf } from '../../kernel/rules/text-mistake.ts';
 import { uuidInAnyCase } from '../../kernel/rules/uuid.ts';
 
-/** The ways in which things are looked for, each a statement of its own. */
+/** The kinds of lookup; each is a statement. */
 export type SearchWay = 'id' | 'event' | 'token' | 'request';
 
-/** Longer texts name nothing. */
+/** Longer texts are not searched. */
 export const searchText_max_chars = 500;
 
 /** Letters of a text that may each be е or ё in what is looked for: so many at most. */
 const guessed_max = 4;
 
 /**
- * A text as somebody may have spelled what it names, beside itself: composed or not, and with е for
- * ё and the other way round. Order numbers and names of customers are kept as they came.
+ * The spellings of a text: as typed, composed or decomposed, and with е and ё exchanged. Order
+ * numbers and customer names are stored as received.
  */
 export const spellings = (text: string): readonly string[] => {
   const composed = text.normalize('NFC');
@@ -37,7 +34,7 @@ export const spellings = (text: string): readonly string[] => {
   return [...new Set([text, ...spelled.flatMap((one) => [one, one.normalize('NFD')])])];
 };
 
-/** How a text is looked for, and as what; empty: it names nothing that could be there. */
+/** The lookups for a text; empty when nothing can match. */
 export const searchWays = (typed: string): ReadonlyMap<SearchWay, string> => {
   const text = typed.trim();
   const ways = new Map<SearchWay, string>();
@@ -45,7 +42,7 @@ export const searchWays = (typed: string): ReadonlyMap<SearchWay, string> => {
   const event = /^evt_(.+)$/i.exec(text)?.[1] ?? '';
   if (uuidInAnyCase.test(text)) ways.set('id', text.toLowerCase());
   if (uuidInAnyCase.test(event)) ways.set('event', event.toLowerCase());
-  // A merchant's own numbers may look like anything, a request id like one of theirs.
+  // A merchant's own numbers have any form, even that of a request id.
   ways.set('token', text);
   ways.set('request', text);
   return ways;

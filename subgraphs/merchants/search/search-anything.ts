@@ -1,8 +1,7 @@
 /**
- * Finds whatever a text names, within the caller's reach, by indexes: keys begin with the merchant,
- * so that an id is looked up under each. Payments are found by all that `payment-terms` reads in the text.
- * What of them has no index is looked for among the newest payments, and those of the day that the
- * text names.
+ * Searches within the caller's reach by index. Keys begin with the merchant, so an id is looked up
+ * under each merchant. Payments are found by everything that `payment-terms` reads in the text.
+ * Fields without an index are searched among the newest payments and those of the day in the text.
  */
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import { hasTalk, readingsOf, type Reading, type Typed } from './payment-terms.ts';
@@ -22,7 +21,7 @@ type FoundKind =
   | 'merchant'
   | 'shop';
 
-/** What of it the text is. */
+/** The field that the text matches. */
 type FoundBy =
   | 'id'
   | 'public_id'
@@ -38,7 +37,7 @@ type FoundBy =
   | 'event_id'
   | 'request_id';
 
-/** One thing that the text names. */
+/** One match of the text. */
 export interface Found {
   readonly kind: FoundKind;
   readonly by: FoundBy;
@@ -54,7 +53,7 @@ const found_max = 50;
 const ofOneKind_max = 20;
 /** Payments that are looked at for what has no index, in each mode: the newest, and those of a day. */
 const looked_max_payments = 10_000;
-/** Payments that are looked at for each term that has one. */
+/** Payments examined for each term that has an index. */
 const ofOneTerm_max = 200;
 
 const merchants = '(select id from merchant where $1::uuid is null or merchant.id = $1) as reached';
@@ -245,7 +244,7 @@ export const searchAnything = async (
   text: string,
   typed: Typed,
 ): Promise<Found[]> => {
-  // One after the other: a search takes one connection, whatever the text could be.
+  // Sequential: a search uses one connection.
   const found = await findPayments(runner, merchantId, text, typed);
   for (const [way, value] of searchWays(text))
     found.push(...(await look(runner, merchantId, way, value)));

@@ -1,4 +1,4 @@
-/** Who is logged in to the console, and the links that let an administrator in. */
+/** Console sessions and the one-time login links of administrators. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../../kernel/database/instant.ts';
 import type { Row } from '../../kernel/database/statement.ts';
@@ -36,7 +36,7 @@ const ConsoleLinkEntity = defineEntity({
     digest: p.text().primary(),
     expiresAt: instant(),
     usedAt: instant().strictNullable(),
-    /** Whom it lets in; null: an administrator of all merchants without a name. */
+    /** The person it logs in; null: an administrator of all merchants without a name. */
     subject: p.text().strictNullable(),
     role: p.text().$type<Role>().strictNullable(),
     /** Null: all merchants. */

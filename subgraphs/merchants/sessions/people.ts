@@ -1,4 +1,4 @@
-/** Who is logged in to the console, and ending another person's session. */
+/** Lists the people logged in to the console, and ends another person's session. */
 import { writeEntry, type AuditedAction } from '../../kernel/database/audit.ts';
 import { inTransaction, run, type Statement } from '../../kernel/database/statement.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
@@ -8,7 +8,7 @@ import type { Acting } from '../audit.ts';
 import { sessionIdle_min } from './rules.ts';
 import type { SessionParts } from './sessions.ts';
 
-/** A session as an administrator sees it: its secret's digest is left out. */
+/** A session as an administrator sees it, without its secret's digest. */
 export interface PersonSession {
   readonly id: string;
   readonly subject: string;
@@ -24,7 +24,7 @@ const shown_max = 200;
 const shown = `id, subject, role, merchant_id as "merchantId", created_at as "createdAt", seen_at as "seenAt", ends_at as "endsAt"`;
 const lasts = (now: string): string =>
   `ended_at is null and ends_at > ${now} and seen_at > ${now}::timestamptz - interval '${sessionIdle_min} minutes'`;
-// An administrator of a merchant reaches its people alone.
+// An administrator of a merchant reaches only that merchant's people.
 const within = (merchant: string): string =>
   `(${merchant}::uuid is null or merchant_id = ${merchant})`;
 
@@ -46,8 +46,8 @@ export const findPeople = (
 ): Promise<PersonSession[]> => run<PersonSession>(database.pool, listSessions, [now, merchantId]);
 
 /**
- * Ends a person's session, in every process within a second, with its audit entry; `not_found` when
- * there is none within the caller's reach, or it is over.
+ * Ends a person's session in every process within a second, with an audit entry; `not_found` when
+ * it is over or outside the caller's reach.
  */
 export const endPersonSession = async (
   { database, bus }: SessionParts,

@@ -1,7 +1,7 @@
 /**
- * Sessions of people at the console, and the one-time links of installations without an issuer.
- * Only digests are kept. Whoever caches a session forgets it when it ends: bus topic `sessions`,
- * after the commit.
+ * Console sessions, and one-time links for installations without an issuer. Only digests are
+ * stored. When a session ends, the bus topic `sessions` is published after the commit, and caches
+ * drop the session.
  */
 import { randomUUID } from 'node:crypto';
 import { writeEntry, type AuditedAction } from '../../kernel/database/audit.ts';
@@ -27,7 +27,7 @@ export interface SessionParts {
   readonly bus: Bus;
 }
 
-/** Who logs in. */
+/** The person who logs in. */
 export interface Person {
   readonly subject: string;
   readonly role: Role;
@@ -66,7 +66,7 @@ const insertLink: Statement = {
     insert into console_link (digest, expires_at, subject, role, merchant_id) values ($1, $3, $4, $5, $6)`,
 };
 
-/** Uses up the link of this digest; gives whom it lets in, null when it is used or over. */
+/** Uses up the link with this digest; returns its person, null when it is used or expired. */
 const takenBy = async (client: Runner, link: string, at: Temporal.Instant) => {
   const [taken] = await run<Person | { readonly subject: null }>(client, takeLink, [link, at]);
   if (!taken) return null;
@@ -91,9 +91,8 @@ const endSession: Statement = {
 };
 
 /**
- * Opens a session for a person whom the issuer has named, or whom a one-time link lets in, if that
- * link of this digest is good, which it is then no longer. Null when it is not. The login is in the
- * audit log.
+ * Opens a session for a person named by the issuer, or by a valid one-time link with this digest,
+ * which is used up. Null when the link is not valid. The login is in the audit log.
  */
 const open = (
   { database }: SessionParts,
@@ -131,7 +130,7 @@ const open = (
     return session;
   });
 
-/** Opens a session for a person whom the issuer has named. */
+/** Opens a session for a person named by the issuer. */
 export const openSession = async (
   parts: SessionParts,
   acting: Acting,
@@ -144,7 +143,7 @@ export const openSession = async (
   return session;
 };
 
-/** Opens the session of whom a one-time link lets in; null when the link is used or over. */
+/** Opens a session from a one-time link; null when the link is used or expired. */
 export const useLink = (
   parts: SessionParts,
   acting: Acting,
@@ -153,8 +152,8 @@ export const useLink = (
 ): Promise<ConsoleSession | null> => open(parts, acting, digest, { link });
 
 /**
- * Makes a one-time link of this digest for a person, or for an administrator without a name; gives
- * when it is over, and null when the person's merchant does not exist.
+ * Creates a one-time link with this digest for a person, or for an administrator without a name.
+ * Returns when it expires, and null when the person's merchant does not exist.
  */
 export const makeLink = async (
   { database }: Pick<SessionParts, 'database'>,
@@ -178,14 +177,14 @@ export const findSessionBy = async (
 ): Promise<ConsoleSession | null> =>
   (await run<ConsoleSession>(database.pool, findSession, [digest, now]))[0] ?? null;
 
-/** Notes that a session has been used just now; at most one write a minute. */
+/** Records that a session was used; at most one write a minute. */
 export const noteSessionUse = async (
   { database }: SessionParts,
   digest: string,
   now: Temporal.Instant,
 ): Promise<boolean> => (await run(database.pool, noteSeen, [digest, now])).length > 0;
 
-/** Ends a session, in every process within a second; false when it was over already. */
+/** Ends a session in every process within a second; false when it was already over. */
 export const endSessionBy = async (
   { database, bus }: SessionParts,
   digest: string,

@@ -1,6 +1,6 @@
 /**
- * Shops, which are also terminals, as the cabinet makes and changes them. Each change leaves its
- * audit entry; secrets are shown once and kept encrypted.
+ * Creates and changes shops, which are also terminals. Each change writes an audit entry; secrets
+ * are shown once and stored encrypted.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -23,14 +23,14 @@ export interface ShopParts {
   readonly vaultKey: Keys;
 }
 
-/** A secret as it is shown once, and until when the one before it signs too. */
+/** A secret, shown once, and until when the previous one also signs. */
 export interface Rotated extends ShownSecret {
   readonly previousUntil: Temporal.Instant | null;
 }
 
 const noShop = (): Refused => refused('not_found', 'there is no such shop');
 
-/** Reads a shop to change it; null where the merchant has no such shop. */
+/** Locks a shop for a change; null where the merchant has no such shop. */
 export const lockShop = async (
   em: EntityManager,
   { merchantId, shopId }: ShopKey,
@@ -61,7 +61,7 @@ export const createShop = async (
     subject: { kind: 'shop', id },
   };
   return changeEntities(database, acting, action, async (em) => {
-    // The merchant is locked before its shops are counted: those created meanwhile count.
+    // The merchant is locked before its shops are counted, so concurrent creations count.
     const merchant = await em.findOne(MerchantEntity, { id: merchantId }, forUpdate);
     if (!merchant) return refused('not_found', 'there is no such merchant');
     if ((await em.count(ShopEntity, { merchantId })) >= shopsPerMerchant_max)
@@ -86,8 +86,8 @@ export const createShop = async (
 };
 
 /**
- * Gives a shop, and its terminal when `terminalName` is there, another name; payments keep the
- * names that they were created with.
+ * Renames a shop, and its terminal when `terminalName` is given; payments keep the names from their
+ * creation.
  */
 export const renameShop = async (
   { database }: Pick<ShopParts, 'database'>,
@@ -115,9 +115,8 @@ export const renameShop = async (
 };
 
 /**
- * Makes a new shop-level webhook secret. The old one stops at once, or signs beside
- * the new one for `overlapHours` (at most 24). Refuses with `not_found`, or a wrong overlap with
- * `bad_request`.
+ * Creates a new shop-level webhook secret. The old one stops at once, or also signs for
+ * `overlapHours` (at most 24). Refuses with `not_found`, or a wrong overlap with `bad_request`.
  */
 export const rotateShopSecret = async (
   { database, vaultKey }: ShopParts,

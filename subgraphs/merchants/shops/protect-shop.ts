@@ -27,7 +27,7 @@ type Protection = Pick<
 const noShop = refused('not_found', 'there is no such shop');
 
 /**
- * Changes a shop's protection: `decide` gets it as it is and returns what changes, or
+ * Changes a shop's protection: `decide` receives the current one and returns the changes, or
  * refuses.
  */
 const changeProtection = async (
@@ -55,10 +55,10 @@ const changeProtection = async (
   return changed;
 };
 
-/** What shall be demanded of signatures. */
+/** The signature requirement. */
 export interface SignatureDemand {
   readonly required: boolean;
-  /** Whether they must be over the whole request. Null: as it is, while they are required. */
+  /** Whether signatures must cover the whole request. Null: unchanged while they are required. */
   readonly bound: boolean | null;
 }
 
@@ -69,8 +69,8 @@ const noSecret = refused(
 );
 
 /**
- * Turns the demand for request signatures on or off. Refuses with `not_found`, or with
- * `bad_request` while there is no secret to sign with.
+ * Turns required request signatures on or off. Refuses with `not_found`, or with `bad_request`
+ * while there is no signing secret.
  */
 export const requireSignature = (
   parts: KeyParts,
@@ -93,8 +93,8 @@ export const requireSignature = (
   );
 
 /**
- * Gives the shop a new signing secret, or its first one; the old one stops at once. The secret is
- * in the answer and nowhere else in clear.
+ * Creates the shop's signing secret; the old one stops at once. Only the answer contains it in
+ * clear.
  */
 export const rotateSigningSecret = async (
   parts: KeyParts & { readonly vaultKey: Keys },
@@ -111,7 +111,7 @@ export const rotateSigningSecret = async (
   return isRefused(rotated) ? rotated : { shop: rotated, secret };
 };
 
-/** The entries as they are kept, each once; or what is wrong with the first wrong one. */
+/** The distinct entries as stored; or what is wrong with the first wrong one. */
 const readEntries = (entries: readonly string[]): readonly string[] | Refused => {
   if (entries.length > allowList_max)
     return refused(
@@ -135,8 +135,8 @@ const readEntries = (entries: readonly string[]): readonly string[] | Refused =>
 };
 
 /**
- * Says from where the shop's keys may be used; without entries from everywhere. Refuses with
- * `not_found`, or `bad_request` naming the wrong entry.
+ * Sets the addresses from which the shop's keys may be used; without entries, any address. Refuses
+ * with `not_found`, or with `bad_request` naming the wrong entry.
  */
 export const setAllowList = async (
   parts: KeyParts,

@@ -1,6 +1,6 @@
 /**
- * The setting of a shop with a cash register. It travels with the shop's keys: a change holds in
- * every process at once, bus topic `keys`.
+ * The receipt setting of a shop with a cash register. It is cached with the shop's keys: a change
+ * applies in every process at once, bus topic `keys`.
  */
 import type { Shop } from '../../kernel/database/entities.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
@@ -9,8 +9,8 @@ import type { KeyParts, ShopKey } from '../keys/api-keys.ts';
 import { lockShop } from './change-shop.ts';
 
 /**
- * Says whether payments, links, token charges and subscriptions of the shop, and captures and
- * refunds of a part, need a receipt. Refuses with `not_found`.
+ * Sets whether the shop's payments, links, token charges and subscriptions, and its partial
+ * captures and refunds, need a receipt. Refuses with `not_found`.
  */
 export const requireReceipts = async (
   { database, bus }: KeyParts,

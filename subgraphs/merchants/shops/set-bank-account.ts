@@ -1,7 +1,7 @@
 /**
- * Merchants' own accounts at acquirers, as operators set them. A secret is sealed as it arrives and
- * is never shown again; the audit log has the account alone. The settings hold from the next call
- * to the acquirer on, in every process.
+ * Operators set merchants' own accounts at acquirers. A secret is sealed on arrival and never shown
+ * again; the audit log has only the account. The settings apply to the next call to the acquirer,
+ * in every process.
  */
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { AccountPurpose } from '../../kernel/banks/bank-accounts.ts';
@@ -47,7 +47,7 @@ const mistakeIn = ({ connector, account, secret }: AccountInput): string | null 
 };
 
 /**
- * Sets the account, or replaces its secret; another one that was in force is retired. Refuses with
+ * Sets the account, or replaces its secret; a different active account is retired. Refuses with
  * `not_found` or `bad_request`.
  */
 const setAccount = async (
@@ -63,7 +63,7 @@ const setAccount = async (
     acting,
     { action: 'bank_account.set', merchantId, subject: subjectOf(input) },
     async (em, notes) => {
-      // The merchant is locked, so that one account of a purpose is in force.
+      // The merchant is locked, so that each purpose has one active account.
       const merchant = await em.findOne(MerchantEntity, { id: merchantId }, forUpdate);
       if (!merchant) return refused('not_found', 'there is no such merchant');
       const key = { merchantId, connector, purpose };
@@ -86,10 +86,7 @@ const setAccount = async (
   );
 };
 
-/**
- * Takes the account in force out of use; the platform's serves the merchant then. Refuses with
- * `not_found`.
- */
+/** Retires the active account; the merchant then uses the platform's. Refuses with `not_found`. */
 const removeAccount = (
   { database }: BankAccountParts,
   acting: Acting,
@@ -128,7 +125,7 @@ export const bankAccountQueries = ({
     ),
 });
 
-/** The mutations about accounts at acquirers. Each leaves its audit entry. */
+/** The mutations for accounts at acquirers. Each writes an audit entry. */
 export const bankAccountMutations = (
   parts: BankAccountParts,
 ): Pick<MutationResolvers, 'bankAccountSet' | 'bankAccountRemove'> => ({

@@ -1,9 +1,9 @@
 /**
- * The life of one payment in order of time: who made it, its page, its statuses, its calls to
- * banks, its refunds, webhook attempts, movements and audit entries. Each part is found by an index
- * and cut at the last rows.
+ * Reads the life of one payment in order of time: its origin, page, statuses, bank calls, refunds,
+ * webhook attempts, movements and audit entries. Each part is read by an index and limited to its
+ * last rows.
  */
-// Those of the operations: the subgraph's own types import this file.
+// The operations' types: the subgraph's own types import this file.
 import type { PaymentStatus, RefundStatus } from '../../../schema/generated/operations.ts';
 import type { BankCall } from '../../kernel/banks/calls/entities.ts';
 import { BankCallEntity } from '../../kernel/banks/calls/entities.ts';
@@ -21,7 +21,7 @@ import {
 import { readTexts } from '../audit.ts';
 import { ledgerColumns, type LedgerRow } from '../ledger/read-ledger.ts';
 
-/** What is shown of each part at most: the last rows of it. */
+/** Rows shown of each part at most: the last ones. */
 const shownOfPart_max = 100;
 
 type Entry<Name extends string, Rest> = {
@@ -29,7 +29,7 @@ type Entry<Name extends string, Rest> = {
   readonly at: Temporal.Instant;
 } & Rest;
 
-/** Who made the payment; the id is that of the key, the link, the subscription or the token. */
+/** The payment's origin; the id is that of the key, the link, the subscription or the token. */
 export type CreatedRow = Entry<
   'TimelineCreated',
   {
@@ -124,7 +124,7 @@ const statements = {
   },
 } as const;
 
-/** The statuses whose moment the payment itself knows. */
+/** The statuses whose moments the payment row stores. */
 const statusesOf = ({
   status,
   createdAt,
@@ -208,7 +208,7 @@ export const readTimeline = async (
   const calls = await run<BankCall>(runner, statements.calls, [merchantId, operations]);
   const attempts = await attemptsOf(runner, merchantId, subjects);
   const postings = await run<LedgerRow>(runner, statements.postings, [merchantId, subjects]);
-  // What people did to its webhooks is about it, too.
+  // Actions on the payment's webhooks belong to its timeline.
   const acted = new Set([...subjects, ...attempts.map(({ delivery }) => delivery.id)]);
   const entries = await run<AuditEntry>(runner, statements.audit, [merchantId, [...acted]]);
   const audit = await readTexts(runner, entries);

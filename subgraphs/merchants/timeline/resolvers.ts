@@ -26,7 +26,7 @@ export const timelineOf = ({
     loader(context).load(payment);
 };
 
-/** What of an entry is shown otherwise than it is read. */
+/** Fields of an entry that are shown differently from how they are read. */
 export const timelineFields = {
   TimelineBankCall: {
     operationId: ({ row }: BankCallRow) => row.subjectId,

@@ -1,7 +1,6 @@
 /**
- * Reads the totals by the hour: by the key of their table alone, some rows for each hour of the
- * span, whatever it counts. The hours of a shop, of a merchant and of all merchants are rows of
- * their own.
+ * Reads hourly totals by their table's key: a few rows for each hour of the span, whatever they
+ * count. The hours of a shop, of a merchant and of all merchants are separate rows.
  */
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import {
@@ -14,7 +13,7 @@ import { platformMerchantId } from '../../kernel/rules/platform.ts';
 
 export type Group = 'status' | 'method' | 'bank' | 'failure_code' | 'shop';
 
-/** Whose totals, and of what. */
+/** The scope of the totals. */
 export interface TotalsQuestion {
   /** Null: all merchants. */
   readonly merchantId: string | null;
@@ -48,7 +47,7 @@ interface FoundRow {
   readonly count: bigint;
   readonly succeeded: bigint;
   readonly failed: bigint;
-  /** Sums are of any size, and read as text. */
+  /** Sums have any size and are read as text. */
   readonly amount: string;
   readonly moved: string | null;
   readonly fee: string | null;
@@ -61,10 +60,7 @@ const countOf = (statuses: readonly CountedStatus[]): string =>
 const came: readonly CountedStatus[] = ['succeeded', 'refunded'];
 const refusedOnes: readonly CountedStatus[] = ['failed'];
 
-/**
- * SQL: a range of the key, summed by group as it is read: nothing is sorted, and only a few rows are
- * in hand at a time.
- */
+/** SQL: sums a range of the key by group while reading: no sort, and only a few rows in memory. */
 const summed = (group: string, sums: readonly string[]): string =>
   `select ${group} as "group", ${sums.join(', ')}
     from hourly_total where merchant_id = $1 and shop_id = any ($2::uuid[]) and mode = $3
@@ -95,7 +91,7 @@ const readBy = (name: string, column: string, { hasMoney }: { hasMoney: boolean 
   );
 };
 
-/** One pass sums every status; each is a row of its own then. */
+/** One pass sums every status; then each becomes a row. */
 const byStatus = (): Statement => {
   const sums = countedStatuses.flatMap((status) => [
     `${countOf([status])} as count_${status}`,
@@ -158,7 +154,7 @@ const older: Statement = {
   text: 'select not exists (select 1 from totals_walk) as complete',
 };
 
-/** Whether nothing is being counted anew. */
+/** Whether no recount is in progress. */
 export const isComplete = async (runner: Runner): Promise<boolean> => {
   const [row] = await run<{ complete: boolean }>(runner, older, []);
   return row?.complete === true;

@@ -1,6 +1,6 @@
 /**
- * Totals in the graph: of a key's shop, of a person's merchant or one of its shops, or of all
- * merchants.
+ * GraphQL resolvers for totals: of a key's shop, of a person's merchant or one of its shops, or of
+ * all merchants.
  */
 import type { QueryResolvers, QuerytotalsArgs } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../kernel/database/orm.ts';
@@ -14,7 +14,7 @@ import { dividedByShops, intervalsOf } from './rules.ts';
 
 type Whose = Pick<TotalsQuestion, 'merchantId' | 'shopIds'>;
 
-/** Whose totals a caller asks for. */
+/** The scope of a caller's totals. */
 const whoseTotals = (
   principal: Principal,
   { merchantId: named, shopId }: Pick<QuerytotalsArgs, 'merchantId' | 'shopId'>,
@@ -32,7 +32,7 @@ const whoseTotals = (
   return { merchantId: merchantOf(principal, named), shopIds: shopId ? [shopId] : null };
 };
 
-/** The shops by which totals are divided, of which there may be so many. */
+/** The shops that divide the totals; their number is limited. */
 const dividing = async (pool: Runner, whose: Whose, intervals: number): Promise<Whose> => {
   if (whose.shopIds) return whose;
   if (whose.merchantId === null)

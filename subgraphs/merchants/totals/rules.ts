@@ -1,6 +1,6 @@
 /**
- * Which span totals are asked of, and how it is cut into intervals. Hours are counted in UTC: a
- * zone whose hours begin elsewhere cannot be cut from them.
+ * Validates the span of totals and divides it into intervals. Hours are counted in UTC, so zones
+ * with a fractional-hour offset are refused.
  */
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 
@@ -30,7 +30,7 @@ const inZone = (moment: Temporal.Instant, timeZone: string): Temporal.ZonedDateT
   }
 };
 
-/** Where the interval begins that holds the moment. */
+/** The start of the interval that contains the moment. */
 const beginningOf = (at: Temporal.ZonedDateTime, unit: IntervalUnit): Temporal.ZonedDateTime => {
   switch (unit) {
     case 'hour':
@@ -58,13 +58,13 @@ const nextAfter = (
   }
 };
 
-/** Where the intervals behind the one of `first` begin, without an end. */
+/** The starts of the intervals after that of `first`, without an end. */
 const startsBehind = function* (
   first: Temporal.ZonedDateTime,
   unit: IntervalUnit,
 ): Generator<Temporal.Instant> {
   const beginning = beginningOf(first, unit);
-  // The hours of every zone are equally long: what follows the first needs no calendar.
+  // Hours are equally long in every zone: those after the first need no calendar.
   if (unit === 'hour')
     for (let at_ms = beginning.epochMilliseconds + hour_ms; ; at_ms += hour_ms)
       yield Temporal.Instant.fromEpochMilliseconds(at_ms);

@@ -1,4 +1,6 @@
-/** What people may do, by role: it follows from the access table. A test holds the list to it. */
+/**
+ * People's permissions by role, derived from the access table. A test compares the list with it.
+ */
 import type { Permission, ViewerPermission } from '../../../schema/generated/merchants.ts';
 import { access, lacks } from '../../kernel/service/access/access.ts';
 import type { OperatorPrincipal } from '../../kernel/service/access/principal.ts';

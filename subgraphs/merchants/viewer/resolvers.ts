@@ -6,7 +6,7 @@ import { refusal } from '../../kernel/service/access/reach.ts';
 import { loadMerchants } from '../find-merchants.ts';
 import { permissionsOf } from './permissions.ts';
 
-/** The query of who calls. */
+/** The query of the caller. */
 export const viewerQueries = {
   viewer: (_, __, { principal }) => {
     if (principal.kind !== 'operator') throw refusal('scope_required', 'the viewer is a person');
@@ -14,12 +14,12 @@ export const viewerQueries = {
   },
 } satisfies QueryResolvers;
 
-/** What of a person follows from who it is. */
+/** Fields derived from the person's identity. */
 export const viewerFields = ({ database }: { readonly database: Pick<Database, 'emOf'> }) =>
   ({
     Viewer: {
       merchant: async ({ merchantId }, _, context) => {
-        // What a token names need not be there.
+        // A token may name something that does not exist.
         if (merchantId === null || !isUuid(merchantId)) return null;
         const [merchant] = await loadMerchants(database.emOf(context), [merchantId]);
         return merchant ?? null;

@@ -1,4 +1,4 @@
-/** Views of lists that people keep. The zero merchant stands for the platform's people. */
+/** Saved views of lists. The zero merchant stands for the platform's people. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../../kernel/database/instant.ts';
 import type { Row } from '../../kernel/database/statement.ts';
@@ -7,7 +7,7 @@ export const SavedViewEntity = defineEntity({
   name: 'SavedView',
   tableName: 'saved_view',
   properties: {
-    /** Whom the person is narrowed to. */
+    /** The merchant that the person is restricted to. */
     merchantId: p.uuid().primary(),
     id: p.uuid().primary(),
     /** The person, as the installation's issuer names it. */

@@ -1,4 +1,4 @@
-/** Views of lists in the graph: a person has its own alone. */
+/** GraphQL resolvers for saved views: a person reads only its own. */
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
@@ -15,7 +15,7 @@ export const viewQueries = ({ database }: ViewParts) =>
       findViews(database.emOf(context), context, section ?? null),
   }) satisfies QueryResolvers;
 
-/** Keeping and removing them. */
+/** Saving and removing views. */
 export const viewMutations = ({ database }: ViewParts) =>
   ({
     savedViewSave: async (_, view, context) => {

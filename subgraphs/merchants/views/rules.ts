@@ -1,4 +1,4 @@
-/** What a person may keep of views. */
+/** The limits of saved views. */
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 
 /** Views of one person, over all sections. */

@@ -1,4 +1,4 @@
-/** Keeping views of lists, each for the person alone. */
+/** Saves views of lists, each for one person. */
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { clientOf } from '../../kernel/database/orm-connections.ts';
@@ -12,7 +12,7 @@ import { actorOf, changeEntities, type Acting, type AuditedAction } from '../aud
 import { SavedViewEntity, type SavedView } from './entities.ts';
 import { viewMistake, viewsPerPerson_max, type NamedView } from './rules.ts';
 
-/** Whose views: a person is named by the issuer, and narrowed to a merchant or to none. */
+/** The owner of views: the issuer's name of the person, and its merchant or none. */
 const ownerOf = ({ principal }: Pick<Acting, 'principal'>) => ({
   merchantId:
     principal.kind === 'operator' && principal.merchantId !== null
@@ -37,15 +37,15 @@ export const findViews = (
     },
   );
 
-// A person's saves come one after the other, so that none is counted past.
+// A person's saves are serialized, so the limit holds.
 const lockPerson: Statement = {
   name: 'saved_view.lock_person',
   text: `select pg_advisory_xact_lock(hashtextextended('saved_view ' || $1 || ' ' || $2, 0))`,
 };
 
 /**
- * Keeps a view; one of this name in the section is replaced. `bad_request` for a wrong section,
- * name or search, and for one view too many.
+ * Saves a view, replacing one of the same name in the section. `bad_request` for a wrong section,
+ * name or search, and above the limit.
  */
 export const saveView = async (
   database: Pick<Database, 'emOf'>,

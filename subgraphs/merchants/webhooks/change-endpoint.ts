@@ -38,8 +38,8 @@ export interface EndpointSettings {
   readonly signature: SignatureFormat;
 }
 
-// An attempt that is being made comes to its own end; should it fail, the next claim finds no
-// endpoint and ends the delivery in the same words.
+// A running attempt completes; if it fails, the next claim finds no endpoint and ends the delivery
+// with the same reason.
 const endPending: Statement = {
   name: 'endpoint.end_pending',
   text: `
@@ -57,8 +57,8 @@ const endPending: Statement = {
 
 const noEndpoint = (): Refused => refused('not_found', 'there is no such webhook endpoint');
 /**
- * Adds an endpoint to a shop. Refuses with `not_found` without the shop, and a wrong address or one
- * endpoint too many with `bad_request`.
+ * Adds an endpoint to a shop. Refuses with `not_found` without the shop, and with `bad_request` a
+ * wrong address or an endpoint above the limit.
  */
 export const createEndpoint = async (
   { database, vaultKey, privateTargets }: EndpointParts,
@@ -75,7 +75,7 @@ export const createEndpoint = async (
     subject: { kind: 'webhook_endpoint', id },
   };
   return changeEntities(database, acting, action, async (em, notes) => {
-    // The shop is locked before its endpoints are counted: those created meanwhile count.
+    // The shop is locked before its endpoints are counted, so concurrent creations count.
     if (!(await lockShop(em, { merchantId, shopId })))
       return refused('not_found', 'there is no such shop');
     if ((await em.count(WebhookEndpointEntity, { merchantId, shopId })) >= endpointsPerShop_max)
@@ -99,7 +99,7 @@ export const createEndpoint = async (
   });
 };
 
-/** Locks the endpoint and changes it, with the change's entry. */
+/** Locks the endpoint and changes it, with an audit entry. */
 const changeEndpoint = async <Result extends object>(
   database: Pick<Database, 'emOf'>,
   acting: Acting,
@@ -120,8 +120,8 @@ const changeEndpoint = async <Result extends object>(
 };
 
 /**
- * Changes what is given of an endpoint's settings. A change to the legacy signature ends a
- * rotation's overlap. Refuses with `not_found`, or a wrong address with `bad_request`.
+ * Changes the given settings of an endpoint. A change to the legacy signature ends a rotation's
+ * overlap. Refuses with `not_found`, or a wrong address with `bad_request`.
  */
 export const updateEndpoint = async (
   { database, privateTargets }: Pick<EndpointParts, 'database' | 'privateTargets'>,
@@ -146,7 +146,7 @@ export const updateEndpoint = async (
   });
 };
 
-/** Ends what is on its way to an endpoint, once the endpoint is written as off or gone. */
+/** Ends pending deliveries to an endpoint after it is disabled or deleted. */
 const endDeliveries = async (
   em: EntityManager,
   acting: Acting,
@@ -159,8 +159,8 @@ const endDeliveries = async (
 };
 
 /**
- * Switches an endpoint off or on. While it is off its events make no deliveries; those on their way
- * end as failed, with the reason, and may be resent once it is on again. Refuses with `not_found`.
+ * Disables or enables an endpoint. While it is disabled, its events create no deliveries. Pending
+ * deliveries fail with the reason; they can be resent once it is enabled. Refuses with `not_found`.
  */
 export const switchEndpoint = (
   { database }: Pick<EndpointParts, 'database'>,
@@ -180,8 +180,8 @@ export const switchEndpoint = (
   );
 
 /**
- * Deletes an endpoint, which stops delivery: what is on its way ends as failed, with the reason.
- * Gives how many did. Refuses with `not_found`.
+ * Deletes an endpoint. Pending deliveries fail with the reason; returns their number. Refuses with
+ * `not_found`.
  */
 export const removeEndpoint = (
   { database }: Pick<EndpointParts, 'database'>,
@@ -199,9 +199,9 @@ export const removeEndpoint = (
   );
 
 /**
- * Makes a new secret of an endpoint. The old one stops at once, or signs beside the
- * new one for `overlapHours` (at most 24); the one before that stops in any case. Refuses with
- * `not_found`, or a wrong overlap with `bad_request`.
+ * Creates a new secret for an endpoint. The old one stops at once, or also signs for `overlapHours`
+ * (at most 24); the one before that always stops. Refuses with `not_found`, or a wrong overlap with
+ * `bad_request`.
  */
 export const rotateEndpointSecret = (
   { database, vaultKey }: ShopParts,

@@ -1,12 +1,12 @@
 /**
- * Claiming deliveries: which of those that are due become this process's, and until when.
+ * Claims due deliveries for this process, for a limited time.
  *
- * A claimed row is leased: the process that claimed it may die, and when the lease is over it is
- * due again under the same event id. The lease's end is also the proof of ownership when the result
- * is stored. Leases run on the database's clock.
+ * A claimed row is leased: if the process dies, the row is due again when the lease ends, under the
+ * same event id. The lease's end also proves ownership when the result is stored. Leases use the
+ * database's clock.
  *
- * A lane is what is isolated from the others: an endpoint, by its id, or the origin of payments'
- * own addresses of one merchant in one mode.
+ * A lane is the unit of isolation: an endpoint, by its id, or the origin of payments' own addresses
+ * of one merchant in one mode.
  */
 import type pg from 'pg';
 import { notSetAside, setAside, workBatch, type Subject } from '../../kernel/alerts/set-aside.ts';
@@ -20,7 +20,9 @@ import {
 } from '../../kernel/database/statement.ts';
 import { webhooksInFlightPerLane_max, type SignatureFormat } from './rules.ts';
 
-/** The limits of an attempt; those of `webhooks/rules.ts`, save in tests that cannot wait so long. */
+/**
+ * The limits of an attempt; those of `webhooks/rules.ts`, except in tests that need shorter ones.
+ */
 export interface DeliveryLimits {
   readonly deadline_ms: number;
   readonly leaseMargin_ms: number;
@@ -33,12 +35,12 @@ export interface ClaimParts {
   readonly limits: DeliveryLimits;
 }
 
-/** A lane that asks, and how many deliveries it has room for. */
+/** A lane, and how many deliveries it has room for. */
 export interface Asking extends WebhookLane {
   readonly room: number;
 }
 
-/** What is sent, and whose secret signs it. */
+/** The message, and the secret that signs it. */
 export interface Message {
   readonly body: string;
   readonly secretSealed: string;
@@ -47,7 +49,7 @@ export interface Message {
   readonly signature: SignatureFormat;
 }
 
-/** A delivery that is this process's until `leaseUntil`. */
+/** A delivery that this process holds until `leaseUntil`. */
 export interface ClaimedDelivery extends WebhookLane {
   readonly id: string;
   readonly shopId: string;
@@ -57,9 +59,9 @@ export interface ClaimedDelivery extends WebhookLane {
   readonly url: string;
   /** Attempts made before this one. */
   readonly attempts: number;
-  /** Those of them that were made before the last resend. */
+  /** Those before the last resend. */
   readonly attemptsBefore: number;
-  /** The moment of its event, by which both are found. */
+  /** The moment of its event, which locates both rows. */
   readonly createdAt: Temporal.Instant;
   readonly leaseUntil: Temporal.Instant;
   /** Whether its retries follow the test clock of its shop. */
@@ -92,14 +94,14 @@ const withMessage = ({
 
 /** The task under which deliveries are set aside. */
 export const task = 'deliver-webhooks';
-/** SQL: `delivery` is pending, due by `now`, and nobody's. */
+/** SQL: `delivery` is pending, due by `now`, and not leased. */
 const isDue = (delivery: string, now: string, merchant: string): string =>
   `${delivery}.status = 'pending' and ${delivery}.due_at <= ${now} and (${delivery}.lease_until is null or ${delivery}.lease_until <= statement_timestamp())
             and ${notSetAside(task, merchant, `${delivery}.id::text`)}`;
 
-// Lanes are locked in one order, so that two processes never wait for each other. The claim behind
-// the locks sees what the last holders claimed. A claim that a crash of PostgreSQL loses is made
-// again, so nobody waits for the disk.
+// Lanes are locked in one order, so two processes never deadlock. The claim after the locks sees
+// what earlier holders claimed. A claim lost in a PostgreSQL crash is repeated, so the commit does
+// not wait for the disk.
 const lockLanes: Statement = {
   name: 'webhook.lock_lanes',
   text: `select count(pg_advisory_xact_lock(key)) from set_config('synchronous_commit', 'off', true), (
@@ -107,10 +109,10 @@ const lockLanes: Statement = {
 };
 
 /**
- * SQL: joins `endpoint` and `signing` to the deliveries called `delivery`. An endpoint's address,
- * secret and format are those of now, so that a correction and a rotation reach what is still on
- * its way. A payment's own address is signed as the shop's oldest active endpoint is, or else with
- * the shop's own secret.
+ * SQL: joins `endpoint` and `signing` to the deliveries called `delivery`. An endpoint's current
+ * address, secret and format apply, so corrections and rotations reach pending deliveries. A
+ * payment's own address is signed like the shop's oldest active endpoint, or else with the shop's
+ * own secret.
  */
 export const joinSigning = (delivery: string, merchant: string): string => `
     left join shop on shop.merchant_id = ${merchant} and shop.id = ${delivery}.shop_id
@@ -128,9 +130,9 @@ export const joinSigning = (delivery: string, merchant: string): string => `
     ) as signing on true`;
 
 /**
- * SQL: claims the oldest due deliveries of each lane in `asking`, as many as it has room for and as
- * keep it at `$5` in flight. The inner limit is a constant, else the planner expects a tenth of the
- * lane to be taken and sorts all of it.
+ * SQL: claims the oldest due deliveries of each lane in `asking`, within its room and with at most
+ * `$5` in flight. The inner limit is a constant; otherwise the planner expects a tenth of the lane
+ * and sorts all of it.
  */
 const claimText = (asking: string, merchant: { asked: string; due: string; claimed: string }) => `
     with due as materialized (
@@ -159,8 +161,8 @@ const claimText = (asking: string, merchant: { asked: string; due: string; claim
     left join event on event.merchant_id = ${merchant.claimed} and event.id = claimed.event_id and event.created_at = claimed.created_at
     ${joinSigning('claimed', merchant.claimed)}`;
 
-// The lanes are taken from subqueries, since a plan must not depend on them: it would be made for
-// each claim.
+// The lanes come from subqueries, so the plan does not depend on them and is not made for each
+// claim.
 const claimDue: Twins = {
   ofAll: {
     name: 'webhook.claim_due',
@@ -201,9 +203,9 @@ const firstDue: Statement = {
 };
 
 /**
- * Claims due deliveries of lanes, each named once, oldest first: at most as many as each has room
- * for, and at most so many that a lane never has more than its share in flight, whoever claimed
- * them. With one lane, a delivery that makes the claim fail is set aside.
+ * Claims due deliveries of distinct lanes, oldest first, within each lane's room and its limit of
+ * deliveries in flight over all processes. With a single lane, a delivery that makes the claim fail
+ * is set aside.
  */
 export const claimDeliveries = async (
   parts: ClaimParts,
@@ -225,8 +227,8 @@ export const claimDeliveries = async (
 };
 
 /**
- * Has a delivery left alone for a while: what its attempt came to could not be stored, and it would
- * be sent again at the end of its lease.
+ * Delays a delivery whose result could not be stored; otherwise it would be sent again at the end
+ * of its lease.
  */
 export const setDeliveryAside = (
   pool: pg.Pool,
@@ -239,9 +241,9 @@ const dueLanes: Statement = {
   text: 'select merchant_id as "merchantId", lane from webhook_lanes_due($1, null)',
 };
 
-/** Lanes that have a delivery which is due and nobody's. */
+/** Lanes with a due delivery that is not leased. */
 export const findDueLanes = (runner: Runner, now: Temporal.Instant): Promise<WebhookLane[]> =>
   run<WebhookLane>(runner, dueLanes, [now]);
 
-/** SQL: whether a lane has a delivery that is due by `$1` and nobody's. */
+/** SQL: whether a lane has a delivery that is due by `$1` and not leased. */
 export const isAnyLaneDue = 'exists (select 1 from webhook_lanes_due($1, 1))';

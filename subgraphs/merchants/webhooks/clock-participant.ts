@@ -1,6 +1,6 @@
 /**
- * How webhooks follow a shop's test clock: a retry has no `due_at` until the clock has reached its
- * moment. From then on it is delivered as any other, in real time.
+ * How webhooks follow a shop's test clock: a retry has no `due_at` until the clock reaches its
+ * moment. It is then delivered in real time like any other.
  */
 import type pg from 'pg';
 import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
@@ -40,8 +40,8 @@ export interface ParticipantParts {
 }
 
 /**
- * The keeper of webhooks. It does not wait for attempts, so that a receiver that hangs holds up
- * nothing but its own shop's clock, and that only where it advances.
+ * The clock participant of webhooks. It does not wait for attempts, so a hanging receiver delays
+ * only its own shop's clock, and only while that clock advances.
  */
 export const webhookClockParticipant = ({
   pool,
@@ -68,7 +68,7 @@ export const webhookClockParticipant = ({
   },
 });
 
-// A retry that waits for the real time waits for the clock from now on.
+// A retry that followed the real time follows the clock from now on.
 const waitForClock: Statement = {
   name: 'webhook.wait_for_clock',
   text: `update webhook_delivery as delivery set due_at = null

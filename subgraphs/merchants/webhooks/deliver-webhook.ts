@@ -43,8 +43,8 @@ export interface DeliveryParts extends ClaimParts {
 }
 
 /**
- * Sends one claimed delivery and stores what came of it. Never rejects: what could not be stored is
- * due again when the lease is over.
+ * Sends one claimed delivery and stores the result. Never rejects: a delivery whose result was not
+ * stored is due again when its lease ends.
  */
 export const attemptDelivery = (parts: DeliveryParts, delivery: ClaimedDelivery): Promise<void> => {
   if (!tracing()) return attempt(parts, delivery, null);
@@ -57,8 +57,8 @@ export const attemptDelivery = (parts: DeliveryParts, delivery: ClaimedDelivery)
 };
 
 /**
- * The moment on the clock that the delivery's retries follow: read when an attempt begins and again
- * when it has ended, which is what its retry is counted from.
+ * The moment on the clock that the delivery's retries follow: read when an attempt begins, and
+ * again when it ends. The retry is scheduled from the latter.
  */
 const momentOf = (
   { pool, now }: DeliveryParts,
@@ -156,7 +156,7 @@ interface Attempt {
   readonly next: AfterAttempt;
 }
 
-/** Whether it was stored: not when the lease was over and the delivery somebody else's. */
+/** False when the lease had ended and another process owned the delivery. */
 const store = (
   parts: DeliveryParts,
   delivery: ClaimedDelivery,

@@ -1,7 +1,7 @@
 /**
- * The deliverer of a process. Those that make deliveries due name their lanes to it; it claims what
- * is due there, posts it, and asks again while there is more. Lanes that nobody named are found by
- * the sweep, so that a wake-up may be lost.
+ * The deliverer of a process. Code that makes deliveries due notifies it of their lanes. It claims
+ * due deliveries, posts them, and repeats while there are more. The sweep finds other lanes, so a
+ * wake-up may be lost.
  */
 import type { Dispatcher } from 'undici';
 import { isPassing } from '../../kernel/alerts/set-aside.ts';
@@ -33,18 +33,18 @@ export interface DelivererParts
 }
 
 export interface Deliverer {
-  /** Says that something may be due in these lanes. */
+  /** Reports that these lanes may have due deliveries. */
   wake(lanes: readonly WebhookLane[]): void;
-  /** Whether it is so busy that others should be woken, too. */
+  /** Whether it is so busy that other deliverers should be woken. */
   readonly isBusy: boolean;
-  /** Claims nothing more; resolves when the attempts that have begun have ended. */
+  /** Stops claiming; resolves when all running attempts have ended. */
   close(): Promise<void>;
 }
 
-/** From one claim to the next: a claim is a transaction, however much it takes. */
+/** The interval between claims: a claim is a transaction, whatever its size. */
 const claimRest_ms = 5;
 const lanesPerClaim_max = 100;
-/** Lanes of one merchant that wait here; the sweep finds those beyond. */
+/** Queued lanes of one merchant; the sweep finds the others. */
 const waitingOfMerchant_max = 1_000;
 const busy_min = 100;
 
@@ -67,8 +67,8 @@ class InFlight {
 }
 
 /**
- * Own addresses are as many as a merchant likes: they leave places to its endpoints. The name of
- * their lanes has a `#`.
+ * A merchant can use any number of own addresses, so they leave room for its endpoints. Names of
+ * their lanes contain a `#`.
  */
 const boundsOf = ({ merchantId, lane }: WebhookLane): readonly (readonly [string, number])[] => [
   [lane, webhooksInFlightPerLane_max],
@@ -79,7 +79,7 @@ const boundsOf = ({ merchantId, lane }: WebhookLane): readonly (readonly [string
 
 class DelivererHere implements Deliverer {
   readonly #parts: DeliveryParts & { readonly targets: Dispatcher };
-  /** Lanes that may have something due, by merchant; who was asked last is last. */
+  /** Lanes that may have due deliveries, by merchant; the last served merchant is last. */
   readonly #waiting = new Map<string, Set<string>>();
   readonly #inFlight = new InFlight();
   readonly #attempts = new Set<Promise<void>>();
@@ -129,7 +129,7 @@ class DelivererHere implements Deliverer {
     }
   }
 
-  /** Takes lanes that have room out of those that wait, a share of the room of each merchant. */
+  /** Takes queued lanes with room, giving each merchant a share of it. */
   #choose(): readonly Asking[] {
     const chosen: Asking[] = [];
     for (const [merchantId, lanes] of this.#waiting) {
@@ -139,7 +139,7 @@ class DelivererHere implements Deliverer {
         const room = Math.min(share, this.#inFlight.room({ merchantId, lane }));
         if (room <= 0) continue;
         lanes.delete(lane);
-        // Until the claim says how many there are, nobody else has the room.
+        // The room is reserved until the claim returns its count.
         this.#inFlight.add({ merchantId, lane }, room);
         chosen.push({ merchantId, lane, room });
         if (chosen.length === lanesPerClaim_max) break;
@@ -164,7 +164,7 @@ class DelivererHere implements Deliverer {
     } catch (error) {
       for (const { room, ...lane } of asking) this.#inFlight.add(lane, -room);
       this.#parts.log.warn({ err: error }, 'webhooks could not be claimed; the sweep finds them');
-      // One lane must not hold up those that happened to ask with it.
+      // One lane must not delay the others of its claim.
       if (asking.length > 1 && !isPassing(error)) for (const one of asking) await this.#retry(one);
     }
   }
@@ -190,10 +190,7 @@ export const openDeliverer = (parts: DelivererParts): Deliverer => new Deliverer
 /** Wakes the deliverers of all processes for these lanes. */
 export type WakeLanes = (lanes: readonly WebhookLane[]) => void;
 
-/**
- * The job that finds the lanes that have something due: retries, and what nobody woke a deliverer
- * for.
- */
+/** The job that finds lanes with due deliveries: retries, and those whose wake-up was lost. */
 export const webhookJobs = ({
   pool,
   now,

@@ -1,8 +1,7 @@
 /**
- * Whether webhooks may go to http and to loopback: as the switch is set, or by itself while the
- * service is a developer's, that is while its public address is http on loopback and live mode is
- * on for no merchant. An installation that others reach must not call the machine that it runs on
- * for a merchant.
+ * Whether webhooks may go to http and to loopback: as configured, or by default on a developer's
+ * machine, where the public address is http on loopback and no merchant has live mode. A reachable
+ * installation must not call its own machine on a merchant's behalf.
  */
 import type { Database } from '../../kernel/database/orm.ts';
 import type { Bus } from '../../kernel/service/bus.ts';
@@ -25,13 +24,13 @@ export interface DevelopmentTargetsParts {
   readonly bus: Pick<Bus, 'subscribe'>;
 }
 
-/** What is allowed now; `close` ends the looking. */
+/** What is allowed now; `close` stops the checks. */
 export interface DevelopmentTargets {
   readonly areAllowed: () => boolean;
   close(): void;
 }
 
-/** Opens the switch. While it is unknown whether a merchant is live, nothing is allowed. */
+/** Starts the checks. Until it is known whether a merchant is live, nothing is allowed. */
 export const openDevelopmentTargets = async ({
   setting,
   publicUrl,
@@ -49,11 +48,11 @@ export const openDevelopmentTargets = async ({
       .fork()
       .findOne(MerchantEntity, { liveEnabled: true }, { fields: ['id'] })
       .catch(() => undefined);
-    // An older look that comes late is out of date.
+    // The result of an older check is stale.
     if (mine === looks) allowed = live === null;
   };
   await look();
-  // Live mode is switched with the message that keys have changed.
+  // Switching live mode publishes that keys have changed.
   const unsubscribe = bus.subscribe('keys', () => void look());
   const again = setInterval(() => void look(), lookAgain_ms).unref();
   return {

@@ -1,4 +1,4 @@
-/** How the deliveries to endpoints fare, for those who look at them. */
+/** Reads the health of deliveries to endpoints. */
 import { runTwins, type Twins } from '../../kernel/database/spread.ts';
 import type { Runner } from '../../kernel/database/statement.ts';
 import type { WebhookEndpoint } from '../entities.ts';
@@ -12,13 +12,13 @@ export interface EndpointHealth {
   readonly nextAttemptAt: Temporal.Instant | null;
 }
 
-/** Deliveries of a merchant that are looked at. */
+/** Deliveries of a merchant that are examined. */
 const newest_max = 1_000;
 const newest_h = 24;
 /** Deliveries on their way to one endpoint that are counted. */
 const pending_max = 10_000;
 
-// Both parts are bounded, whatever a merchant has waiting: two ranges of an index each.
+// Both parts are bounded, whatever is pending: two index ranges each.
 const healthText = (wanted: string, merchants: string, merchant: string): string => `
     with wanted as (select * from ${wanted}
     ), counted as (

@@ -1,7 +1,6 @@
 /**
- * Where webhooks fail: failed deliveries by shop and address. The index of failed deliveries is
- * walked from one address to the next, so that what one of them has failing costs the others
- * neither their place nor their time.
+ * Finds failed deliveries by shop and address. It skips through the index from one address to the
+ * next, so an address with many failures neither hides nor slows the others.
  */
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
@@ -42,7 +41,7 @@ export interface FailuresQuery {
   readonly since?: Temporal.Instant | null | undefined;
 }
 
-/** One of what was found; without any there is one row, of nulls, that says how far was looked. */
+/** One result; without results there is one row of nulls with the examined span. */
 type Row = { readonly isCut: boolean } & (
   | (FailingAddress & { readonly found: number })
   | { readonly merchantId: null }

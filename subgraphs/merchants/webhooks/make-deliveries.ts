@@ -1,22 +1,22 @@
 /**
- * Makes deliveries from events: events of a shop go to the endpoints of that shop whose filter
- * passes them, or to the payment's own address (docs/contract.md#webhook-target).
+ * Creates deliveries from events: to the shop's endpoints whose filters match, or to the payment's
+ * own address (docs/contract.md#webhook-target).
  */
 import { newRowIdInSql } from '../../kernel/database/new-id.ts';
 import { isWanted } from '../../kernel/events/outbox.ts';
 
 /**
- * SQL: the lane of an event's own address, which has a `#`: the origin, and who uses it, so that
- * merchants who share an origin do not wait for each other.
+ * SQL: the lane of an event's own address, with a `#`: the origin and its merchant, so that
+ * merchants sharing an origin do not delay each other.
  */
 const ownLane = String.raw`concat(
         coalesce(lower(substring(webhook_url from '^[A-Za-z]+://[^/?#\\]+')), webhook_url),
         '#', merchant_id, '/', mode)`;
 
 /**
- * SQL: makes the deliveries of the events in the query's part `events`, for the relay, due at once
- * in real time. An event that already has its delivery to a lane gets no second one. `made` holds
- * their lanes. Where the tables are sharded, `ofEndpoints` names the merchants of the shard.
+ * SQL: creates the deliveries of the events in the query's part `events`, for the relay, due at
+ * once in real time. An event gets one delivery for each lane. `made` holds their lanes. Where the
+ * tables are sharded, `ofEndpoints` names the merchants of the shard.
  */
 export const deliveriesOf = (events: string, ofEndpoints = 'true'): string => `fresh as (
       select * from ${events} where webhook_event is not null

@@ -1,7 +1,4 @@
-/**
- * The headers of a webhook: as they are sent, and as they are shown afterwards, when the signature
- * is not known any more.
- */
+/** The headers of a webhook: as sent, and as shown later without the signature. */
 import type { Keys } from '../../kernel/service/access/keys.ts';
 import { unseal } from '../../kernel/service/access/vault.ts';
 import type { Message } from './claim-deliveries.ts';
@@ -34,14 +31,14 @@ export const signedHeaders = (
   };
 };
 
-/** What stands for a signature's parts. */
+/** Placeholders of a signature's parts. */
 const shapes: Readonly<Record<Exclude<SignatureFormat, 'standard'>, Record<string, string>>> = {
   v2: { 'X-PSP-Signature': 't=<unix>,v1=<hex>,v2=<hex>', 'X-PSP-Timestamp': '<unix>' },
   stripe: { 'X-PSP-Signature': 't=<unix>,v1=<hex>,v2=<hex>', 'X-PSP-Timestamp': '<unix>' },
   legacy: { 'X-PSP-Signature': 'sha256=<hex>' },
 };
 
-/** The headers of every attempt of an event, but for the signature and its moment. */
+/** The headers of every attempt of an event, except the signature and its moment. */
 export const shownHeaders = (
   eventId: string,
   signature: SignatureFormat,

@@ -6,11 +6,11 @@ import type { Dispatcher } from 'undici';
 import { webhookAnswerKept_max_chars, webhookAnswerRead_max_bytes } from './rules.ts';
 import { errorCode } from '../../kernel/service/error-code.ts';
 
-/** What a receiver answered, or why there is nothing. */
+/** The receiver's answer, or why there is none. */
 export interface Answer {
   /** HTTP status; null when none came in time. */
   readonly status: number | null;
-  /** Null when the answer was read to its end, or to as much of it as is read. */
+  /** Null when the answer was read to its end, or to the limit. */
   readonly error: string | null;
   /** The beginning of the answer's body. */
   readonly head: string | null;
@@ -26,8 +26,8 @@ export interface Post {
 }
 
 /**
- * Sends it. Never throws: what went wrong is the answer's `error`. A status that came in time
- * counts, whatever happens to the body after it.
+ * Sends it. Never throws: failures are in the answer's `error`. A status that arrived in time
+ * counts, whatever happens to the body.
  */
 export const postWebhook = (targets: Dispatcher, post: Post): Promise<Answer> =>
   new Promise((resolve) => {
@@ -49,9 +49,7 @@ export const postWebhook = (targets: Dispatcher, post: Post): Promise<Answer> =>
     }
   });
 
-/**
- * One request and its answer, as undici reports them: no stream is made of a body of a few bytes.
- */
+/** One request and its answer, through undici's callbacks: a short body needs no stream. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #started_ms = performance.now();
   readonly #deadline_ms: number;
@@ -74,12 +72,12 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // It got its connection too late: a silent receiver may take very long to complete one.
+    // The connection came too late: a silent receiver can delay it for long.
     if (this.#isOver) controller.abort(new Error('the deadline is over'));
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
-    // Below 200 an answer is only announced.
+    // A status below 200 is only informational.
     if (status >= 200) this.#status = status;
   }
 
@@ -123,7 +121,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** What is kept of a body. PostgreSQL's text cannot hold a zero. */
+/** The stored part of a body. PostgreSQL's text cannot hold a zero. */
 const keptOf = (chunks: readonly Buffer[]): string =>
   chunks.length === 0
     ? ''

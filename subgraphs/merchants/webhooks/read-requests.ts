@@ -1,4 +1,4 @@
-/** What deliveries post, for those who look at them: the event's frozen bytes and its headers. */
+/** Shows the requests of deliveries: the event's frozen bytes and the headers. */
 import { runTwins, type Twins } from '../../kernel/database/spread.ts';
 import type { Runner } from '../../kernel/database/statement.ts';
 import type { WebhookDelivery } from '../entities.ts';

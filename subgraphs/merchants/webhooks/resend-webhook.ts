@@ -19,9 +19,9 @@ import {
 import type { WebhookLane } from '../../kernel/service/bus.ts';
 import type { WakeLanes } from './deliverer.ts';
 
-/** So many deliveries are made due in one transaction. */
+/** Deliveries made due in one transaction. */
 const resendBatch_rows = 1_000;
-/** And so many by one call. */
+/** Deliveries made due by one call. */
 const resendOfCall_max = 10_000;
 
 export interface ResendParts {
@@ -30,7 +30,7 @@ export interface ResendParts {
   readonly wakeLanes: WakeLanes;
 }
 
-// Due now, and on the clock of a shop that has its own: there its event lies behind.
+// Due now, also on a shop's test clock, where the event is in the past.
 const makeBatchDue: Statement = {
   name: 'resend.make_batch_due',
   text: `
@@ -50,7 +50,7 @@ const makeBatchDue: Statement = {
     select merchant_id as "merchantId", created_at as "createdAt", id, lane from resent order by created_at, id`,
 };
 
-/** What keeps a delivery from being sent again; null when nothing does. */
+/** Why a delivery cannot be resent; null when it can. */
 const obstacle = async (
   em: EntityManager,
   { merchantId, eventId, endpointId }: WebhookDelivery,
@@ -70,9 +70,9 @@ const auditState = ({ status, attempts, eventId }: WebhookDelivery) => ({
 });
 
 /**
- * Sends one event to its address again, whatever became of it before. Refuses with `not_found` when
- * the delivery, its event or its endpoint is no longer there, and with `bad_request` while the
- * endpoint is disabled.
+ * Resends one event to its address, whatever its status. Refuses with `not_found` when the
+ * delivery, its event or its endpoint no longer exists, and with `bad_request` while the endpoint
+ * is disabled.
  */
 export const resendDelivery = async (
   { database, wakeLanes }: ResendParts,
@@ -124,9 +124,9 @@ interface Resent extends WebhookLane {
 }
 
 /**
- * Sends all failed deliveries again, oldest first, in batches of their own transaction and audit
- * entry: at most `limit` in one call, `hasMore`: there may be more, call again. Those whose
- * endpoint is disabled or deleted stay failed. Refuses with `not_found` without the merchant.
+ * Resends all failed deliveries, oldest first, in batches with a transaction and audit entry each,
+ * at most `limit` in one call. `hasMore`: there may be more, call again. Those whose endpoint is
+ * disabled or deleted stay failed. Refuses with `not_found` without the merchant.
  */
 export const resendFailed = async (
   { database, wakeLanes }: ResendParts,

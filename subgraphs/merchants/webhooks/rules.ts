@@ -6,26 +6,23 @@ import { createHmac } from 'node:crypto';
 
 /** From the start of an attempt to its answer, connecting included. */
 export const webhookDeadline_ms = 15_000;
-/**
- * How much longer than the deadline a claimed delivery is nobody else's: time to store the result.
- */
+/** How much longer than the deadline the lease is: time to store the result. */
 export const webhookLeaseMargin_ms = 15_000;
 /**
- * At most so many attempts at once in one lane, over all processes, so that one dead receiver
- * delays nobody else.
+ * Concurrent attempts in one lane over all processes, so that one dead receiver delays no other.
  */
 export const webhooksInFlightPerLane_max = 10;
 /**
- * So many of one merchant in a process, and of these so many to payments' own addresses: receivers
- * that hang take no place of other merchants, and those of payments none of the endpoints.
+ * Concurrent attempts of one merchant in a process, and how many of them to payments' own
+ * addresses. Hanging receivers take no room from other merchants, and own addresses none from
+ * endpoints.
  */
 export const webhooksInFlightOfMerchant_max = 100;
 export const webhooksInFlightToOwn_max = 50;
 /** So many in a process. */
 export const webhooksInFlight_max = 2_000;
 /**
- * So much of an answer's body is read, so that the connection may be used again; the rest is
- * dropped with the connection.
+ * Bytes of an answer's body that are read so the connection can be reused; a longer body closes it.
  */
 export const webhookAnswerRead_max_bytes = 16_384;
 /** So much of what was read is kept with the attempt. */
@@ -48,8 +45,8 @@ export const webhookRetryDelays_ms = [
   48 * hour_ms,
 ] as const;
 /**
- * Retries are spread upward by at most this share of the wait, so that those that failed together
- * do not come back together.
+ * Retries are delayed by at most this share of the wait, so that deliveries that failed together
+ * are retried apart.
  */
 const webhookRetryJitter_share = 0.1;
 
@@ -148,7 +145,7 @@ export const shownSecret = (secret: string): ShownSecret => ({
   standardSecret: `whsec_${Buffer.from(secret, 'utf8').toString('base64')}`,
 });
 
-/** What an attempt came to. */
+/** The result of an attempt. */
 export type Attempted =
   | { readonly kind: 'answered'; readonly status: number }
   | { readonly kind: 'no_answer' }
@@ -165,9 +162,9 @@ const isSuccess = (attempted: Attempted): boolean =>
   attempted.kind === 'answered' && attempted.status >= 200 && attempted.status <= 299;
 
 /**
- * Decides what follows an attempt that ended at `now`. `attempts` counts it and those since the
- * delivery was made or resent; `chance` (0 to 1) chooses the jitter. Success is any 2xx; a redirect
- * is not followed, so it is a failure.
+ * Decides what follows an attempt that ended at `now`. `attempts` includes it, counted since the
+ * delivery was created or resent; `chance` (0 to 1) chooses the jitter. Success is any 2xx.
+ * Redirects are not followed, so they are failures.
  */
 export const afterAttempt = (
   attempted: Attempted,

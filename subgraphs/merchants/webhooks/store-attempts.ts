@@ -1,7 +1,7 @@
 /**
- * Stores what attempts came to. Those that end at the same moment share one statement: with many
- * fast receivers that is most of what a delivery costs the database. Whose lease is over stores
- * nothing: the delivery is somebody else's.
+ * Stores the results of attempts. Results of the same moment share one statement, which saves most
+ * of a delivery's database cost with many fast receivers. A result whose lease has ended is not
+ * stored: another process owns the delivery.
  */
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
@@ -27,13 +27,11 @@ export interface AttemptResult {
   readonly answerHead: string | null;
 }
 
-/**
- * Stores one result; gives whether the lease still held. Rejects when the database did not take it.
- */
+/** Stores one result; returns whether the lease still held. Rejects when the database fails. */
 export type StoreAttempt = (result: AttemptResult) => Promise<boolean>;
 
 const batch_max = 200;
-/** From one statement to the next, where many results come: about the time of a round trip. */
+/** The interval between statements under load: about the time of a round trip. */
 const rest_ms = 2;
 
 interface Waiting {
@@ -42,8 +40,8 @@ interface Waiting {
 }
 
 /**
- * Opens the store of one process. The result of a calm moment is stored at once; others are
- * gathered for two milliseconds, and while a statement is under way.
+ * Opens the store of one process. A single result is stored at once; others are batched for two
+ * milliseconds and while a statement is running.
  */
 export const openAttemptStore = (pool: pg.Pool): StoreAttempt => {
   let waiting: Waiting[] = [];
@@ -61,7 +59,7 @@ export const openAttemptStore = (pool: pg.Pool): StoreAttempt => {
         );
         for (const { result, stored } of batch) stored.resolve(held.has(result.deliveryId));
       } catch {
-        // One result that cannot be stored must not have the others sent again.
+        // One result that cannot be stored must not cause the others to be sent again.
         await Promise.all(
           batch.map(({ result, stored }) =>
             storeBatch(pool, [result]).then((held) => stored.resolve(held.size > 0), stored.reject),
@@ -128,7 +126,7 @@ const givenColumns = `id, lease_until, status, next_attempt_at, delivered_at, at
 
 /**
  * SQL: the delivery's retries follow the test clock of its shop. The clock's row is locked, so that
- * a clock that is being removed takes up this delivery, too.
+ * a concurrent removal of the clock includes this delivery.
  */
 const hasClock = (merchant: string): string => `(
           exists (select 1 from event where event.merchant_id = ${merchant} and event.id = delivery.event_id and event.created_at = delivery.created_at and event.mode = 'test')

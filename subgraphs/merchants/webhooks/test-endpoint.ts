@@ -1,6 +1,6 @@
 /**
- * A sample event to an endpoint, for whoever sets up a receiver: signed as real events are, and
- * marked, of an event of its own, so that no receiver takes it for money.
+ * Sends a sample event to an endpoint, for setting up a receiver. It is signed like real events,
+ * and has a mark and an event type of its own, so that no receiver takes it for money.
  */
 import { newRowId } from '../../kernel/database/new-id.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
@@ -20,7 +20,9 @@ import { postWebhook } from './post-webhook.ts';
 import type { WebhookRequest } from './read-requests.ts';
 import { openTargets } from './webhook-target.ts';
 
-/** Samples of one merchant in a minute, over all its endpoints: it may name a stranger's host. */
+/**
+ * Samples of one merchant a minute, over all endpoints: an endpoint may name another party's host.
+ */
 const samplesPerMinute_max = 5;
 /** Shorter than a real attempt's deadline: a person waits for it. */
 const deadline_ms = 10_000;
@@ -33,7 +35,7 @@ export interface EndpointTested {
   readonly durationMs: number;
 }
 
-/** Takes one of the merchant's samples; the audit log is what counts them. */
+/** Takes one of the merchant's samples; they are counted in the audit log. */
 const takeSample = (
   { database }: Pick<EndpointParts, 'database'>,
   acting: Acting,
@@ -42,7 +44,7 @@ const takeSample = (
   const subject = { kind: 'webhook_endpoint', id };
   const action: AuditedAction = { action: 'webhook_endpoint.test', merchantId, subject };
   return changeEntities(database, acting, action, async (em, notes) => {
-    // Whoever comes at the same moment waits here, and counts this one.
+    // Concurrent calls wait here, and then count this one.
     const merchant = await em.findOne(MerchantEntity, { id: merchantId }, forUpdate);
     const endpoint = merchant && (await em.findOne(WebhookEndpointEntity, { merchantId, id }));
     if (!endpoint) return refused('not_found', 'there is no such webhook endpoint');
@@ -69,7 +71,7 @@ const sampleOf = (eventId: string, at: Temporal.Instant): string =>
   });
 
 /**
- * Posts a sample and gives what came back. Refuses with `not_found`, and one too many with
+ * Posts a sample and returns the answer. Refuses with `not_found`, and above the limit with
  * `bad_request`.
  */
 export const testEndpoint = async (
@@ -85,7 +87,7 @@ export const testEndpoint = async (
   const body = sampleOf(eventId, acting.now());
   const message = { body, signature, secretSealed, previousSealed: null };
   const headers = { ...signedHeaders(parts.vaultKey, eventId, message), 'X-PSP-Sample': 'true' };
-  // A connection of its own: samples are seldom, and share nothing with deliveries.
+  // A separate connection: samples are rare, and share nothing with deliveries.
   const targets = openTargets({ privateTargets: parts.privateTargets });
   try {
     const answer = await postWebhook(targets, { url, headers, body, deadline_ms });

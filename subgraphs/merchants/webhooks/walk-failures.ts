@@ -1,6 +1,6 @@
 /**
- * The walk of `find-failures` where the tables are spread: no statement there takes steps over
- * shards, so the program takes them. One look finds the merchants, and each step is one merchant's.
+ * The search of `find-failures` for sharded tables. A statement cannot step over shards, so the
+ * program does. One query finds the merchants; each step reads one merchant.
  */
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 
@@ -39,7 +39,7 @@ export interface FoundFailures {
 
 /** Failed deliveries that are counted at each address. */
 export const counted_max = 1_000;
-/** Merchants whose addresses are looked for at the same time. */
+/** Merchants searched concurrently. */
 const walkers = 4;
 const beforeAll = { shopId: '00000000-0000-0000-0000-000000000000', lane: '' };
 
@@ -92,7 +92,7 @@ const byOldest = (one: FailingAddress, other: FailingAddress): number =>
   Temporal.Instant.compare(one.oldestAt, other.oldestAt) ||
   (one.merchantId < other.merchantId ? -1 : 1);
 
-/** Walks the merchants' addresses, several merchants at a time. */
+/** Searches the merchants' addresses, several merchants at a time. */
 export const walkFailures = async (runner: Runner, walk: FailuresWalk): Promise<FoundFailures> => {
   const { from, merchantId, merchants_max, listed_max } = walk;
   const ids =

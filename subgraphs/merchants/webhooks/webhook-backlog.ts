@@ -1,6 +1,5 @@
 /**
- * How far webhooks are behind, for the metrics: what waits for its relay, what is undelivered, and
- * how old the oldest of it is.
+ * Measures the webhook backlog: events not relayed, deliveries not delivered, and the oldest age.
  */
 import { Gauge } from 'prom-client';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
@@ -9,12 +8,9 @@ import { metrics } from '../../kernel/service/tracing/telemetry.ts';
 export interface WebhookBacklog {
   /** Events that have no deliveries yet. */
   readonly unrelayed: number;
-  /**
-   * Deliveries that are due and have not been tried: more than a moment's worth means that the
-   * workers do not keep up.
-   */
+  /** Due deliveries without an attempt. A lasting backlog means that the workers do not keep up. */
   readonly untried: number;
-  /** Deliveries that were tried in vain and wait for a retry. */
+  /** Deliveries with failed attempts that wait for a retry. */
   readonly retrying: number;
   /** Since the event of the oldest one in any of the three, in seconds; 0 when there is none. */
   readonly oldest_s: number;
@@ -35,7 +31,9 @@ const backlog: Statement = {
     from undelivered, outbox`,
 };
 
-/** Counts it. Reads the index of what is pending: some milliseconds for each ten thousand. */
+/**
+ * Counts the backlog by the index of pending deliveries: some milliseconds for each ten thousand.
+ */
 const readWebhookBacklog = async (runner: Runner): Promise<WebhookBacklog> => {
   const [row] = await run<WebhookBacklog>(runner, backlog, []);
   if (!row) throw new Error('an aggregate has one row');
@@ -44,13 +42,13 @@ const readWebhookBacklog = async (runner: Runner): Promise<WebhookBacklog> => {
 
 /**
  * Adds the gauges `webhook_backlog` (by `state`: unrelayed, untried, retrying) and
- * `webhook_oldest_undelivered_seconds` to the metrics of this process. They are read when they are
- * scraped, so every process that has them reports the same: take the maximum over processes. While
- * the database is away they keep their last values. Gives what takes them off again.
+ * `webhook_oldest_undelivered_seconds` to the metrics of this process. They are read on each
+ * scrape, so all processes report the same: take the maximum over processes. While the database is
+ * down they keep their last values. Returns a function that removes them.
  */
 export const watchWebhookBacklog = (runner: Runner): (() => void) => {
   let reading: Promise<WebhookBacklog | null> | null = null;
-  /** One look for both gauges of a scrape. */
+  /** One query for both gauges of a scrape. */
   const look = (): Promise<WebhookBacklog | null> =>
     (reading ??= readWebhookBacklog(runner)
       .catch(() => null)

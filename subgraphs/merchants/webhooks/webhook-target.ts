@@ -27,8 +27,8 @@ class RefusedTarget extends Error {
 type Addresses = (hostname: string) => Promise<readonly string[]>;
 
 /**
- * Resolves names without the system's thread pool: a name server that does not answer would
- * otherwise hold up everybody's lookups.
+ * Resolves names without libuv's thread pool, where an unresponsive name server would block all
+ * lookups.
  */
 const askNameServers =
   (resolver: Resolver): Addresses =>
@@ -40,20 +40,14 @@ const askNameServers =
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   };
 
-/** The dot at the end of a whole name: neither certificates nor a hosts file have it. */
+/** The final dot of an absolute name: neither certificates nor a hosts file have it. */
 const withoutDot = (hostname: string): string => hostname.replace(/\.$/, '');
 
-/**
- * A developer's machine knows names that no name server has: `localhost`, and those of its hosts
- * file.
- */
+/** Names that only a developer's machine knows: `localhost`, and those of its hosts file. */
 const askSystem: Addresses = async (hostname) =>
   (await systemLookup(withoutDot(hostname), { all: true })).map(({ address }) => address);
 
-/**
- * Every address of a name must be one that may be reached, so that nothing depends on which of them
- * is taken.
- */
+/** Every address of a name must be allowed, so the choice among them does not matter. */
 const guardedLookup = (ask: Addresses, mayReach: MayReach): LookupFunction => {
   const resolve = async (hostname: string): Promise<{ address: string; family: number }[]> => {
     const addresses = await ask(hostname);
@@ -87,7 +81,7 @@ const refusalOf = (
     : null;
 };
 
-/** The rules are those of the moment at which a connection is made. */
+/** The rules apply at the moment of connecting. */
 const guardedConnector = (
   ask: Addresses,
   privateTargets: () => boolean,
@@ -123,7 +117,7 @@ export interface TargetOptions extends TargetSwitch {
 }
 
 /**
- * The connections to receivers: kept alive, bounded, and only to where webhooks may go. Its owner
+ * The connections to receivers: kept alive, bounded, and only to allowed addresses. The owner
  * closes it.
  */
 export const openTargets = ({ privateTargets, nameServers }: TargetOptions): Dispatcher => {
@@ -141,7 +135,7 @@ export const openTargets = ({ privateTargets, nameServers }: TargetOptions): Dis
     pipelining: 1,
     keepAliveTimeout: 4_000,
   });
-  // A connection that is kept was allowed when it was made: the switch may have been turned since.
+  // A kept connection was allowed when it was made; the switch may have changed since.
   return agent.compose((dispatch) => (options, handler) => {
     const refusal = refusalOf(new URL(String(options.origin)), {
       privateTargets: privateTargets(),

@@ -1,7 +1,7 @@
 /**
- * Approves a draft: makes its payout. The payout has the draft's id and is made in the transaction
- * that decides the draft, under its row's lock, so that however many people approve at once there
- * is one payout. What stands against the payout is kept with the draft, which goes on waiting.
+ * Approves a draft and creates its payout. The payout has the draft's id and is created in the
+ * transaction that decides the draft, under its row's lock, so concurrent approvals create one
+ * payout. A refusal is stored with the draft, which stays pending.
  */
 import type pg from 'pg';
 import { isSameRequest, type ClaimingCaller } from '../../kernel/database/idempotency.ts';
@@ -26,7 +26,7 @@ import { loadDrafts, lockDraft, moveDraft, recordDraft } from './store-draft.ts'
 export interface ApprovalRequest {
   readonly merchantId: string;
   readonly id: string;
-  /** Of a payout to a card: its number, which is not kept with the draft. */
+  /** The number of a card payout; the draft does not store it. */
   readonly cardPan: string | null;
   readonly policies: PolicyLists;
 }
@@ -41,7 +41,7 @@ export interface ApprovedDraft {
 
 const noDraft = refused('not_found', 'there is no such draft');
 
-/** Whom the draft pays: a card's number comes with the approval, and must be the draft's. */
+/** The draft's recipient; a card's number comes with the approval, and must match the draft's. */
 const recipientOf = (
   parts: Pick<CreatingParts, 'fingerprintKey'>,
   draft: PayoutDraft,
@@ -83,7 +83,7 @@ const termsOf = (draft: PayoutDraft, recipient: Recipient): PayoutTerms => ({
   metadata: null,
 });
 
-/** What an approval in a transaction came to. */
+/** The result of an approval in a transaction. */
 type Opened =
   | { readonly draft: PayoutDraft; readonly payout: Payout | null }
   | { readonly refusal: Refused };
@@ -96,7 +96,7 @@ interface Approving {
 const isPending = (draft: PayoutDraft, { acting, at }: Approving): boolean =>
   approval(draft, { subject: acting.principal.subject, at }) === 'approved';
 
-/** Keeps with a locked draft what stands against its payout. */
+/** Stores a refusal with a locked draft. */
 const keepRefusal = async (
   client: pg.PoolClient,
   { acting, at }: Approving,
@@ -109,7 +109,7 @@ const keepRefusal = async (
   await recordDraft(client, acting, 'refuse', { before: draft, after });
 };
 
-/** The same for a draft that is not locked, where it may still be approved. */
+/** The same for a draft that is not locked, if it may still be approved. */
 const noteRefusal = async (
   { database: { pool } }: DraftParts,
   approving: Approving,
@@ -162,11 +162,10 @@ const again = async ({ database }: DraftParts, draft: PayoutDraft): Promise<Appr
 };
 
 /**
- * Approves a draft; gives it with its payout. Again by the same person: the payout as it is now.
- * Refuses with `not_found`, `scope_required` (whoever made the draft), `not_pending`, `bad_request`
- * (a card's number), and, leaving the draft waiting with the refusal, as a payout does:
- * `aml_blocked`, `live_not_enabled`, `route_not_configured`, `method_unsupported`,
- * `insufficient_balance`.
+ * Approves a draft; returns it with its payout. Repeated by the same person, it returns the current
+ * payout. Refuses with `not_found`, `scope_required` (the proposer), `not_pending`, `bad_request`
+ * (a card's number), and, leaving the draft pending with the refusal: `aml_blocked`,
+ * `live_not_enabled`, `route_not_configured`, `method_unsupported`, `insufficient_balance`.
  */
 export const approveDraft = async (
   parts: DraftParts,
@@ -190,7 +189,7 @@ export const approveDraft = async (
   if (isRefused(checked)) return noteRefusal(parts, approving, draft, checked);
   const terms = termsOf(draft, recipient);
   const opened = await withinBound(open(parts, approving, draft, { terms, checked }), beyondBound);
-  // The balance's bound was reached: nothing of the transaction has happened.
+  // The balance's bound was reached, and the transaction was rolled back.
   if (isRefused(opened)) return noteRefusal(parts, approving, draft, opened);
   if ('refusal' in opened) return opened.refusal;
   if (!opened.payout) return again(parts, opened.draft);

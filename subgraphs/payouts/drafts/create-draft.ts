@@ -1,6 +1,6 @@
 /**
- * Proposes a payout. Its terms are checked as those of a payout that a key asks for; balance, lists
- * and route are looked at when it is approved. Nothing moves.
+ * Proposes a payout. Its terms are checked like those of an API payout; balance, lists and route
+ * are checked on approval. No money moves.
  */
 import { randomUUID } from 'node:crypto';
 import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
@@ -27,7 +27,7 @@ export interface DraftParts extends CreatingParts {
   readonly clocks: Pick<TestClocks, 'timeOf'>;
 }
 
-/** A person who acts. */
+/** The acting person. */
 export interface PersonActing extends Acting {
   readonly principal: OperatorPrincipal;
 }
@@ -37,12 +37,12 @@ export interface DraftRequest {
   readonly shopId: string;
   readonly mode: Mode;
   readonly input: PayoutInput;
-  /** What it is for, to whoever approves it. */
+  /** Its purpose, for the approver. */
   readonly reason: string | null;
   readonly idempotency: IdempotencyArgument;
 }
 
-/** The digest of a draft's card, and those of earlier keys: nobody else can make them. */
+/** Keyed digests of a draft's card, with the current and earlier keys. */
 export const cardDigests = (
   { fingerprintKey }: Pick<CreatingParts, 'fingerprintKey'>,
   draftId: string,
@@ -83,7 +83,7 @@ const draftOf = (
 
 /**
  * Proposes a payout of a merchant's shop, or finds the draft that an earlier call with the same
- * idempotency key made. Refuses with `bad_request` (the terms, the reason, too many that wait),
+ * idempotency key created. Refuses with `bad_request` (the terms, the reason, too many pending),
  * `not_found` (the shop), `live_not_enabled`, or about the key.
  */
 export const createDraft = async (
@@ -98,7 +98,7 @@ export const createDraft = async (
   if (claim && isRefused(claim)) return claim;
   const terms = payoutTerms(input.method ?? 'payouts_sbp', input);
   if (isRefused(terms)) return terms;
-  // A draft keeps neither: its payout would come without them.
+  // A draft stores neither, so its payout would lack them.
   if (terms.orderId !== null || terms.metadata !== null)
     return refused('bad_request', 'input: a draft takes no orderId and no metadata');
   const mistake = textMistake('reason', reason, 1, draftReason_max_chars);

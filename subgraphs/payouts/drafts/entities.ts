@@ -1,4 +1,4 @@
-/** Table of payouts that people propose. */
+/** Table of payout drafts. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../../kernel/database/instant.ts';
 import type { Row } from '../../kernel/database/statement.ts';
@@ -9,7 +9,7 @@ import type { DraftStatus } from './rules.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
-/** A proposed payout. The payout that is made of it has its id. */
+/** A proposed payout. The payout created from it has its id. */
 export const PayoutDraftEntity = defineEntity({
   name: 'PayoutDraft',
   tableName: 'payout_draft',
@@ -28,23 +28,26 @@ export const PayoutDraftEntity = defineEntity({
     /** Last 4 digits. */
     recipientCardMask: p.text().nullable(),
     /**
-     * Of the card's number, keyed and bound to the draft: whoever approves types the number again.
-     * Null once the draft is decided.
+     * Of the card's number, keyed and bound to the draft: the approver types the number again. Null
+     * once the draft is decided.
      */
     recipientCardDigest: p.text().nullable(),
     recipientAccount: p.text().nullable(),
     recipientBik: p.text().nullable(),
     recipientInn: p.text().nullable(),
     reason: p.text().nullable(),
-    /** The subject of whoever proposed it. */
+    /** The proposer's subject. */
     createdBy: p.text(),
     createdAt: instant(),
     expiresAt: instant(),
-    /** The subject of whoever approved or rejected it; null: nobody, or time. */
+    /**
+     * The subject of the person who approved or rejected it; null while pending and when it
+     * expired.
+     */
     decidedBy: p.text().nullable(),
     decidedAt: instant().nullable(),
     rejectReason: p.text().nullable(),
-    /** What stood against the payout when it was approved last. */
+    /** The refusal of the last approval. */
     refusalCode: p.text().$type<RefusalCode>().nullable(),
     refusalMessage: p.text().nullable(),
     refusedAt: instant().nullable(),

@@ -1,4 +1,4 @@
-/** Expires drafts that nobody has decided. */
+/** Expires undecided drafts. */
 import { workBatch } from '../../kernel/alerts/set-aside.ts';
 import type { Timeline } from '../../kernel/clock/due.ts';
 import type { Acting } from '../../kernel/database/audit.ts';
@@ -30,7 +30,7 @@ const expireRound = (
     return due.length;
   });
 
-/** Expires the drafts that are due on a timeline, a round at a time. Gives how many there were. */
+/** Expires the drafts that are due on a timeline, in rounds. Returns their number. */
 export const expireDrafts = async (
   database: Pick<Database, 'pool'>,
   clock: () => Temporal.Instant,

@@ -1,4 +1,4 @@
-/** Rejects a draft: no payout is made of it. Whoever made it may withdraw it so. */
+/** Rejects a draft; no payout is created. The proposer may withdraw a draft this way. */
 import { inTransaction } from '../../kernel/database/statement.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
@@ -16,8 +16,8 @@ export interface RejectionRequest {
 const noDraft = refused('not_found', 'there is no such draft');
 
 /**
- * Rejects a draft that waits; gives it as it is then. Again by the same person is no mistake.
- * Refuses with `not_found`, `not_pending`, and with `bad_request` a reason that says nothing.
+ * Rejects a pending draft; returns it. Repeating the call by the same person is allowed. Refuses
+ * with `not_found`, `not_pending`, and with `bad_request` an empty reason.
  */
 export const rejectDraft = async (
   parts: DraftParts,

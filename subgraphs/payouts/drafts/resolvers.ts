@@ -1,4 +1,4 @@
-/** Drafts of payouts: from GraphQL to a verb, and back. */
+/** GraphQL resolvers for payout drafts. */
 import type {
   MutationResolvers,
   PayoutDraftResolvers,
@@ -34,7 +34,7 @@ const personOf = ({ principal, requestId, now }: Acting): PersonActing => {
   return { principal, requestId, now };
 };
 
-/** The fields of a draft that are no columns. */
+/** The computed fields of a draft. */
 export const draftFields = ({
   database: { pool },
 }: Pick<DraftsParts, 'database'>): PayoutDraftResolvers => {
@@ -52,7 +52,7 @@ export const draftFields = ({
   };
 };
 
-/** Drafts that the caller has proposed, or that others have. */
+/** Drafts of the caller, or of other people. */
 const ofCaller = (principal: Principal, isMine: boolean | null | undefined): RowFilter[] => {
   if (isMine === null || isMine === undefined || principal.kind !== 'operator') return [];
   const sign = isMine ? '=' : '<>';
@@ -79,7 +79,7 @@ export const draftQueries = ({
 
 type Mutations = 'payoutDraftCreate' | 'payoutDraftApprove' | 'payoutDraftReject';
 
-/** The mutations by which people make payouts, two of them each. */
+/** The mutations of drafts; a payout needs two people. */
 export const draftMutations = (parts: DraftsParts): Pick<MutationResolvers, Mutations> => ({
   payoutDraftCreate: async (
     _,

@@ -1,6 +1,6 @@
 /**
- * A payout that people make: one proposes it, another approves it. Nobody approves what they
- * proposed themselves; a draft waits so long, and is approved once.
+ * Payouts by people: one person proposes, another approves. The proposer cannot approve. A draft
+ * expires, and is approved once.
  */
 import { move } from '../../kernel/rules/moves.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
@@ -17,14 +17,14 @@ const draftMoves = {
   expired: {},
 } as const satisfies Record<DraftStatus, Partial<Record<DraftTrigger, DraftStatus>>>;
 
-/** How long a draft waits for another person, by the time of its shop. */
+/** How long a draft stays pending, by its shop's clock. */
 export const draftLife_h = 72;
-/** So many drafts of a merchant wait in one mode; another is refused. */
+/** Pending drafts of a merchant in one mode; further ones are refused. */
 export const pendingDrafts_max = 1_000;
 /** The reason of a draft, and that of its rejection. */
 export const draftReason_max_chars = 1_000;
 
-/** What of a draft decides what may become of it. */
+/** The fields of a draft that decide its next state. */
 export interface DraftState {
   readonly status: DraftStatus;
   readonly createdBy: string;
@@ -32,13 +32,13 @@ export interface DraftState {
   readonly expiresAt: Temporal.Instant;
 }
 
-/** Who decides, and when. */
+/** The deciding person, and when. */
 export interface Deciding {
   readonly subject: string;
   readonly at: Temporal.Instant;
 }
 
-/** Where a decision leads; `again`: this person has decided so before. */
+/** The result of a decision; `again`: this person has already decided so. */
 type Verdict = DraftStatus | 'again' | Refused;
 
 const decide = (
@@ -52,28 +52,28 @@ const decide = (
     return draft.status === wanted && draft.decidedBy === subject
       ? 'again'
       : refused('not_pending', `only a pending draft can be decided; this one is ${draft.status}`);
-  // Over already, although the sweep has not written it yet.
+  // Already expired, although the sweep has not written it yet.
   return Temporal.Instant.compare(draft.expiresAt, at) <= 0
     ? refused('not_pending', 'only a pending draft can be decided; this one is expired')
     : status;
 };
 
 /**
- * Whether a person may approve a draft: `scope_required` to whoever made it, in whatever session,
- * and `not_pending`.
+ * Whether a person may approve a draft: `scope_required` for the proposer, in any session, and
+ * `not_pending`.
  */
 export const approval = (draft: DraftState, deciding: Deciding): Verdict =>
   draft.createdBy === deciding.subject
     ? refused('scope_required', 'another person must approve it: you made this draft')
     : decide('person_approved', 'approved', draft, deciding);
 
-/** Whether a draft may be rejected, by whoever made it, too; `not_pending`. */
+/** Whether a draft may be rejected, also by the proposer; `not_pending`. */
 export const rejection = (draft: DraftState, deciding: Deciding): Verdict =>
   decide('person_rejected', 'rejected', draft, deciding);
 
 type Text = string | null;
 
-/** What is kept of a draft's recipient. */
+/** The stored part of a draft's recipient. */
 export interface DraftRecipient {
   readonly recipientPhone: Text;
   readonly recipientBankId: Text;
@@ -87,8 +87,8 @@ export interface DraftRecipient {
 const lastFour = (text: Text): Text => text && `***${text.slice(-4)}`;
 
 /**
- * A recipient as everybody sees it who reads the draft: a phone, an account and an INN by their
- * last digits. Bank and name stay: they are what the second person looks at.
+ * A recipient as shown to readers of the draft: a phone, an account and an INN by their last
+ * digits. Bank and name are whole: the approver checks them.
  */
 export const shownRecipient = (kept: DraftRecipient) => ({
   phoneMask:

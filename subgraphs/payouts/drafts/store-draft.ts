@@ -1,4 +1,4 @@
-/** Reading and writing drafts of payouts. */
+/** Reads and writes payout drafts. */
 import type { AuditVerb } from '../../kernel/rules/audit-action.ts';
 import type pg from 'pg';
 import { dueOn } from '../../kernel/clock/due.ts';
@@ -31,13 +31,13 @@ const draftTable: RegistryTable = { name: 'payout_draft', filters: { status: dra
 
 export type DraftPage = ListedPage<PayoutDraft>;
 
-/** Drafts as people list them: a merchant's, narrowed, or of all merchants. */
+/** Drafts as lists show them: a merchant's, filtered, or those of all merchants. */
 export const pageOfDrafts = openList<PayoutDraft>(
   { table: draftTable, columns: draftColumns },
   registry<PayoutDraft>(draftTable, draftColumns),
 );
 
-/** Drafts that have waited too long. */
+/** Drafts past their expiry. */
 export const draftLives = dueOn<PayoutDraft>({
   name: 'payout_draft_lives',
   table: 'payout_draft',
@@ -66,7 +66,7 @@ const waiting: Statement = {
     select 1 from payout_draft where merchant_id = $1 and mode = $2 and status = 'pending' limit ${pendingDrafts_max}) as counted`,
 };
 
-/** Whether a merchant has as many drafts waiting as it may. */
+/** Whether a merchant has reached its limit of pending drafts. */
 export const hasManyWaiting = async (
   runner: Runner,
   { merchantId, mode }: { readonly merchantId: string; readonly mode: Mode },
@@ -81,8 +81,7 @@ const lock: Statement = {
 };
 
 /**
- * A draft that nobody else can change until the transaction ends; null when there is none. It is
- * locked before its merchant, never after.
+ * Locks a draft for the transaction; null when there is none. Always lock it before its merchant.
  */
 export const lockDraft = async (
   runner: Runner,
@@ -96,7 +95,7 @@ const update: Statement = {
     recipient_card_digest = case when $3::text = 'pending' then recipient_card_digest end where merchant_id = $1 and id = $2`,
 };
 
-/** What an entry of the audit log shows of a draft: nobody is to be paid by reading the log. */
+/** A draft in the audit log, without the data needed to pay its recipient. */
 const shown = (draft: PayoutDraft) => ({
   status: draft.status,
   amount: draft.amount,
@@ -111,7 +110,7 @@ const shown = (draft: PayoutDraft) => ({
   ...(draft.refusalCode === null ? {} : { refusal: draft.refusalCode }),
 });
 
-/** Writes the entry of what was done to a draft, in the transaction that does it. */
+/** Writes an action's audit entry, in the action's transaction. */
 export const recordDraft = (
   client: pg.PoolClient,
   acting: Acting,
@@ -131,7 +130,7 @@ export const recordDraft = (
   ]);
 };
 
-/** Writes what may change of a locked draft. A card's digest is kept while it is pending alone. */
+/** Writes a locked draft's changes. A card's digest is stored only while it is pending. */
 export const moveDraft = async (runner: Runner, draft: PayoutDraft): Promise<void> => {
   const { merchantId, id, status, decidedBy, decidedAt, rejectReason } = draft;
   const { refusalCode, refusalMessage, refusedAt } = draft;

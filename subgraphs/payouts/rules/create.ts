@@ -1,7 +1,7 @@
 /**
- * The input of a new payout, in three variants by method. A refusal names the field, what was
- * expected and what came; for a card or account number it gives only the length. A card number must
- * pass the Luhn check.
+ * Validates a new payout, in three variants by method. A refusal names the field, the expected and
+ * the given value; of a card or account number only the length. A card number must pass the Luhn
+ * check.
  */
 import { isCardNumber } from '../../kernel/rules/card.ts';
 import {
@@ -18,7 +18,7 @@ import { refusedMistakes, type Refused } from '../../kernel/rules/refusal.ts';
 import { asCame } from '../../kernel/rules/repeatable.ts';
 import type { PayoutMethod } from './payout.ts';
 
-/** A payout as a caller asks for it, whatever its method. */
+/** A requested payout of any method. */
 export interface PayoutInput {
   readonly amount: bigint;
   readonly currency?: string | null | undefined;
@@ -34,7 +34,7 @@ export interface PayoutInput {
   readonly metadata?: Record<string, string> | null | undefined;
 }
 
-/** What was asked for, checked. */
+/** The validated input. */
 export interface PayoutTerms {
   readonly method: PayoutMethod;
   readonly amount: MinorUnits;
@@ -55,7 +55,7 @@ interface Field {
   readonly written: string;
   readonly fits: (text: string) => boolean;
   readonly expected: string;
-  /** The methods that have it; the first list needs it, the second may have it. */
+  /** The methods with this field: the first list requires it, the second allows it. */
   readonly requiredBy: readonly PayoutMethod[];
   readonly allowedBy: readonly PayoutMethod[];
 }
@@ -179,16 +179,15 @@ export interface Reservation {
   readonly fee: MinorUnits;
 }
 
-/** What is to be covered by the balance; `kept`: it stays set aside. */
+/** The amount that the balance must cover; `kept`: it stays reserved. */
 export interface Covered {
   readonly amount: MinorUnits;
   readonly kept: boolean;
 }
 
 /**
- * What is reserved for each of several payouts out of what is available, in their order; null for
- * one that what is left does not cover. The fee, at a rate in basis points, is withheld on top of
- * the amount.
+ * The amounts reserved for payouts from the available balance, in order; null where the rest does
+ * not cover one. The fee, at a rate in basis points, is added to the amount.
  */
 export const reserveEach = (
   available: bigint,

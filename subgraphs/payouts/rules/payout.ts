@@ -24,7 +24,7 @@ const payoutMoves = {
 export const payoutMove = (from: PayoutStatus, trigger: PayoutTrigger): PayoutStatus | undefined =>
   move<PayoutStatus, PayoutTrigger>(payoutMoves, from, trigger);
 
-/** The webhook of a status that was just reached (docs/contract.md#webhooks); null for pending. */
+/** The webhook of a new status (docs/contract.md#webhooks); null for pending. */
 export const webhookOf = (status: PayoutStatus): WebhookEvent | null => {
   switch (status) {
     case 'pending':
@@ -36,24 +36,23 @@ export const webhookOf = (status: PayoutStatus): WebhookEvent | null => {
   }
 };
 
-/** How the money of each method goes, in the words of routes and banks. */
+/** The name of each method in routes and banks. */
 export const wayOf: Readonly<Record<PayoutMethod, Recipient['way']>> = {
   payouts_sbp: 'sbp',
   payouts_card: 'card',
   payouts_account: 'account',
 };
 
-/** How long the bank may take to answer one order: the process gives up then, and asks later. */
+/** The deadline of a bank's answer to one order: the process then gives up, and queries later. */
 export const callDeadline_s = 20;
 
 /**
- * When the bank is asked about a card payout whose answer did not come. The number is gone by then,
- * so that the order cannot be repeated; it is so much later than any call may last that an order
- * which the bank has not seen by then was never sent.
+ * When to query a card payout without an answer. The number is lost, so the order cannot be
+ * repeated. The delay exceeds any call, so an order the bank has not seen by then was never sent.
  */
 export const lostCard_s = 60;
 
-/** When a bank that knows nothing of a card payout is believed; `sentAt`: when it was ordered. */
+/** When to believe a bank that does not know a card payout; `sentAt`: when it was ordered. */
 export const lostCardAt = ({
   sentAt,
   createdAt,
@@ -62,13 +61,10 @@ export const lostCardAt = ({
   readonly createdAt: Temporal.Instant;
 }): Temporal.Instant => (sentAt ?? createdAt).add({ seconds: lostCard_s });
 
-/** How long after a card payout was given up its bank is asked again whether it paid after all. */
+/** How long after giving up a card payout its bank is queried again. */
 const questionsAfterLoss_min = [1, 10, 60, 360, 1_440];
 
-/**
- * When the bank is asked next about a card payout that failed with `recipient_data_lost`; null: it
- * has had a day to say that it paid.
- */
+/** When to query a card payout that failed with `recipient_data_lost` again; null after a day. */
 export const nextQuestionAfterLoss = (
   failedAt: Temporal.Instant,
   now: Temporal.Instant,
@@ -78,21 +74,20 @@ export const nextQuestionAfterLoss = (
     .find((at) => Temporal.Instant.compare(at, now) > 0) ?? null;
 
 /**
- * How long after its first order a payout that its bank has not seen is given to a bank anew. No
- * order is repeated once the bank may have forgotten its key (23 hours): the last one is an hour
- * old by then.
+ * How long after its first order a payout unknown to its bank is ordered anew. No order is repeated
+ * once the bank may have forgotten its key (23 hours): the last one is an hour old by then.
  */
 export const unseenFor_h = 24;
 
-/** How long a worker that was given a payout has for it, before another takes it up. */
+/** A worker's lease on a payout, before another takes it up. */
 export const lease_s = 30;
 
 const askAgain_min_s = 10;
 const askAgain_max_s = 600;
 
 /**
- * When a bank that gave no answer is tried again: after half of the payout's age, at least 10
- * seconds and at most 10 minutes.
+ * When to retry a bank that gave no answer: after half of the payout's age, at least 10 seconds and
+ * at most 10 minutes.
  */
 export const nextTry = (madeAt: Temporal.Instant, now: Temporal.Instant): Temporal.Instant => {
   const half_s = Math.floor((now.epochMilliseconds - madeAt.epochMilliseconds) / 2_000);

@@ -12,12 +12,12 @@ interface Amounts {
   readonly fee: MinorUnits;
 }
 
-/** A payout was made: the merchant still owns its money, and cannot spend it twice. */
+/** A payout was created: the merchant still owns its money, but cannot spend it twice. */
 export const payoutOpened = ({ amount, fee }: Amounts): readonly Posting[] => [
   { type: 'reserve', from: 'merchant', to: 'merchant_reserved', amount: plus(amount, fee) },
 ];
 
-/** The bank paid it: we owe the merchant so much less, and have earned the fee. */
+/** The bank paid: we owe the merchant that much less, and have earned the fee. */
 export const payoutSucceeded = ({ amount, fee }: Amounts): readonly Posting[] => [
   { type: 'payout', from: 'merchant_reserved', to: 'payout_clearing', amount },
   ...(fee > 0n
@@ -25,7 +25,7 @@ export const payoutSucceeded = ({ amount, fee }: Amounts): readonly Posting[] =>
     : []),
 ];
 
-/** The bank refused it: what was set aside is the merchant's again. */
+/** The bank refused: the reserve is released to the merchant. */
 export const payoutFailed = ({ amount, fee }: Amounts): readonly Posting[] => [
   { type: 'release', from: 'merchant_reserved', to: 'merchant', amount: plus(amount, fee) },
 ];
@@ -39,8 +39,8 @@ interface Addressed {
 }
 
 /**
- * The ledger's description of a payout: the way, and the last 4 digits of whom it goes to. A payout
- * has no public number as a payment has.
+ * The ledger's description of a payout: the method, and the last 4 digits of the recipient. Unlike
+ * a payment, a payout has no public number.
  */
 export const payoutDescription = ({
   method,

@@ -1,6 +1,6 @@
 /**
- * The page on which a customer of a shop sees what may be charged, and ends it. It ends by the same
- * verbs as the merchant, of the session's customer, shop and mode alone.
+ * The page on which a shop's customer sees and ends recurring charges. It uses the merchant's
+ * verbs, limited to the session's customer, shop and mode.
  */
 import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
 import { columns, propertyNames, run, type Statement } from '../../kernel/database/statement.ts';
@@ -97,7 +97,7 @@ const isShown = (
   row.customerRef === customerRef &&
   row.status !== 'pending';
 
-/** Ends a token at its customer's wish; again is fine. `not_found` where the page has none. */
+/** Ends a token for its customer; idempotent. `not_found` where the page has none. */
 export const endToken = async (
   parts: CustomerParts,
   address: string,
@@ -113,7 +113,7 @@ export const endToken = async (
   return cancelToken(parts, session, id, { requestId, now });
 };
 
-/** Ends a subscription at its customer's wish; again is fine. `not_found` where the page has none. */
+/** Ends a subscription for its customer; idempotent. `not_found` where the page has none. */
 export const endSubscription = async (
   parts: CustomerParts,
   address: string,

@@ -1,6 +1,6 @@
 /**
- * The address of a customer's page: whose it is and until when, sealed, so that it can be neither
- * guessed nor read and needs no table. It is as good as the session: whoever has it sees the page.
+ * The address of a customer's page: the customer and the expiry, sealed, so it cannot be guessed or
+ * read and needs no table. It grants access like a session: anyone with the address sees the page.
  */
 import {
   nullable,
@@ -78,14 +78,14 @@ const unsealed = (keys: Keys, address: string): string | null => {
   try {
     return unseal(keys, address);
   } catch {
-    // Whatever is wrong with it, it is not an address of ours.
+    // Any error means that it is not our address.
     return null;
   }
 };
 
 /** The session of an address, which may be over; null when the address is not ours. */
 export const sessionOfAddress = (keys: Keys, address: string): CustomerSession | null => {
-  // Base64 may be written in several ways, of which one is ours.
+  // Base64 has several encodings of a text; only one is ours.
   const [, , text = ''] = address.split('.');
   if (Buffer.from(text, 'base64url').toString('base64url') !== text) return null;
   const { success, output } = safeParse(sealedFields, unsealed(keys, address));

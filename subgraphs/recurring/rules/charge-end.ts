@@ -1,4 +1,4 @@
-/** What the status of a charge's payment means for its subscription. */
+/** Maps the status of a charge's payment to its subscription. */
 import type { FailureCode } from '../../kernel/rules/failure-code.ts';
 
 /**
@@ -9,7 +9,7 @@ export type ChargeEnd =
   | { readonly kind: 'failed'; readonly failureCode: FailureCode | null }
   | { readonly kind: 'dropped' };
 
-/** What payments reports of a charge's payment. */
+/** The payment's state, as payments reports it. */
 export type PaymentStatus =
   | 'pending'
   | 'processing'
@@ -21,8 +21,8 @@ export type PaymentStatus =
   | 'refunded';
 
 /**
- * What a payment's status means for its charge; null while it is not final. One that expired
- * brought no money: it counts as failed.
+ * The end of a charge by its payment's status; null while it is not final. An expired payment moved
+ * no money, so it counts as failed.
  */
 export const chargeEnd = (
   status: PaymentStatus,

@@ -35,8 +35,8 @@ const steps = (period: SchedulePeriod, count: number): Temporal.DurationLike => 
 };
 
 /**
- * The date with the number `index`, from 0: period `index + 1` begins then and ends when the next
- * one begins.
+ * The date with the number `index`, from 0: period `index + 1` begins then, and ends when the next
+ * begins.
  */
 export const dateOf = (
   { anchor, period, intervalCount }: Schedule,
@@ -46,7 +46,7 @@ export const dateOf = (
     .add(steps(period, index * intervalCount), { overflow: 'constrain' })
     .toInstant();
 
-/** Up to `count` dates from `index` on, fewer when they would leave the calendar of RFC 3339. */
+/** Up to `count` dates from `index` on, fewer at the end of the RFC 3339 calendar. */
 export const datesFrom = (
   schedule: Schedule,
   index: number,
@@ -57,8 +57,8 @@ export const datesFrom = (
   );
 
 /**
- * How many whole units lie between the anchor and a moment after it; clamped days may make it one
- * too few.
+ * How many whole units lie between the anchor and a later moment; clamped days may make it one too
+ * few.
  */
 const unitsUntil = ({ anchor, period }: Schedule, instant: Temporal.Instant): number => {
   const [from, to] = [inUtc(anchor), inUtc(instant)];
@@ -74,7 +74,7 @@ const unitsUntil = ({ anchor, period }: Schedule, instant: Temporal.Instant): nu
   }
 };
 
-/** The number of the first date after a moment; dates at the moment itself have come already. */
+/** The number of the first date after a moment; a date at the moment itself counts as past. */
 export const firstIndexAfter = (schedule: Schedule, instant: Temporal.Instant): number => {
   let index = Math.max(0, Math.floor(unitsUntil(schedule, instant) / schedule.intervalCount) - 1);
   while (Temporal.Instant.compare(dateOf(schedule, index), instant) <= 0) index += 1;

@@ -1,5 +1,5 @@
 /**
- * The input of a new subscription. T-Pay has no trial, since its first payment is a charge
+ * Validates a new subscription. T-Pay has no trial, since its first payment is a charge
  * (docs/contract.md#first-payment).
  */
 import { savableMethods, type SavableMethod } from '../../kernel/rules/recurring.ts';
@@ -15,7 +15,7 @@ const planName_max_chars = 255;
 const intervalCount_max = 1_000;
 const trial_max_days = 3_650;
 
-/** What a merchant asks for. */
+/** The merchant's input. */
 export interface SubscriptionInput {
   /** Minor units, each period. */
   readonly amount: bigint;
@@ -83,8 +83,8 @@ const mistakesIn = ({
 ];
 
 /**
- * The terms of a new subscription, or `bad_request` naming the field, what was expected and what
- * came.
+ * The terms of a new subscription, or `bad_request` naming the field, the expected and the given
+ * value.
  */
 export const subscriptionTerms = (input: SubscriptionInput): SubscriptionTerms | Refused => {
   const terms: SubscriptionTerms = {

@@ -201,9 +201,9 @@ const failedOnce = (standing: Standing, at: Temporal.Instant): StandingPatch => 
 };
 
 /**
- * What the end of a charge changes, `at` being the moment when its payment became final. A hard
- * decline ends the subscription at once, whichever charge it was. A failure in a pause, or of a
- * period that a pause has left behind, is not tried again.
+ * The result of a charge's end; `at` is the moment when its payment became final. A hard decline
+ * ends any subscription at once. A failure in a pause, or of a period before a pause, is not
+ * retried.
  */
 export const settled = (
   standing: Standing,
@@ -231,8 +231,8 @@ export const settled = (
 };
 
 /**
- * A pause: nothing is scheduled, and a retry that was coming does not come. Null when the status
- * allows no pause.
+ * A pause: nothing is scheduled, and a pending retry is dropped. Null when the status allows no
+ * pause.
  */
 export const paused = ({ status }: Standing, at: Temporal.Instant): StandingPatch | null => {
   const to = subscriptionMove(status, 'paused');

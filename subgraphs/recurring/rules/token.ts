@@ -38,14 +38,14 @@ const orderId_max_chars = 255;
 const description_max_chars = 4_000;
 const returnUrl_max_chars = 2_048;
 
-/** What is wrong with an address that a page leads back to; null when nothing is. */
+/** What is wrong with a page's return address; null when nothing is. */
 export const returnUrlMistake = (returnUrl: string | null | undefined): string | null =>
   textMistake('return_url', returnUrl, 1, returnUrl_max_chars) ??
   (typeof returnUrl !== 'string' || URL.parse(returnUrl)?.protocol === 'https:'
     ? null
     : 'return_url: expected an address that starts with https://');
 
-/** What a merchant asks for. */
+/** The merchant's input. */
 export interface TokenInput {
   readonly customerRef: string;
   readonly method?: SavableMethod | null | undefined;
@@ -54,11 +54,11 @@ export interface TokenInput {
   readonly customerEmail?: string | null | undefined;
   readonly returnUrl?: string | null | undefined;
   readonly metadata?: Record<string, string> | null | undefined;
-  /** Of the first charge that binds the token; a card's has none. */
+  /** The description of the first charge, which binds the token; a card has none. */
   readonly receipt?: ReceiptInput | null | undefined;
 }
 
-/** What a token is bound by. */
+/** The terms of a binding. */
 export interface TokenTerms {
   readonly customerRef: string;
   readonly method: SavableMethod;
@@ -107,7 +107,9 @@ const chargeMistakeIn = ({
   return amount < 1n ? `amount: expected an integer from 1 to 2^53-1, got ${amount}` : null;
 };
 
-/** The terms of a new token, or `bad_request` naming the field, what was expected and what came. */
+/**
+ * The terms of a new token, or `bad_request` naming the field, the expected and the given value.
+ */
 export const tokenTerms = (input: TokenInput): TokenTerms | Refused => {
   const refusal = refusedMistakes(mistakesIn(input));
   if (refusal) return refusal;
@@ -124,7 +126,7 @@ export const tokenTerms = (input: TokenInput): TokenTerms | Refused => {
   };
 };
 
-/** What a merchant charges. */
+/** The input of a charge. */
 export interface ChargeTerms {
   readonly amount: bigint;
   readonly orderId: string | null;
@@ -133,7 +135,7 @@ export interface ChargeTerms {
   readonly metadata?: Record<string, string>;
 }
 
-/** Refuses the terms of a charge, with all that is wrong; null when nothing is. */
+/** Refuses a charge's terms with all errors; null when there are none. */
 export const chargeMistake = ({
   amount,
   orderId,

@@ -1,6 +1,6 @@
 /**
- * What payments is asked for on behalf of a charge. The same charge asks for the same payment,
- * whenever and by whomever it is asked, and there is only one.
+ * Requests a charge's payment. The same charge always requests the same payment, and there is only
+ * one.
  */
 import { recurringPaymentId, verificationAmount } from '../../kernel/rules/recurring.ts';
 import type { Refused } from '../../kernel/rules/refusal.ts';
@@ -18,13 +18,12 @@ type ChargeKey = Pick<
 const keyOf = ({ subscriptionId, period, attempt }: ChargeKey): string =>
   `subscription/${subscriptionId}/${period}/${attempt}`;
 
-/** The payment that a scheduled charge makes, known before it is made. */
+/** The id of a scheduled charge's payment, known before it is created. */
 export const paymentOf = (charge: ChargeKey): string =>
   recurringPaymentId(charge.merchantId, charge.mode, keyOf(charge));
 
 /**
- * What the first payment is of: with a trial 1 RUB that only proves the method, without one the
- * first period.
+ * The first payment: with a trial 1 RUB that only verifies the method, otherwise the first period.
  */
 export const firstAmount = ({
   trialDays,
@@ -33,8 +32,8 @@ export const firstAmount = ({
   trialDays > 0 ? verificationAmount : amount;
 
 /**
- * Asks for the payment that binds the subscription's method, or finds it. Refuses and rejects as
- * `startBinding`.
+ * Requests the payment that binds the subscription's method, or finds it. Refuses and rejects as
+ * `startBinding` does.
  */
 export const bindSubscription = (
   payments: Payments,
@@ -49,7 +48,7 @@ export const bindSubscription = (
     currency,
     verification: trialDays > 0,
     subscriptionId,
-    // A trial begins without a charge: there is nothing to receipt.
+    // A trial begins without a charge, so there is no receipt.
     receiptTermsId: trialDays > 0 ? null : subscription.receiptTermsId,
   } as const;
   return startBinding(
@@ -60,7 +59,7 @@ export const bindSubscription = (
   );
 };
 
-/** Asks for the payment of any charge of a subscription. */
+/** Requests the payment of any charge of a subscription. */
 export const askCharge = (
   payments: Payments,
   charge: SubscriptionCharge,

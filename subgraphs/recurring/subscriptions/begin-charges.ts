@@ -1,6 +1,6 @@
 /**
- * Begins the charges of subscriptions that are due, and takes what was left unasked: a round of
- * them, which charge-due.ts asks payments for.
+ * Begins due charges of subscriptions and takes up unrequested ones, in rounds; charge-due.ts then
+ * requests their payments.
  */
 import type pg from 'pg';
 import { workBatch } from '../../kernel/alerts/set-aside.ts';
@@ -19,10 +19,10 @@ import {
   type SubscriptionChange,
 } from './store-subscription.ts';
 
-/** When a charge whose asker was lost is asked for again. Asking twice makes one payment. */
+/** When a charge is requested again after an interruption. Repeated requests create one payment. */
 const askLease_s = 120;
 
-/** The moment at which another may ask for a charge that is asked for now. */
+/** The end of the lease on a charge that is being requested. */
 export const leaseFrom = (now: Temporal.Instant): Temporal.Instant =>
   now.add({ seconds: askLease_s });
 
@@ -50,10 +50,7 @@ const beginning = (before: Subscription, now: Temporal.Instant): SubscriptionCha
   return { before, patch, charge: { ...due, ...open }, at: now };
 };
 
-/**
- * What becomes of a subscription that is due: its charge begins, or there is nothing left to
- * charge.
- */
+/** The decision on a due subscription: its charge begins, or nothing is left to charge. */
 const dueChange = (
   before: Subscription,
   token: Token | null | undefined,
@@ -67,19 +64,19 @@ const dueChange = (
         at: now,
       };
 
-/** What a round is about to ask for. */
+/** The charges of a round. */
 export interface Round {
   readonly charges: readonly SubscriptionCharge[];
   /** Whether more may be due. */
   readonly more: boolean;
-  /** Whether there was as much to begin as a round takes: then the merchants share the next. */
+  /** Whether the round was full: then the merchants share the next one. */
   readonly isFull: boolean;
 }
 
-/** How a round finds what is due. */
+/** How a round finds due charges. */
 type FindDue = (client: pg.PoolClient) => Promise<readonly Subscription[]>;
 
-/** Begins the charges of subscriptions that are due, a page at most. */
+/** Begins the charges of due subscriptions, at most a page. */
 const beginCharges = (
   pool: pg.Pool,
   now: Temporal.Instant,
@@ -107,15 +104,15 @@ const beginCharges = (
 interface RoundOptions {
   readonly timeline: Timeline;
   readonly limit: number;
-  /** Whether each merchant has a share; else the longest due come first. */
+  /** Whether each merchant has a share; otherwise the longest due come first. */
   readonly isShared: boolean;
-  /** Merchants that have no share. */
+  /** Merchants without a share. */
   readonly except: readonly string[];
 }
 
 /**
- * Takes what a crash or an outage left unasked, and begins the charges of subscriptions that are
- * due: a page of each. A subscription that makes either fail is set aside.
+ * Takes up charges left unrequested by a crash or an outage, and begins the charges of due
+ * subscriptions: a page of each. A subscription that makes either fail is set aside.
  */
 export const takeRound = async (
   pool: pg.Pool,
@@ -134,7 +131,7 @@ export const takeRound = async (
   const fresh = await workBatch(pool, {
     task: dueSubscriptions.task,
     limit,
-    // A page that fails is tried again by age, in which the row that fails is found.
+    // A failed page is retried in order of age, which finds the failing row.
     work: (some) =>
       beginCharges(pool, now, (client) =>
         isShared && some === limit

@@ -1,6 +1,6 @@
 /**
- * Cancels a subscription in any state: future charges stop, payments already made stay. Cancelling
- * twice is no mistake. A pending subscription takes its binding payment with it.
+ * Cancels a subscription in any state: future charges stop, payments already made stay. Idempotent.
+ * The binding payment of a pending subscription is cancelled too.
  */
 import type pg from 'pg';
 import { inTransaction } from '../../kernel/database/statement.ts';
@@ -19,7 +19,7 @@ export interface CancelRequest {
   readonly id: string;
   readonly reason: string | null;
   readonly requestId: string;
-  /** Writes what is to stand in the log, in the transaction that cancels. */
+  /** Writes the log entry, in the transaction that cancels. */
   readonly record?: (client: pg.PoolClient, before: Subscription) => Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface CancelRequest {
 const openBinding = (charges: readonly SubscriptionCharge[]): SubscriptionCharge | undefined =>
   charges.find(({ kind, status }) => kind === 'subscription_init' && status === 'open');
 
-/** `isUnmade`: the binding payment was never made, and must not be made any more. */
+/** `isUnmade`: the binding payment does not exist, and must not be created any more. */
 const cancelled = (
   subscription: Subscription,
   charges: readonly SubscriptionCharge[],
@@ -38,8 +38,8 @@ const cancelled = (
   }: { readonly reason: string | null; readonly isUnmade: boolean; readonly now: Temporal.Instant },
 ): Omit<SubscriptionChange, 'before'> | 'unchanged' => {
   if (subscription.status === 'cancelled') {
-    // Its binding payment, cancelled a moment ago, may have ended it first: the merchant's own
-    // reason stands.
+    // Its just cancelled binding payment may have ended it first: the merchant's own reason
+    // applies.
     const endedFirst =
       subscription.cancelReason === ('binding_cancelled' satisfies EndReason) && reason !== null;
     return endedFirst ? { patch: { cancelReason: reason }, at: now } : 'unchanged';
@@ -53,9 +53,8 @@ const cancelled = (
 
 /**
  * Cancels a subscription of the key's merchant and mode; `not_found` when there is none. The
- * binding payment is cancelled first: a crash then leaves a subscription that its payment's event
- * cancels. One whose buyer has gone on to the bank cannot be cancelled any more, and is paid or
- * not.
+ * binding payment is cancelled first: after a crash its event cancels the subscription. Once the
+ * buyer has continued to the bank, it cannot be cancelled; the payment decides.
  */
 export const cancelSubscription = async (
   {

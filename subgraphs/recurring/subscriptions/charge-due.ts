@@ -1,7 +1,7 @@
 /**
- * Charges what is due. A charge is written before payments is asked to make its payment, under a
- * key that follows from the charge, so that whatever crashes or runs twice, a period is charged
- * once. The jobs only wake this: it finds by itself what is due.
+ * Charges what is due. A charge is written before payments is called, under a key derived from the
+ * charge, so a period is charged once despite crashes and repeated runs. The jobs only wake this
+ * code: it finds due charges itself.
  */
 import type pg from 'pg';
 import type { Timeline } from '../../kernel/clock/due.ts';
@@ -101,8 +101,8 @@ const settleAll = async (pool: pg.Pool, news: readonly ChargeNews[]): Promise<vo
 };
 
 /**
- * Whether a charge that was begun may still be asked for: not once its subscription was cancelled
- * or paused, or its saved method revoked.
+ * Whether a charge may still be requested: not after its subscription was cancelled or paused, or
+ * its saved method revoked.
  */
 const mayBeMade = ({ charge: { kind }, subscription: { status }, token }: Asking): boolean =>
   kind === 'subscription_init' ||
@@ -127,8 +127,8 @@ const ask = async (parts: ChargingParts, asking: Asking): Promise<ChargePayment>
   const { charge, subscription, token } = asking;
   const asked = await askCharge(payments, charge, subscription, token);
   if (!isRefused(asked)) return standingOf(asked.payment);
-  // Nothing was charged. What the operator must correct (a route, a block) may be corrected before
-  // the next attempt.
+  // Nothing was charged. The operator may correct the cause (a route, a block) before the next
+  // attempt.
   const { merchantId, subscriptionId, period, attempt } = charge;
   log.warn(
     { merchantId, subscriptionId, period, attempt, code: asked.code, why: asked.message },
@@ -141,8 +141,8 @@ const isFinal = ({ payment: { status, failureCode } }: ChargeNews): boolean =>
   chargeEnd(status, failureCode) !== null;
 
 /**
- * Asks for the payments of charges, several at once, and brings home what came of them. What has no
- * answer stays as it is, and is asked again. Gives how many had one.
+ * Requests the payments of charges, several at once, and applies the outcomes. Charges without an
+ * answer stay and are requested again. Returns how many were answered.
  */
 const askFor = async (
   parts: ChargingParts,
@@ -203,7 +203,7 @@ export const chargeDue = async (
   for (let more = true; more && !isStopped();) {
     const options = { timeline, limit, isShared, except: [...except] };
     const round = await takeRound(parts.pool, clock(), options);
-    // A merchant with a hundred thousand charges due at once holds up nobody else's.
+    // A merchant with a hundred thousand due charges must not delay the others.
     isShared ||= timeline === null && round.isFull;
     const answered = round.charges.length > 0 ? await askFor(parts, round.charges) : 0;
     asked += round.charges.length;

@@ -1,6 +1,6 @@
 /**
- * Subscriptions and their charges. The subgraph owns no money: a charge names the payment that
- * moved it.
+ * Tables of subscriptions and their charges. The subgraph owns no money: a charge names its
+ * payment.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../../kernel/database/instant.ts';
@@ -18,9 +18,7 @@ export const SubscriptionEntity = defineEntity({
   properties: {
     merchantId: p.uuid().primary(),
     id: p.uuid().primary(),
-    /**
-     * Grows with every write: a decision holds for the row that it was made from, or is made again.
-     */
+    /** Grows with every write; a decision on an older version is made again. */
     version: p.integer(),
     shopId: p.uuid(),
     mode: p.text().$type<Mode>(),
@@ -28,9 +26,9 @@ export const SubscriptionEntity = defineEntity({
     customerEmail: p.text().strictNullable(),
     customerPhone: p.text().strictNullable(),
     planName: p.text().strictNullable(),
-    /** Where the buyer returns who has bound its method. */
+    /** Where the buyer returns after binding the method. */
     returnUrl: p.text().strictNullable(),
-    /** The merchant's own pairs, in the order in which they came; null: none. */
+    /** The merchant's own pairs, in their original order; null: none. */
     metadata: p.json<Record<string, string>>().columnType('json').strictNullable(),
     amount: p.bigint(),
     currency: p.text(),
@@ -39,7 +37,7 @@ export const SubscriptionEntity = defineEntity({
     intervalCount: p.integer(),
     trialDays: p.integer(),
     status: p.text().$type<SubscriptionStatus>(),
-    /** What is charged: pending with the subscription until the buyer binds it. */
+    /** The charged token: pending with the subscription until the buyer binds it. */
     tokenId: p.uuid(),
     /** The first date of the schedule; null until the method is bound. */
     anchorAt: instant().strictNullable(),
@@ -48,8 +46,7 @@ export const SubscriptionEntity = defineEntity({
     /** Failed charges in a row. */
     failures: p.integer(),
     /**
-     * When the sweep has something to charge here; null while a charge is under way and when none
-     * is to come.
+     * When the sweep charges next; null while a charge is in progress, and when none is scheduled.
      */
     dueAt: instant().strictNullable(),
     nextChargeAt: instant().strictNullable(),
@@ -58,7 +55,7 @@ export const SubscriptionEntity = defineEntity({
     cancelledAt: instant().strictNullable(),
     cancelReason: p.text().strictNullable(),
     createdAt: instant(),
-    /** Whose terms the receipt of each period has: its own id, or null where there is none. */
+    /** The source of each period's receipt terms: its own id, or null without a receipt. */
     receiptTermsId: p.uuid().strictNullable(),
   },
   indexes: [
@@ -98,7 +95,8 @@ export const SubscriptionEntity = defineEntity({
 export type Subscription = Row<InferEntity<typeof SubscriptionEntity>>;
 
 /**
- * open: its payment is not final, or not made yet. cancelled: the merchant cancelled the payment.
+ * open: its payment is not final, or not yet created. cancelled: the merchant cancelled the
+ * payment.
  */
 export type ChargeStatus = 'open' | 'succeeded' | 'failed' | 'cancelled';
 
@@ -118,19 +116,16 @@ export const SubscriptionChargeEntity = defineEntity({
     amount: p.bigint(),
     currency: p.text(),
     status: p.text().$type<ChargeStatus>(),
-    /**
-     * The payment, by the id that it will have once payments made it; null when payments refused
-     * to.
-     */
+    /** The payment's id, known before its creation; null when payments refused it. */
     paymentId: p.uuid().strictNullable(),
     failureCode: p.text().$type<FailureCode>().strictNullable(),
-    /** When payments is asked to make the payment; null once it is known. */
+    /** When the payment is requested; null once it is known to exist. */
     askAt: instant().strictNullable(),
     createdAt: instant(),
     settledAt: instant().strictNullable(),
   },
   uniques: [
-    // One charge a period: PostgreSQL itself keeps it.
+    // The database enforces one charge a period.
     {
       name: 'subscription_charge_once',
       properties: ['merchantId', 'subscriptionId', 'period'],

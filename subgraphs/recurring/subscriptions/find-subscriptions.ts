@@ -1,6 +1,6 @@
 /**
- * Reading subscriptions and their charges. They are the merchant's, whatever the shop of the key.
- * Of the key's mode.
+ * Reads subscriptions and their charges, of the key's mode. They belong to the merchant, whatever
+ * the shop of the key.
  */
 import { runTwins, twinsByKey } from '../../kernel/database/spread.ts';
 import type { ListedPage } from '../../kernel/database/filtered-list.ts';
@@ -44,7 +44,7 @@ const pageOfSubscriptions = (
 
 export type SubscriptionPage = ListedPage<Subscription>;
 
-/** Subscriptions as their callers list them: the merchant's in pages, or narrowed. */
+/** Subscriptions as lists show them: the merchant's in pages, or filtered. */
 export const listSubscriptions = openList<Subscription>(
   {
     table: { name: 'subscription', filters: { status: subscriptionStatuses } },

@@ -1,7 +1,4 @@
-/**
- * What the events of payments mean for subscriptions: bindings that came to something or ended,
- * charges whose bank has decided.
- */
+/** Applies payment events to subscriptions: bindings and charges that have ended. */
 import { runTwins, twinsByKey } from '../../kernel/database/spread.ts';
 import { columns } from '../../kernel/database/statement.ts';
 import { standingOf } from './ask-charge.ts';
@@ -17,8 +14,8 @@ const find = twinsByKey(
 );
 
 /**
- * Settles the charges whose payments have become final, and with the first one activates or cancels
- * the subscription. Given the same again, it does nothing.
+ * Settles the charges whose payments are final; the first charge activates or cancels the
+ * subscription. Idempotent.
  */
 export const followSubscriptions: OnPaymentsMoved = async (client, payments) => {
   const charged = payments.filter(({ subscriptionId }) => subscriptionId !== null);

@@ -1,7 +1,4 @@
-/**
- * What subscriptions do in the background. The sweep finds everything by itself; the schedule only
- * wakes it.
- */
+/** Background jobs of subscriptions. The sweep finds all due work; the schedule only wakes it. */
 import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import { done, type Job } from '../../kernel/queue/run-job.ts';

@@ -1,6 +1,6 @@
 /**
- * Pausing and resuming by a person, in the operators' or the cabinet's graph. Both leave an entry
- * in the audit log.
+ * Pauses and resumes subscriptions, in the operators' or the cabinet's graph. Both write an audit
+ * entry.
  */
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { clientOf } from '../../kernel/database/orm-connections.ts';
@@ -16,10 +16,7 @@ export interface PauseRequest {
   readonly merchantId: string;
   readonly id: string;
   readonly reason: string | null;
-  /**
-   * The moment it is for the subscription, whose shop may have a clock of its own; the log has the
-   * real one.
-   */
+  /** The subscription's time, by its shop's clock; the log has the real time. */
   readonly at: Temporal.Instant;
 }
 
@@ -62,8 +59,8 @@ const change = (
 };
 
 /**
- * Pauses a subscription; gives it as it is then. Refuses with `not_found`, and with `bad_request`
- * one that is pending or cancelled.
+ * Pauses a subscription; returns it. Refuses with `not_found`, and with `bad_request` one that is
+ * pending or cancelled.
  */
 export const pauseSubscription = (
   database: Pick<Database, 'emOf'>,
@@ -82,8 +79,8 @@ export const pauseSubscription = (
   });
 
 /**
- * Ends a pause; gives the subscription as it is then. Refuses with `not_found`, and with
- * `bad_request` one that is pending or cancelled.
+ * Ends a pause; returns the subscription. Refuses with `not_found`, and with `bad_request` one that
+ * is pending or cancelled.
  */
 export const resumeSubscription = (
   database: Pick<Database, 'emOf'>,

@@ -1,7 +1,6 @@
 /**
- * Brings what became of charges' payments to their subscriptions, whoever brings it: the answer of
- * payments when it was asked, or a payment's event. A charge is settled once: the second teller
- * finds it settled.
+ * Applies the outcomes of charges' payments to their subscriptions, from the answer of payments or
+ * from a payment's event. A charge is settled once: a second report finds it settled.
  */
 import { runTwins, type Twins } from '../../kernel/database/spread.ts';
 import { columns, type Runner } from '../../kernel/database/statement.ts';

@@ -1,7 +1,7 @@
 /**
  * Starts a subscription (docs/contract.md#first-payment). One transaction writes the subscription,
- * its token and its first charge; then payments makes the binding payment under the key of that
- * charge. After a crash in between, a repeated call or the sweep of charges completes the
+ * its token and its first charge; payments then creates the binding payment under that charge's
+ * key. After a crash in between, a repeated call or the sweep of charges completes the
  * subscription.
  */
 import { randomUUID } from 'node:crypto';
@@ -99,7 +99,7 @@ const newSubscription = (
 });
 
 /**
- * The first charge: of the first period, or the verification that begins a trial, which is no
+ * The first charge: of the first period, or the verification that begins a trial, which is not a
  * period.
  */
 const firstCharge = (subscription: Subscription, token: Token): SubscriptionCharge => {
@@ -154,7 +154,7 @@ const forget: Statement = {
     delete from token where merchant_id = $1 and id in (select token_id from gone)`,
 };
 
-/** Whom the operator's lists refuse; null when nothing stands against the customer. */
+/** Checks the customer against the operator's lists; null when it is on none. */
 const policyRefusal = (
   policies: PolicyLists,
   { merchantId }: KeyPrincipal,
@@ -198,7 +198,8 @@ export const startSubscription = async (
     pool,
     { caller: key, claim, find, resourceId, at: now },
     async (client) =>
-      // What was started before somebody was put on a list is still answered to a repeated call.
+      // A repeated call still finds an earlier subscription, even if the customer has since been
+      // blocked.
       receiptMistake(key, receipt) ??
       policyRefusal(policies, key, terms, receipt) ??
       insertNew(client, key, resourceId, { ...terms, receipt }, now),
@@ -212,7 +213,7 @@ export const startSubscription = async (
   const claimed = { caller: key, claim, resourceId: subscription.id };
   const asked = await answerUnderKey(pool, claimed, async () => {
     const answer = await bindSubscription(payments, subscription, token, requestId);
-    // What payments refuse was never started: nothing of it stays.
+    // When payments refuses, the subscription is removed.
     if (isRefused(answer)) await run(pool, forget, [key.merchantId, subscription.id]);
     return answer;
   });

@@ -80,8 +80,8 @@ const statusEvents = ({ before, patch, at }: SubscriptionChange): readonly Outbo
   subscriptionEvents(before.status, { ...before, ...patch }, at);
 
 /**
- * Writes the changes whose subscriptions are still as they were read; gives the ids of those.
- * Nothing has happened to the others.
+ * Writes the changes of subscriptions that are unchanged since they were read; returns their ids.
+ * The others stay as they are.
  */
 export const storeSubscriptions = async (
   runner: Runner,
@@ -89,7 +89,7 @@ export const storeSubscriptions = async (
 ): Promise<ReadonlySet<string>> => {
   const named = changes
     .map((change) => ({ merchantId: change.before.merchantId, ...change }))
-    // Merchants in one order, so that two transactions never wait for each other.
+    // Merchants in one order, so that two transactions never deadlock.
     .toSorted((one, other) => (one.merchantId < other.merchantId ? -1 : 1));
   return new Set(
     await eachMerchant(named, (own, merchantId) => storeOfMerchant(runner, own, merchantId)),
@@ -117,9 +117,9 @@ const storeOfMerchant = async (
 const races_max = 20;
 
 /**
- * Changes one subscription: reads it with its charges, lets a rule decide, writes the decision;
- * again when somebody else wrote it in between. Gives it as it is then, or the refusal; `unchanged`
- * when there is nothing to do.
+ * Changes one subscription: reads it with its charges, lets a rule decide, writes the decision, and
+ * repeats when it was changed in between. Returns the updated subscription, or the refusal;
+ * `unchanged` when there is nothing to do.
  */
 export const changeSubscription = async (
   runner: Runner,
@@ -155,8 +155,8 @@ const note: Statement = {
 };
 
 /**
- * The payments of these charges exist: payments need not be asked for them any more, the events of
- * the payments show the rest.
+ * The payments of these charges exist: they need not be requested any more; their events report the
+ * rest.
  */
 export const noteAsked = async (
   runner: Runner,
