@@ -42,7 +42,7 @@ const requestOf = (path: string, method: string, operation: DescribedOperation) 
         value: exampleText(one.example),
         description: one.description,
       })),
-      // Each is switched on by whoever wants it.
+      // Optional parameters are off until you enable them.
       query: of('query').map((one) => ({
         key: one.name,
         value: exampleText(one.example),
@@ -70,7 +70,7 @@ const itemOf = (path: string, method: string, operation: DescribedOperation) => 
   return { name: operation.summary, request, response };
 };
 
-/** The collection: a folder for each tag. The key is a variable, which nobody exports by mistake. */
+/** The collection: a folder for each tag. The key is a variable, so an export does not contain it. */
 export const postmanCollection = ({ info, paths, tags }: Described, publicUrl: string) => ({
   info: { name: info.title, description: info.description, version: info.version, schema },
   auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{api_key}}', type: 'string' }] },

@@ -1,6 +1,6 @@
 /**
- * The gateway's executor, for use without Apollo Server and behind the interface by which Apollo
- * Server loads a gateway.
+ * The gateway's executor, for use without Apollo Server, and as the gateway interface that Apollo
+ * Server loads.
  */
 import type {
   GatewayGraphQLRequestContext,
@@ -47,7 +47,7 @@ export const executeWithoutServer =
     }
   };
 
-/** The loaded gateway, behind the interface by which Apollo Server loads one. */
+/** The loaded gateway, as the interface that Apollo Server loads. */
 export const loadedGateway = (
   apiSchema: () => GraphQLSchema,
   coreSupergraphSdl: string,

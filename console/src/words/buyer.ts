@@ -1,6 +1,6 @@
 /**
- * What a payment's buyer is told, in the buyer's language, which need not be that of the person who
- * tells it.
+ * The message about a payment for its buyer, in the buyer's language. The person who sends it may
+ * use the console in another one.
  */
 import type { Settings } from '../settings.ts';
 import type { Whole } from '../payments/whole.ts';
@@ -16,7 +16,7 @@ const ru: typeof en = {
   language: 'Язык покупателя',
 };
 
-/** The words around what the buyer is told. */
+/** The words around the message. */
 export const useBuyerWords = sectionWords(en, ru);
 
 /** What the sentences are about, written out. */

@@ -139,9 +139,9 @@ create table partitions.webhook_attempt_default partition of webhook_attempt def
   with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
 create index webhook_attempt_default_age on partitions.webhook_attempt_default (created_at);
 
--- Gives the lanes that have a delivery which is due by a moment and which no one holds. It steps from lane to lane along the index: a lane with a million due rows costs as much
--- as one with a single row. Citus runs no query that walks so over shards, but it runs the
--- function.
+-- Returns the lanes that have a delivery which is due by a moment and not leased. It steps from lane
+-- to lane along the index: a lane with a million due rows costs as much as one with a single row.
+-- Citus cannot run such a walk over shards as a query, but it runs the function.
 create function webhook_lanes_due(moment timestamptz, most int) returns table (merchant_id uuid, lane text) language plpgsql as $$
 declare
   found_lanes int := 0;
