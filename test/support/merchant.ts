@@ -69,13 +69,27 @@ export interface Merchant {
 
 /**
  * Calls a REST route with a key. Fails when the answer is not what `schema/openapi.yaml` describes.
+ * Asks again while an earlier call with its idempotency key is at work: on a busy machine that may
+ * take longer than the service has a call wait.
  */
-export const callRest = async (
+export const callRest = (
   at: { readonly rest: string; readonly key: string },
   method: string,
   path: string,
   body?: unknown,
   headers: Record<string, string> = {},
+): Promise<Answer> =>
+  eventually(async () => {
+    const answer = await callOnce(at, method, path, body, headers);
+    return answer.body.error?.code !== 'idempotent_in_progress' && answer;
+  }, 'the earlier call with its key');
+
+const callOnce = async (
+  at: { readonly rest: string; readonly key: string },
+  method: string,
+  path: string,
+  body: unknown,
+  headers: Record<string, string>,
 ): Promise<Answer> => {
   const response = await fetch(`${at.rest}/v1/public${path}`, {
     method,
