@@ -3,6 +3,7 @@
  * idempotency key, in this order.
  */
 import { hash } from 'node:crypto';
+import { isUtf8 } from 'node:buffer';
 import type { FastifyRequest } from 'fastify';
 import { is, object, string } from 'valibot';
 import type { Idempotency } from '../schema/generated/operations.ts';
@@ -11,13 +12,169 @@ import { headerValues } from '../gateway/callers/header-values.ts';
 import { asCame } from '../subgraphs/kernel/rules/repeatable.ts';
 import { isCompressed, identityOnly } from '../gateway/graphql/raw-body.ts';
 import { timesSent } from './authenticate.ts';
-import { readBody } from './read-body.ts';
-import type { ContractOperation } from './read-contract.ts';
+import type { ContractOperation, Parameter, Schema } from './read-contract.ts';
 import { refuse, refuseMistakes, type Refusal } from './refusal-http.ts';
 import type { Route, ValidRequest } from './routes.ts';
-import { compileBody } from './validate-body.ts';
-import { compileQuery } from './validate-query.ts';
+import { compileBody, camelCase } from './validate-body.ts';
 import { isCanonicalUuid } from '../subgraphs/kernel/rules/uuid.ts';
+import { keepWritten, mayBeInexact, withoutMark } from '../gateway/graphql/exact-numbers.ts';
+import { duplicateMistake } from '../gateway/graphql/duplicate-field.ts';
+import type { FieldMistake } from '../subgraphs/kernel/rules/refusal.ts';
+import { compileSchema } from './compile-schema.ts';
+
+/* Validates query strings: unknown parameters, values, and bounds that contradict each other. */
+
+type Values = Readonly<Record<string, unknown>>;
+
+type ReadQuery =
+  | { readonly query: Record<string, unknown> }
+  | { readonly mistakes: readonly FieldMistake[] };
+
+/** A text as the schema's type, where it is one; else as it is, for validation to refuse. */
+const typed = (text: string, schema: Schema): unknown => {
+  if (schema.type !== 'integer') return text;
+  return /^(?:0|[1-9]\d{0,8})$/.test(text) ? Number(text) : text;
+};
+
+const unusable = (text: string): boolean => text.includes('\0') || !text.isWellFormed();
+
+/** The value of a parameter that was sent, as its schema takes it; or what is wrong with it. */
+const readValue = (
+  sent: unknown,
+  { name, schema }: Parameter,
+): { readonly value: unknown } | FieldMistake => {
+  const texts = [sent].flat().filter((text) => typeof text === 'string');
+  if (texts.some(unusable)) return { path: name, message: 'not a valid text' };
+  // Clients write a list with commas, with the parameter once for each value, or with both.
+  if (schema.type === 'array') return { value: texts.flatMap((text) => text.split(',')) };
+  const [text] = texts;
+  if (text === undefined || texts.length > 1)
+    return { path: name, message: 'expected once, got several' };
+  return { value: typed(text, schema) };
+};
+
+/**
+ * Compiles the query's rules. The reader gives the parameters with GraphQL's names and the
+ * contract's defaults, or what is wrong.
+ */
+const compileQuery = (parameters: readonly Parameter[]): ((values: Values) => ReadQuery) => {
+  const known = parameters.filter((parameter) => parameter.in === 'query');
+  const rules = known.map((parameter) => ({
+    parameter,
+    camel: camelCase(parameter.name),
+    check: compileSchema(parameter.schema, parameter.name),
+  }));
+  const names = new Set(known.map(({ name }) => name));
+  return (values) => {
+    const mistakes = Object.keys(values)
+      .filter((name) => !names.has(name))
+      .map((name) => unknownParameter(name, names));
+    const query: Record<string, unknown> = {};
+    for (const { parameter, camel, check } of rules) {
+      const { name, schema } = parameter;
+      const sent = values[name];
+      if (sent === undefined) {
+        if (schema.default !== undefined) query[camel] = schema.default;
+        continue;
+      }
+      const read = readValue(sent, parameter);
+      if ('value' in read) {
+        mistakes.push(...check(read.value));
+        query[camel] = read.value;
+      } else mistakes.push(read);
+    }
+    if (!mistakes.some(({ path }) => bounds.has(path))) mistakes.push(...spanMistakes(query));
+    return mistakes.length > 0 ? { mistakes } : { query };
+  };
+};
+
+/** The bounds of a time span: days or moments. */
+const bounds: ReadonlySet<string> = new Set(['from', 'to', 'created_from', 'created_to']);
+
+/** Mistakes of valid bounds that contradict each other. */
+const spanMistakes = ({ from, to, createdFrom, createdTo }: Values): readonly FieldMistake[] => {
+  if ((createdFrom ?? createdTo) !== undefined && (from ?? to) !== undefined) {
+    const path = createdFrom === undefined ? 'created_to' : 'created_from';
+    const other = from === undefined ? 'to' : 'from';
+    return [{ path, message: `not together with ${other}: expected moments or days` }];
+  }
+  if (typeof from === 'string' && typeof to === 'string' && from > to)
+    return [{ path: 'from', message: `expected a day not after to (${to}), got "${from}"` }];
+  return typeof createdFrom === 'string' &&
+    typeof createdTo === 'string' &&
+    Temporal.Instant.compare(createdFrom, createdTo) > 0
+    ? [
+        {
+          path: 'created_from',
+          message: `expected a moment not after created_to (${createdTo}), got "${createdFrom}"`,
+        },
+      ]
+    : [];
+};
+
+const unknownParameter = (name: string, known: ReadonlySet<string>): FieldMistake => {
+  const shown =
+    /^[\w.[\]-]{1,40}$/.test(name) && !/\d{6}|sk_|thm_|whs_/.test(name) ? name : 'a parameter';
+  const expected = [...known].join(', ') || 'none';
+  return { path: shown, message: `unknown query parameter, expected ${expected}` };
+};
+
+/*
+ * Parses bytes as JSON strictly: UTF-8, no duplicate fields, and numbers as they were written.
+ * `1.0`, `1e2` and numbers beyond 2^53-1 are not integers, although JSON.parse would make integers
+ * of them.
+ */
+
+/**
+ * The value, or the mistake in the bytes as a whole. A number that is not written as a safe integer
+ * is a symbol that holds its text: no schema accepts a symbol, so validation refuses it at its
+ * place.
+ */
+type ReadBody = { readonly value: unknown } | { readonly mistake: string };
+
+/**
+ * A key or text that no record can hold: `__proto__`, NUL, half of a surrogate pair; escaped or
+ * not.
+ */
+const maybeUnsafe = /__proto__|\\u00(?:00|5[fF])|\\u[dD][89a-fA-F]/;
+
+class UnsafeText extends Error {}
+
+const safe = (text: string): void => {
+  if (text === '__proto__') throw new UnsafeText('the name __proto__ is not allowed');
+  if (text.includes('\0')) throw new UnsafeText('the character U+0000 is not allowed in texts');
+  if (!text.isWellFormed()) throw new UnsafeText('unpaired surrogates are not allowed in texts');
+};
+
+const exactly = (key: string, value: unknown, context?: { source?: string }): unknown => {
+  safe(key);
+  if (typeof value === 'string' && value !== '__proto__') safe(value);
+  const kept = keepWritten(key, value, context);
+  return typeof kept === 'number' && !Number.isSafeInteger(kept)
+    ? Symbol(context?.source ?? String(kept))
+    : kept;
+};
+
+/**
+ * Reads a body that is not empty. The slow way, which sees each number as it was written, is taken
+ * only when the text may need it.
+ */
+export const readBody = (bytes: Buffer): ReadBody => {
+  if (!isUtf8(bytes)) return { mistake: 'the body is not valid UTF-8' };
+  const text = withoutMark(bytes.toString('utf8'));
+  try {
+    const careful = mayBeInexact(text) || maybeUnsafe.test(text);
+    const value: unknown = careful ? JSON.parse(text, exactly) : JSON.parse(text);
+    const mistake = duplicateMistake(text, value);
+    return mistake === null ? { value } : { mistake };
+  } catch (error) {
+    // The parser's own message repeats the text, which may hold a card number.
+    return {
+      mistake:
+        error instanceof UnsafeText ? `the body: ${error.message}` : 'the body is not valid JSON',
+    };
+  }
+};
 
 type Fields = Readonly<Record<string, unknown>>;
 export type AnyRequest = ValidRequest<Fields, Fields>;

@@ -176,7 +176,7 @@ const paged = <Node>(
   json: (node: Node) => object,
 ): Answer =>
   ok({ items: nodes.map(json), next_cursor: pageInfo.hasNextPage ? pageInfo.endCursor : null });
-/** A page of a list that is answered as a whole by default: `send-list.ts`. */
+/** A page of a list that is answered as a whole by default: `call.ts`. */
 interface ListPage {
   readonly limit?: number;
   readonly cursor?: string;

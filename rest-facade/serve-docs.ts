@@ -4,15 +4,139 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import fastify, { type FastifyInstance } from 'fastify';
-import { serveNotes } from './api-notes/serve-notes.ts';
 import { html as markup, markupText } from './checkout/html.ts';
-import type { Described } from './described.ts';
+import { type Described, examplesOf, type DescribedOperation } from './described.ts';
 import { prepareAnswer, sendAnswer, type FixedAnswer } from './fixed-answer.ts';
 import { serveGuides, serveMade, serveOtherPage } from './guides/serve-guides.ts';
-import { postmanCollection } from './postman.ts';
 import type { Contract } from './read-contract.ts';
 import { serveGuide } from './webhook-guide/serve-guide.ts';
+import { codeBlock } from './guide-page.ts';
+
+/* `/docs/postman.json`: the API as a Postman collection (format 2.1), made of its description. */
+
+const schema = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
+
+/** A body as Postman shows and sends it. */
+const rawBody = (value: unknown) => ({
+  mode: 'raw',
+  raw: JSON.stringify(value, null, 2),
+  options: { raw: { language: 'json' } },
+});
+
+const exampleText = (example: unknown): string =>
+  example === undefined || typeof example === 'string' ? (example ?? '') : JSON.stringify(example);
+
+const requestOf = (path: string, method: string, operation: DescribedOperation) => {
+  const { parameters, requestBody, description = '' } = operation;
+  const of = (place: string) => parameters.filter((one) => one.in === place);
+  const segments = path
+    .slice(1)
+    .replaceAll(/\{(\w+)\}/g, ':$1')
+    .split('/');
+  const [body] = examplesOf(requestBody?.content ?? {});
+  return {
+    method: method.toUpperCase(),
+    description,
+    header: [
+      ...(body ? [{ key: 'Content-Type', value: 'application/json' }] : []),
+      ...of('header').map(({ name, description: about }) => ({
+        key: name,
+        value: name === 'Idempotency-Key' ? '{{$guid}}' : '',
+        description: about,
+        disabled: name !== 'Idempotency-Key',
+      })),
+    ],
+    url: {
+      raw: `{{base_url}}/${segments.join('/')}`,
+      host: ['{{base_url}}'],
+      path: segments,
+      variable: of('path').map((one) => ({
+        key: one.name,
+        value: exampleText(one.example),
+        description: one.description,
+      })),
+      // Optional parameters are off until you enable them.
+      query: of('query').map((one) => ({
+        key: one.name,
+        value: exampleText(one.example),
+        description: one.description,
+        disabled: true,
+      })),
+    },
+    ...(body && { body: rawBody(body.value) }),
+  };
+};
+
+const itemOf = (path: string, method: string, operation: DescribedOperation) => {
+  const request = requestOf(path, method, operation);
+  const response = Object.entries(operation.responses).flatMap(([status, answer]) =>
+    examplesOf(answer.content ?? {})
+      .slice(0, 1)
+      .map(({ type, value }) => ({
+        name: `${status} ${answer.description}`,
+        originalRequest: request,
+        code: Number(status),
+        header: [{ key: 'Content-Type', value: type }],
+        body: typeof value === 'string' ? value : JSON.stringify(value, null, 2),
+      })),
+  );
+  return { name: operation.summary, request, response };
+};
+
+/** The collection: a folder for each tag. The key is a variable, so an export does not contain it. */
+const postmanCollection = ({ info, paths, tags }: Described, publicUrl: string) => ({
+  info: { name: info.title, description: info.description, version: info.version, schema },
+  auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{api_key}}', type: 'string' }] },
+  variable: [
+    { key: 'base_url', value: publicUrl },
+    { key: 'api_key', value: '' },
+  ],
+  item: tags
+    .map(({ name, description }) => ({
+      name,
+      description,
+      item: Object.entries(paths).flatMap(([path, item]) =>
+        Object.entries(item)
+          .filter(([, operation]) => operation.tags.includes(name))
+          .map(([method, operation]) => itemOf(path, method, operation)),
+      ),
+    }))
+    .filter(({ item }) => item.length > 0),
+});
+
+/* `/docs/notes/`: API-NOTES.md and RECEIPTS.md beside this file, as one page. */
+
+/** The anchor of a heading, as GitHub makes it. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(/\s/g, '-');
+
+/** Markdown as HTML, with a list of its sections below the title. */
+const renderNotes = async (markdown: string): Promise<string> => {
+  const { Marked } = await import('marked');
+  const sections: string[] = [];
+  const renderer = {
+    heading: ({ depth, text }: { readonly depth: number; readonly text: string }) => {
+      if (depth === 2) sections.push(`<a href="#${anchorOf(text)}">${text}</a>`);
+      return `<h${depth} id="${anchorOf(text)}">${text}</h${depth}>\n`;
+    },
+    code: ({ text }: { readonly text: string }) => codeBlock(text),
+  };
+  const html = new Marked({ async: false, renderer }).parse(markdown, { async: false });
+  return html.replace('</h1>', `</h1><p>${sections.join(', ')}.</p>`);
+};
+
+/** Adds the page. */
+const serveNotes = (app: FastifyInstance, cacheControl: string): void => {
+  const notes = ['API-NOTES.md', 'RECEIPTS.md']
+    .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
+    .join('\n');
+  serveOtherPage(app, '/docs/notes/', () => renderNotes(notes), cacheControl);
+};
 
 const documentPath = '/v1/public/openapi.json';
 const cacheControl = 'public, max-age=300';

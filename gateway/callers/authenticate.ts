@@ -7,7 +7,7 @@ import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
-import { refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { refused, type Refused, isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { scopes, type Call, type Scope } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { AddressOf } from './caller-address.ts';
@@ -17,15 +17,186 @@ import type {
   AuthenticateHeader,
   Authorization,
   BearerReader,
+  WatchedConnection,
 } from './caller.ts';
-import { openCheckAddress, openCheckRequest, type CheckRequest } from './check-caller.ts';
+import {
+  openCheckAddress,
+  openCheckRequest,
+  type CheckRequest,
+  emptyBody,
+} from './check-caller.ts';
 import { headerValues } from './header-values.ts';
 import { rememberByHolder } from './remember-by-holder.ts';
-import { openKeyHolders, type KeyHolders } from './key-holders.ts';
-import { openKeyUse, type UsedKey } from './key-use.ts';
-import { openKeyWatch, type WatchKey } from './key-watch.ts';
+import { openKeyHolders, type KeyHolders, knownKey_ms } from './key-holders.ts';
 import type { Supergraph } from '../supergraph.ts';
 import type { Keys } from '../../subgraphs/kernel/service/access/keys.ts';
+
+/*
+ * Long-lived connections outlive the check of their key or token. It is repeated when the
+ * merchant's keys change, and periodically; a token is also lost when it expires.
+ */
+
+/** The longest delay that a timer takes; a later time is waited for in several steps. */
+const timer_max_ms = 2_147_483_647;
+const tokenExpired = refused('unauthorized', 'The token has expired.');
+const signatureNowRequired = refused(
+  'signature_required',
+  'The shop requires signatures now: connect again.',
+);
+
+interface Watched {
+  /** The merchant whose key changes concern the connection; null for a token. */
+  readonly merchantId: string | null;
+  readonly check: () => Promise<void>;
+}
+
+/**
+ * Watches the key or token of a connection. `lost` is called once when it is no longer valid,
+ * `renewed` with the present caller when its rights may have changed. The returned function ends
+ * the watch.
+ */
+type WatchKey = (
+  connection: WatchedConnection,
+  caller: Authenticated,
+  lost: (refusal: Refused) => void,
+  renewed?: (caller: Authenticated) => void,
+) => () => void;
+
+interface KeyWatchParts {
+  readonly ofHeader: AuthenticateHeader;
+  readonly checkRequest: CheckRequest;
+}
+
+/** Opens the watch over the keys and tokens of connections. */
+const openKeyWatch = (
+  { ofHeader, checkRequest }: KeyWatchParts,
+  holders: KeyHolders,
+): { readonly watch: WatchKey; readonly close: () => void } => {
+  const connections = new Set<Watched>();
+  holders.onChange((changed) => {
+    for (const { merchantId, check } of connections) if (merchantId === changed) void check();
+  });
+  // The bus may lose a message. Equal keys are looked up once.
+  const timer = setInterval(() => {
+    for (const { check } of connections) void check();
+  }, knownKey_ms);
+  timer.unref();
+
+  const watch: WatchKey = (connection, caller, lost, renewed = () => {}) => {
+    const { principal, holder: before, expiresAt_ms } = caller;
+    const { request, authorization } = connection;
+    if (principal.kind !== 'key' && expiresAt_ms === undefined) return () => {};
+    const lose = (refusal: Refused): void => {
+      if (!connections.delete(watched)) return;
+      stopTimer();
+      lost(refusal);
+    };
+    const check = async (): Promise<void> => {
+      // While the lookup fails, the connection stays: it is closed only by a definite refusal.
+      const answer = await ofHeader(authorization, request).catch(() => null);
+      if (answer === null) return;
+      if (isRefused(answer)) return lose(answer);
+      const { holder } = answer;
+      // A connection from before the requirement may do what now needs a signature.
+      const refusal =
+        holder &&
+        (checkRequest(holder, { ...connection, body: emptyBody }) ??
+          (holder.requireSignature && !before?.requireSignature ? signatureNowRequired : null));
+      if (refusal) lose(refusal);
+      else if (connections.has(watched)) renewed(answer);
+    };
+    const watched: Watched = {
+      merchantId: principal.kind === 'key' ? principal.merchantId : null,
+      check,
+    };
+    connections.add(watched);
+    const stopTimer =
+      expiresAt_ms === undefined ? () => {} : atTime(expiresAt_ms, () => lose(tokenExpired));
+    return () => {
+      connections.delete(watched);
+      stopTimer();
+    };
+  };
+  return { watch, close: () => clearInterval(timer) };
+};
+
+/** Calls back at a time of the wall clock. The returned function cancels the call. */
+const atTime = (time_ms: number, reached: () => void): (() => void) => {
+  const wait = (): NodeJS.Timeout => {
+    const left_ms = time_ms - Date.now();
+    const next = (): void => {
+      if (Date.now() >= time_ms) reached();
+      else timer = wait();
+    };
+    return setTimeout(next, Math.min(Math.max(left_ms, 0) + 1, timer_max_ms)).unref();
+  };
+  let timer = wait();
+  return () => clearTimeout(timer);
+};
+
+/*
+ * Records when keys were last used: collected in memory, reported to the merchants subgraph every
+ * few seconds, and at most once a minute for each key.
+ */
+
+export const keyUseInterval_ms = 60_000;
+export const keyUseFlush_ms = 5_000;
+/** How long a closing process waits for its last report. */
+const keyUseClose_ms = 1_000;
+const rememberedKeys_max = 10_000;
+
+/** A key that has been used. */
+export interface UsedKey {
+  readonly merchantId: string;
+  readonly keyId: string;
+}
+
+interface KeyUse {
+  /** Records a request that was admitted with this key. Costs the request next to nothing. */
+  record(key: UsedKey): void;
+  /** Reports what is still pending. Never rejects. */
+  close(): Promise<void>;
+}
+
+interface KeyUseParts {
+  readonly report: (used: readonly UsedKey[]) => Promise<void>;
+  readonly log: Pick<Logger, 'warn'>;
+  /** A monotonic clock in milliseconds. */
+  readonly now_ms: () => number;
+}
+
+/** Opens the recorder. After a failed report, a key is reported with its next use. */
+export const openKeyUse = ({ report, log, now_ms }: KeyUseParts): KeyUse => {
+  const reportedAt_ms = new LRUCache<string, number>({ max: rememberedKeys_max });
+  const pending = new Map<string, UsedKey>();
+  const flush = async (): Promise<void> => {
+    if (pending.size === 0) return;
+    const used = [...pending.values()];
+    pending.clear();
+    try {
+      await report(used);
+    } catch (error) {
+      for (const { keyId } of used) reportedAt_ms.delete(keyId);
+      log.warn({ err: error, keys: used.length }, 'the last use of keys could not be noted');
+    }
+  };
+  const timer = setInterval(() => void flush(), keyUseFlush_ms).unref();
+  return {
+    record: ({ merchantId, keyId }) => {
+      const last_ms = reportedAt_ms.get(keyId);
+      if (last_ms !== undefined && now_ms() - last_ms < keyUseInterval_ms) return;
+      reportedAt_ms.set(keyId, now_ms());
+      pending.set(keyId, { merchantId, keyId });
+    },
+    close: async () => {
+      clearInterval(timer);
+      const { promise: late, resolve } = Promise.withResolvers<void>();
+      const timeout = setTimeout(resolve, keyUseClose_ms);
+      await Promise.race([flush(), late]);
+      clearTimeout(timeout);
+    },
+  };
+};
 
 export interface Authenticator {
   /**

@@ -2,6 +2,8 @@
  * The hosted page: server-rendered HTML under a strict policy, one style and a few small modules,
  * without a framework and without anything from another host.
  */
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AddressOf } from '../../gateway/callers/caller-address.ts';
@@ -11,21 +13,303 @@ import type { Supergraph } from '../../gateway/supergraph.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { errorJson } from '../../schema/wire.ts';
 import { answerJson, sendError } from './answer-json.ts';
-import { prepareCheckoutCalls } from './call-checkout.ts';
-import { chooseLanguage } from './choose-language.ts';
-import { openPageLimiter } from './limit-page.ts';
-import type { PageContext } from './page-context.ts';
+import { prepareCheckoutCalls, type CustomerThing } from './call-checkout.ts';
+import { chooseLanguage, rememberSwitch } from './choose-language.ts';
+import { openPageLimiter, type PageLimiter, streamRetry_s } from './limit-page.ts';
+import {
+  type PageContext,
+  findCheckout,
+  pageAddress,
+  type TokenRoute,
+  type BuyerCall,
+} from './page-context.ts';
 import { guardPage } from './page-headers.ts';
 import { playBank } from './play-bank.ts';
-import { pushState } from './push-state.ts';
-import { limitCalls } from './refuse-calls.ts';
-import { readAssets, serveAssets, type Assets } from './serve-assets.ts';
-import { showCustomer } from './show-customer.ts';
+import { readAssets, serveAssets, type Assets, moduleNames } from './serve-assets.ts';
 import { showLink } from './show-link.ts';
-import { showPage } from './show-page.ts';
-import { brokenPage } from './views/message.ts';
+import { brokenPage, busyPage, unknownPage } from './views/message.ts';
 import { wordsOf } from './words/words-of.ts';
 import type { Keys } from '../../subgraphs/kernel/service/access/keys.ts';
+import { readPageToken } from '../../subgraphs/kernel/service/graph/page-token.ts';
+import { drawState } from './state-json.ts';
+import { checkoutPage } from './views/page.ts';
+import type { Call, BuyerPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { isSameOrigin } from './same-origin.ts';
+import { customerPage } from './views/customer.ts';
+import type { Words } from './words/words.ts';
+import { whenClosed } from '../when-closed.ts';
+
+/*
+ * GET /pay/:token/events: the page's own stream of server-sent events. Best effort: page.js also
+ * asks from time to time.
+ */
+
+/** As on the merchants' stream: proxies close what is silent for longer. */
+const heartbeat_ms = 25_000;
+/** How much a reader that does not read may leave unsent before it is let go. */
+const unsent_max_bytes = 262_144;
+
+/** Receives the changes of one payment's status. */
+const openReader = (
+  live: Pick<LiveEvents, 'read'>,
+  { merchantId, paymentId }: BuyerPrincipal,
+): ReturnType<LiveEvents['read']> =>
+  live.read({
+    audience: { merchantId, subjectId: paymentId },
+    kinds: new Set(['payment.status_changed']),
+  });
+
+interface Stream {
+  readonly context: PageContext;
+  readonly call: BuyerCall;
+  readonly words: Words;
+  readonly response: ServerResponse;
+  readonly reader: ReturnType<LiveEvents['read']>;
+}
+
+/**
+ * Sends the state now and after every change, each time only when it is not what the page shows.
+ * Ends with the reader.
+ */
+const pushChanges = async (
+  { context, call, words, response, reader }: Stream,
+  shownTag: string,
+): Promise<void> => {
+  let tag = shownTag;
+  const push = async (): Promise<void> => {
+    const checkout = await context.calls.read(call);
+    if (!checkout || response.writableEnded) return;
+    const state = drawState(checkout, words);
+    if (state.tag !== tag) response.write(`event: state\ndata: ${state.json()}\n\n`);
+    tag = state.tag;
+  };
+  // The payment may have moved since the page was drawn.
+  await push();
+  for await (const _ of reader) await push();
+};
+
+const beat = (response: ServerResponse): void => {
+  if (response.writableLength > unsent_max_bytes) response.destroy();
+  else response.write(': ping\n\n');
+};
+
+/** Runs one stream until the browser leaves or the service stops. */
+const stream = (parts: Stream, shownTag: string): void => {
+  const { context, call, response, reader } = parts;
+  const heartbeat = setInterval(beat, heartbeat_ms, response);
+  const end = (): void => {
+    clearInterval(heartbeat);
+    void reader.return?.();
+    response.end();
+  };
+  whenClosed(response, end);
+  pushChanges(parts, shownTag)
+    .catch((error: unknown) =>
+      context.log.warn(
+        { requestId: call.requestId, reason: error instanceof Error ? error.message : 'unknown' },
+        'a page was not notified',
+      ),
+    )
+    .finally(end);
+};
+
+/** The headers of a stream, in addition to those of every response. */
+const streamHeaders = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
+
+/**
+ * Adds the route. Without a live source, or for an unknown payment, it answers 204: a browser does
+ * not come again then. 429 when too many are open.
+ */
+const pushState = (
+  app: FastifyInstance,
+  context: PageContext,
+  limiter: PageLimiter,
+  live: Pick<LiveEvents, 'read'> | undefined,
+): void => {
+  const open = new Set<ServerResponse>();
+  app.addHook('preClose', (done) => {
+    for (const response of open) response.end();
+    done();
+  });
+
+  app.route<TokenRoute & { Querystring: { tag?: unknown } }>({
+    method: ['GET', 'HEAD'],
+    url: '/:token/events',
+    config: { load: 'long-lived' },
+    handler: async (request, reply) => {
+      guardPage(reply);
+      const { words, found } = await findCheckout(context, request);
+      if (!live || !found) return reply.code(204).send();
+      // HEAD returns only the headers; it opens no stream and does not count against the page's
+      // streams.
+      if (request.method === 'HEAD') return reply.headers(streamHeaders).send(Readable.from([]));
+      const { call } = found;
+      const giveBack = limiter.stream(request.raw, call.principal.paymentId);
+      if (!giveBack)
+        return sendError(
+          reply.header('retry-after', String(streamRetry_s)),
+          429,
+          'rate_limited',
+          words,
+        );
+      whenClosed(reply.raw, giveBack);
+      const reader = openReader(live, call.principal);
+      const response = reply.hijack().raw;
+      const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
+        value === undefined ? [] : [[name, value] as const],
+      );
+      response.writeHead(200, { ...Object.fromEntries(headers), ...streamHeaders });
+      response.write(': connected\n\n');
+      open.add(response);
+      whenClosed(response, () => open.delete(response));
+      stream({ context, call, words, response, reader }, String(request.query.tag));
+    },
+  });
+};
+
+/*
+ * The page of a customer. GET shows what the shop may charge; POST ends one of these and shows the
+ * rest. Plain forms, which work without any script.
+ */
+
+const bodyLimit_bytes = 1_024;
+const things = ['token', 'subscription'] as const satisfies readonly CustomerThing[];
+
+/** Its address is longer than a parameter of a route may be. */
+const customerRoute = '/pay/c/*';
+
+interface CustomerRoute {
+  Params: { '*': string };
+  Querystring: { done?: unknown };
+}
+
+type Request = FastifyRequest<CustomerRoute>;
+
+const callOf = ({ id }: Request): Call => ({
+  principal: { kind: 'edge', name: 'customer-page' },
+  requestId: id,
+  isInLane: false,
+});
+
+/** Messengers and mail programs like to end an address with a slash. */
+const pageAddressOf = ({ params }: Request): string => params['*'].replace(/\/$/, '');
+
+/** Sets the headers of the page; gives its words. */
+const begin = (request: Request, reply: FastifyReply) => {
+  guardPage(reply, 'own form');
+  const words = wordsOf(chooseLanguage(request));
+  void reply.type('text/html; charset=utf-8').header('content-language', words.language);
+  return words;
+};
+
+/** Adds the routes. An address that is not ours, or has ended, is a page about it, with 404. */
+const showCustomer = (app: FastifyInstance, { calls, assets }: PageContext): void => {
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: bodyLimit_bytes },
+    (_request, body, done) => done(null, new URLSearchParams(String(body))),
+  );
+
+  app.get<CustomerRoute>('/c/*', async (request, reply) => {
+    rememberSwitch(request, reply);
+    const words = begin(request, reply);
+    const page = await calls.readCustomer(callOf(request), pageAddressOf(request));
+    if (!page) return reply.code(404).send(unknownPage(words, assets));
+    const done = things.find((thing) => thing === request.query.done) ?? null;
+    return reply.send(customerPage(page, words, assets, done));
+  });
+
+  app.post<CustomerRoute>('/c/*', { bodyLimit: bodyLimit_bytes }, async (request, reply) => {
+    const words = begin(request, reply);
+    const address = pageAddressOf(request);
+    const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
+    const thing = things.find((one) => form.has(one));
+    const ended =
+      thing !== undefined &&
+      isSameOrigin(request, true) &&
+      (await calls.endOfCustomer[thing](callOf(request), address, form.get(thing) ?? ''));
+    return ended
+      ? reply.redirect(`/pay/c/${address}?done=${thing}`, 303)
+      : reply.code(404).send(unknownPage(words, assets));
+  });
+};
+
+/* GET /pay/:token: the hosted page. */
+
+const htmlType = 'text/html; charset=utf-8';
+
+/**
+ * Adds the routes. An unknown token, and any other address under /pay, gets a page about it,
+ * with 404: people type and shorten addresses.
+ */
+const showPage = (app: FastifyInstance, context: PageContext): void => {
+  app.get<TokenRoute>('/:token', async (request, reply) => {
+    guardPage(reply);
+    rememberSwitch(request, reply);
+    const { words, found } = await findCheckout(context, request);
+    void reply.type(htmlType).header('content-language', words.language);
+    if (!found) return reply.code(404).send(unknownPage(words, context.assets));
+    const { checkout } = found;
+    const parts = { ...drawState(checkout, words), assets: context.assets, moduleNames };
+    return reply.send(checkoutPage(checkout, words, parts));
+  });
+
+  for (const address of ['', '/:token/*']) {
+    app.get(address, (request, reply) => {
+      guardPage(reply);
+      const words = wordsOf(chooseLanguage(request));
+      return reply
+        .code(404)
+        .type(htmlType)
+        .header('content-language', words.language)
+        .send(unknownPage(words, context.assets));
+    });
+  }
+
+  // Messengers and mail programs like to end an address with a slash.
+  app.get<TokenRoute>('/:token/', async (request, reply) => {
+    guardPage(reply);
+    return reply.redirect(pageAddress(request), 308);
+  });
+};
+
+/* Answers 429 under the limits of the hosted page: a page to a person, the envelope to page.js. */
+
+/** The end of a customer's page's address is another for each. */
+const named_characters = 22;
+
+const paramOf = ({ params }: FastifyRequest, name: string): string =>
+  typeof params === 'object' && params !== null
+    ? String(Object.entries(params).find(([known]) => known === name)?.[1] ?? '')
+    : '';
+
+/** The page that a call is counted under: a payment's, or a customer's; null where it is neither. */
+const pageOf = ({ pageSecret }: PageContext, request: FastifyRequest): string | null =>
+  request.routeOptions.url === customerRoute
+    ? paramOf(request, '*').slice(-named_characters)
+    : (readPageToken(pageSecret, paramOf(request, 'token'))?.paymentId ?? null);
+
+/**
+ * Has every call under /pay counted before anything is done for it. Assets are not: they are in
+ * memory, and browsers keep them.
+ */
+const limitCalls = (
+  app: FastifyInstance,
+  context: PageContext,
+  limiter: PageLimiter,
+  isPage: (request: FastifyRequest) => boolean,
+): void => {
+  app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
+    if (request.routeOptions.url?.startsWith('/pay/assets/')) return undefined;
+    const wait_s = limiter.call(request.raw, pageOf(context, request));
+    if (wait_s === 0) return undefined;
+    guardPage(reply);
+    const words = wordsOf(chooseLanguage(request));
+    reply.header('retry-after', String(wait_s));
+    if (!isPage(request)) return sendError(reply, 429, 'rate_limited', words);
+    return reply.code(429).type('text/html; charset=utf-8').send(busyPage(words, context.assets));
+  });
+};
 
 export interface CheckoutParts {
   /** Runs the operations of schema/operations/checkout.graphql. */

@@ -3,6 +3,9 @@
  * uses the graph.
  */
 import type { IncomingMessage } from 'node:http';
+import { randomBytes } from 'node:crypto';
+import { readFile, readdir } from 'node:fs/promises';
+import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { boolean, is, nullish, object, optional, pipe, regex, safeParse, string } from 'valibot';
@@ -22,8 +25,184 @@ import { readLinkPerson } from '../../subgraphs/kernel/service/access/link-perso
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { sendEnterPage, serveEnterFiles, type LoginFault, type LoginWay } from './enter-page.ts';
 import type { IssuerLogin } from './login.ts';
-import { serveProgram } from './serve-program.ts';
-import { serveStartPage } from './start-page.ts';
+import { preferredLanguage } from '../checkout/choose-language.ts';
+import { html, markupText } from '../checkout/html.ts';
+import { guardPage } from '../checkout/page-headers.ts';
+import { prepareAnswer, sendAnswer, type FixedAnswer } from '../fixed-answer.ts';
+
+/*
+ * Serves the console as `console/build.ts` has built it: one page for every address, under a policy
+ * without anything inline, and its files, whose names hold their digests.
+ */
+
+const built = join(import.meta.dirname, '../../console/dist');
+
+const types: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.woff2': 'font/woff2',
+  '.svg': 'image/svg+xml',
+};
+
+const policy = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    // The widgets add one sheet of their own, which names the page's nonce.
+    `style-src 'self' 'nonce-${nonce}'`,
+    "font-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+interface Program {
+  /** The page, with a place for the nonce. */
+  readonly page: string;
+  readonly files: ReadonlyMap<string, FixedAnswer>;
+}
+
+/** Reads what was built; null when nothing was. */
+const readProgram = async (): Promise<Program | null> => {
+  const page = await readFile(join(built, 'index.html'), 'utf8').catch(() => null);
+  if (page === null) return null;
+  const names = await readdir(join(built, 'assets'));
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const answer = await prepareAnswer(await readFile(join(built, 'assets', name)), {
+        'content-type': types[extname(name)] ?? 'application/octet-stream',
+        'cache-control': 'public, max-age=31536000, immutable',
+      });
+      return [name, answer] as const;
+    }),
+  );
+  return { page, files: new Map(files) };
+};
+
+const sendPage = (reply: FastifyReply, { page }: Program): FastifyReply => {
+  const nonce = randomBytes(18).toString('base64');
+  return reply
+    .headers({
+      'cache-control': 'no-store',
+      'content-security-policy': policy(nonce),
+      'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+      'x-robots-tag': 'noindex, nofollow',
+    })
+    .type('text/html; charset=utf-8')
+    .send(page.replace('{{nonce}}', nonce));
+};
+
+/** Whether the request is for a screen of the console: any address of it but those of programs. */
+const isScreen = (path: string): boolean =>
+  !/^(assets|enter|exports|login|links|session)(\/|$)/.test(path) && extname(path) === '';
+
+const sendNothing = (reply: FastifyReply): FastifyReply =>
+  reply.code(404).send(errorJson('not_found', 'there is nothing at this address'));
+
+/** Adds the console's page and files below `/console/`. */
+const serveProgram = (app: FastifyInstance): void => {
+  let reading: Promise<Program | null> | null = null;
+  const program = (): Promise<Program | null> => (reading ??= readProgram());
+  app.get('/console', (_request, reply) => reply.redirect('/console/', 303));
+  app.get<{ Params: { name: string } }>('/console/assets/:name', async (request, reply) => {
+    const file = (await program())?.files.get(request.params.name);
+    return file ? sendAnswer(request, reply, file) : sendNothing(reply);
+  });
+  const screen = async (
+    request: FastifyRequest<{ Params: { '*'?: string } }>,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
+    if (!isScreen(request.params['*'] ?? '')) return sendNothing(reply);
+    const found = await program();
+    if (found) return sendPage(reply, found);
+    reading = null;
+    return reply
+      .code(503)
+      .send(errorJson('unavailable', 'the console is not built: npm start builds it'));
+  };
+  app.get('/console/', screen);
+  app.get('/console/*', screen);
+};
+
+/* `/`: where everything is, as a page for people and as JSON for programs. */
+
+const places = {
+  console: '/console/',
+  documentation: '/docs',
+  openapi: '/v1/public/openapi.json',
+  graphql: '/graphql',
+  rest: '/v1/public',
+} as const;
+
+const texts = {
+  en: {
+    title: 'Payment service',
+    text: 'Payments, payouts and subscriptions for merchants: a REST API, a GraphQL graph and a hosted page.',
+    console: 'Open the console',
+    links: [
+      ['/docs/en/', 'Documentation', 'Guides from the first payment to going live'],
+      ['/docs/reference/', 'API reference', 'Every route with its fields and errors'],
+      ['/docs/webhooks/', 'Verifying webhooks', 'Functions in TypeScript, Python, PHP and Go'],
+      ['/graphql', 'GraphQL', 'The whole graph, to explore in the browser'],
+    ],
+  },
+  ru: {
+    title: 'Платёжный сервис',
+    text: 'Платежи, выплаты и подписки для магазинов: REST API, граф GraphQL и страница оплаты.',
+    console: 'Открыть консоль',
+    links: [
+      ['/docs/ru/', 'Документация', 'От первого платежа до боевого режима'],
+      ['/docs/reference/', 'Справочник API', 'Все методы, поля и ошибки (на английском)'],
+      [
+        '/docs/webhooks/',
+        'Проверка вебхуков',
+        'Функции на TypeScript, Python, PHP и Go (на английском)',
+      ],
+      ['/graphql', 'GraphQL', 'Весь граф — в браузере'],
+    ],
+  },
+} as const;
+
+/** Adds the page. */
+const serveStartPage = (app: FastifyInstance): void => {
+  app.get('/', (request, reply) => {
+    void reply.header('vary', 'accept, accept-language');
+    if (!(request.headers.accept ?? '').includes('text/html'))
+      return reply.send({ name: 'payment-service', ...places });
+    const language = preferredLanguage(request.headers['accept-language']);
+    const words = texts[language];
+    guardPage(reply);
+    const page = html`<!doctype html>
+      <html lang="${language}">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <title>${words.title}</title>
+          <link rel="stylesheet" href="/console/enter/enter.css" />
+          <link rel="icon" href="/console/enter/icon.svg" type="image/svg+xml" />
+        </head>
+        <body>
+          <main>
+            <img src="/console/enter/icon.svg" alt="" />
+            <h1>${words.title}</h1>
+            <p>${words.text}</p>
+            <a class="go" href="/console/">${words.console}</a>
+            <ul class="places">
+              ${words.links.map(
+                ([address, name, about]) =>
+                  html`<li>
+                    <a href="${address}"><strong>${name}</strong> <span>${about}</span></a>
+                  </li>`,
+              )}
+            </ul>
+          </main>
+        </body>
+      </html>`;
+    return reply.type('text/html; charset=utf-8').send(markupText(page));
+  });
+};
 
 export interface ConsoleParts {
   readonly sessions: ConsoleSessions;

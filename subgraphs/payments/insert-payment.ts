@@ -2,16 +2,15 @@
  * The one writer of a new payment (insert-statements.ts): payments of one merchant that are made at
  * the same moment share a statement.
  */
-import { newRowId } from '../kernel/database/new-id.ts';
 import type pg from 'pg';
+import { newRowId } from '../kernel/database/new-id.ts';
 import { gathered } from '../kernel/database/gather-calls.ts';
 import type { IdempotencyClaim } from '../kernel/database/idempotency.ts';
 import type { Database } from '../kernel/database/orm.ts';
-import { run } from '../kernel/database/statement.ts';
+import { run, columns, rowJson, type Statement } from '../kernel/database/statement.ts';
 import { isSpread } from '../kernel/database/spread.ts';
 import { rememberTrace } from '../kernel/database/subject-trace.ts';
 import type { Payment } from './entities.ts';
-import { insertOnShard } from './insert-on-shard.ts';
 import {
   merchantInsert,
   merchantInsertMany,
@@ -22,7 +21,65 @@ import {
   type NewPayment,
   type NewRecurringPayment,
 } from './insert-statements.ts';
-import type { PaymentInHand } from './store-payment.ts';
+import { type PaymentInHand, paymentNames } from './store-payment.ts';
+
+/*
+ * Writes new payments where the tables are spread: by a function that runs on the machine of their
+ * merchant. It writes what the statements of `insert-statements` do.
+ */
+
+// One sequence each for all machines: a payment's events are numbered in the order of their places.
+const drawPlaces: Statement = {
+  name: 'payment.draw_places',
+  text: `select 'P-' || nextval('payment_public_id') as "publicId", nextval('event_position_seq') as position
+    from generate_series(1, $1::int)`,
+};
+const createOnShard: Statement = {
+  name: 'payment.create_on_shard',
+  text: 'select payment_create($1::uuid, $2::boolean, $3::json) as rows',
+};
+/** Rows that come as JSON, with the types of the table's columns. */
+const readRows: Statement = {
+  name: 'payment.read_created',
+  text: `select ${columns(paymentNames)} from json_populate_recordset(null::payment, $1::json)`,
+};
+
+/** What no caller chooses. */
+const beginning = { version: 1, amountRefunded: 0n, verification: false } as const;
+const sentNames = [...merchantNames, 'publicId', ...Object.keys(beginning)];
+
+/** A new payment, with the claim of its key. */
+interface PaymentWithClaim {
+  readonly payment: NewPayment;
+  readonly claim: IdempotencyClaim | null;
+}
+
+/**
+ * Writes payments of one merchant and returns those written. A single payment waits for the holder
+ * of its key; in a batch, a payment whose key is taken or locked is left out.
+ */
+export const insertOnShard = async (
+  pool: pg.Pool,
+  insertions: readonly PaymentWithClaim[],
+): Promise<Payment[]> => {
+  type Place = { readonly publicId: string; readonly position: bigint };
+  const places = await run<Place>(pool, drawPlaces, [insertions.length]);
+  const sent = insertions.map(({ payment, claim }, index) => ({
+    payment: rowJson(sentNames, { ...payment, ...beginning, publicId: places[index]?.publicId }),
+    event_id: newRowId(),
+    position: places[index]?.position.toString(),
+    key: claim?.key ?? null,
+    fingerprint: claim?.fingerprint ?? null,
+    request: claim?.request ?? null,
+    asks_later: claim?.asksLater ?? false,
+  }));
+  const [written] = await run<{ rows: string }>(pool, createOnShard, [
+    insertions[0]?.payment.merchantId,
+    insertions.length > 1,
+    JSON.stringify(sent),
+  ]);
+  return run<Payment>(pool, readRows, [written?.rows]);
+};
 
 const valuesOf = <Name extends keyof Payment>(
   names: readonly Name[],

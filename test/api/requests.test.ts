@@ -6,7 +6,7 @@ import { issueKey } from '../support/cabinet.ts';
 import { makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { eventually } from '../support/eventually.ts';
-import { maskBody, bodyKept_max_bytes } from '../../rest-facade/request-log/mask-body.ts';
+import { maskBody, bodyKept_max_bytes } from '../../rest-facade/request-log/note-requests.ts';
 import { namesOf, readContract } from '../../rest-facade/read-contract.ts';
 
 const service = await openPlainService();

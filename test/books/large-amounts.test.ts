@@ -13,7 +13,7 @@ import {
   readTotals,
   type Group,
   type TotalsRow,
-} from '../../subgraphs/merchants/totals/read-totals.ts';
+} from '../../subgraphs/merchants/totals/resolvers.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { granted } from '../support/granted.ts';

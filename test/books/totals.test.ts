@@ -13,7 +13,7 @@ import {
   readTotals,
   type Group,
   type TotalsRow,
-} from '../../subgraphs/merchants/totals/read-totals.ts';
+} from '../../subgraphs/merchants/totals/resolvers.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { openHistory, start, type History } from './history.ts';
 

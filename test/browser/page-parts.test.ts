@@ -20,8 +20,8 @@ import { preferredLanguage } from '../../rest-facade/checkout/choose-language.ts
 import { drawQr } from '../../rest-facade/checkout/draw-qr.ts';
 import { formatAmount } from '../../rest-facade/checkout/format-amount.ts';
 import { html, linkable, markupText } from '../../rest-facade/checkout/html.ts';
-import { testCards } from '../../rest-facade/checkout/views/card-form.ts';
-import { outcomeView } from '../../rest-facade/checkout/views/outcome.ts';
+import { testCards } from '../../rest-facade/checkout/views/pay-form.ts';
+import { outcomeView } from '../../rest-facade/checkout/views/page.ts';
 import { failureWords, refusalWords } from '../../rest-facade/checkout/words/words.ts';
 import { wordsOf } from '../../rest-facade/checkout/words/words-of.ts';
 import { failureCodes } from '../../subgraphs/kernel/rules/failure-code.ts';

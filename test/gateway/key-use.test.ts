@@ -5,7 +5,7 @@ import {
   keyUseInterval_ms,
   openKeyUse,
   type UsedKey,
-} from '../../gateway/callers/key-use.ts';
+} from '../../gateway/callers/authenticate.ts';
 
 /** Uses of keys on a clock of the test's own; `reports` has one line for each report. */
 const open = (t: TestContext) => {

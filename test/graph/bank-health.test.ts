@@ -18,7 +18,7 @@ import {
   percentile_ms,
   spanOf,
   successRate_bps,
-} from '../../subgraphs/merchants/bank-health/rules.ts';
+} from '../../subgraphs/merchants/bank-health/resolvers.ts';
 import { shopAccount, startAcquirer, type Acquirer } from '../acquirer/start-acquirer.ts';
 import { sessionOf } from '../live/receipt-fixture.ts';
 import { patience_ms } from '../support/eventually.ts';

@@ -18,7 +18,7 @@ import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-ban
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { granted } from '../support/granted.ts';
-import { permissions } from '../../subgraphs/merchants/viewer/permissions.ts';
+import { permissions } from '../../subgraphs/merchants/viewer/resolvers.ts';
 import { access } from '../../subgraphs/kernel/service/access/access.ts';
 import { openGraphHarness } from './harness.ts';
 import { plant, type Planted } from './planted-rows.ts';

@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { parse } from 'graphql';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { rfc3339 } from '../../schema/rfc3339.ts';
-import { walkFailures } from '../../subgraphs/merchants/webhooks/walk-failures.ts';
+import { walkFailures } from '../../subgraphs/merchants/webhooks/failure-resolvers.ts';
 import { openGraphHarness } from './harness.ts';
 import { plant, type Planted } from './planted-rows.ts';
 

@@ -12,7 +12,7 @@ import { noPolicies } from '../support/no-policies.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
-import { insertOnShard } from '../../subgraphs/payments/insert-on-shard.ts';
+import { insertOnShard } from '../../subgraphs/payments/insert-payment.ts';
 import type { NewPayment } from '../../subgraphs/payments/insert-statements.ts';
 import { granted } from '../support/granted.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';

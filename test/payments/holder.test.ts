@@ -5,7 +5,7 @@ import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
-import { checkoutView } from '../../subgraphs/payments/checkout/checkout-view.ts';
+import { checkoutView } from '../../subgraphs/payments/checkout/resolvers.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';

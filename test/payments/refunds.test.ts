@@ -9,7 +9,7 @@ import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { applyRefundAnswer } from '../../subgraphs/payments/refunds/apply-refund-answer.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
-import { checkoutView } from '../../subgraphs/payments/checkout/checkout-view.ts';
+import { checkoutView } from '../../subgraphs/payments/checkout/resolvers.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { RefundEntity, type Refund } from '../../subgraphs/payments/refunds/entities.ts';

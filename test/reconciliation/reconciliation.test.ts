@@ -18,7 +18,7 @@ import { fetchRegistry } from '../../subgraphs/merchants/reconciliation/jobs.ts'
 import {
   listDifferences,
   resolveDifference,
-} from '../../subgraphs/merchants/reconciliation/list-reconciliation.ts';
+} from '../../subgraphs/merchants/reconciliation/resolvers.ts';
 import { matchNext } from '../../subgraphs/merchants/reconciliation/match-report.ts';
 import {
   readRegistry,

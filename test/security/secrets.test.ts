@@ -126,7 +126,7 @@ test('what proves somebody is compared in constant time, never by ===', () => {
   const constant = sources.filter((path) => readText(path).includes('timingSafeEqual('));
   for (const path of [
     'gateway/callers/authenticate.ts',
-    'gateway/callers/request-signature.ts',
+    'gateway/callers/check-caller.ts',
     'subgraphs/kernel/service/graph/page-token.ts',
   ])
     assert.ok(constant.includes(path), path);

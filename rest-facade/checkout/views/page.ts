@@ -4,16 +4,235 @@
  */
 import type { Checkout } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';
-import { html, markupText, type Html, type Piece } from '../html.ts';
+import { html, markupText, type Html, type Piece, linkable } from '../html.ts';
 import type { Assets } from '../serve-assets.ts';
-import { languages, type Words } from '../words/words.ts';
+import { languages, type Words, failureWords, type Message } from '../words/words.ts';
 import { wordsOf } from '../words/words-of.ts';
-import { lock } from './icons.ts';
-import { outcomeView } from './outcome.ts';
-import { asksCardAgain, payForm } from './pay-form.ts';
-import { ribbonView } from './ribbon.ts';
-import { stepView } from './step.ts';
+import { lock, arrow, methodMarks, spinner, printer, seals } from './icons.ts';
+import { asksCardAgain, payForm, payableMethod } from './pay-form.ts';
 import { summaryView } from './summary.ts';
+import { drawQr } from '../draw-qr.ts';
+import { wayOnView } from './way-on.ts';
+import { receiptView } from './receipt.ts';
+import { savingWords } from './saving.ts';
+
+/*
+ * A payment with which the buyer is done: how it ended, or that the money is held, why, and the way
+ * back to the shop.
+ */
+
+/**
+ * How long the success screen is shown; other outcomes return at once
+ * (docs/contract.md#buyer-return).
+ */
+const successShown_ms = 2_000;
+
+type FinalStatus = Exclude<Checkout['status'], 'pending' | 'processing'>;
+
+/** Whether money came, so that the page is a receipt. */
+const isReceipt = ({ status, paidAt }: Checkout): boolean =>
+  paidAt !== null || status === 'succeeded' || status === 'refunded';
+
+/**
+ * Whether the payment ended before anyone paid. The page then has nothing to show and returns every
+ * visitor; otherwise only the browser session that paid.
+ */
+const endedUntried = ({ status, failureCode, paidAt }: Checkout): boolean =>
+  paidAt === null &&
+  (status === 'cancelled' || (status === 'expired' && failureCode === 'link_expired'));
+
+/** When and for whom the page returns automatically, in milliseconds; null: it stays. */
+const leaving = (checkout: Checkout): Piece => {
+  if (checkout.status === 'failed' && checkout.onDecline === 'stay') return null;
+  const after_ms =
+    checkout.status === 'succeeded' || checkout.status === 'authorized' ? successShown_ms : 0;
+  const whom = endedUntried(checkout) ? 'anybody' : 'payer';
+  return html`data-return-after="${after_ms}" data-return-for="${whom}"`;
+};
+
+const wayBack = (checkout: Checkout, words: Words): Html => {
+  const address = linkable(checkout.returnTo);
+  const receipt = isReceipt(checkout);
+  if (!address)
+    return html`<p class="panel-fine">${receipt ? words.keepPage : words.closePage}</p>`;
+  return html`<a class="primary" id="return" href="${address}" ${leaving(checkout)}
+      ><span class="primary-words">${words.backToShop}${arrow}</span></a
+    >
+    <p class="panel-fine" id="returning" hidden>${words.returning}</p>`;
+};
+
+const printButton = (words: Words): Html =>
+  html`<button type="button" class="print" data-print>${printer}${words.print}</button>`;
+
+interface Ending {
+  readonly seal: Html;
+  readonly title: string;
+  readonly texts: readonly Piece[];
+}
+
+/** Money that came after the payment had ended: why, and that it goes back. */
+const lateEnding = (status: FinalStatus, words: Words): Ending => {
+  const { title, text, because } = words.late;
+  const why = status === 'cancelled' || status === 'expired' ? because[status] : because.failed;
+  return { seal: seals.back, title, texts: [why, text] };
+};
+
+const endingOf = (checkout: Checkout, status: FinalStatus, words: Words): Ending => {
+  if (checkout.paidLate) return lateEnding(status, words);
+  const why = failureWords(words, checkout.failureCode ?? '');
+  const saving = savingWords(checkout, words);
+  switch (status) {
+    case 'authorized':
+      return { seal: seals.good, title: words.held.title, texts: [words.held.text] };
+    case 'succeeded': {
+      const { title, text } = saving?.saved ?? words.succeeded;
+      return { seal: seals.good, title, texts: [text] };
+    }
+    case 'failed': {
+      const { reason, advice } = why ?? words.failures.unknown_bank_code;
+      return {
+        seal: seals.bad,
+        title: saving?.notSaved ?? words.failed,
+        texts: [`${reason}. ${words.notCharged}`, advice],
+      };
+    }
+    case 'expired': {
+      const { reason, advice } = why ?? words.failures.link_expired;
+      return { seal: seals.late, title: words.expired, texts: [`${reason}.`, advice] };
+    }
+    case 'cancelled':
+      return { seal: seals.none, title: words.cancelled.title, texts: [words.cancelled.text] };
+    case 'refunded':
+      return { seal: seals.back, title: words.refunded.title, texts: [words.refunded.text] };
+  }
+};
+
+/** What a payment in a final status shows. */
+export const outcomeView = (checkout: Checkout, status: FinalStatus, words: Words): Html => {
+  const { seal, title, texts } = endingOf(checkout, status, words);
+  const code = checkout.failureCode;
+  return html` <div class="outcome">
+    ${seal}
+    <h2 class="panel-title" tabindex="-1">${title}</h2>
+    ${texts.map((text) => text && html`<p class="panel-text">${text}</p>`)}
+    ${receiptView(checkout, words)} ${wayBack(checkout, words)}
+    ${isReceipt(checkout) && printButton(words)}
+    ${code && !checkout.paidLate && html`<p class="panel-code">${words.failureCode}: <code>${code}</code></p>`}
+  </div>`;
+};
+
+/*
+ * A payment that is at the bank: what the buyer does there, or that there is nothing to do but
+ * wait.
+ */
+
+const messageView = ({ title, text }: Message): Html =>
+  html` <h2 class="panel-title" tabindex="-1">${title}</h2>
+    <p class="panel-text">${text}</p>`;
+
+const waiting = (words: Words): Html =>
+  html`<p class="waiting">${spinner}${words.waitingForBank}</p>`;
+
+const onwards = (address: string | null, text: string): Piece =>
+  address &&
+  html`<a class="primary" id="onwards" href="${address}"
+    ><span class="primary-words">${text}${arrow}</span></a
+  >`;
+
+const qr = (checkout: Checkout, words: Words): Html => {
+  const address = linkable(checkout.stepUrl);
+  return html`<div class="step step-qr">
+    <h2 class="panel-title" tabindex="-1">${words.qr.title}</h2>
+    ${
+      address &&
+      html`<p class="panel-text on-phone">${words.qrPhone}</p>
+        <a class="primary on-phone" id="onwards" href="${address}"
+          ><span class="primary-words">${words.qrOpen}${arrow}</span></a
+        >`
+    }
+    <p class="panel-text ${address && 'on-desk'}">${words.qr.text}</p>
+    <div class="qr-tile">${checkout.stepUrl && drawQr(checkout.stepUrl, words.qrLabel)}</div>
+    ${address && html`<a class="link on-desk" href="${address}">${words.qrHere}</a>`}
+    ${waiting(words)} ${wayOnView(checkout, words)}
+  </div>`;
+};
+
+/** What a payment in `processing` shows. */
+const stepView = (checkout: Checkout, words: Words): Html => {
+  const method = payableMethod(checkout.method);
+  const name = method ? words.methods[method].name : '';
+  const address = linkable(checkout.stepUrl);
+  switch (checkout.step) {
+    case 'qr':
+      return qr(checkout, words);
+    case 'redirect':
+      return html`<div class="step">
+        ${method && html`<div class="step-mark">${methodMarks[method]}</div>`}
+        ${messageView(words.redirect(name))} ${onwards(address, words.redirectGo(name))}
+        ${waiting(words)} ${wayOnView(checkout, words)}
+      </div>`;
+    case 'three_d_secure':
+      return html`<div class="step">
+        ${method && html`<div class="step-mark">${methodMarks[method]}</div>`}
+        ${messageView(words.threeDSecure)} ${onwards(address, words.threeDSecureGo)}
+        ${waiting(words)} ${wayOnView(checkout, words)}
+      </div>`;
+    case 'wait':
+    case null:
+      return html`<div class="step step-wait">
+        <div class="big-spinner">${spinner}</div>
+        ${messageView(words.wait)} ${wayOnView(checkout, words)}
+      </div>`;
+  }
+};
+
+/* Test mode, stated plainly: no money moves, and what the simulator will answer. */
+
+/** Expiry is not an answer of the bank, so these are not planned. */
+const unplannable = ['session_expired', 'link_expired', 'capture_expired'];
+
+const option = (value: string, text: string, planned: string): Html =>
+  html`<option value="${value}" ${value === planned && html`selected`}>${text}</option>`;
+
+const plannedValue = (checkout: Checkout): string =>
+  checkout.plannedOutcome === 'failed'
+    ? `failed:${checkout.plannedFailureCode ?? 'do_not_honor'}`
+    : (checkout.plannedOutcome ?? 'succeeded');
+
+const planSelect = (checkout: Checkout, words: Words): Html => {
+  const planned = plannedValue(checkout);
+  const codes = Object.entries(words.failures).filter(([code]) => !unplannable.includes(code));
+  return html`<label class="plan"
+    ><span>${words.plan}</span>
+    <select id="plan" aria-label="${words.planSelect}" disabled data-wakes>
+      ${(['succeeded', 'requires_action', 'pending'] as const).map((outcome) => option(outcome, words.outcomes[outcome], planned))}
+      <optgroup label="${words.planFails}">
+        ${codes.map(([code, { reason }]) => option(`failed:${code}`, `${reason} · ${code}`, planned))}
+      </optgroup>
+    </select></label
+  >`;
+};
+
+const planText = (checkout: Checkout, words: Words): Html | null => {
+  if (!checkout.plannedOutcome) return null;
+  const why =
+    checkout.plannedOutcome === 'failed'
+      ? failureWords(words, checkout.plannedFailureCode ?? '')
+      : null;
+  return html`<span class="planned"
+    >${words.plan}:
+    <b>${words.outcomes[checkout.plannedOutcome]}${why && ` — ${why.reason}`}</b></span
+  >`;
+};
+
+/** The ribbon of a test payment; null in live mode. */
+const ribbonView = (checkout: Checkout, words: Words): Html | null =>
+  checkout.mode === 'test'
+    ? html`<aside class="ribbon" aria-label="${words.testMode}">
+        <p><b>${words.testMode}</b><span class="ribbon-text"> — ${words.testModeText}</span></p>
+        ${checkout.status === 'pending' ? planSelect(checkout, words) : planText(checkout, words)}
+      </aside>`
+    : null;
 
 interface Document {
   readonly words: Words;

@@ -18,13 +18,137 @@ import type { Mode } from '../rules/mode.ts';
 import type { BankOperation, RouteMethod } from '../rules/route.ts';
 import type { Bank } from './bank.ts';
 import type { Simulator } from './simulator/simulator.ts';
-import { boundedBank } from './bounded-bank.ts';
 import { countedBank } from './calls/counted-bank.ts';
 import { openCallRecorder, type CallRecorder } from './calls/record-calls.ts';
 import { recordedBank } from './calls/recorded-bank.ts';
 import type { ReadTerms } from './receipt-terms.ts';
-import { receiptingBank } from './receipting-bank.ts';
-import { watchedBank } from './watched-bank.ts';
+import { hasRoom } from '../ledger/bound.ts';
+import type { HoldOrder } from './hold-bank.ts';
+import { bankCalls } from '../service/tracing/telemetry.ts';
+import { spanned } from '../service/tracing/tracing.ts';
+
+/*
+ * Calls to acquirers as spans and in the metrics. Both omit requests and answers, which may hold a
+ * card.
+ */
+
+/** The calls of the port that go to the acquirer. */
+const calls = [
+  'openSession',
+  'ask',
+  'cancelOrder',
+  'refund',
+  'settleHold',
+  'receipt',
+  'charge',
+  'pay',
+  'askPayout',
+  'checkRecipient',
+  'listSbpBanks',
+] as const satisfies readonly (keyof Bank)[];
+
+type Called = (...given: readonly unknown[]) => Promise<unknown>;
+
+const kindOf = (answer: unknown): string =>
+  typeof answer === 'object' &&
+  answer !== null &&
+  'kind' in answer &&
+  typeof answer.kind === 'string'
+    ? answer.kind
+    : 'answered';
+
+/**
+ * The bank with its calls measured: the duration of each, and the kind of its answer (approved,
+ * declined, unknown).
+ */
+const watchedBank = <Some extends Bank>(bank: Some): Some => {
+  const { connector } = bank;
+  const watched = calls.flatMap((name) => {
+    const call = bank[name];
+    if (typeof call !== 'function') return [];
+    // The port's calls differ in what they take; here it is only passed on.
+    const plain = call.bind(bank) as Called;
+    const timed: Called = async (...given) => {
+      const end = bankCalls.startTimer({ connector, call: name });
+      let answered = 'threw';
+      try {
+        const answer = await plain(...given);
+        answered = kindOf(answer);
+        return answer;
+      } finally {
+        end({ answer: answered });
+      }
+    };
+    const start = {
+      kind: 'client',
+      name: `bank ${name}`,
+      values: { 'psp.connector': connector },
+    } as const;
+    const traced: Called = (...given) =>
+      spanned(start, async (span) => {
+        const answer = await timed(...given);
+        span?.note({ 'psp.bank_answer': kindOf(answer) });
+        return answer;
+      });
+    return [[name, traced] as const];
+  });
+  return { ...bank, ...Object.fromEntries(watched) };
+};
+
+/*
+ * An acquirer whose orders get their receipts: payments name the owner of the terms, and the order
+ * gets the terms here, just before it is sent. An order without a receipt costs nothing.
+ */
+
+interface Ordered {
+  readonly merchantId: string;
+  readonly receiptTermsId?: string | null;
+}
+
+/** The bank behind that look-up. */
+const receiptingBank = (bank: Bank, readTerms: ReadTerms): Bank => {
+  const withReceipt = async <Order extends Ordered>(order: Order): Promise<Order> => {
+    const { merchantId, receiptTermsId: termsId } = order;
+    if (!termsId) return order;
+    const [receipt] = await readTerms([{ merchantId, termsId }]);
+    return receipt ? { ...order, receipt } : order;
+  };
+  return {
+    ...bank,
+    openSession: async (order) => bank.openSession(await withReceipt(order)),
+    charge: async (order) => bank.charge(await withReceipt(order)),
+    refund: async (order) => bank.refund(await withReceipt(order)),
+    ...(bank.settleHold
+      ? {
+          settleHold: async (order: HoldOrder) =>
+            (await bank.settleHold?.(await withReceipt(order))) ?? { kind: 'unknown' },
+        }
+      : {}),
+  };
+};
+
+/*
+ * An acquirer that gets no order for money that exceeds the bound of the merchant's balance: money
+ * that a bank has taken can no longer be refused.
+ */
+
+const noRoom = {
+  kind: 'declined',
+  failureCode: 'limit_exceeded',
+  bankCode: 'balance_at_bound',
+} as const;
+
+/**
+ * The bank behind that check. An order that it has or may have is sent again: the repeated one
+ * queries the result of the first.
+ */
+const boundedBank = (bank: Bank, pool: Runner): Bank => ({
+  ...bank,
+  openSession: async (order) =>
+    order.reference !== null || (await hasRoom(pool, order)) ? bank.openSession(order) : noRoom,
+  charge: async (order) =>
+    !order.isFirst || (await hasRoom(pool, order)) ? bank.charge(order) : noRoom,
+});
 
 interface ShopInMode {
   readonly merchantId: string;

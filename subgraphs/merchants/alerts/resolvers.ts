@@ -7,19 +7,166 @@ import type {
   QueryResolvers,
   Resolvers,
 } from '../../../schema/generated/merchants.ts';
-import type { Alert } from '../../kernel/alerts/entities.ts';
+import { type Alert, AlertEntity } from '../../kernel/alerts/entities.ts';
 import { listAlerts } from '../../kernel/alerts/find-alerts.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { alertSeverities } from '../../kernel/rules/alert.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
-import { isRefused } from '../../kernel/rules/refusal.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { orThrow, refusal } from '../../kernel/service/access/reach.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
-import { findPaymentsOf, type PaymentKey } from './payments-of-alerts.ts';
-import { assignAlert, findAssignees } from './assign-alert.ts';
 import { askBankAgain } from './ask-bank-again.ts';
-import { resolveAlert } from './resolve-alert.ts';
+import { forUpdate } from '../../kernel/database/orm-connections.ts';
+import { actorOf, changeEntities, type Acting, type AuditedAction } from '../audit.ts';
+import { reasonMistake } from '../policies/change-policy.ts';
+import { runTwins, type Twins } from '../../kernel/database/spread.ts';
+import { type Runner, run, type Statement } from '../../kernel/database/statement.ts';
+import { sessionKept_days } from '../sessions/rules.ts';
+
+/* Assigns an alert to a platform operator. */
+
+const assignees_max = 200;
+/** Limit on the sessions read: far more than the platform's operators have in a month. */
+const sessions_max = 10_000;
+
+const peopleOfPlatform: Statement = {
+  name: 'console_session.people',
+  text: `select distinct subject from (select subject from console_session
+      where merchant_id is null and ends_at > $1::timestamptz - interval '${sessionKept_days} days' order by ends_at desc limit ${sessions_max}) recent
+    order by subject limit ${assignees_max}`,
+};
+
+/** Possible assignees: the caller, and people who have logged in to the console recently. */
+const findAssignees = async (
+  runner: Runner,
+  { principal, now }: Acting,
+): Promise<readonly string[]> => {
+  const people = await run<{ subject: string }>(runner, peopleOfPlatform, [now()]);
+  const { actor } = actorOf(principal);
+  return [actor, ...people.map(({ subject }) => subject).filter((subject) => subject !== actor)];
+};
+
+/** The alert and its assignee; null unassigns it. */
+interface Assignment {
+  /** Null: an alert about the platform itself. */
+  readonly merchantId: string | null;
+  readonly id: string;
+  readonly assignee: string | null;
+}
+
+/**
+ * Assigns an alert to a person. Refuses with `not_found`, and with `bad_request` an assignee that
+ * is not a platform operator and an alert that is resolved.
+ */
+const assignAlert = async (
+  database: Pick<Database, 'emOf' | 'pool'>,
+  acting: Acting,
+  { merchantId, id, assignee }: Assignment,
+): Promise<Alert | Refused> => {
+  const none = refused('not_found', 'there is no such alert');
+  if (!isUuid(id)) return none;
+  if (assignee !== null && !(await findAssignees(database.pool, acting)).includes(assignee))
+    return refused('bad_request', 'assignee: no person of the platform has this name');
+  const action: AuditedAction = {
+    action: 'alert.assign',
+    merchantId,
+    subject: { kind: 'alert', id },
+  };
+  return changeEntities(database, acting, action, async (em) => {
+    const key = { merchantId: merchantId ?? platformMerchantId, id };
+    const alert = await em.findOne(AlertEntity, key, forUpdate);
+    if (!alert) return none;
+    if (alert.resolvedAt) return refused('bad_request', 'id: the alert is already resolved');
+    return em.assign(alert, { assignee });
+  });
+};
+
+/* Finds the payments behind alerts about payments, refunds and receipts. */
+
+interface PaymentKey {
+  readonly merchantId: string;
+  readonly id: string;
+}
+
+type About = Pick<Alert, 'merchantId' | 'subjectId'>;
+
+/** SQL: reads primary keys only. `merchant` owns the alert's subject. */
+const paymentsOf = (about: string, merchant: string): string =>
+  `select about.id as "subjectId", ${merchant}::uuid as "merchantId", coalesce(payment.id, refund.payment_id, receipt.payment_id) as id
+    from ${about}
+    left join payment on payment.merchant_id = ${merchant} and payment.id = about.id
+    left join refund on refund.merchant_id = ${merchant} and refund.id = about.id
+    left join receipt on receipt.merchant_id = ${merchant} and receipt.id = about.id
+    where coalesce(payment.id, refund.payment_id, receipt.payment_id) is not null`;
+
+const payments: Twins = {
+  ofAll: {
+    name: 'alert.payments',
+    text: paymentsOf(
+      'unnest((select $1::uuid[]), (select $2::uuid[])) as about (merchant_id, id)',
+      'about.merchant_id',
+    ),
+  },
+  ofMerchant: {
+    name: 'alert.payments_of_merchant',
+    text: paymentsOf('unnest((select $2::uuid[])) as about (id)', '$1'),
+  },
+};
+
+/** The payment of each alert; null where there is none. */
+const findPaymentsOf = async (
+  runner: Runner,
+  alerts: readonly About[],
+): Promise<(PaymentKey | null)[]> => {
+  const sane = alerts.filter(({ subjectId }) => isUuid(subjectId));
+  const rows = await runTwins<PaymentKey & { readonly subjectId: string }, About>(
+    runner,
+    payments,
+    sane,
+    (own) => [own.map(({ subjectId }) => subjectId)],
+  );
+  const found = new Map(rows.map((row) => [`${row.merchantId}/${row.subjectId}`, row]));
+  return alerts.map(({ merchantId, subjectId }) => {
+    const row = found.get(`${merchantId}/${subjectId}`);
+    return row ? { merchantId, id: row.id } : null;
+  });
+};
+
+/* Resolves an alert: an operator records the outcome. */
+
+/**
+ * Marks an alert as resolved by the caller. `merchantId` null: an alert about the platform itself.
+ * Refuses with `not_found`, and with `bad_request` an empty note and an alert that is already
+ * resolved.
+ */
+const resolveAlert = async (
+  database: Pick<Database, 'emOf'>,
+  acting: Acting,
+  {
+    merchantId,
+    id,
+    note,
+  }: { readonly merchantId: string | null; readonly id: string; readonly note: string },
+): Promise<Alert | Refused> => {
+  const none = refused('not_found', 'there is no such alert');
+  if (!isUuid(id)) return none;
+  const mistake = reasonMistake(note);
+  if (mistake) return mistake;
+  const action: AuditedAction = {
+    action: 'alert.resolve',
+    merchantId,
+    subject: { kind: 'alert', id },
+  };
+  return changeEntities(database, acting, action, async (em) => {
+    const key = { merchantId: merchantId ?? platformMerchantId, id };
+    const alert = await em.findOne(AlertEntity, key, forUpdate);
+    if (!alert) return none;
+    if (alert.resolvedAt) return refused('bad_request', 'id: the alert is already resolved');
+    const resolvedBy = actorOf(acting.principal).actor;
+    return em.assign(alert, { resolvedAt: acting.now(), resolvedBy, note });
+  });
+};
 
 /** The query of alerts. */
 export const alertQueries = ({ database }: { readonly database: Database }) =>

@@ -2,8 +2,148 @@
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { orThrow } from '../../kernel/service/access/reach.ts';
-import { readBreakers, readHealth } from './read-bank-health.ts';
-import { spanOf } from './rules.ts';
+import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import {
+  healthBounds_ms,
+  withinColumn,
+  type BreakerState,
+  healthBucket_min,
+} from '../../kernel/rules/bank-health.ts';
+import type { Mode } from '../../kernel/rules/mode.ts';
+import type { BankOperation, RouteMethod } from '../../kernel/rules/route.ts';
+import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+
+/* Computes rates and percentiles from the counts of bank calls. */
+
+const hours_max = 48;
+const fine_max_hours = 6;
+const hour_min = 60;
+
+/** The span of the given hours until now, aligned to an interval; or why it is refused. */
+export const spanOf = (
+  now: Temporal.Instant,
+  hours: number,
+): { readonly from: Temporal.Instant; readonly interval_min: number } | Refused => {
+  if (hours < 1 || hours > hours_max)
+    return refused('bad_request', `hours: expected an integer from 1 to ${hours_max}`);
+  const interval_min = hours <= fine_max_hours ? healthBucket_min : hour_min;
+  const interval_ms = interval_min * 60_000;
+  const since_ms = now.subtract({ hours }).epochMilliseconds;
+  // The first interval lies only partly in the span, so it is left out.
+  const from_ms = Math.ceil(since_ms / interval_ms) * interval_ms;
+  return { from: Temporal.Instant.fromEpochMilliseconds(from_ms), interval_min };
+};
+
+/** Answered calls in hundredths of a percent, rounded down: 10000 only when none failed. */
+export const successRate_bps = (calls: number, failures: number): number =>
+  calls === 0 ? 10_000 : Math.floor(((calls - failures) * 10_000) / calls);
+
+/**
+ * The lowest bound that covers `percent` of `answers`. `within` holds cumulative counts by bound.
+ * Answers slower than the last bound count under it; null without answers.
+ */
+export const percentile_ms = (
+  within: readonly number[],
+  answers: number,
+  percent: number,
+): number | null => {
+  if (answers === 0) return null;
+  const place = within.findIndex((count) => count * 100 >= answers * percent);
+  return healthBounds_ms[place] ?? healthBounds_ms.at(-1) ?? null;
+};
+
+/*
+ * Reads the results of bank calls over all processes, by the table's key. The number of rows
+ * depends on banks, operations and methods, not on traffic.
+ */
+
+/** Calls of an interval, by bank, mode, operation and method. */
+interface Interval {
+  readonly connector: string;
+  readonly mode: Mode;
+  readonly operation: BankOperation;
+  readonly method: RouteMethod | '';
+  readonly at: Temporal.Instant;
+  readonly calls: number;
+  readonly failures: number;
+  /** By bound. */
+  readonly within: readonly number[];
+}
+
+/** Results of the calls of one bank and method. */
+interface HealthRow extends Pick<Interval, 'connector' | 'mode' | 'operation'> {
+  readonly method: RouteMethod | null;
+  readonly calls: number;
+  readonly failures: number;
+  readonly successRateBps: number;
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+  readonly series: Pick<Interval, 'at' | 'calls' | 'failures'>[];
+}
+
+const within = healthBounds_ms.map((bound) => `sum(${withinColumn(bound)})::int`).join(', ');
+const intervals: Statement = {
+  name: 'bank_health.intervals',
+  text: `select connector, mode, operation, method, date_bin($2 * interval '1 minute', at, timestamptz '2026-01-01 00:00:00Z') as at,
+      sum(calls)::int as calls, sum(failures)::int as failures, array[${within}] as within
+    from bank_health where at >= $1 group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`,
+};
+
+const breakersSince: Statement = {
+  name: 'bank_health.breakers',
+  text: `select distinct on (connector, process) connector, process, breaker as state, breaker_since as since, flushed_at as "seenAt"
+    from bank_health where at >= $1 and breaker is not null order by connector, process, flushed_at desc`,
+};
+
+const sumOf = (numbers: readonly number[]): number =>
+  numbers.reduce((sum, number) => sum + number, 0);
+
+const together = (of: readonly [Interval, ...Interval[]]): HealthRow => {
+  const [{ connector, mode, operation, method }] = of;
+  const calls = sumOf(of.map((one) => one.calls));
+  const failures = sumOf(of.map((one) => one.failures));
+  const bounds = healthBounds_ms.map((_, place) => sumOf(of.map((one) => one.within[place] ?? 0)));
+  const percentile = (percent: number) => percentile_ms(bounds, calls - failures, percent);
+  return {
+    connector,
+    mode,
+    operation,
+    method: method === '' ? null : method,
+    calls,
+    failures,
+    successRateBps: successRate_bps(calls, failures),
+    p50Ms: percentile(50),
+    p95Ms: percentile(95),
+    series: of.map((one) => ({ at: one.at, calls: one.calls, failures: one.failures })),
+  };
+};
+
+/** Results of calls since a moment, by bank and method, in intervals of the given minutes. */
+const readHealth = async (
+  pool: Runner,
+  from: Temporal.Instant,
+  interval_min: number,
+): Promise<HealthRow[]> => {
+  const found = await run<Interval>(pool, intervals, [from, interval_min]);
+  const rows = new Map<string, [Interval, ...Interval[]]>();
+  for (const one of found) {
+    const name = [one.connector, one.mode, one.operation, one.method].join(' ');
+    const row = rows.get(name);
+    if (row) row.push(one);
+    else rows.set(name, [one]);
+  }
+  return [...rows.values()].map(together);
+};
+
+/** Breaker states, as last reported by each process that has called a bank since the moment. */
+const readBreakers = (pool: Runner, since: Temporal.Instant) =>
+  run<{
+    readonly connector: string;
+    readonly process: string;
+    readonly state: BreakerState;
+    readonly since: Temporal.Instant | null;
+    readonly seenAt: Temporal.Instant;
+  }>(pool, breakersSince, [since]);
 
 /** Processes without a bank call for this long are left out: they may have ended. */
 const breakers_min = 15;

@@ -7,7 +7,7 @@
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
 import { notSetAsideOfPlatform, workBatch, type Subject } from '../../kernel/alerts/set-aside.ts';
-import { reportedKinds } from '../../kernel/banks/settlement-bank.ts';
+import { reportedKinds, type ReportedKind } from '../../kernel/banks/settlement-bank.ts';
 import { noteListChange } from '../../kernel/database/list-changes.ts';
 import {
   columns,
@@ -17,10 +17,283 @@ import {
   type Statement,
 } from '../../kernel/database/statement.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
-import { compareOwned, compareStrangers, type Step } from './compare-lines.ts';
-import { ReconciliationRunEntity, type ReconciliationRun } from './entities.ts';
-import { findMissing, missingFrom } from './find-missing.ts';
+import { compareOwned, compareStrangers, type Step, addDifferences } from './compare-lines.ts';
+import { ReconciliationRunEntity, type ReconciliationRun, type MatchProgress } from './entities.ts';
 import { findOwners, ownersFrom, probeOwners } from './find-owners.ts';
+import { isSpread } from '../../kernel/database/spread.ts';
+
+/*
+ * Finds operations that succeeded here but are in no settlement report. It reads the postings of
+ * success, ordered by time in each shop, in spans that no earlier run has searched. A run therefore
+ * reads the days since the last run, whatever the size of the history.
+ */
+
+/** Operations newer than this may appear in the bank's next report. */
+const youngest_h = 24;
+/**
+ * How far before a report's span to search: covers late reports, and operations that were too
+ * recent in the last run.
+ */
+const lookBack_d = 31;
+/** Shops of which one look-up finds those that had anything, and operations of one batch. */
+const shops_max = 500;
+const operations_max = 2_000;
+
+const lowest = '00000000-0000-0000-0000-000000000000';
+
+type Missing = MatchProgress & { readonly phase: 'missing' };
+
+// The first report of a bank covers nothing before it.
+const gapsOf: Statement = {
+  name: 'reconciliation.gaps',
+  text: `with report as (
+      select greatest(min(since), $3::timestamptz) as since, $4::timestamptz as until from reconciliation_run where connector = $1 and mode = $2),
+    looked as (
+      select coalesce(range_agg(tstzrange(looked_since, looked_until)), '{}'::tstzmultirange) as spans from reconciliation_run
+      where connector = $1 and mode = $2 and looked_until > $3 and looked_since < looked_until)
+    select lower(gap) as since, upper(gap) as until
+    from report cross join looked cross join lateral unnest(tstzmultirange(tstzrange(report.since, report.until)) - looked.spans) as gap
+    where report.since < report.until order by 1`,
+};
+
+const earliest = (one: Temporal.Instant, other: Temporal.Instant): Temporal.Instant =>
+  Temporal.Instant.compare(one, other) <= 0 ? one : other;
+
+/** Where the search for missing operations begins. */
+const missingFrom = async (
+  client: pg.PoolClient,
+  { connector, mode, since, until }: ReconciliationRun,
+  now: Temporal.Instant,
+): Promise<Missing> => {
+  const oldEnough = earliest(until, now.subtract({ hours: youngest_h }));
+  const from = since.subtract({ hours: lookBack_d * 24 });
+  const gaps = await run<{ since: Temporal.Instant; until: Temporal.Instant }>(client, gapsOf, [
+    connector,
+    mode,
+    from,
+    oldEnough,
+  ]);
+  const spans = gaps.map((gap) => ({ since: gap.since.toString(), until: gap.until.toString() }));
+  return {
+    phase: 'missing',
+    lookedSince: spans[0]?.since ?? oldEnough.toString(),
+    lookedUntil: oldEnough.toString(),
+    gaps: spans,
+    shop: { merchantId: lowest, id: lowest },
+    operations: null,
+  };
+};
+
+interface ActiveShop {
+  readonly merchantId: string;
+  readonly id: string;
+  /** Whether the shop had operations in the span. */
+  readonly active: boolean;
+}
+
+/**
+ * SQL: whether a shop had operations in a span; reads no more for a large shop than for a small
+ * one.
+ */
+const hadAny = (merchant: string, shop: string, [mode, since, until]: readonly string[]): string =>
+  reportedKinds
+    .map(
+      (
+        kind,
+      ) => `exists (select 1 from posting where posting.merchant_id = ${merchant} and posting.shop_id = ${shop} and posting.mode = ${mode}
+        and posting.type = '${kind}' and posting.created_at >= ${since} and posting.created_at < ${until})`,
+    )
+    .join(' or ');
+
+const activeShops: Statement = {
+  name: 'reconciliation.active_shops',
+  text: `select owner.merchant_id as "merchantId", owner.id,
+      ${hadAny('owner.merchant_id', 'owner.id', ['$3', '$4', '$5'])} as active
+    from (select merchant_id, id from shop where (merchant_id, id) > ($1::uuid, $2::uuid) order by merchant_id, id limit $6) as owner
+    order by owner.merchant_id, owner.id`,
+};
+
+/** The same with sharded tables: the shops, each on its own. */
+const someShops: Statement = {
+  name: 'reconciliation.some_shops',
+  text: `select merchant_id as "merchantId", id from shop where (merchant_id, id) > ($1::uuid, $2::uuid)
+    order by merchant_id, id limit $3`,
+};
+const isActive: Statement = {
+  name: 'reconciliation.is_active',
+  text: `select ${hadAny('$1', '$2', ['$3', '$4', '$5'])} as active`,
+};
+
+interface Succeeded {
+  readonly id: string;
+  readonly postingId: string;
+  readonly at: Temporal.Instant;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly bankRef: string | null;
+  /** Whether the operation is one of the report's bank. */
+  readonly isOfBank: boolean;
+}
+
+const fact: Readonly<Record<ReportedKind, { readonly join: string; readonly bank: string }>> = {
+  payment: {
+    join: 'join payment as fact on fact.merchant_id = $1 and fact.id = booked.source_id',
+    bank: 'fact.connector',
+  },
+  refund: {
+    join: `join refund as fact on fact.merchant_id = $1 and fact.id = booked.source_id
+      join payment on payment.merchant_id = $1 and payment.id = fact.payment_id`,
+    bank: 'payment.connector',
+  },
+  payout: {
+    join: 'join payout as fact on fact.merchant_id = $1 and fact.id = booked.source_id',
+    bank: 'fact.connector',
+  },
+};
+
+const succeededOf = (kind: ReportedKind): Statement => ({
+  name: `reconciliation.succeeded_${kind}`,
+  text: `select booked.source_id as id, booked.id as "postingId", booked.created_at as at, booked.amount, booked.currency, fact.bank_ref as "bankRef",
+      coalesce(${fact[kind].bank} = $8, false) as "isOfBank"
+    from (select id, source_id, created_at, amount, currency from posting
+      where merchant_id = $1 and shop_id = $2 and mode = $3 and type = '${kind}' and (created_at, id) > ($4::timestamptz, $5::uuid) and created_at >= $4 and created_at < $6
+      order by created_at, id limit $7) as booked
+    ${fact[kind].join} order by booked.created_at, booked.id`,
+});
+
+const succeeded: Readonly<Record<ReportedKind, Statement>> = {
+  payment: succeededOf('payment'),
+  refund: succeededOf('refund'),
+  payout: succeededOf('payout'),
+};
+
+const reported: Statement = {
+  name: 'reconciliation.reported',
+  text: `select matched_id as id from reconciliation_line where matched_id = any ($1::uuid[])`,
+};
+
+const knownMissing: Statement = {
+  name: 'reconciliation.known_missing',
+  text: `select operation_id as id from reconciliation_difference
+    where merchant_id = $1 and operation_id = any ($2::uuid[]) and kind = 'missing_at_bank'`,
+};
+
+interface Look {
+  readonly client: pg.PoolClient;
+  readonly ready: ReconciliationRun;
+  readonly now: Temporal.Instant;
+  readonly gap: Missing['gaps'][number];
+}
+/** Stores the operations of a batch that are missing at the bank; returns their number. */
+const reportMissing = async (
+  { client, ready, now }: Look,
+  merchantId: string,
+  kind: ReportedKind,
+  batch: readonly Succeeded[],
+): Promise<number> => {
+  const mine = batch.filter(({ isOfBank }) => isOfBank);
+  const ids = mine.map(({ id }) => id);
+  if (ids.length === 0) return 0;
+  const seen = new Set((await run<{ id: string }>(client, reported, [ids])).map(({ id }) => id));
+  if (seen.size === ids.length) return 0;
+  for (const { id } of await run<{ id: string }>(client, knownMissing, [merchantId, ids]))
+    seen.add(id);
+  const found = mine
+    .filter(({ id }) => !seen.has(id))
+    .map(({ id, amount, currency, bankRef }) => ({
+      kind: 'missing_at_bank' as const,
+      operation: kind,
+      operationId: id,
+      reference: bankRef,
+      detail: `the ${kind} of ${amount} ${currency} that succeeded here is in no report of the bank`,
+    }));
+  return addDifferences(client, merchantId, ready.id, now, found);
+};
+
+/** Operations of one step; the next step continues. */
+const step_rows = 20_000;
+
+type Operations = NonNullable<Missing['operations']>;
+type Shop = Missing['shop'];
+
+/** Searches about so many of a shop's operations; `operations` is null at the end of the shop. */
+const lookThrough = async (look: Look, shop: Shop, from: Operations, most: number) => {
+  const { client, ready, gap } = look;
+  let [rows, differences] = [0, 0];
+  let operations: Operations | null = from;
+  while (operations && rows < most) {
+    const { kind, at, id }: Operations = operations;
+    const values = [shop.merchantId, shop.id, ready.mode, at, id, gap.until, operations_max];
+    const batch: readonly Succeeded[] = await run<Succeeded>(client, succeeded[kind], [
+      ...values,
+      ready.connector,
+    ]);
+    differences += await reportMissing(look, shop.merchantId, kind, batch);
+    rows += batch.length;
+    const last = batch.at(-1);
+    const nextKind: ReportedKind | undefined = reportedKinds[reportedKinds.indexOf(kind) + 1];
+    if (last && batch.length === operations_max)
+      operations = { kind, at: last.at.toString(), id: last.postingId };
+    else operations = nextKind ? { kind: nextKind, at: gap.since, id: lowest } : null;
+  }
+  return { rows, differences, operations };
+};
+
+/** The next page of shops. */
+const findShops = async (
+  { client, ready: { mode }, gap: { since, until } }: Look,
+  { merchantId, id }: Shop,
+): Promise<readonly ActiveShop[]> => {
+  const span = [mode, since, until];
+  if (!(await isSpread(client)))
+    return run<ActiveShop>(client, activeShops, [merchantId, id, ...span, shops_max]);
+  const shops: ActiveShop[] = [];
+  for (const shop of await run<Shop>(client, someShops, [merchantId, id, shops_max])) {
+    const values = [shop.merchantId, shop.id, ...span];
+    const [row] = await run<{ active: boolean }>(client, isActive, values);
+    shops.push({ ...shop, active: row?.active === true });
+  }
+  return shops;
+};
+
+/** Continues the search for missing operations: at most a page of shops, or so many operations. */
+const findMissing = async (
+  client: pg.PoolClient,
+  ready: ReconciliationRun,
+  progress: Missing,
+  now: Temporal.Instant,
+): Promise<Step> => {
+  const [gap, ...further] = progress.gaps;
+  if (!gap) return { matched: 0, differences: 0, next: 'done' };
+  const look = { client, ready, now, gap };
+  let [rows, differences] = [0, 0];
+  const takeShop = async (shop: Shop, from: Operations): Promise<Operations | null> => {
+    const looked = await lookThrough(look, shop, from, step_rows - rows);
+    rows += looked.rows;
+    differences += looked.differences;
+    return looked.operations;
+  };
+  const stop = (shop: Shop, operations: Operations | null): Step => ({
+    matched: 0,
+    differences,
+    next: { ...progress, shop, operations },
+  });
+  if (progress.operations) {
+    const { shop } = progress;
+    return stop(shop, await takeShop(shop, progress.operations));
+  }
+  const shops = await findShops(look, progress.shop);
+  const [first] = reportedKinds;
+  for (const { active, ...shop } of shops) {
+    const left = active ? await takeShop(shop, { kind: first, at: gap.since, id: lowest }) : null;
+    if (left || rows >= step_rows) return stop(shop, left);
+  }
+  const last = shops.at(-1);
+  if (last && shops.length === shops_max)
+    return stop({ merchantId: last.merchantId, id: last.id }, null);
+  const next = { ...progress, gaps: further, shop: { merchantId: lowest, id: lowest } };
+  return { matched: 0, differences, next };
+};
 
 const runColumns = columns(propertyNames(ReconciliationRunEntity));
 

@@ -1,12 +1,98 @@
 /** GraphQL resolvers for reconciliation, for platform operators. */
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
-import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefused, type Refused, refused } from '../../kernel/rules/refusal.ts';
 import { orThrow } from '../../kernel/service/access/reach.ts';
-import type { ReconciliationDifference, ReconciliationRun } from './entities.ts';
-import { listDifferences, listRuns, resolveDifference } from './list-reconciliation.ts';
+import {
+  type ReconciliationDifference,
+  type ReconciliationRun,
+  ReconciliationDifferenceEntity,
+  ReconciliationRunEntity,
+  type DifferenceKind,
+} from './entities.ts';
 import { addRegistryPart, matchReconciliation, openReconciliation } from './upload-report.ts';
+import { findPage, given } from '../../kernel/database/find-page.ts';
+import { forUpdate } from '../../kernel/database/orm-connections.ts';
+import type { Page, PageQuery } from '../../kernel/database/page.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
+import {
+  actorOf,
+  changeEntities,
+  type Acting,
+  type AuditedAction,
+} from '../../kernel/database/audit.ts';
+import { reasonMistake } from '../policies/change-policy.ts';
+
+/* Reconciliation for operators: runs, differences, and resolving a difference. */
+
+/** A page of runs, newest first, of one connector when it is named. */
+const listRuns = (
+  em: EntityManager,
+  { connector = null, ...page }: PageQuery & { readonly connector?: string | null | undefined },
+): Promise<Page<ReconciliationRun> | Refused> => {
+  const where = given({ connector });
+  const bound = ['reconciliation.runs', [connector]] as const;
+  return findPage(em, { entity: ReconciliationRunEntity, at: 'createdAt', where, bound }, page);
+};
+
+/** Filters of differences; all given filters apply. */
+interface DifferenceQuery extends PageQuery {
+  readonly runId?: string | null | undefined;
+  readonly kind?: DifferenceKind | null | undefined;
+  readonly resolved?: boolean | null | undefined;
+  readonly merchantId?: string | null | undefined;
+}
+
+/** A page of differences, newest first; `bad_request` for a wrong size, cursor or id. */
+export const listDifferences = async (
+  em: EntityManager,
+  query: DifferenceQuery,
+): Promise<Page<ReconciliationDifference> | Refused> => {
+  const { runId = null, kind = null, resolved = null, merchantId = null } = query;
+  for (const [field, id] of Object.entries({ runId, merchantId })) {
+    if (id !== null && !isUuid(id)) return refused('bad_request', `${field}: expected a UUID`);
+  }
+  const resolvedAt = resolved === null ? {} : { resolvedAt: resolved ? { $ne: null } : null };
+  const where = { ...given({ runId, kind, merchantId }), ...resolvedAt };
+  const bound = ['reconciliation.differences', [runId, kind, resolved, merchantId]] as const;
+  const entity = ReconciliationDifferenceEntity;
+  return findPage(em, { entity, at: 'foundAt', where, bound }, query);
+};
+
+/**
+ * Resolves a difference; `merchantId` null: a difference without a merchant. Refuses with
+ * `not_found`, and with `bad_request` an empty note and a difference that is already resolved.
+ */
+export const resolveDifference = async (
+  database: Pick<Database, 'emOf'>,
+  acting: Acting,
+  {
+    merchantId,
+    id,
+    note,
+  }: { readonly merchantId: string | null; readonly id: string; readonly note: string },
+): Promise<ReconciliationDifference | Refused> => {
+  const none = refused('not_found', 'there is no such difference');
+  if (!isUuid(id)) return none;
+  const mistake = reasonMistake(note);
+  if (mistake) return mistake;
+  const action: AuditedAction = {
+    action: 'reconciliation_difference.resolve',
+    merchantId,
+    subject: { kind: 'reconciliation_difference', id },
+  };
+  return changeEntities(database, acting, action, async (em) => {
+    const key = { merchantId: merchantId ?? platformMerchantId, id };
+    const difference = await em.findOne(ReconciliationDifferenceEntity, key, forUpdate);
+    if (!difference) return none;
+    if (difference.resolvedAt)
+      return refused('bad_request', 'id: the difference is already resolved');
+    const resolvedBy = actorOf(acting.principal).actor;
+    return em.assign(difference, { resolvedAt: acting.now(), resolvedBy, note });
+  });
+};
 
 interface Parts {
   readonly database: Pick<Database, 'pool' | 'emOf'>;

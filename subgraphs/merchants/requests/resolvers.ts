@@ -9,8 +9,90 @@ import type {
 import type { Database } from '../../kernel/database/orm.ts';
 import { orThrow } from '../../kernel/service/access/reach.ts';
 import { shopOf } from '../event-log/resolvers.ts';
-import { findRequest, findRequests } from './read-requests.ts';
 import { openRequestStore } from './store-requests.ts';
+import {
+  pageOf,
+  pageRange,
+  spanOf,
+  type Page,
+  type PageQuery,
+} from '../../kernel/database/keyset.ts';
+import {
+  columns,
+  propertyNames,
+  run,
+  type Runner,
+  type Statement,
+} from '../../kernel/database/statement.ts';
+import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import { requestsKept_days } from '../../kernel/rules/retention.ts';
+import type { OfShop } from '../../kernel/service/entities.ts';
+import { ApiRequestEntity, type ApiRequest } from './entities.ts';
+
+/* Reads the request log of a shop in one mode: the last seven days. */
+
+interface RequestsQuery extends Pick<PageQuery, 'first' | 'after'> {
+  readonly status?: readonly number[] | null | undefined;
+  /** UTC days, inclusive. */
+  readonly from?: string | null | undefined;
+  readonly to?: string | null | undefined;
+}
+
+const names = propertyNames(ApiRequestEntity);
+const ofShop = 'merchant_id = $1 and shop_id = $2 and mode = $3 and created_at >= $4';
+
+const page: Statement = {
+  name: 'api_request.page',
+  text: `select ${columns(names)} from api_request
+    where ${ofShop} and ($5::timestamptz is null or (created_at, id) < ($5, $6::uuid)) and ($7::int[] is null or status = any ($7))
+      and ($8::timestamptz is null or created_at >= $8) and ($9::timestamptz is null or created_at < $9)
+    order by created_at desc, id desc limit $10`,
+};
+
+const newest: Statement = {
+  name: 'api_request.by_id',
+  text: `select ${columns(names)} from api_request where ${ofShop} and request_id = $5 order by created_at desc, id desc limit 1`,
+};
+
+const shopValues = ({ merchantId, shopId, mode }: OfShop, now: Temporal.Instant) => [
+  merchantId,
+  shopId,
+  mode,
+  now.subtract({ hours: 24 * requestsKept_days }),
+];
+
+/** A page of requests, newest first. `bad_request` for a wrong size, cursor or day. */
+const findRequests = async (
+  runner: Runner,
+  shop: OfShop,
+  { first, after, status = null, from, to }: RequestsQuery,
+  now: Temporal.Instant,
+): Promise<Page<ApiRequest> | Refused> => {
+  const { merchantId, shopId, mode } = shop;
+  const range = pageRange({ first, after }, [merchantId, shopId, mode, status, from, to]);
+  if (isRefused(range)) return range;
+  const span = spanOf(from, to);
+  if (isRefused(span)) return span;
+  const rows = await run<ApiRequest>(runner, page, [
+    ...shopValues(shop, now),
+    range.position?.createdAt ?? null,
+    range.position?.id ?? null,
+    status,
+    span.since,
+    span.until,
+    range.size + 1,
+  ]);
+  return pageOf(rows, range);
+};
+
+/** The newest request of an `X-Request-Id`; null when there is none. */
+const findRequest = async (
+  runner: Runner,
+  shop: OfShop,
+  requestId: string,
+  now: Temporal.Instant,
+): Promise<ApiRequest | null> =>
+  (await run<ApiRequest>(runner, newest, [...shopValues(shop, now), requestId]))[0] ?? null;
 
 interface Parts {
   readonly database: Pick<Database, 'pool'>;

@@ -1,10 +1,112 @@
 /** The person who calls. */
-import type { QueryResolvers, Resolvers } from '../../../schema/generated/merchants.ts';
+import type {
+  QueryResolvers,
+  Resolvers,
+  Permission,
+  ViewerPermission,
+} from '../../../schema/generated/merchants.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { refusal } from '../../kernel/service/access/reach.ts';
 import { loadMerchants } from '../find-merchants.ts';
-import { permissionsOf } from './permissions.ts';
+import { access, lacks } from '../../kernel/service/access/access.ts';
+import type { OperatorPrincipal } from '../../kernel/service/access/principal.ts';
+
+/*
+ * People's permissions by role, derived from the access table. A test compares the list with it.
+ */
+
+/** Every value of the enum `Permission`, in its order. */
+export const permissions = [
+  'paymentCancel',
+  'paymentCapture',
+  'refundCreate',
+  'receiptClose',
+  'refundRetry',
+  'receiptResend',
+  'linkDeactivate',
+  'payoutDraftCreate',
+  'payoutDraftApprove',
+  'payoutDraftReject',
+  'sbpBanksRefresh',
+  'subscriptionCancel',
+  'subscriptionPause',
+  'subscriptionResume',
+  'tokenCancel',
+  'alerts',
+  'bankHealth',
+  'reconciliationRuns',
+  'reconciliationDifferences',
+  'merchantCreate',
+  'merchantOnboard',
+  'merchantRateLimitSet',
+  'shopCreate',
+  'apiKeyIssue',
+  'apiKeyApprove',
+  'apiKeyRevoke',
+  'shopSignatureRequire',
+  'shopSigningSecretRotate',
+  'shopAllowListSet',
+  'shopReceiptsRequire',
+  'merchantRename',
+  'merchantLiveEnable',
+  'merchantLiveDisable',
+  'shopRename',
+  'shopWebhookSecretRotate',
+  'webhookEndpointCreate',
+  'webhookEndpointUpdate',
+  'webhookEndpointDisable',
+  'webhookEndpointEnable',
+  'webhookEndpointDelete',
+  'webhookEndpointSecretRotate',
+  'webhookDeliveryResend',
+  'webhookDeliveriesResendFailed',
+  'forbiddenPurposes',
+  'testClockCreate',
+  'testClockAdvance',
+  'testClockFreeze',
+  'testClockResume',
+  'testClockRemove',
+  'rateSet',
+  'bankAccountSet',
+  'bankAccountRemove',
+  'bankRouteSet',
+  'bankRouteRemove',
+  'blockEntryAdd',
+  'blockEntryRemove',
+  'forbiddenPurposeAdd',
+  'forbiddenPurposeRemove',
+  'exchangeRateSet',
+  'settlementRecord',
+  'adjustmentRecord',
+  'reconciliationOpen',
+  'reconciliationPartAdd',
+  'reconciliationMatch',
+  'reconciliationDifferenceResolve',
+  'alertResolve',
+  'alertAssignees',
+  'alertAssign',
+  'webhookEndpointTest',
+  'savedViewSave',
+  'savedViewDelete',
+  'personSessionEnd',
+  'bankAskAgain',
+  'personalDataErase',
+] as const satisfies readonly Permission[];
+
+const rootFields = permissions.map((name) => {
+  const coordinate = [`Mutation.${name}`, `Query.${name}`].find((field) => access[field]);
+  const row = coordinate === undefined ? undefined : access[coordinate];
+  if (coordinate === undefined || !row?.operator) throw new Error(`${name} is not for people`);
+  return { name, coordinate, leastRole: row.operator, platformOnly: row.platform === true };
+});
+
+/** Every permission, with whether the person has it. */
+const permissionsOf = (principal: OperatorPrincipal): ViewerPermission[] =>
+  rootFields.map(({ coordinate, ...permission }) => ({
+    ...permission,
+    granted: lacks(coordinate, principal) === null,
+  }));
 
 /** The query of the caller. */
 export const viewerQueries = {

@@ -1,8 +1,128 @@
 /** GraphQL resolvers for saved views: a person reads only its own. */
+import { randomUUID } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import { isRefused } from '../../kernel/rules/refusal.ts';
-import { deleteView, findViews, saveView } from './saved-views.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { clientOf } from '../../kernel/database/orm-connections.ts';
+import { run, type Statement } from '../../kernel/database/statement.ts';
+import { platformMerchantId } from '../../kernel/rules/platform.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
+import { merchantOf } from '../../kernel/service/access/reach.ts';
+import { actorOf, changeEntities, type Acting, type AuditedAction } from '../audit.ts';
+import { SavedViewEntity, type SavedView } from './entities.ts';
+import { textMistake } from '../../kernel/rules/text-mistake.ts';
+
+/* Saves views of lists, each for one person. */
+
+/* The limits of saved views. */
+
+/** Views of one person, over all sections. */
+const viewsPerPerson_max = 50;
+const section_max_chars = 40;
+const name_max_chars = 80;
+const search_max_chars = 2_000;
+
+interface NamedView {
+  /** The console's section: `payments`. */
+  readonly section: string;
+  readonly name: string;
+  /** The search part of an address, without the `?`. */
+  readonly search: string;
+}
+
+/** What is wrong with a view; null when nothing is. */
+const viewMistake = ({ section, name, search }: NamedView): string | null => {
+  if (!/^[a-z][a-z-]*$/.test(section) || section.length > section_max_chars)
+    return `section: expected up to ${section_max_chars} letters a to z`;
+  if (name.trim() === '') return 'name: must not be empty';
+  return (
+    textMistake('name', name, 1, name_max_chars) ??
+    textMistake('search', search, 0, search_max_chars)
+  );
+};
+
+/** The owner of views: the issuer's name of the person, and its merchant or none. */
+const ownerOf = ({ principal }: Pick<Acting, 'principal'>) => ({
+  merchantId:
+    principal.kind === 'operator' && principal.merchantId !== null
+      ? merchantOf(principal, null)
+      : platformMerchantId,
+  subject: actorOf(principal).actor,
+});
+
+/** The caller's views by section and name, of one section when it is named. */
+const findViews = (
+  em: EntityManager,
+  caller: Pick<Acting, 'principal'>,
+  section: string | null,
+): Promise<SavedView[]> =>
+  em.find(
+    SavedViewEntity,
+    { ...ownerOf(caller), ...(section === null ? {} : { section }) },
+    {
+      orderBy: { section: 'asc', name: 'asc' },
+      limit: viewsPerPerson_max,
+      disableIdentityMap: true,
+    },
+  );
+
+// A person's saves are serialized, so the limit holds.
+const lockPerson: Statement = {
+  name: 'saved_view.lock_person',
+  text: `select pg_advisory_xact_lock(hashtextextended('saved_view ' || $1 || ' ' || $2, 0))`,
+};
+
+/**
+ * Saves a view, replacing one of the same name in the section. `bad_request` for a wrong section,
+ * name or search, and above the limit.
+ */
+const saveView = async (
+  database: Pick<Database, 'emOf'>,
+  acting: Acting,
+  view: NamedView,
+): Promise<SavedView | Refused> => {
+  const mistake = viewMistake(view);
+  if (mistake) return refused('bad_request', mistake);
+  const owner = ownerOf(acting);
+  const id = randomUUID();
+  const { section, name, search } = view;
+  const action: AuditedAction = {
+    action: 'saved_view.save',
+    merchantId: owner.merchantId,
+    subject: { kind: 'saved_view', id },
+  };
+  return changeEntities(database, acting, action, async (em) => {
+    await run(await clientOf(em), lockPerson, [owner.merchantId, owner.subject]);
+    const kept = await em.findOne(SavedViewEntity, { ...owner, section, name });
+    if (kept) return em.assign(kept, { search, savedAt: acting.now() });
+    if ((await em.count(SavedViewEntity, owner)) >= viewsPerPerson_max)
+      return refused('bad_request', `a person can save at most ${viewsPerPerson_max} views`);
+    return em.create(SavedViewEntity, { ...owner, id, ...view, savedAt: acting.now() });
+  });
+};
+
+/** Removes one of the caller's views; `not_found` when it is none. */
+const deleteView = async (
+  database: Pick<Database, 'emOf'>,
+  acting: Acting,
+  id: string,
+): Promise<{ readonly id: string } | Refused> => {
+  const none = refused('not_found', 'there is no such view');
+  if (!isUuid(id)) return none;
+  const owner = ownerOf(acting);
+  const action: AuditedAction = {
+    action: 'saved_view.delete',
+    merchantId: owner.merchantId,
+    subject: { kind: 'saved_view', id },
+  };
+  return changeEntities(database, acting, action, async (em) => {
+    const view = await em.findOne(SavedViewEntity, { ...owner, id });
+    if (!view) return none;
+    em.remove(view);
+    return { id };
+  });
+};
 
 interface ViewParts {
   readonly database: Pick<Database, 'emOf'>;

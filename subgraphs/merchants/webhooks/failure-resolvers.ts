@@ -2,7 +2,251 @@
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
-import { findFailures } from './find-failures.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
+import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isSpread } from '../../kernel/database/spread.ts';
+import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+
+/*
+ * Finds failed deliveries by shop and address. It skips through the index from one address to the
+ * next, so an address with many failures neither hides nor slows the others.
+ */
+
+/*
+ * The search of `find-failures` for sharded tables. A statement cannot step over shards, so the
+ * program does. One query finds the merchants; each step reads one merchant.
+ */
+
+/** What is looked for, and how far. */
+interface FailuresWalk {
+  /** The beginning of the month of `since`, by which partitions are cut. */
+  readonly from: Temporal.Instant;
+  readonly since: Temporal.Instant;
+  /** Null: of all merchants. */
+  readonly merchantId: string | null;
+  readonly shopId: string | null;
+  readonly merchants_max: number;
+  /** Addresses that are listed: those with the oldest failures. */
+  readonly listed_max: number;
+  /** Addresses of each merchant. */
+  readonly addresses_max: number;
+}
+
+/** An address with failures since the moment that was asked for. */
+interface FailingAddress {
+  readonly merchantId: string;
+  readonly shopId: string;
+  readonly endpointId: string | null;
+  readonly url: string;
+  readonly oldestAt: Temporal.Instant;
+  /** Up to one more than are counted. */
+  readonly counted: number;
+}
+
+interface FoundFailures {
+  /** The oldest failure first. */
+  readonly listed: readonly FailingAddress[];
+  /** Whether there are other addresses. */
+  readonly hasMore: boolean;
+}
+
+/** Failed deliveries that are counted at each address. */
+const counted_max = 1_000;
+/** Merchants searched concurrently. */
+const walkers = 4;
+const beforeAll = { shopId: '00000000-0000-0000-0000-000000000000', lane: '' };
+
+const owners: Statement = {
+  name: 'webhook.failing_owners',
+  text: `select merchant.id from merchant where exists (
+      select 1 from webhook_delivery as delivery
+      where delivery.merchant_id = merchant.id and delivery.status = 'failed' and delivery.created_at >= $1)
+    order by merchant.id limit $2`,
+};
+
+const ofLane = `webhook_delivery as delivery where delivery.merchant_id = $1 and delivery.status = 'failed'
+        and delivery.shop_id = lane.shop_id and delivery.lane = lane.lane and delivery.created_at >= $3`;
+const step: Statement = {
+  name: 'webhook.failing_step',
+  text: `select lane.shop_id as "shopId", lane.lane, oldest.endpoint_id as "endpointId", oldest.url, oldest.created_at as "oldestAt", entries.counted
+    from (select next.shop_id, next.lane from webhook_delivery as next
+        where next.merchant_id = $1 and next.status = 'failed' and next.created_at >= $2
+          and ($4::uuid is null or next.shop_id = $4) and (next.shop_id, next.lane) > ($5::uuid, $6::text)
+        order by next.shop_id, next.lane limit 1) as lane
+      left join lateral (select endpoint_id, url, created_at from ${ofLane} order by created_at limit 1) as oldest on true
+      cross join lateral (select count(*)::int as counted from (select 1 from ${ofLane} limit ${counted_max + 1}) as entry) as entries`,
+};
+
+interface Step extends Omit<FailingAddress, 'merchantId' | 'oldestAt'> {
+  readonly lane: string;
+  /** Null: its failures are older. */
+  readonly oldestAt: Temporal.Instant | null;
+}
+
+const walkMerchant = async (
+  runner: Runner,
+  merchantId: string,
+  { from, since, shopId, addresses_max }: FailuresWalk,
+) => {
+  const found: FailingAddress[] = [];
+  let last: Pick<Step, 'shopId' | 'lane'> = beforeAll;
+  for (let steps = 0; steps <= addresses_max; steps += 1) {
+    const values = [merchantId, from, since, shopId, last.shopId, last.lane];
+    const [next] = await run<Step>(runner, step, values);
+    if (!next) return { found, isCut: false };
+    last = next;
+    const { lane: _, oldestAt, ...address } = next;
+    if (oldestAt && steps < addresses_max) found.push({ merchantId, ...address, oldestAt });
+  }
+  return { found, isCut: true };
+};
+
+const byOldest = (one: FailingAddress, other: FailingAddress): number =>
+  Temporal.Instant.compare(one.oldestAt, other.oldestAt) ||
+  (one.merchantId < other.merchantId ? -1 : 1);
+
+/** Searches the merchants' addresses, several merchants at a time. */
+export const walkFailures = async (runner: Runner, walk: FailuresWalk): Promise<FoundFailures> => {
+  const { from, merchantId, merchants_max, listed_max } = walk;
+  const ids =
+    merchantId === null
+      ? (await run<{ id: string }>(runner, owners, [from, merchants_max + 1])).map(({ id }) => id)
+      : [merchantId];
+  const left = ids.slice(0, merchants_max).values();
+  const found: FailingAddress[] = [];
+  let hasMore = ids.length > merchants_max;
+  const walkOn = async (): Promise<void> => {
+    for (const id of left) {
+      const own = await walkMerchant(runner, id, walk);
+      found.push(...own.found);
+      hasMore ||= own.isCut;
+    }
+  };
+  await Promise.all(Array.from({ length: walkers }, walkOn));
+  const listed = found.toSorted(byOldest).slice(0, listed_max);
+  return { listed, hasMore: hasMore || found.length > listed.length };
+};
+
+/** Merchants that are looked at when none is named, and addresses of each. */
+const merchants_max = 500;
+const addressesOfEach_max = 5;
+/** Addresses of a merchant that is named. */
+const addresses_max = 200;
+/** Addresses that are listed: those with the oldest failures. */
+const listed_max = 100;
+/** How far back it may be asked for, and how far when nothing is asked. */
+const since_max_days = 31;
+const since_days = 7;
+
+type Failure = Omit<FailingAddress, 'counted'> & {
+  readonly count: { readonly count: number; readonly isExact: boolean };
+};
+
+interface Failures {
+  readonly nodes: readonly Failure[];
+  readonly hasMore: boolean;
+}
+
+interface FailuresQuery {
+  /** Null: of all merchants. */
+  readonly merchantId: string | null;
+  readonly shopId?: string | null | undefined;
+  readonly since?: Temporal.Instant | null | undefined;
+}
+
+/** One result; without results there is one row of nulls with the examined span. */
+type Row = { readonly isCut: boolean } & (
+  | (FailingAddress & { readonly found: number })
+  | { readonly merchantId: null }
+);
+
+// Every step is the next entry of `webhook_delivery_by_lane`. Steps bound the moment by the month,
+// by which partitions are cut: within one, the bound is every entry's, and none is passed over.
+const failed = `webhook_delivery where status = 'failed' and created_at >= $1`;
+const lanesOf = (merchant: string): string => `
+      (select shop_id, lane, 1 as step from ${failed} and merchant_id = ${merchant} and ($5::uuid is null or shop_id = $5)
+        order by shop_id, lane limit 1)
+      union all
+      select next.shop_id, next.lane, lane.step + 1 from lane cross join lateral (
+        select shop_id, lane from ${failed} and merchant_id = ${merchant} and ($5::uuid is null or shop_id = $5)
+          and (shop_id, lane) > (lane.shop_id, lane.lane) order by shop_id, lane limit 1) as next
+      where lane.step <= $4`;
+
+const failures: Statement = {
+  name: 'webhook.failures',
+  text: `
+    with recursive merchant as (
+      (select merchant_id, 1 as step from ${failed} and ($3::uuid is null or merchant_id = $3) order by merchant_id limit 1)
+      union all
+      select next.merchant_id, merchant.step + 1 from merchant cross join lateral (
+        select merchant_id from ${failed} and merchant_id > merchant.merchant_id order by merchant_id limit 1) as next
+      where $3::uuid is null and merchant.step <= ${merchants_max}
+    ), walked as (
+      select merchant.merchant_id, of.shop_id, of.lane, merchant.step > ${merchants_max} or of.step > $4 as beyond
+      from merchant cross join lateral (with recursive lane as (${lanesOf('merchant.merchant_id')}) select * from lane) as of
+    ), listed as (
+      select walked.merchant_id, walked.shop_id, walked.lane, oldest.*, count(*) over ()::int as found
+      from walked cross join lateral (
+        select endpoint_id, url, created_at from webhook_delivery as delivery
+        where status = 'failed' and delivery.merchant_id = walked.merchant_id and delivery.shop_id = walked.shop_id
+          and delivery.lane = walked.lane and created_at >= $2 order by created_at limit 1) as oldest
+      where not walked.beyond order by oldest.created_at, walked.merchant_id, walked.lane limit ${listed_max}
+    )
+    select "isCut", listed.merchant_id as "merchantId", listed.shop_id as "shopId", listed.endpoint_id as "endpointId", listed.url,
+      listed.created_at as "oldestAt", listed.found, counted.count as counted
+    from (select coalesce(bool_or(beyond), false) as "isCut" from walked) as looked left join listed on true
+    left join lateral (select count(*)::int from (
+      select from webhook_delivery as delivery
+      where status = 'failed' and delivery.merchant_id = listed.merchant_id and delivery.shop_id = listed.shop_id
+        and delivery.lane = listed.lane and created_at >= $2 limit ${counted_max + 1}) as entry) as counted on true
+    order by listed.created_at, listed.merchant_id, listed.lane`,
+};
+
+const startOfMonth = (at: Temporal.Instant): Temporal.Instant =>
+  at.toZonedDateTimeISO('UTC').with({ day: 1 }).startOfDay().toInstant();
+
+/** The addresses with the oldest failures, and whether there are others. */
+const readFailures = async (runner: Runner, walk: FailuresWalk): Promise<FoundFailures> => {
+  if (await isSpread(runner)) return walkFailures(runner, walk);
+  const { from, since, merchantId, shopId, addresses_max: ofEach } = walk;
+  const rows = await run<Row>(runner, failures, [from, since, merchantId, ofEach, shopId]);
+  const listed = rows.flatMap((row) => (row.merchantId === null ? [] : [row]));
+  const isMore = listed.some(({ found }) => found > listed.length);
+  return { listed, hasMore: isMore || rows.some(({ isCut }) => isCut) };
+};
+
+/**
+ * Failed deliveries by shop and address, the oldest failure first. `bad_request` for a wrong id and
+ * for a moment too long ago.
+ */
+const findFailures = async (
+  runner: Runner,
+  now: Temporal.Instant,
+  { merchantId, shopId = null, since: asked }: FailuresQuery,
+): Promise<Failures | Refused> => {
+  if (shopId !== null && !isUuid(shopId)) return refused('bad_request', 'shopId: expected a UUID');
+  const day_h = 24;
+  const since = asked ?? now.subtract({ hours: since_days * day_h });
+  if (Temporal.Instant.compare(since, now.subtract({ hours: since_max_days * day_h })) < 0)
+    return refused('bad_request', `since: at most ${since_max_days} days ago`);
+  const isOfAll = merchantId === null;
+  const { listed, hasMore } = await readFailures(runner, {
+    from: startOfMonth(since),
+    since,
+    merchantId,
+    shopId,
+    merchants_max,
+    listed_max,
+    addresses_max: isOfAll ? addressesOfEach_max : addresses_max,
+  });
+  return {
+    nodes: listed.map(({ counted, ...address }) => ({
+      ...address,
+      count: { count: Math.min(counted, counted_max), isExact: counted <= counted_max },
+    })),
+    hasMore,
+  };
+};
 
 /** The query of failed deliveries by address. */
 export const failureQueries = ({

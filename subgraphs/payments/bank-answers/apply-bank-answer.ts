@@ -11,9 +11,7 @@ import { minorUnits } from '../../kernel/rules/money.ts';
 import { paymentSucceeded } from '../../kernel/rules/postings.ts';
 import type { FailureCode } from '../../kernel/rules/failure-code.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
-import { authorize, begun, letGo, settled } from './authorize.ts';
-import { alertOfContradiction } from './alert-of-contradiction.ts';
-import { approvalPatch, bankRefMetadata, type Approval } from './approval.ts';
+import { approvalPatch, bankRefMetadata, type Approval, acceptedPatch } from './approval.ts';
 import type { Payment } from '../entities.ts';
 import { changePayment, statusEvents, type Decision } from '../change-payment.ts';
 import { feeOf } from '../rules/fee.ts';
@@ -22,9 +20,99 @@ import { isVoided, verified } from '../recurring/verification.ts';
 import { storeTakingUse } from '../links/take-use.ts';
 import { returnLatePayment } from '../refunds/return-late-payment.ts';
 import { isLastOrder, nextQuestionAboutAbsent, orderState } from '../rules/order.ts';
-import { endedUnpaid, isAccepted, nextQuestionAfterEnd, paymentMove } from '../rules/payment.ts';
+import {
+  endedUnpaid,
+  isAccepted,
+  nextQuestionAfterEnd,
+  paymentMove,
+  type PaymentStatus,
+} from '../rules/payment.ts';
 import type { PaymentPatch } from '../payment-change.ts';
 import type { PaymentInHand, PaymentKey } from '../store-payment.ts';
+import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
+import { elapsed } from '../holds/elapsed.ts';
+import { releaseOrder } from '../holds/order-release.ts';
+
+/* The effect of a bank's authorisation on a payment. */
+
+/**
+ * A final answer about a payment that is final already: nothing moves, and the bank need not be
+ * asked again.
+ */
+const settled = ({ askAt }: Payment): Decision =>
+  askAt === null ? 'unchanged' : { patch: { askAt: null }, postings: [], events: () => [] };
+
+/**
+ * The status from which a success counts: an order that was registered and is paid has had its
+ * session, whether the buyer came by our page or not.
+ */
+const begun = ({ status, bankRef }: Payment): PaymentStatus =>
+  status === 'pending' && bankRef !== null
+    ? (paymentMove(status, 'session_opened') ?? status)
+    : status;
+
+/**
+ * The bank holds the money: nothing is booked. Of a payment that has ended here the hold is given
+ * up.
+ */
+const authorize = (
+  payment: Payment,
+  connector: string,
+  answer: BankAnswer & { readonly kind: 'authorized' },
+  now: Temporal.Instant,
+): Decision => {
+  const status = paymentMove(begun(payment), 'bank_authorized');
+  if (status)
+    return {
+      patch: {
+        ...acceptedPatch(payment, answer),
+        status,
+        captureBefore: answer.captureBefore,
+      },
+      postings: [],
+      events: (after) => statusEvents(after, [], now),
+    };
+  if (!endedUnpaid(payment.status) || payment.capturedAt !== null) return settled(payment);
+  return {
+    patch: {
+      ...acceptedPatch(payment, answer),
+      ...releaseOrder('give_up', now),
+      connector: payment.connector ?? connector,
+    },
+    postings: [],
+    events: () => [],
+  };
+};
+
+/**
+ * The bank held the money and gave it up: an authorized payment has expired. Null for one that is
+ * not authorized here.
+ */
+const letGo = (payment: Payment, now: Temporal.Instant): Decision | null =>
+  payment.status === 'authorized' ? elapsed(payment, now) : null;
+
+/**
+ * The bank denies a payment that the merchant was told is paid. Nothing moves automatically; a
+ * person must contact the bank.
+ */
+const alertOfContradiction = (
+  database: Database,
+  { merchantId, shopId, mode, id, publicId, status }: Payment,
+  connector: string,
+  bankCode: string,
+  at: Temporal.Instant,
+): Promise<boolean> => {
+  const detail = `${connector} refused ${publicId} (${bankCode}) after it had approved it; the payment stays ${status}`;
+  return raiseAlert(database.pool, {
+    kind: 'bank_answer_contradicts',
+    merchantId,
+    shopId,
+    mode,
+    subjectId: id,
+    detail,
+    at,
+  });
+};
 
 /** How long we wait before asking again a bank that gave no answer. */
 const askAgain_s = 10;

@@ -2,14 +2,23 @@
  * The bank behind `sk_test_` keys (docs/contract.md#test-mode). It has its own records, answers
  * late as a bank does, and repeats its answer for a repeated order. The planned outcome decides.
  */
+import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { Database } from '../../database/orm.ts';
-import { inTransaction } from '../../database/statement.ts';
-import type { Bank, Card, Question, SessionAnswer, SessionOrder } from '../bank.ts';
+import { inTransaction, run, type Statement } from '../../database/statement.ts';
+import type {
+  Bank,
+  Card,
+  Question,
+  SessionAnswer,
+  SessionOrder,
+  RefundAnswer,
+  RefundOrder,
+} from '../bank.ts';
 import type { Accepted, BankAnswer, PayerTraits } from '../bank-answer.ts';
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
 import { brandOf, holderOf } from '../../rules/card.ts';
-import { lateAnswer_ms, type TimedPlan } from '../../rules/plan.ts';
+import { lateAnswer_ms, type TimedPlan, decidesAloneAt } from '../../rules/plan.ts';
 import {
   decidesAt,
   openCallbacks,
@@ -28,11 +37,129 @@ import {
   type Found,
   type NewOperation,
 } from './operations.ts';
-import { firstChargeOf, planOfSaving } from './saved-cards.ts';
 import { simulatorSaved, simulatorTokens } from './tokens.ts';
 import { simulatorPayouts } from './payouts.ts';
-import { simulatorReceipts } from './receipts.ts';
-import { simulatorRefunds } from './refunds.ts';
+import { receiptDelay_ms } from '../../rules/receipt.ts';
+import type { ReceiptAnswer, ReceiptBank, ReceiptOrder } from '../receipt-bank.ts';
+import { gathered } from '../../database/gather-calls.ts';
+import { boundWait } from '../../database/idempotency.ts';
+import type { SimulatorOperation } from '../entities.ts';
+
+/* The simulated bank's refunds. The amount's last two digits decide. */
+
+type Taken = Pick<
+  SimulatorOperation,
+  'operationId' | 'reference' | 'outcome' | 'failureCode' | 'answerAt'
+>;
+
+const taken = `operation_id as "operationId", reference, outcome, failure_code as "failureCode", answer_at as "answerAt"`;
+
+// A repeated order finds the first. One that is being taken at this very moment is not seen yet.
+const take: Statement = {
+  name: 'simulator.take_refunds',
+  text: `with sent as materialized (select * from unnest((select $2::uuid[]), (select $3::text[]), (select $4::text[]),
+        (select $5::timestamptz[]), (select $6::timestamptz[])) as sent (operation_id, planned, planned_code, decided_at, ordered_at)),
+    made as (insert into simulator_operation (merchant_id, operation_id, reference, outcome, failure_code, answer_at, created_at)
+      select $1::uuid, operation_id, 'sim_' || operation_id, planned, planned_code, decided_at, ordered_at from sent where ${boundWait}
+      on conflict (merchant_id, operation_id) do nothing returning ${taken})
+    select * from made union all
+    select ${taken} from simulator_operation where merchant_id = $1 and operation_id in (select operation_id from sent)`,
+};
+
+const takeAll = async (
+  pool: pg.Pool,
+  orders: readonly RefundOrder[],
+): Promise<readonly (Taken | null)[]> => {
+  const rows = await run<Taken>(pool, take, [
+    orders[0]?.merchantId,
+    orders.map(({ operationId }) => operationId),
+    orders.map(({ planned }) => planned?.outcome ?? 'succeeded'),
+    orders.map(({ planned }) => planned?.failureCode ?? null),
+    orders.map(({ planned, now }) => decidesAloneAt(planned, now)),
+    orders.map(({ now }) => now),
+  ]);
+  const found = new Map(rows.map((row) => [row.operationId, row]));
+  return orders.map(({ operationId }) => found.get(operationId) ?? null);
+};
+
+const takeGathered = gathered<RefundOrder, Taken | null>({
+  name: take.name,
+  callerOf: ({ merchantId }) => merchantId,
+  callersApart: true,
+  alone: async (pool, order) => (await takeAll(pool, [order]))[0] ?? null,
+  together: takeAll,
+});
+
+/** The refunds of the simulator on our own database. */
+const simulatorRefunds = (pool: pg.Pool): Pick<Bank, 'refund'> => ({
+  refund: async (order): Promise<RefundAnswer> => {
+    const operation = await takeGathered(pool, order);
+    if (!operation) return { kind: 'unknown' };
+    const { reference, outcome, failureCode, answerAt } = operation;
+    if (answerAt === null || Temporal.Instant.compare(answerAt, order.now) > 0)
+      return { kind: 'pending', reference, askAt: answerAt };
+    if (outcome !== 'failed') return { kind: 'approved', reference };
+    const code = failureCode ?? 'refund_rejected';
+    return { kind: 'declined', failureCode: code, bankCode: code };
+  },
+});
+
+/*
+ * The simulated bank's cash register. A receipt is registered two seconds after it was made, with
+ * made-up numbers, unless the payment's hint plans otherwise. A failed one is registered when it is
+ * sent again. The register has no record: everything is in the order.
+ */
+
+/** So many digits that follow from the order; the first is 9, so that none is a card's number. */
+const fiscalDigits = (
+  { receiptId, attempt }: ReceiptOrder,
+  what: string,
+  length: number,
+): string => {
+  const hash = createHash('sha256').update(`${what} ${receiptId} ${attempt}`).digest('hex');
+  return `9${(BigInt(`0x${hash}`) % 10n ** BigInt(length - 1)).toString().padStart(length - 1, '0')}`;
+};
+
+const register = (order: ReceiptOrder): ReceiptAnswer => {
+  const { attempt, planned, createdAt, now } = order;
+  const isAgain = attempt > 0;
+  if (planned === 'pending') return { kind: 'pending', askAt: null };
+  const registeredAt = isAgain ? now : createdAt.add({ milliseconds: receiptDelay_ms });
+  if (Temporal.Instant.compare(registeredAt, now) > 0)
+    return { kind: 'pending', askAt: registeredAt };
+  if (planned === 'failed' && !isAgain)
+    return { kind: 'failed', reason: 'The simulated cash register refused the receipt' };
+  return {
+    kind: 'registered',
+    fiscalStorageNumber: fiscalDigits(order, 'storage', 16),
+    fiscalDocumentNumber: fiscalDigits(order, 'document', 6),
+    fiscalAttribute: fiscalDigits(order, 'attribute', 10),
+    registeredAt,
+  };
+};
+
+const simulatorReceipts: Required<ReceiptBank> = {
+  receipt: (order) => Promise.resolve(register(order)),
+};
+
+/* Test cards for the states of a saved method (docs/testing.md). */
+
+const declinesToBeSaved = '2200000000000012';
+const refusesFirstCharge = '2200000000000020';
+
+/** The digits of a card that is to be saved; null when none is. */
+const savedCard = ({ save, card }: SessionOrder): string | null =>
+  save && card ? card.number.replaceAll(/\D/g, '') : null;
+
+/** What was planned, but for a card that declines to be saved. */
+const planOfSaving = (order: SessionOrder, planned: TimedPlan): TimedPlan =>
+  savedCard(order) === declinesToBeSaved
+    ? { outcome: 'failed', failureCode: 'do_not_honor', late: false }
+    : planned;
+
+/** `firstCharge` of a new operation: null except for a card that refuses its first charge. */
+const firstChargeOf = (order: SessionOrder): string | null =>
+  savedCard(order) === refusesFirstCharge ? order.operationId : null;
 
 /** How long the simulated bank takes to decide once the buyer has continued. */
 const answerDelay_ms: Record<BuyerMethod, number> = {
