@@ -3,15 +3,18 @@
  * its first call; ad-hoc documents are planned and compiled when they first come. The
  * stock gateway runs what cannot be compiled, and is loaded for nothing else.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { QueryPlan } from '@apollo/query-planner';
 import type { GatewayInterface } from '@apollo/server-gateway-interface';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { readApiSchema, readPlans } from '../schema/generated-files.ts';
 import { lazily } from '../subgraphs/kernel/service/lazily.ts';
-import type { PreparedDocument } from '../subgraphs/kernel/service/graph/subgraph.ts';
-import { compileOperation } from './compile/compiled-operation.ts';
+import type {
+  PreparedDocument,
+  SubgraphExecutor,
+} from '../subgraphs/kernel/service/graph/subgraph.ts';
+import { compileOperation, fetchesOf } from './compile/compiled-operation.ts';
 import { executeRenamed, keyFieldNames, openAliasRenamer } from './compile/key-aliases.ts';
-import { cachePrepared, prepareGradually } from './compile/prepared-fetches.ts';
 import type { ExecuteGraphRequest } from './graph-request.ts';
 import { executeWithoutServer, loadedGateway } from './graphql/loaded-gateway.ts';
 import { executeLogged } from './graphql/log-own-errors.ts';
@@ -19,6 +22,34 @@ import { plannerOf, type DocumentPlanner } from './graphql/plan-documents.ts';
 import { runDocuments } from './graphql/run-documents.ts';
 import { prepareNamedOperations, type NamedOperations } from './named-operations.ts';
 import type { StockGatewayParts } from './stock-gateway.ts';
+import { fetchDocument } from './compile/plan-steps.ts';
+
+/* Fetches of clients' documents, prepared once for each text: many documents share them. */
+
+type Executors = Readonly<Record<string, SubgraphExecutor>>;
+
+/** The executors, each of which prepares a document object only once. */
+const cachePrepared = (executors: Executors): Executors =>
+  Object.fromEntries(
+    Object.entries(executors).map(([name, executor]) => [name, { prepare: once(executor) }]),
+  );
+
+const once = (executor: SubgraphExecutor): SubgraphExecutor['prepare'] => {
+  const known = new WeakMap<DocumentNode, PreparedDocument>();
+  return (document) => {
+    const run = known.get(document) ?? executor.prepare(document);
+    known.set(document, run);
+    return run;
+  };
+};
+
+/** Prepares a plan's fetches, one in each turn of the event loop, which all at once would block. */
+const prepareGradually = async ({ node }: QueryPlan, executors: Executors): Promise<void> => {
+  for (const { fetch } of node ? fetchesOf(node, '') : []) {
+    await nextTurn();
+    executors[fetch.serviceName]?.prepare(fetchDocument(fetch));
+  }
+};
 
 export interface SupergraphParts extends StockGatewayParts {
   /**

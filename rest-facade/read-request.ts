@@ -15,12 +15,11 @@ import { timesSent } from './authenticate.ts';
 import type { ContractOperation, Parameter, Schema } from './read-contract.ts';
 import { refuse, refuseMistakes, type Refusal } from './refusal-http.ts';
 import type { Route, ValidRequest } from './routes.ts';
-import { compileBody, camelCase } from './validate-body.ts';
+import { compileBody, camelCase, compileSchema } from './validate-body.ts';
 import { isCanonicalUuid } from '../subgraphs/kernel/rules/uuid.ts';
 import { keepWritten, mayBeInexact, withoutMark } from '../gateway/graphql/exact-numbers.ts';
 import { duplicateMistake } from '../gateway/graphql/duplicate-field.ts';
 import type { FieldMistake } from '../subgraphs/kernel/rules/refusal.ts';
-import { compileSchema } from './compile-schema.ts';
 
 /* Validates query strings: unknown parameters, values, and bounds that contradict each other. */
 

@@ -10,13 +10,13 @@ import { withListSubscription } from '../gateway/live/lists.ts';
 import { openAuthenticator } from '../gateway/callers/authenticate.ts';
 import { openAddressOf } from '../gateway/callers/caller-address.ts';
 import type { BearerReader } from '../gateway/callers/caller.ts';
+import { openOrigins } from '../gateway/callers/origins.ts';
 import {
+  withSessions,
+  openSessionCookie,
   openConsoleSessions,
   type ConsoleSessionsParts,
-} from '../gateway/callers/console-sessions.ts';
-import { openOrigins } from '../gateway/callers/origins.ts';
-import { openSessionCookie } from '../gateway/callers/session-cookie.ts';
-import { withSessions } from '../gateway/callers/with-sessions.ts';
+} from '../gateway/callers/with-sessions.ts';
 import { openLiveEvents } from '../gateway/live/events.ts';
 import { openLiveSubscriptions } from '../gateway/live/subscriptions.ts';
 import { readOidcToken } from '../gateway/callers/oidc.ts';

@@ -7,10 +7,14 @@ import { join } from 'node:path';
 import { readFileSync } from 'node:fs';
 import fastify, { type FastifyInstance } from 'fastify';
 import { html as markup, markupText } from './checkout/html.ts';
-import { type Described, examplesOf, type DescribedOperation } from './described.ts';
 import { prepareAnswer, sendAnswer, type FixedAnswer } from './fixed-answer.ts';
 import { serveGuides, serveMade, serveOtherPage } from './guides/serve-guides.ts';
-import type { Contract } from './read-contract.ts';
+import {
+  type Contract,
+  type Described,
+  examplesOf,
+  type DescribedOperation,
+} from './read-contract.ts';
 import { serveGuide } from './webhook-guide/serve-guide.ts';
 import { codeBlock } from './guide-page.ts';
 
@@ -106,7 +110,7 @@ const postmanCollection = ({ info, paths, tags }: Described, publicUrl: string) 
     .filter(({ item }) => item.length > 0),
 });
 
-/* `/docs/notes/`: API-NOTES.md and RECEIPTS.md beside this file, as one page. */
+/* `/docs/notes/`: the two files of api-notes/ as one page. */
 
 /** The anchor of a heading, as GitHub makes it. */
 const anchorOf = (heading: string): string =>
@@ -132,7 +136,7 @@ const renderNotes = async (markdown: string): Promise<string> => {
 
 /** Adds the page. */
 const serveNotes = (app: FastifyInstance, cacheControl: string): void => {
-  const notes = ['API-NOTES.md', 'RECEIPTS.md']
+  const notes = ['api-notes/API-NOTES.md', 'api-notes/RECEIPTS.md']
     .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
     .join('\n');
   serveOtherPage(app, '/docs/notes/', () => renderNotes(notes), cacheControl);

@@ -16,7 +16,7 @@ import { openQueues } from './kernel/queue/queues.ts';
 import { startRelay } from './kernel/events/relay.ts';
 import type { Bus, WebhookLane } from './kernel/service/bus.ts';
 import type { SettledConfig } from './kernel/service/config/config.ts';
-import { makeConsoleLink } from './kernel/service/access/console-link.ts';
+import { makeConsoleLink } from './kernel/service/access/link-person.ts';
 import type { ServiceKeys } from './kernel/service/access/principal-header.ts';
 import type { SubgraphExecutor } from './kernel/service/graph/subgraph.ts';
 import type { Logger } from './kernel/service/tracing/telemetry.ts';

@@ -24,9 +24,9 @@ import {
   openCheckRequest,
   type CheckRequest,
   emptyBody,
+  rememberByHolder,
 } from './check-caller.ts';
 import { headerValues } from './header-values.ts';
-import { rememberByHolder } from './remember-by-holder.ts';
 import { openKeyHolders, type KeyHolders, knownKey_ms } from './key-holders.ts';
 import type { Supergraph } from '../supergraph.ts';
 import type { Keys } from '../../subgraphs/kernel/service/access/keys.ts';

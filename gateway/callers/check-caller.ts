@@ -14,7 +14,22 @@ import type { ApiKeyHolder } from './caller.ts';
 import type { AddressOf } from './caller-address.ts';
 import { headerValues } from './header-values.ts';
 import type { Keys } from '../../subgraphs/kernel/service/access/keys.ts';
-import { rememberByHolder } from './remember-by-holder.ts';
+
+/* Values that are derived from a key's holder once. */
+
+/** Keeps what is made of a holder for as long as the holder itself is kept. */
+export const rememberByHolder = <Made extends object>(
+  make: (holder: ApiKeyHolder) => Made,
+): ((holder: ApiKeyHolder) => Made) => {
+  const known = new WeakMap<ApiKeyHolder, Made>();
+  return (holder) => {
+    const before = known.get(holder);
+    if (before) return before;
+    const made = make(holder);
+    known.set(holder, made);
+    return made;
+  };
+};
 
 /*
  * Verifies the signatures of requests. `sha256=<hex>` covers the raw body alone, so the signature

@@ -10,7 +10,6 @@ import { Counter } from 'prom-client';
 import { number, tuple } from 'valibot';
 import type { RefusalCode } from '../../subgraphs/kernel/rules/refusal.ts';
 import { type Logger, metrics } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import { openBucketsInMemory } from './buckets-in-memory.ts';
 import { networkOf, type AddressOf } from './caller-address.ts';
 import {
   takeResult,
@@ -21,6 +20,34 @@ import {
 } from './token-bucket.ts';
 import { connectRedis } from '../../subgraphs/kernel/service/connect-redis.ts';
 import { readAs } from '../../subgraphs/kernel/service/read-as.ts';
+
+/* Token buckets of one process, for an installation without Redis. */
+
+/** The least recently used buckets are dropped, which refills them. */
+const buckets_max = 100_000;
+
+/** Opens the buckets. `now_us` is a monotonic clock in microseconds. */
+export const openBucketsInMemory = (
+  now_us: () => number = () => performance.now() * 1_000,
+): Buckets => {
+  // Bounded by size: `max` would take the room of all of them at once.
+  const fullAt = new LRUCache<string, number>({ maxSize: buckets_max, sizeCalculation: () => 1 });
+  return {
+    take: (name, limit, tokens = 1) => {
+      const now = now_us();
+      const token = token_us(limit);
+      const capacity = token * limit.burst;
+      // A bucket is never more than empty, even after its limit has changed.
+      const debt = Math.min(Math.max((fullAt.get(name) ?? now) - now, 0), capacity);
+      const price = token * tokens;
+      const granted = debt + price <= capacity;
+      const owed = granted ? debt + price : debt;
+      fullAt.set(name, now + owed);
+      return takeResult(granted, owed, limit, tokens);
+    },
+    close: () => {},
+  };
+};
 
 /*
  * Token buckets of all processes, in Redis: one script call for each request, by Redis' own clock.

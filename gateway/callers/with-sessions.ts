@@ -4,14 +4,287 @@
  * over HTTP, by a header that no other site can set (docs/decisions.md#cookies-run-known-operations).
  */
 import type { IncomingMessage } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
-import { roles } from '../../subgraphs/kernel/service/access/principal.ts';
+import {
+  roles,
+  type Call,
+  type OperatorPrincipal,
+} from '../../subgraphs/kernel/service/access/principal.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Authenticated, Authorization } from './caller.ts';
-import type { ConsoleSessions, Session } from './console-sessions.ts';
 import type { Origins } from './origins.ts';
 import { personName } from './quota.ts';
-import type { SessionCookie } from './session-cookie.ts';
+import type { ConsoleSessionFieldsFragment } from '../../schema/generated/asked-of-merchants.ts';
+import {
+  type LinkPerson,
+  makeConsoleLink,
+  makeSecret,
+  secretDigest,
+} from '../../subgraphs/kernel/service/access/link-person.ts';
+import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
+import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import type { Supergraph } from '../supergraph.ts';
+
+/*
+ * Sessions of the console as the edge knows them: asked for in the merchants subgraph, cached for
+ * half a minute, and forgotten in every process at once when one ends (bus topic `sessions`).
+ */
+
+export type Session = Readonly<ConsoleSessionFieldsFragment>;
+
+/** A session that has just begun: its secret goes into the cookie and nowhere else. */
+export interface OpenedSession {
+  readonly secret: string;
+  readonly session: Session;
+}
+
+export interface ConsoleSessions {
+  /** The session of this secret; null when there is none or it is over. Notes its use. */
+  readonly find: (secret: string) => Promise<Session | null>;
+  /** The same, without noting a use: a socket that is only open is no use. */
+  readonly look: (secret: string) => Promise<Session | null>;
+  /** Whether this process has seen the secret's session, and it is not over. Makes no call. */
+  readonly isLive: (secret: string) => boolean;
+  /** Begins a session of a person whom the issuer has named. */
+  readonly open: (person: Omit<OperatorPrincipal, 'kind'>) => Promise<OpenedSession>;
+  /** Begins the session of whom a one-time link lets in; null when it is used or over. */
+  readonly enter: (link: string) => Promise<OpenedSession | null>;
+  /**
+   * Makes a one-time link for a person, or for an administrator without a name: its address, and
+   * when it is over. Null when the person's merchant does not exist.
+   */
+  readonly makeLink: (
+    person: LinkPerson | null,
+  ) => Promise<{ readonly url: string; readonly expiresAt: string } | null>;
+  /** Ends the session of this secret in every process. */
+  readonly end: (secret: string) => Promise<void>;
+  /** Calls back with the id of a session that has ended; the returned function stops that. */
+  readonly onEnd: (ended: (sessionId: string) => void) => () => void;
+  readonly close: () => void;
+}
+
+export interface ConsoleSessionsParts {
+  readonly supergraph: Pick<Supergraph, 'operation'>;
+  readonly bus: Bus;
+  readonly publicUrl: string;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+const known_ms = 30_000;
+const known_max = 10_000;
+/** Its use is noted at most so often. */
+const noted_ms = 60_000;
+
+const asConsole = (): Call => ({
+  principal: { kind: 'edge', name: 'console' },
+  requestId: randomUUID(),
+  isInLane: false,
+});
+
+type Answer<Data> = { readonly data?: Data | null; readonly errors?: readonly Error[] };
+
+const dataOf = <Data>({ data, errors }: Answer<Data>): Data => {
+  const [error] = errors ?? [];
+  if (error) throw error;
+  if (!data) throw new Error('an answer about sessions without data');
+  return data;
+};
+
+/** The cache of sessions, and its end. */
+const openCache = (bus: Bus, find: (digest: string) => Promise<Session | null>) => {
+  const known = new LRUCache<string, Session>({ max: known_max, ttl: known_ms });
+  // Longer than they are cached: whoever was let in an hour ago need not prove it to a limit.
+  const live = new LRUCache<string, { readonly id: string; readonly until_ms: number }>({
+    max: known_max,
+  });
+  const listeners = new Set<(sessionId: string) => void>();
+  let forgotten = 0;
+  const close = bus.subscribe('sessions', ({ sessionId }) => {
+    forgotten += 1;
+    for (const [digest, { id }] of known.entries()) if (id === sessionId) known.delete(digest);
+    for (const [digest, { id }] of live.entries()) if (id === sessionId) live.delete(digest);
+    for (const ended of listeners) ended(sessionId);
+  });
+  const note = (digest: string, { id, until }: Session): void =>
+    void live.set(digest, { id, until_ms: Date.parse(until) });
+  return {
+    find: async (digest: string): Promise<Session | null> => {
+      const cached = known.get(digest);
+      if (cached && Date.parse(cached.until) > Date.now()) return cached;
+      const before = forgotten;
+      const found = await find(digest);
+      // An answer from before an end must not be kept behind it.
+      if (found && before === forgotten) {
+        known.set(digest, found);
+        note(digest, found);
+      } else if (!found) live.delete(digest);
+      return found;
+    },
+    note,
+    isLive: (digest: string): boolean => (live.get(digest)?.until_ms ?? 0) > Date.now(),
+    forget: (digest: string) => void known.delete(digest),
+    onEnd: (ended: (sessionId: string) => void) => {
+      listeners.add(ended);
+      return () => void listeners.delete(ended);
+    },
+    close,
+  };
+};
+
+/** Notes the use of sessions, each at most once a minute; its end has then moved. */
+const openNotes = (
+  noteUse: (digest: string) => Promise<void>,
+  log: Pick<Logger, 'warn'>,
+): ((digest: string) => void) => {
+  const noted = new LRUCache<string, true>({ max: known_max, ttl: noted_ms });
+  return (digest) => {
+    if (noted.has(digest)) return;
+    noted.set(digest, true);
+    noteUse(digest).catch((error: unknown) => {
+      noted.delete(digest);
+      log.warn({ err: error }, 'the use of a session could not be noted');
+    });
+  };
+};
+
+const openAsking = (supergraph: ConsoleSessionsParts['supergraph']) => ({
+  find: supergraph.operation('FindConsoleSession'),
+  open: supergraph.operation('OpenConsoleSession'),
+  note: supergraph.operation('NoteConsoleSessionUse'),
+  end: supergraph.operation('EndConsoleSession'),
+  link: supergraph.operation('MakeConsoleLink'),
+  enter: supergraph.operation('UseConsoleLink'),
+});
+
+/** Opens the sessions. */
+export const openConsoleSessions = ({
+  supergraph,
+  bus,
+  publicUrl,
+  log,
+}: ConsoleSessionsParts): ConsoleSessions => {
+  const ask = openAsking(supergraph);
+  const cache = openCache(
+    bus,
+    async (digest) => dataOf(await ask.find.run({ digest }, asConsole())).consoleSession,
+  );
+  const note = openNotes(async (digest) => {
+    dataOf(await ask.note.run({ digest }, asConsole()));
+    cache.forget(digest);
+  }, log);
+  const begun = (secret: string, session: Session): OpenedSession => {
+    cache.note(secretDigest(secret), session);
+    return { secret, session };
+  };
+  return {
+    find: async (secret) => {
+      const digest = secretDigest(secret);
+      const session = await cache.find(digest);
+      if (session) note(digest);
+      return session;
+    },
+    look: (secret) => cache.find(secretDigest(secret)),
+    isLive: (secret) => cache.isLive(secretDigest(secret)),
+    open: async (person) => {
+      const secret = makeSecret();
+      const variables = { digest: secretDigest(secret), ...person };
+      const answer = await ask.open.run(variables, asConsole());
+      return begun(secret, dataOf(answer).consoleSessionOpen);
+    },
+    enter: async (link) => {
+      const secret = makeSecret();
+      const variables = { link: secretDigest(link), digest: secretDigest(secret) };
+      const session = dataOf(await ask.enter.run(variables, asConsole())).consoleLinkUse;
+      return session && begun(secret, session);
+    },
+    makeLink: async (person) => {
+      const { url, digest } = makeConsoleLink(publicUrl);
+      const answer = await ask.link.run({ digest, ...person }, asConsole());
+      const expiresAt = dataOf(answer).consoleLinkMake;
+      return expiresAt ? { url, expiresAt } : null;
+    },
+    end: async (secret) => {
+      const digest = secretDigest(secret);
+      cache.forget(digest);
+      dataOf(await ask.end.run({ digest }, asConsole()));
+    },
+    onEnd: cache.onEnd,
+    close: cache.close,
+  };
+};
+
+/*
+ * The cookie of the console's session: out of reach of scripts, of other sites and, over https, of
+ * other hosts (the prefix `__Host-`).
+ */
+
+export interface SessionCookie {
+  /** The secret in a request's cookie; null when there is none, or more than one. */
+  readonly read: (request: Pick<IncomingMessage, 'headers'>) => string | null;
+  /** The header that sets it for so many seconds; 0 takes it away. */
+  readonly write: (secret: string, maxAge_s: number) => string;
+}
+
+/** The names and values of the cookies in a request, in the order in which they were sent. */
+const cookiesOf = ({
+  headers,
+}: Pick<IncomingMessage, 'headers'>): readonly (readonly [name: string, value: string])[] =>
+  (headers.cookie ?? '').split(';').map((pair) => {
+    const [name = '', ...rest] = pair.trim().split('=');
+    return [name, rest.join('=')];
+  });
+
+const form = /^[A-Za-z0-9_.-]{16,4096}$/;
+
+/** Opens a cookie called `name`, for the service at `publicUrl`. */
+const openCookie = (name: string, publicUrl: string): SessionCookie => {
+  const secure = publicUrl.startsWith('https://');
+  const full = secure ? `__Host-${name}` : name;
+  return {
+    read: (request) => {
+      const sent = cookiesOf(request).filter(([one]) => one === full);
+      const [[, value] = ['', '']] = sent;
+      return sent.length === 1 && form.test(value) ? value : null;
+    },
+    write: (secret, maxAge_s) =>
+      `${full}=${secret}; Path=/; Max-Age=${maxAge_s}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`,
+  };
+};
+
+/** Cookies of one kind: one for each thing that a browser is in the middle of. */
+interface CookieFamily {
+  /** The cookie of one thing; null for a name that no cookie can have. */
+  readonly of: (thing: string) => SessionCookie | null;
+  /** Headers that take the oldest away, where a browser has sent more than `most`. */
+  readonly dropOldest: (
+    request: Pick<IncomingMessage, 'headers'>,
+    most: number,
+  ) => readonly string[];
+}
+
+/** Opens the cookies whose names begin with `name`. */
+export const openCookies = (name: string, publicUrl: string): CookieFamily => {
+  const of: CookieFamily['of'] = (thing) =>
+    /^[A-Za-z0-9_-]{16,128}$/.test(thing) ? openCookie(`${name}-${thing}`, publicUrl) : null;
+  const begin = new RegExp(`^(?:__Host-)?${name}-`);
+  return {
+    of,
+    // Browsers send what they have had for longest first (RFC 6265, 5.4).
+    dropOldest: (request, most) => {
+      const things = cookiesOf(request).flatMap(([one]) =>
+        begin.test(one) ? one.replace(begin, '') : [],
+      );
+      const dropped = things.slice(0, Math.max(0, things.length - most));
+      return dropped.flatMap((thing) => of(thing)?.write('', 0) ?? []);
+    },
+  };
+};
+
+/** The console's own. */
+export const openSessionCookie = (publicUrl: string): SessionCookie =>
+  openCookie('console', publicUrl);
 
 /** The header that only our own pages send. */
 export const consoleHeader = 'x-console';

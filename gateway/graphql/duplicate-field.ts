@@ -2,7 +2,21 @@
  * Names that come twice in one object of a JSON text. JSON.parse keeps the last of them and reports
  * nothing, so that two readers of the same bytes may see two amounts.
  */
-import { fieldAt } from './field-names.ts';
+import { repeatable } from '../../subgraphs/kernel/rules/repeatable.ts';
+
+/* How a message names a field of a body: never with a card number or a secret. */
+
+/** A name as a message may repeat it. */
+export const nameOf = (name: string): string =>
+  repeatable(name) && /^[\w.-]+$/.test(name) ? name : 'a field with an unusual name';
+
+/** The path to a field as mistakes show it. */
+const fieldAt = (path: readonly (string | number)[]): string =>
+  path
+    .map((step, place) =>
+      typeof step === 'number' ? `[${step}]` : `${place === 0 ? '' : '.'}${nameOf(step)}`,
+    )
+    .join('');
 
 const quote = 0x22;
 const backslash = 0x5c;

@@ -6,9 +6,8 @@ import { requestIdOf, type Logger } from '../../subgraphs/kernel/service/tracing
 import type { NotAdmitted } from '../callers/admit-caller.ts';
 import { blockedMessage } from '../callers/rate-limit.ts';
 import { document_bytes_max } from './document-limits.ts';
-import { BodyMistake } from './parse-json.ts';
 import { presentError } from './present-error.ts';
-import { identityOnly, isCompressed } from './raw-body.ts';
+import { identityOnly, isCompressed, BodyMistake } from './raw-body.ts';
 
 /** The request's id. The server around may have set it already. */
 export const requestIdFor = (request: FastifyRequest, reply: FastifyReply): string => {

@@ -16,7 +16,6 @@ import { rateHeaders, rateMessage, type RateLimiter } from '../callers/rate-limi
 import { registerSockets } from '../live/sockets.ts';
 import type { Supergraph } from '../supergraph.ts';
 import { lazily } from '../../subgraphs/kernel/service/lazily.ts';
-import { answerOrigins } from './answer-origins.ts';
 import type { OpenApollo, PayingCall } from './apollo.ts';
 import { consoleDocument } from './console-documents.ts';
 import { codedError } from './coded-error.ts';
@@ -33,6 +32,44 @@ import {
   sendMistakes,
   sendNotAdmitted,
 } from './send-errors.ts';
+import type { Origins } from '../callers/origins.ts';
+
+/* CORS on `/graphql` (Fetch, 3.2), for the origins that `GRAPHQL_ORIGINS` names: with bearers. */
+
+/** How long a browser need not ask again. */
+const preflight_s = 600;
+
+const sentHeaders = ['authorization', 'content-type', 'x-psp-signature', 'x-request-id'];
+const shownHeaders = [
+  'x-request-id',
+  'retry-after',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+];
+
+/** Lets pages of the named origins read what the scope's routes answer. */
+const answerOrigins = (scope: FastifyInstance, origins: Origins): void => {
+  if (!origins.hasOthers) return;
+  scope.addHook('onRequest', async (request, reply) => {
+    const origin = origins.otherOf(request);
+    void reply.header('vary', 'origin');
+    if (origin === null) return;
+    void reply.headers({
+      'access-control-allow-origin': origin,
+      'access-control-expose-headers': shownHeaders.join(', '),
+    });
+  });
+  scope.options('/graphql', async (request, reply) => {
+    if (origins.otherOf(request) !== null)
+      void reply.headers({
+        'access-control-allow-methods': 'GET, POST',
+        'access-control-allow-headers': sentHeaders.join(', '),
+        'access-control-max-age': String(preflight_s),
+      });
+    return reply.code(204).send();
+  });
+};
 
 export interface GatewayParts extends GraphProtocolParts {
   readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute' | 'apolloGateway' | 'mistakesIn'>;

@@ -6,10 +6,9 @@
 import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
 import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
 import { liveSubscribers, type Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import { RecentEvents } from './recent-events.ts';
 import { followStream } from './follow-stream.ts';
 import { audienceNameOf, audienceNamesOf, type LiveFilter } from './audience.ts';
-import { LiveReader, type DeliveredEvent } from './reader.ts';
+import { LiveReader, type DeliveredEvent, RecentEvents } from './reader.ts';
 import type { ReadEventsAfter } from './stored-events.ts';
 
 const recentEvents_max = 10_000;

@@ -3,6 +3,7 @@
  * do. Every answer holds the state and the page's regions as they are now, so one round trip is
  * enough on a slow network.
  */
+import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type {
   CardInput,
@@ -11,7 +12,7 @@ import type {
 } from '../../schema/generated/operations.ts';
 import { errorJson } from '../../schema/wire.ts';
 import { refusalHttp } from '../refusal-http.ts';
-import { isRefused, type CheckoutAnswer } from './call-checkout.ts';
+import { isRefused, type CheckoutAnswer, type Checkout } from './call-checkout.ts';
 import {
   findCheckout,
   visitOf,
@@ -19,10 +20,49 @@ import {
   type PageContext,
   type TokenRoute,
 } from './page-context.ts';
-import { guardPage } from './page-headers.ts';
-import { isSameOrigin } from './same-origin.ts';
-import { drawState, type Drawing } from './state-json.ts';
+import { guardPage, isSameOrigin } from './page-headers.ts';
 import { refusalWords, type Words } from './words/words.ts';
+import { markupText } from './html.ts';
+import { pageTitle, regionViews, type Regions } from './views/page.ts';
+
+/*
+ * The state of the page as page.js gets it: the Checkout, the page's regions drawn anew, and a
+ * digest of both. An answer is drawn once, whatever is made of it.
+ */
+
+const digestOf = (text: string): string =>
+  createHash('sha256').update(text).digest('base64url').slice(0, 22);
+
+/** What a page shows. */
+interface Drawing {
+  readonly title: string;
+  readonly regions: Regions;
+  /** The digest of what is shown: equal tags look equal. */
+  readonly tag: string;
+  /** The state as JSON. The page's clock is set by its `now`. */
+  readonly json: () => string;
+}
+
+/** Draws what is shown; the time is not, so that a state stays the same while it passes. */
+export const drawState = (checkout: Checkout, words: Words): Drawing => {
+  const regions = regionViews(checkout, words);
+  const { ribbon, summary, panel } = regions;
+  const title = pageTitle(checkout, words);
+  const { now, ...shown } = checkout;
+  const texts = {
+    ribbon: markupText(ribbon),
+    summary: markupText(summary),
+    panel: markupText(panel),
+  };
+  const state = JSON.stringify({ ...shown, title, regions: texts });
+  const tag = digestOf(state);
+  return {
+    title,
+    regions,
+    tag,
+    json: () => `${state.slice(0, -1)},${JSON.stringify({ tag, now }).slice(1)}`,
+  };
+};
 
 /** A card is the largest thing that is sent here. */
 const bodyLimit_bytes = 2_048;

@@ -6,7 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import { openBucketsInMemory } from '../../gateway/callers/buckets-in-memory.ts';
+import { openBucketsInMemory } from '../../gateway/callers/rate-limit.ts';
 import {
   isLoopback,
   networkOf,

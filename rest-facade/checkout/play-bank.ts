@@ -12,8 +12,7 @@ import {
   type PageContext,
   type TokenRoute,
 } from './page-context.ts';
-import { guardPage } from './page-headers.ts';
-import { isSameOrigin } from './same-origin.ts';
+import { guardPage, isSameOrigin } from './page-headers.ts';
 import { unknownPage } from './views/message.ts';
 import type { Words } from './words/words.ts';
 import { formatAmount } from './format-amount.ts';

@@ -7,12 +7,12 @@ import { Readable } from 'node:stream';
 import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AddressOf } from '../../gateway/callers/caller-address.ts';
-import { BodyMistake, openJsonParser } from '../../gateway/graphql/parse-json.ts';
+import { BodyMistake, openJsonParser } from '../../gateway/graphql/raw-body.ts';
 import type { LiveEvents } from '../../gateway/live/events.ts';
 import type { Supergraph } from '../../gateway/supergraph.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { errorJson } from '../../schema/wire.ts';
-import { answerJson, sendError } from './answer-json.ts';
+import { answerJson, sendError, drawState } from './answer-json.ts';
 import { prepareCheckoutCalls, type CustomerThing } from './call-checkout.ts';
 import { chooseLanguage, rememberSwitch } from './choose-language.ts';
 import { openPageLimiter, type PageLimiter, streamRetry_s } from './limit-page.ts';
@@ -23,7 +23,7 @@ import {
   type TokenRoute,
   type BuyerCall,
 } from './page-context.ts';
-import { guardPage } from './page-headers.ts';
+import { guardPage, isSameOrigin } from './page-headers.ts';
 import { playBank } from './play-bank.ts';
 import { readAssets, serveAssets, type Assets, moduleNames } from './serve-assets.ts';
 import { showLink } from './show-link.ts';
@@ -31,10 +31,8 @@ import { brokenPage, busyPage, unknownPage } from './views/message.ts';
 import { wordsOf } from './words/words-of.ts';
 import type { Keys } from '../../subgraphs/kernel/service/access/keys.ts';
 import { readPageToken } from '../../subgraphs/kernel/service/graph/page-token.ts';
-import { drawState } from './state-json.ts';
 import { checkoutPage } from './views/page.ts';
 import type { Call, BuyerPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { isSameOrigin } from './same-origin.ts';
 import { customerPage } from './views/customer.ts';
 import type { Words } from './words/words.ts';
 import { whenClosed } from '../when-closed.ts';

@@ -10,15 +10,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { boolean, is, nullish, object, optional, pipe, regex, safeParse, string } from 'valibot';
 import { authorizationOf, type Authenticator } from '../../gateway/callers/authenticate.ts';
-import type {
-  ConsoleSessions,
-  OpenedSession,
-  Session,
-} from '../../gateway/callers/console-sessions.ts';
 import type { Origins } from '../../gateway/callers/origins.ts';
 import { blockedMessage, type RateLimiter } from '../../gateway/callers/rate-limit.ts';
-import { openCookies, type SessionCookie } from '../../gateway/callers/session-cookie.ts';
-import { consoleHeader, isOwnPage } from '../../gateway/callers/with-sessions.ts';
+import {
+  consoleHeader,
+  isOwnPage,
+  openCookies,
+  type SessionCookie,
+  type ConsoleSessions,
+  type OpenedSession,
+  type Session,
+} from '../../gateway/callers/with-sessions.ts';
 import { errorJson } from '../../schema/wire.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { readLinkPerson } from '../../subgraphs/kernel/service/access/link-person.ts';

@@ -12,8 +12,7 @@ import type { Payment } from './entities.ts';
 import type { Refund } from './refunds/entities.ts';
 import { paymentStatuses } from './rules/payment.ts';
 import { refundStatuses } from './refunds/rules.ts';
-import { paymentNames } from './store-payment.ts';
-import { refundNames } from './store-statements.ts';
+import { paymentNames, refundNames } from './store-payment.ts';
 
 export const loadPayments = loadByKey<Payment>('payment', columns(paymentNames));
 const byPublicId: Statement = {

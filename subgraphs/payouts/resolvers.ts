@@ -21,10 +21,30 @@ import { draftFields, draftMutations, draftQueries, type DraftsParts } from './d
 import { createPayoutBatch, type ItemResult } from './create-payout-batch.ts';
 import { createPayout, type CreatedPayout } from './create-payout.ts';
 import { loadPayouts, pageOfPayouts } from './find-payouts.ts';
-import { hurryPayout } from './hurry-payout.ts';
 import { recipientView } from './payout-view.ts';
 import { refreshSbpBanks } from './refresh-sbp-banks.ts';
 import { searchPayouts } from './search-payouts.ts';
+import type { Database } from '../kernel/database/orm.ts';
+import { run, type Statement } from '../kernel/database/statement.ts';
+
+/* Moves a payout's next bank query to now, after a notification from its bank. */
+
+// Only payouts that the bank has accepted, and cards, which are never ordered again: a notification
+// never causes an order. Leased payouts are queried again, and so are stopped ones and card payouts
+// that were given up.
+const hurry: Statement = {
+  name: 'payout.hurry',
+  text: `update payout set ask_at = $3 where merchant_id = $1 and id = $2 and mode = 'live' and (ask_at is null or ask_at > $3)
+    and (status = 'pending' and (bank_ref is not null or method = 'payouts_card') or fail_reason = 'recipient_data_lost') returning 1`,
+};
+
+/** Whether there is something to query. */
+const hurryPayout = async (
+  { pool }: Pick<Database, 'pool'>,
+  merchantId: string,
+  id: string,
+  now: Temporal.Instant,
+): Promise<boolean> => (await run(pool, hurry, [merchantId, id, now])).length > 0;
 
 export interface PayoutsParts extends DraftsParts {
   /** Notifies the relay that there are events. */

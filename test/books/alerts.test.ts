@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { buildSchema, parse } from 'graphql';
 import { alertsWaiting_max, withAlertSubscription } from '../../gateway/live/alerts.ts';
 import type { LiveSubscriptions } from '../../gateway/live/subscriptions.ts';
-import { countAlerts } from '../../subgraphs/kernel/alerts/count-alerts.ts';
+import { countAlerts } from '../../subgraphs/kernel/alerts/find-alerts.ts';
 import { publishAlerts } from '../../subgraphs/kernel/alerts/jobs.ts';
 import { raiseAlert, type RaisedAlert } from '../../subgraphs/kernel/alerts/raise-alert.ts';
 import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';

@@ -10,7 +10,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { superuser } from '../../subgraphs/kernel/database/embedded/cluster.ts';
 import { freePort } from '../support/free-port.ts';
-import { plainEnvironment } from '../../subgraphs/kernel/database/embedded/owner.ts';
+import { plainEnvironment } from '../../subgraphs/kernel/database/embedded/programs.ts';
 import type { Pair } from './pair.ts';
 import {
   addFolder,

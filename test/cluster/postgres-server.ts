@@ -26,13 +26,11 @@ import {
   superuser,
 } from '../../subgraphs/kernel/database/embedded/cluster.ts';
 import {
+  preparePrograms,
+  type Programs,
   chooseOwner,
   plainEnvironment,
   type Owner,
-} from '../../subgraphs/kernel/database/embedded/owner.ts';
-import {
-  preparePrograms,
-  type Programs,
 } from '../../subgraphs/kernel/database/embedded/programs.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';

@@ -1,7 +1,7 @@
 /** Schemas are compiled when they are first asked for: here every one of them is. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileSchema } from '../../rest-facade/compile-schema.ts';
+import { compileSchema } from '../../rest-facade/validate-body.ts';
 import { readContract } from '../../rest-facade/read-contract.ts';
 
 /** A body of variants is checked by each of them. */

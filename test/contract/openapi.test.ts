@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { createConfig, lint } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { examplesOf } from '../../rest-facade/described.ts';
-import { readContract, type Schema } from '../../rest-facade/read-contract.ts';
+import { readContract, type Schema, examplesOf } from '../../rest-facade/read-contract.ts';
 
 const file = join(import.meta.dirname, '../../schema/generated/contract.json');
 

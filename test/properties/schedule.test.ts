@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import type { ChargeEnd } from '../../subgraphs/recurring/rules/charge-end.ts';
 import {
   dateOf,
   datesFrom,
@@ -16,6 +15,7 @@ import {
   settled,
   type Standing,
   type StandingPatch,
+  type ChargeEnd,
 } from '../../subgraphs/recurring/rules/subscription.ts';
 import { searching } from '../fuzz/cases.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
-import { birthMark } from '../../subgraphs/kernel/database/embedded/running-process.ts';
+import { birthMark } from '../../subgraphs/kernel/database/embedded/claim-directory.ts';
 
 export interface TestDatabase {
   /** Address of a database of this test file's own. */

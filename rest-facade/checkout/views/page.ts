@@ -9,10 +9,9 @@ import type { Assets } from '../serve-assets.ts';
 import { languages, type Words, failureWords, type Message } from '../words/words.ts';
 import { wordsOf } from '../words/words-of.ts';
 import { lock, arrow, methodMarks, spinner, printer, seals } from './icons.ts';
-import { asksCardAgain, payForm, payableMethod } from './pay-form.ts';
+import { asksCardAgain, payForm, payableMethod, wayOnView } from './pay-form.ts';
 import { summaryView } from './summary.ts';
 import { drawQr } from '../draw-qr.ts';
-import { wayOnView } from './way-on.ts';
 import { receiptView } from './receipt.ts';
 import { savingWords } from './saving.ts';
 

@@ -1,12 +1,48 @@
 /** Alerts as operators list them. */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { Gauge } from 'prom-client';
 import { findPage, given } from '../database/find-page.ts';
 import type { Page, PageQuery } from '../database/page.ts';
 import { columns, propertyNames } from '../database/statement.ts';
-import { alertSeverities, type AlertKind, type AlertSeverity } from '../rules/alert.ts';
+import { alertSeverities, type AlertKind, type AlertSeverity, alertKinds } from '../rules/alert.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { Refused } from '../rules/refusal.ts';
 import { AlertEntity, type Alert } from './entities.ts';
+import type { Database } from '../database/orm.ts';
+import { metrics } from '../service/tracing/telemetry.ts';
+
+/* The number of unresolved alerts, for the metrics. */
+
+/** Unresolved alerts by kind, a zero for each kind that has none. */
+export const countAlerts = async (
+  database: Pick<Database, 'fork'>,
+): Promise<ReadonlyMap<AlertKind, number>> => {
+  const unresolved = { where: { resolvedAt: null } };
+  const counts = await database.fork().countBy(AlertEntity, 'kind', unresolved);
+  return new Map(
+    Object.keys(alertKinds).map((kind) => [kind as AlertKind, counts[kind] ?? 0] as const),
+  );
+};
+
+/**
+ * Adds the gauge `alerts_unresolved` to the metrics of this process. It is read when it is scraped,
+ * so every process that has it reports the same: take the maximum over processes. While the
+ * database is away it keeps its last value. Gives what takes the gauge off again.
+ */
+export const watchAlerts = (database: Pick<Database, 'fork'>): (() => void) => {
+  const gauge = new Gauge({
+    name: 'alerts_unresolved',
+    help: 'Unresolved alerts, by kind.',
+    labelNames: ['kind'],
+    async collect() {
+      const counts = await countAlerts(database).catch(() => new Map<AlertKind, number>());
+      for (const [kind, unresolved] of counts) this.set({ kind }, unresolved);
+    },
+    registers: [],
+  });
+  metrics.registerMetric(gauge);
+  return () => metrics.removeSingleMetric('alerts_unresolved');
+};
 
 /** The column of `publishedAt` keeps its first name. */
 export const alertColumns = [

@@ -1,6 +1,35 @@
 /** What calls to acquirers over HTTP have in common. */
 import { Pool } from 'undici';
+import {
+  fallback,
+  nonEmpty,
+  nullable,
+  object,
+  parse,
+  pipe,
+  string,
+  type GenericSchema,
+  type ObjectEntries,
+} from 'valibot';
 import { errorCode } from '../service/error-code.ts';
+
+/*
+ * Schemas of banks' answers. Banks add, drop and change fields without notice: necessary fields are
+ * required, and everything else is null when it is absent or unreadable.
+ */
+
+/** A text that is not empty. */
+export const text = pipe(string(), nonEmpty());
+
+/** A field that is null when it is absent or is no `schema`. */
+export const orNull = <Schema extends GenericSchema>(schema: Schema) =>
+  fallback(nullable(schema), null);
+
+/** An object whose fields all have a fallback: an absent object counts as empty. */
+export const part = <Entries extends ObjectEntries>(entries: Entries) => {
+  const schema = object(entries);
+  return fallback(schema, parse(schema, {}));
+};
 
 const connect_ms = 3_000;
 const keepAlive_ms = 30_000;
@@ -25,9 +54,9 @@ export const openBankAddress = (url: string): BankAddress => {
 };
 
 /** An answer's JSON; null when it is not JSON. */
-export const parsed = (text: string): unknown => {
+export const parsed = (answer: string): unknown => {
   try {
-    return JSON.parse(text);
+    return JSON.parse(answer);
   } catch {
     return null;
   }

@@ -17,14 +17,18 @@ import {
   statSync,
 } from 'node:fs';
 import pg from 'pg';
-import { claimDirectory, handoverDefault_ms } from './embedded/claim-directory.ts';
+import { claimDirectory, handoverDefault_ms, commandLine } from './embedded/claim-directory.ts';
 import { ensureCluster, readPassword, ownDirectory, superuser } from './embedded/cluster.ts';
 import { explain, wordsOf } from './embedded/explain.ts';
 import { ensureWritable } from './embedded/data-directory.ts';
-import { chooseOwner, plainEnvironment, type Owner } from './embedded/owner.ts';
-import { preparePrograms, type Programs } from './embedded/programs.ts';
+import {
+  preparePrograms,
+  type Programs,
+  chooseOwner,
+  plainEnvironment,
+  type Owner,
+} from './embedded/programs.ts';
 import { freePort } from './embedded/free-port.ts';
-import { commandLine } from './embedded/running-process.ts';
 
 /* The running server: find it by its pid file, start it, wait for it, end it. */
 

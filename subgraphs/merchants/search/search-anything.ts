@@ -4,8 +4,15 @@
  * Fields without an index are searched among the newest payments and those of the day in the text.
  */
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
-import { hasTalk, readingsOf, type Reading, type Typed } from './payment-terms.ts';
-import { searchWays, spellings, type SearchWay } from './rules.ts';
+import {
+  hasTalk,
+  readingsOf,
+  type Reading,
+  type Typed,
+  searchWays,
+  spellings,
+  type SearchWay,
+} from './payment-terms.ts';
 
 /** What can be found. */
 type FoundKind =

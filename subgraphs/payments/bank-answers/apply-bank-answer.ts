@@ -14,7 +14,6 @@ import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import { approvalPatch, bankRefMetadata, type Approval, acceptedPatch } from './approval.ts';
 import type { Payment } from '../entities.ts';
 import { changePayment, statusEvents, type Decision } from '../change-payment.ts';
-import { feeOf } from '../rules/fee.ts';
 import { applyWithinBound, heldDecision } from './keep-bound.ts';
 import { isVoided, verified } from '../recurring/verification.ts';
 import { storeTakingUse } from '../links/take-use.ts';
@@ -26,12 +25,12 @@ import {
   nextQuestionAfterEnd,
   paymentMove,
   type PaymentStatus,
+  feeOf,
 } from '../rules/payment.ts';
 import type { PaymentPatch } from '../payment-change.ts';
 import type { PaymentInHand, PaymentKey } from '../store-payment.ts';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
-import { elapsed } from '../holds/elapsed.ts';
-import { releaseOrder } from '../holds/order-release.ts';
+import { elapsed, releaseOrder } from '../holds/elapsed.ts';
 
 /* The effect of a bank's authorisation on a payment. */
 

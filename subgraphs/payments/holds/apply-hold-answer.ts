@@ -15,8 +15,7 @@ import { alertOfHeld, heldDecision } from '../bank-answers/keep-bound.ts';
 import { changePayment, statusEvents, type Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { storeTakingUse } from '../links/take-use.ts';
-import { feeOf } from '../rules/fee.ts';
-import { paymentMove } from '../rules/payment.ts';
+import { paymentMove, feeOf } from '../rules/payment.ts';
 import type { PaymentInHand } from '../store-payment.ts';
 import { elapsed, unheld } from './elapsed.ts';
 

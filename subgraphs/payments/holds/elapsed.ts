@@ -3,6 +3,16 @@ import { statusEvents } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentChange } from '../payment-change.ts';
 import { paymentMove } from '../rules/payment.ts';
+import { newRowId } from '../../kernel/database/new-id.ts';
+import type { HoldOrderKind } from './rules.ts';
+
+/* The order to give a hold up, as the payment's row has it. */
+
+/** The patch that orders a release. Its key begins with the time, which `money_unsettled` reads. */
+export const releaseOrder = (
+  holdOrder: Exclude<HoldOrderKind, 'capture'>,
+  askAt: Temporal.Instant,
+) => ({ holdOrder, holdKey: newRowId(), askAt });
 
 /** What a payment is without a hold, and without an order about one. */
 export const unheld = {

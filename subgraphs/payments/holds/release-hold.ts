@@ -15,7 +15,7 @@ import { changePayment, type Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { lockPayment, storeLocked } from '../lock-payment.ts';
 import { subjectOfPayment, type PaymentKey } from '../store-payment.ts';
-import { releaseOrder } from './order-release.ts';
+import { releaseOrder } from './elapsed.ts';
 import { holdObstacle } from './rules.ts';
 import { askAfterOrder, sendHoldOrder } from './send-hold-order.ts';
 

@@ -10,7 +10,7 @@ import { approvalPatch, type Approval } from '../bank-answers/approval.ts';
 import { statusEvents } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import type { Refund } from '../refunds/entities.ts';
-import { newRefund } from '../refunds/new-refund.ts';
+import { newRefund } from '../refunds/record-refund.ts';
 import { refundCreated } from '../refunds/events.ts';
 import type { PaymentChange } from '../payment-change.ts';
 

@@ -24,8 +24,7 @@ import { insertTerms, termsRow, type GivenReceipt } from '../../kernel/receipts/
 import { partReceiptMistake } from '../receipts/part-receipt.ts';
 import type { Refund } from './entities.ts';
 import { refundCreated } from './events.ts';
-import { newRefund } from './new-refund.ts';
-import { refundedByPeople, refundEntry } from './record-refund.ts';
+import { refundedByPeople, refundEntry, newRefund } from './record-refund.ts';
 import { personLimit, refundAmount } from './rules.ts';
 
 /** When a refund that we lost sight of is ordered again: later than any call to a bank may take. */

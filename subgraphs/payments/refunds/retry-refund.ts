@@ -17,8 +17,7 @@ import { lockPayment, storeLocked } from '../lock-payment.ts';
 import type { PaymentChange } from '../payment-change.ts';
 import type { Refund } from './entities.ts';
 import { refundCreated } from './events.ts';
-import { newRefund } from './new-refund.ts';
-import { recordRefund } from './record-refund.ts';
+import { recordRefund, newRefund } from './record-refund.ts';
 import { retryObstacle } from './rules.ts';
 import { sendRefund } from './send-refund.ts';
 

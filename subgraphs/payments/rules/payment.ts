@@ -3,9 +3,18 @@
  * comes too late moves nothing. The table decides every status; nothing else does.
  */
 import type { Mode } from '../../kernel/rules/mode.ts';
-import { move } from '../../kernel/rules/moves.ts';
-import type { Moves } from '../../kernel/rules/moves.ts';
+import { move, type Moves } from '../../kernel/rules/moves.ts';
 import type { WebhookEvent } from '../../kernel/rules/event.ts';
+import { minorUnits, shareOf, type MinorUnits } from '../../kernel/rules/money.ts';
+
+/*
+ * The platform's commission. Amount x effective rate, rounded half up, when the payment succeeds; 0
+ * for test payments.
+ */
+
+/** The fee of a payment of `amount` at `rate_bps` (200 = 2.00 %). */
+export const feeOf = (mode: Mode, amount: MinorUnits, rate_bps: number): MinorUnits =>
+  mode === 'test' ? minorUnits(0n) : shareOf(amount, rate_bps);
 
 export const paymentStatuses = [
   'pending',

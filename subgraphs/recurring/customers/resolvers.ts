@@ -7,8 +7,9 @@ import {
   endToken,
   findCustomerPage,
   type CustomerParts,
+  addressOfSession,
+  newSession,
 } from './customer-page.ts';
-import { addressOfSession, newSession } from './session.ts';
 
 /** The page of a session. */
 export const customerQueries = (parts: CustomerParts): Pick<QueryResolvers, 'customerPage'> => ({

@@ -5,10 +5,54 @@
  * subscription is charged for one period at a time: the next one waits until the charge of the one
  * before is settled, and is made up for then.
  */
-import { failureCodes } from '../../kernel/rules/failure-code.ts';
+import { failureCodes, type FailureCode } from '../../kernel/rules/failure-code.ts';
 import { move, type Moves } from '../../kernel/rules/moves.ts';
-import type { ChargeEnd, PaymentStatus } from './charge-end.ts';
 import { dateOf, firstIndexAfter, type Schedule, type SchedulePeriod } from './schedule.ts';
+
+/* Maps the status of a charge's payment to its subscription. */
+
+/**
+ * How a charge ended; `dropped`: the merchant cancelled the payment, and the period is not charged.
+ */
+export type ChargeEnd =
+  | { readonly kind: 'succeeded' }
+  | { readonly kind: 'failed'; readonly failureCode: FailureCode | null }
+  | { readonly kind: 'dropped' };
+
+/** The payment's state, as payments reports it. */
+export type PaymentStatus =
+  | 'pending'
+  | 'processing'
+  | 'authorized'
+  | 'succeeded'
+  | 'failed'
+  | 'expired'
+  | 'cancelled'
+  | 'refunded';
+
+/**
+ * The end of a charge by its payment's status; null while it is not final. An expired payment moved
+ * no money, so it counts as failed.
+ */
+export const chargeEnd = (
+  status: PaymentStatus,
+  failureCode: FailureCode | null,
+): ChargeEnd | null => {
+  switch (status) {
+    case 'pending':
+    case 'processing':
+    case 'authorized':
+      return null;
+    case 'succeeded':
+    case 'refunded':
+      return { kind: 'succeeded' };
+    case 'failed':
+    case 'expired':
+      return { kind: 'failed', failureCode };
+    case 'cancelled':
+      return { kind: 'dropped' };
+  }
+};
 
 export const subscriptionStatuses = [
   'pending',

@@ -14,7 +14,7 @@ import type { Payments } from '../ask-payments.ts';
 import type { Token } from '../tokens/entities.ts';
 import { loadTokens } from '../find-recurring.ts';
 import { loadSubscriptions } from './find-subscriptions.ts';
-import { chargeEnd } from '../rules/charge-end.ts';
+import { chargeEnd } from '../rules/subscription.ts';
 import { settleCharges, type ChargeNews, type ChargePayment } from './settle-charges.ts';
 import { dueAsks, noteAsked } from './store-subscription.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';

@@ -6,8 +6,7 @@ import { runTwins, type Twins } from '../../kernel/database/spread.ts';
 import { columns, type Runner } from '../../kernel/database/statement.ts';
 import type { FailureCode } from '../../kernel/rules/failure-code.ts';
 import { chargeNames, loadSubscriptions } from './find-subscriptions.ts';
-import { chargeEnd, type PaymentStatus } from '../rules/charge-end.ts';
-import { bindingSettled, settled } from '../rules/subscription.ts';
+import { bindingSettled, settled, chargeEnd, type PaymentStatus } from '../rules/subscription.ts';
 import { storeSubscriptions, type SubscriptionChange } from './store-subscription.ts';
 import type { ChargeStatus, Subscription, SubscriptionCharge } from './entities.ts';
 

@@ -17,7 +17,7 @@ import {
   type InferOutput,
 } from 'valibot';
 import type { NotifiedReceipt } from '../../service/bank-notifications.ts';
-import { orNull, part, text } from '../lenient-schema.ts';
+import { orNull, part, text } from '../bank-http.ts';
 
 /** Numbers come as numbers or as texts. */
 const numeral = union([text, pipe(number(), safeInteger(), transform(String))]);

@@ -19,7 +19,7 @@ import {
   type InferOutput,
 } from 'valibot';
 import type { MinorUnits } from '../../rules/money.ts';
-import { orNull, part, text } from '../lenient-schema.ts';
+import { orNull, part, text } from '../bank-http.ts';
 
 /** What a status means for the money of a payment. */
 const meanings = {

@@ -6,9 +6,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Account } from '../bank-accounts.ts';
 import { is, number, object, parse, string } from 'valibot';
-import { openBankAddress, parsed, unsentBecause } from '../bank-http.ts';
+import { openBankAddress, parsed, unsentBecause, orNull, part } from '../bank-http.ts';
 import type { Breaker } from '../breaker.ts';
-import { orNull, part } from '../lenient-schema.ts';
 import type { YooKassaConfig } from './config.ts';
 
 export interface ApiCall {

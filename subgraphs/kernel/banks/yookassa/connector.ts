@@ -7,7 +7,7 @@ import { openAddressList } from '../../service/access/address-list.ts';
 import type { NotificationRoute, NotifiedOperation } from '../../service/bank-notifications.ts';
 import type { Reader } from '../../service/config/read-variables.ts';
 import type { Connector, ConnectorParts, OpenedBank } from '../connector.ts';
-import { orNull, part } from '../lenient-schema.ts';
+import { orNull, part } from '../bank-http.ts';
 import { readYooKassa, type YooKassaConfig } from './config.ts';
 
 const message = part({

@@ -13,7 +13,7 @@ import {
 } from 'valibot';
 import { largestAmount, minorUnits, type MinorUnits } from '../../rules/money.ts';
 import { itemTotal, type ReceiptType } from '../../rules/receipt.ts';
-import { orNull, part, text } from '../lenient-schema.ts';
+import { orNull, part, text } from '../bank-http.ts';
 import { amountIn } from './amount.ts';
 import type { CashRegister } from './receipt-words.ts';
 import { instant } from './wire.ts';

@@ -16,7 +16,7 @@ import {
   transform,
   unknown,
 } from 'valibot';
-import { orNull, part, text } from '../lenient-schema.ts';
+import { orNull, part, text } from '../bank-http.ts';
 import type { WireAmount } from './amount.ts';
 
 /** The party that cancelled, and the reason. */

@@ -21,8 +21,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { explain, wordsOf } from './explain.ts';
-import { hasName, plainEnvironment, type Owner } from './owner.ts';
-import type { Programs } from './programs.ts';
+import { type Programs, hasName, plainEnvironment, type Owner } from './programs.ts';
 
 export const superuser = 'payments';
 const passwordFile = 'service-password';

@@ -1,6 +1,6 @@
 /** What the checks of the books have come to, for the metrics. */
 import { Gauge } from 'prom-client';
-import { watchAlerts } from '../../alerts/count-alerts.ts';
+import { watchAlerts } from '../../alerts/find-alerts.ts';
 import type { Database } from '../../database/orm.ts';
 import { run, type Runner, type Statement } from '../../database/statement.ts';
 import { metrics } from '../../service/tracing/telemetry.ts';

@@ -8,13 +8,46 @@ import { Gauge } from 'prom-client';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { errorJson } from '../../../../schema/wire.ts';
 import type { Config } from '../config/config.ts';
-import { cutUnfinished } from './cut-unfinished.ts';
 import { apiVersion } from '../../../../schema/api-version.ts';
 import { answerParserError, envelopeOf } from './http-errors.ts';
-import { methodsByPath, type AllowedMethods } from './http-methods.ts';
-import { shedLoad, type OverloadParts } from './overload.ts';
+import { shedLoad, type OverloadParts, cutUnfinished } from './overload.ts';
 import { httpRequests, metrics, requestIdOf, type Logger } from '../tracing/telemetry.ts';
 import { traceRequests } from '../tracing/trace-requests.ts';
+
+/* The methods of an address: for 405 and its header Allow. Used only when no route was found. */
+
+interface AllowedMethods {
+  /** Notes a route's pattern with its methods. */
+  add(pattern: string, methods: string | readonly string[]): void;
+  /** The methods at an address, in alphabetical order; none when nothing is there. */
+  at(url: string): readonly string[];
+}
+
+const shapeOf = (pattern: string): RegExp =>
+  new RegExp(
+    `^${pattern
+      .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+      .replace(/:\w+/g, '[^/]+')
+      .replace(/\*$/, '.*')}$`,
+  );
+
+/** An empty list of routes. */
+const methodsByPath = (): AllowedMethods => {
+  const routes = new Map<string, { readonly shape: RegExp; readonly methods: Set<string> }>();
+  return {
+    add: (pattern, methods) => {
+      const route = routes.get(pattern) ?? { shape: shapeOf(pattern), methods: new Set() };
+      for (const method of [methods].flat()) route.methods.add(method);
+      routes.set(pattern, route);
+    },
+    at: (url) => {
+      const path = url.split('?', 1)[0] ?? '';
+      const exact = routes.get(path);
+      const found = exact ? [exact] : [...routes.values()].filter(({ shape }) => shape.test(path));
+      return [...new Set(found.flatMap(({ methods }) => [...methods]))].toSorted();
+    },
+  };
+};
 
 const usualPatience: Patience = {
   headers_ms: 15_000,

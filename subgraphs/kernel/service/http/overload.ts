@@ -4,12 +4,39 @@
  * are in flight, or when several checks in a row find its event loop late. One long pause is no
  * overload, and a request is not in flight before its body has arrived.
  */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter } from 'prom-client';
 import { errorJson } from '../../../../schema/wire.ts';
 import { metrics, type Logger } from '../tracing/telemetry.ts';
 import { answerParserError } from './http-errors.ts';
+
+/*
+ * A draining server answers complete requests and does not wait for incomplete ones: Node stops
+ * timing out slow clients once it closes.
+ */
+
+/**
+ * Once `app` begins to close, cuts after `grace_ms` every connection without a complete request in
+ * `inFlight`.
+ */
+export const cutUnfinished = (
+  app: FastifyInstance,
+  inFlight: ReadonlySet<ServerResponse>,
+  grace_ms: number,
+): void => {
+  const sockets = new Set<Socket>();
+  app.server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  const cut = (): void => {
+    const asked = new Set(Array.from(inFlight, ({ req }) => (req.complete ? req.socket : null)));
+    for (const socket of sockets) if (!asked.has(socket)) socket.destroy();
+  };
+  app.addHook('preClose', async () => void setTimeout(cut, grace_ms).unref());
+};
 
 /*
  * Requests with an incomplete body. A sender of a head alone costs no key and no work, so such
