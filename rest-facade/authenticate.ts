@@ -40,7 +40,7 @@ export const authenticate = async (
     const nobody = await authenticator.ofHeader(undefined, request.raw);
     return 'principal' in nobody ? refuse('unauthorized', 'an API key is required') : nobody;
   } catch (thrown) {
-    log.error({ err: thrown, requestId: request.id }, 'a key could not be looked up');
+    log.error({ err: thrown, requestId: request.id }, 'could not look up a key');
     return refuse('unavailable', 'the service cannot check keys right now; try again');
   }
 };

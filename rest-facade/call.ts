@@ -162,7 +162,8 @@ const openShowClock = ({ supergraph, log }: CallParts) => {
   return async (reply: FastifyReply, { principal }: Caller): Promise<void> => {
     const call = { principal, requestId: reply.request.id, isInLane: false };
     const { data, errors } = await read.run({}, call);
-    if (errors) log.warn({ err: errors[0], requestId: call.requestId }, 'a clock was not read');
+    if (errors)
+      log.warn({ err: errors[0], requestId: call.requestId }, 'could not read a test clock');
     const clock = data?.testClock;
     if (!clock) return;
     const does = clock.advancingTo ? 'advancing' : clock.frozen ? 'frozen' : 'running';

@@ -168,7 +168,7 @@ export const openEventStream = (app: FastifyInstance, parts: EventStreamParts): 
       void results.return?.();
     });
     push(results, writer).catch((error: unknown) => {
-      parts.log.error({ err: error, requestId: call.requestId }, 'a stream could not go on');
+      parts.log.error({ err: error, requestId: call.requestId }, 'a stream failed');
       return writer.end('closing');
     });
     return reply;

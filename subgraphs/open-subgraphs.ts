@@ -94,9 +94,7 @@ const openWake = ({ bus, log }: Pick<SubgraphsParts, 'bus' | 'log'>): WakeRelay 
     waiting = null;
     bus
       .publish('outbox', null)
-      .catch((error: unknown) =>
-        log.warn({ error }, 'the relay was not woken; it looks by itself'),
-      );
+      .catch((error: unknown) => log.warn({ error }, 'could not wake the relay; it will poll'));
   };
   return (urgency = 'at once') => {
     if (urgency === 'at once') wake();
@@ -110,7 +108,7 @@ const openSenders = ({ queues, log }: Pick<SubgraphsParts, 'queues' | 'log'>): (
     queues
       .addMany(sendPayoutsJob, [{}])
       .catch((error: unknown) =>
-        log.warn({ error }, 'the senders of payouts were not woken; the sweep sends'),
+        log.warn({ error }, 'could not wake the payout sender; the sweep will send'),
       ),
   );
 
@@ -128,7 +126,7 @@ const openCabinetWakes = ({
     void queues
       .add(keepClockJob, { merchantId, shopId })
       .catch((error: unknown) =>
-        log.warn({ error }, 'a test clock was not woken; the sweep keeps it'),
+        log.warn({ error }, 'could not wake a test clock; the sweep will advance it'),
       ),
 });
 

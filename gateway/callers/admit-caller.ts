@@ -47,7 +47,7 @@ export const recogniseCaller = async (
     const keyBlocked_s = caller.holder ? limiter.blocked_s(request, caller.holder.keyId) : 0;
     return keyBlocked_s > 0 ? { blocked_s: keyBlocked_s } : caller;
   } catch (thrown) {
-    log.error({ err: thrown, requestId }, 'a key could not be looked up');
+    log.error({ err: thrown, requestId }, 'could not look up a key');
     return null;
   }
 };
@@ -69,7 +69,7 @@ export const checkCaller = (
       : 0;
     return nowBlocked_s > 0 ? { blocked_s: nowBlocked_s } : refusal;
   } catch (thrown) {
-    log.error({ err: thrown, requestId }, 'a signature could not be checked');
+    log.error({ err: thrown, requestId }, 'could not check a signature');
     return null;
   }
 };

@@ -177,7 +177,7 @@ export const openKeyUse = ({ report, log, now_ms }: KeyUseParts): KeyUse => {
       await report(used);
     } catch (error) {
       for (const { keyId } of used) reportedAt_ms.delete(keyId);
-      log.warn({ err: error, keys: used.length }, 'the last use of keys could not be noted');
+      log.warn({ err: error, keys: used.length }, 'could not store when keys were last used');
     }
   };
   const timer = setInterval(() => void flush(), keyUseFlush_ms).unref();

@@ -85,7 +85,7 @@ const scriptDigest = createHash('sha1').update(script).digest('hex');
 
 const unavailable = new Counter({
   name: 'rate_limiter_unavailable_total',
-  help: 'Requests that passed unlimited because the store of the rate limiter was away or slow.',
+  help: 'Requests that were not rate limited because the store of the rate limiter was unavailable or slow.',
   registers: [metrics],
 });
 
@@ -205,7 +205,7 @@ const watchStore = (log: Logger) => {
       if (lostAt_ms === null || performance.now() - lastFailureAt_ms < recovery_ms) return;
       log.info(
         { lost_ms: Math.round(lastFailureAt_ms - lostAt_ms) },
-        'the store of the rate limiter is back',
+        'the rate limiter store is available again',
       );
       lostAt_ms = null;
     },
@@ -218,7 +218,7 @@ const watchStore = (log: Logger) => {
       lostAt_ms = lastFailureAt_ms;
       log.error(
         { err: error },
-        'the store of the rate limiter is lost; requests pass unlimited until it is back',
+        'the rate limiter store is unavailable; requests are not limited until it returns',
       );
     },
     silence: (): void => void (silent = true),

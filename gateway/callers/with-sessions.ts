@@ -144,7 +144,7 @@ const openNotes = (
     noted.set(digest, true);
     noteUse(digest).catch((error: unknown) => {
       noted.delete(digest);
-      log.warn({ err: error }, 'the use of a session could not be noted');
+      log.warn({ err: error }, 'could not store the use of a session');
     });
   };
 };

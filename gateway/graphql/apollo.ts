@@ -131,10 +131,7 @@ const makeServer = (
 /** Logs failures of the gateway itself; errors of resolvers are logged where they happen. */
 const logFailures = (log: Logger): ApolloServerPlugin<PayingCall> => ({
   unexpectedErrorProcessingRequest: async ({ error, requestContext: { contextValue } }) =>
-    log.error(
-      { err: error, requestId: contextValue.requestId },
-      'a document could not be executed',
-    ),
+    log.error({ err: error, requestId: contextValue.requestId }, 'could not execute a document'),
 });
 
 /** Refuses subscriptions, on which the gateway's executor throws. */

@@ -52,7 +52,7 @@ export const followStream = ({
     if (page === null)
       log.warn(
         { after: String(from) },
-        'live events were missed: the last one that was published cannot be resumed from any more',
+        'live events were missed: the stream cannot resume from the last published event',
       );
     for (const event of stopping.signal.aborted ? [] : (page ?? [])) onEvent(event);
     const last = page?.at(-1);
@@ -68,7 +68,7 @@ export const followStream = ({
       while (position < lastPublished && !stopping.signal.aborted)
         position = await readPage(position);
     } catch (error) {
-      log.warn({ err: error }, 'live events that did not come over the bus could not be read');
+      log.warn({ err: error }, 'could not read the live events that the bus missed');
     } finally {
       catchingUp = false;
     }

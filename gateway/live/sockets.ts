@@ -112,7 +112,7 @@ const open = (protocol: Server<Connection>, connection: Connection, log: Logger)
           const text = withoutMark(message.toString());
           noteMistake(connection, text);
           read(text).catch((error: unknown) => {
-            log.error({ err: error }, 'a message over a socket failed');
+            log.error({ err: error }, 'a WebSocket message failed');
             socket.close(CloseCode.InternalServerError, 'Internal server error');
           });
         });

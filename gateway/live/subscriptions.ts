@@ -296,7 +296,7 @@ class Results implements LiveResults {
       return await this.#advance();
     } catch (error) {
       const { log, call } = this.#parts;
-      log.error({ err: error, requestId: call.requestId }, 'a live subscription could not go on');
+      log.error({ err: error, requestId: call.requestId }, 'a live subscription failed');
       await this.return();
       throw codedError('unavailable', 'The stream could not be read; subscribe again.');
     }

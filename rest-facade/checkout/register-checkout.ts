@@ -105,7 +105,7 @@ const stream = (parts: Stream, shownTag: string): void => {
     .catch((error: unknown) =>
       context.log.warn(
         { requestId: call.requestId, reason: error instanceof Error ? error.message : 'unknown' },
-        'a page was not notified',
+        'could not notify a page',
       ),
     )
     .finally(end);

@@ -352,7 +352,7 @@ const addLinks = (
     if (person && isRefused(person)) return send(reply, 400, person.code, person.message);
     const link = await sessions.makeLink(person);
     if (!link) return send(reply, 404, 'not_found', 'merchant: there is no such merchant');
-    log.info({ subject: principal.subject, person }, 'a one-time link into the console was made');
+    log.info({ subject: principal.subject, person }, 'created a one-time console link');
     return reply
       .code(201)
       .send({ url: link.url, expires_at: link.expiresAt, person: person?.subject ?? null });
@@ -400,7 +400,7 @@ const addLogin = (app: FastifyInstance, issuer: IssuerLogin, parts: ConsoleParts
   };
   app.get('/console/login', async (request, reply) => {
     const begun = await issuer.begin().catch((error: unknown) => {
-      parts.log.error({ err: error, requestId: request.id }, 'the issuer could not be asked');
+      parts.log.error({ err: error, requestId: request.id }, 'could not reach the issuer');
       return null;
     });
     if (!begun) return sendEnterPage(request, reply, 'issuer', 'failed');

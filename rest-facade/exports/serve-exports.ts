@@ -234,7 +234,7 @@ const sendFile = async (
   const read = openPages(plan, variables, call, parts);
   const first = await read(null);
   if ('code' in first) return sendRefusal(reply, first);
-  parts.log.info({ subject: caller.principal.subject, list: plan.field }, 'a list is exported');
+  parts.log.info({ subject: caller.principal.subject, list: plan.field }, 'exporting a list');
   return reply
     .headers({
       'content-type': 'text/csv; charset=utf-8; header=present',

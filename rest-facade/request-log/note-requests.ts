@@ -137,7 +137,7 @@ const readBody_max_bytes = 256 * 1_024;
 
 const dropped = new Counter({
   name: 'api_requests_unrecorded_total',
-  help: 'Requests of keys that left no row in their log.',
+  help: 'API requests that were not recorded in the request log.',
   registers: [metrics],
 });
 
@@ -261,7 +261,7 @@ export const openRequestLog = (
       // A failed write is not repeated.
       await writeBatch(batch).catch((error: unknown) => {
         dropped.inc(batch.length);
-        log.warn({ err: error, requests: batch.length }, 'requests could not be noted');
+        log.warn({ err: error, requests: batch.length }, 'could not store request log entries');
       });
     }
   };

@@ -26,7 +26,7 @@ const every_ms = 15_000;
 
 const sealedSecrets = new Gauge({
   name: 'sealed_secrets',
-  help: 'Secrets at rest by the key that they are sealed with: current, other (one that this worker has beside it), unknown.',
+  help: 'Secrets at rest by encryption key: current, other (an older key that this worker has), or unknown.',
   labelNames: ['key'],
   registers: [metrics],
 });
@@ -163,12 +163,8 @@ export const resealJobs = (parts: ResealParts): readonly Job[] => [
       const counts = await countSealed(parts.pool, parts.vaultKey);
       for (const [key, number] of Object.entries(counts)) sealedSecrets.set({ key }, number);
       if (changed > 0)
-        parts.log.info(
-          { changed, ...counts },
-          'secrets were sealed anew with the current secret key',
-        );
-      if (damaged > 0)
-        parts.log.error({ damaged }, 'sealed secrets are damaged and could not be sealed anew');
+        parts.log.info({ changed, ...counts }, 're-encrypted secrets with the current secret key');
+      if (damaged > 0) parts.log.error({ damaged }, 'could not re-encrypt damaged secrets');
       return done;
     },
   },

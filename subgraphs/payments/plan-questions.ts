@@ -24,7 +24,7 @@ export const openQuestions = ({
   log,
 }: QuestionParts): Pick<PaymentsParts, 'askLater' | 'askNoMore' | 'sendRefundLater'> => {
   const warn = (error: unknown): void =>
-    log.warn({ error }, 'asking the bank was not enqueued; the sweep asks');
+    log.warn({ error }, 'could not enqueue a bank query; the sweep will run it');
   /** The payments of each moment at which something is asked, and the moment of each of them. */
   const planned = new Map<number, Set<string>>();
   const moments = new Map<string, number>();

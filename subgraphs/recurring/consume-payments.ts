@@ -73,7 +73,7 @@ const consumeFirst = async (
     if (isPassing(error)) throw error;
     parts.log.error(
       { err: error, merchantId: first.merchantId, paymentId: first.subjectId },
-      'an event of a payment could not be consumed; it is tried again later',
+      'could not consume a payment event; it will be retried later',
     );
     if (await retryLater(parts.pool, batch, first))
       await reportSetAside(parts.pool, task, first, error);
@@ -117,7 +117,7 @@ export const retryPayments = async (parts: ConsumerParts): Promise<number> => {
     } catch (error) {
       parts.log.error(
         { err: error, merchantId: event.merchantId, paymentId: event.subjectId },
-        'an event of a payment could not be consumed again',
+        'a payment event failed again',
       );
     }
   }
@@ -143,10 +143,7 @@ export const startConsuming = (parts: ConsumerParts): RunningConsumer => {
           await retryPayments(parts);
         }
       } catch (error) {
-        parts.log.error(
-          { err: error },
-          'the events of payments could not be consumed; it is tried again',
-        );
+        parts.log.error({ err: error }, 'could not consume payment events; retrying');
       }
       await wakeSignal.wait(poll_ms);
     }

@@ -32,7 +32,7 @@ const guard = `outliveForsakenFields({ warn: (_, text) => process.stdout.write(t
 test('the process outlives it, and logs it', () => {
   assert.deepEqual(run(guard), {
     status: 0,
-    output: ['at once', 'a field failed that nobody waits for any more', 'alive'],
+    output: ['at once', 'a field failed after its operation had ended', 'alive'],
     stderr: '',
   });
 });

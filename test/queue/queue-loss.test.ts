@@ -83,7 +83,7 @@ for (const kind of storeKinds) {
         'it waits for a job that never ends',
       );
       assert.deepEqual(answered(), [
-        'jobs still run at the end of the drain; others take them over',
+        'jobs are still running at the end of the drain; other processes will take over',
       ]);
       const other = recorded('stuck');
       const next = await open(t, [other.job], { ...urls, lock_ms: 1_000 });

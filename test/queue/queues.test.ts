@@ -125,7 +125,8 @@ for (const kind of storeKinds) {
       await queues.add('hopeless', {});
       await queues.add('strict', {});
       await eventually(
-        () => answered().filter((line) => line === 'a job was given up').length === 2,
+        () =>
+          answered().filter((line) => line === 'job abandoned after its last attempt').length === 2,
         'both were given up',
       );
       await queues.add('thrown', {});

@@ -22,7 +22,7 @@ export interface Subject {
 
 const setAsideTotal = new Counter({
   name: 'work_set_aside_total',
-  help: 'Rows at which a task of the background failed and which it then left alone for a while, by task.',
+  help: 'Rows that a background task failed to process and skips for a while, by task.',
   labelNames: ['task'],
   registers: [metrics],
 });

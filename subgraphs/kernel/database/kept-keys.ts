@@ -140,7 +140,7 @@ class ReadKeys implements KeptKeys {
       if (!this.#isRead)
         log.error(
           { purpose, generation, sealer },
-          'a kept key is sealed with a secret key that this process does not have',
+          'a stored key is encrypted with a secret key that this process does not have',
         );
       return;
     }

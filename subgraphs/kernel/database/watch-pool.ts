@@ -10,7 +10,7 @@ const sum = (count: (pool: pg.Pool) => number): number =>
 
 const connections = new Gauge({
   name: 'database_pool_connections',
-  help: 'Connections to PostgreSQL of this process, by state: busy, idle, and free to be made.',
+  help: 'PostgreSQL connections of this process by state: busy, idle, or available to open.',
   labelNames: ['state'],
   registers: [],
   collect() {
@@ -26,7 +26,7 @@ const connections = new Gauge({
 
 const waiting = new Gauge({
   name: 'database_pool_waiting',
-  help: 'Calls of this process that wait for a connection to PostgreSQL.',
+  help: 'Calls in this process that are waiting for a PostgreSQL connection.',
   registers: [],
   collect() {
     this.set(sum(({ waitingCount }) => waitingCount));

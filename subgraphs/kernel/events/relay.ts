@@ -103,7 +103,7 @@ const relayUntil = async (
     try {
       await relayAsHolder(stopping, parts, wakeSignal);
     } catch (error) {
-      parts.log.error({ err: error }, 'the relay failed and starts again');
+      parts.log.error({ err: error }, 'the relay failed; restarting');
       wait_ms = failurePause_ms;
     }
     // A stop ends the wait early: that is no failure.
@@ -206,5 +206,5 @@ const announce = ({ bus, log }: RelayParts, stretch: StreamStretch): Promise<voi
   bus
     .publish('events', stretch)
     .catch((error: unknown) =>
-      log.warn({ err: error }, 'events were relayed, but not everybody was notified'),
+      log.warn({ err: error }, 'events were relayed, but some processes were not notified'),
     );

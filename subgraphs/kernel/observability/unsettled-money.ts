@@ -67,7 +67,7 @@ export const watchUnsettledMoney = (runner: Runner): (() => void) => {
       .finally(() => (reading = null)));
   const counts = new Gauge({
     name: 'money_unsettled',
-    help: 'Payments at a bank, orders about holds, refunds and payouts whose end is not known, by age: payments since the end of their session, the others since they were made.',
+    help: 'Payments, hold orders, refunds and payouts without a final state, by age: payments since their session ended, the others since they were created.',
     labelNames: ['kind', 'mode', 'age'],
     registers: [],
     async collect() {
@@ -81,7 +81,7 @@ export const watchUnsettledMoney = (runner: Runner): (() => void) => {
   });
   const amounts = new Gauge({
     name: 'money_unsettled_minor_units',
-    help: 'Sum of payments, holds, refunds and payouts whose end is not known, by age, in minor units.',
+    help: 'Total amount of payments, holds, refunds and payouts without a final state, by age, in minor units.',
     labelNames: ['kind', 'mode', 'currency', 'age'],
     registers: [],
     async collect() {

@@ -22,7 +22,7 @@ export interface WatchedWorker {
 const watchQueues = (queues: Pick<Queues, 'depths'>): (() => void) => {
   const gauge = new Gauge({
     name: 'queue_jobs_waiting',
-    help: 'Jobs that wait for a free worker, by queue.',
+    help: 'Jobs waiting for a free worker, by queue.',
     labelNames: ['queue'],
     registers: [],
     async collect() {

@@ -145,7 +145,7 @@ const openTopicSubscription = <Topic extends BusTopic>(
     try {
       deliver(readMessage(topic, text));
     } catch (error) {
-      log.warn({ topic, err: error }, 'a message on the bus is not what it should be');
+      log.warn({ topic, err: error }, 'invalid bus message');
     }
   };
   return { listeners, deliver, receive };

@@ -145,7 +145,10 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
     const drained = await Promise.all(workers.map((worker) => drain(worker, deadline)));
     outage.silence();
     if (drained.includes(false))
-      log.warn({ drain_ms }, 'jobs still run at the end of the drain; others take them over');
+      log.warn(
+        { drain_ms },
+        'jobs are still running at the end of the drain; other processes will take over',
+      );
     await Promise.allSettled(Object.values(queues).map((queue) => queue.close()));
     await store.close();
   };
@@ -306,7 +309,7 @@ const runnerOf = (
     const job = byName.get(name);
     if (!job) {
       // A newer version may have added it and can work it; this process cannot.
-      log.warn({ job: name }, 'a job that this process does not know');
+      log.warn({ job: name }, 'unknown job');
       return { outcome: 'threw' };
     }
     if (!repeatJobKey) {

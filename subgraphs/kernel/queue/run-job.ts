@@ -91,7 +91,7 @@ export const runJob = async (job: Job, payload: unknown, log: Logger): Promise<R
   end();
   jobRuns.inc({ job: job.name, outcome: outcome.outcome });
   if (outcome.outcome === 'give_up')
-    log.warn({ job: job.name, payload, why: outcome.why }, 'a job was given up');
+    log.warn({ job: job.name, payload, why: outcome.why }, 'job abandoned after its last attempt');
   return outcome;
 };
 

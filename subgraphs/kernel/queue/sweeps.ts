@@ -70,7 +70,10 @@ export const gatherSweeps = (
     } catch (error) {
       if (isDatabaseLost(error)) throw error;
       // A sweep with unexpected tables must not stop the others.
-      log.error({ err: error, names }, 'it cannot be found which sweeps have work; they run');
+      log.error(
+        { err: error, names },
+        'could not find out which sweeps have work; running them all',
+      );
       return names;
     }
   };

@@ -49,7 +49,7 @@ export interface RetentionJobs {
 /** Rows of a dropped month are those that PostgreSQL estimated. */
 const removedRows = new Counter({
   name: 'retention_removed_rows_total',
-  help: 'Rows removed because they had reached their age, by table.',
+  help: 'Rows removed at the end of their retention period, by table.',
   labelNames: ['table'],
   registers: [metrics],
 });

@@ -103,7 +103,7 @@ export const reconciliationJobs = ({
         } catch (error) {
           log.error(
             { connector: bank.connector, err: error },
-            'a registry could not be fetched; the others are',
+            'could not fetch a registry; continuing with the others',
           );
         }
       }

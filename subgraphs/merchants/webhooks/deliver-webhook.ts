@@ -89,16 +89,19 @@ const attempt = async (
     const stored = await store(parts, delivery, { at, endedAt, answer, next });
     webhookAttempts.inc({ result: next.status === 'pending' ? 'retry' : next.status });
     if (!stored)
-      log.warn(about, 'a webhook was sent, but its lease was over before the result was stored');
+      log.warn(about, 'a webhook was sent, but its lease ended before the result was stored');
     else if (next.status === 'failed')
-      log.warn({ ...about, status: answer.status, why: answer.error }, 'a webhook failed for good');
+      log.warn(
+        { ...about, status: answer.status, why: answer.error },
+        'a webhook failed permanently',
+      );
     else
       log.debug(
         { ...about, status: answer.status, why: answer.error, next: next.status },
         'a webhook was attempted',
       );
   } catch (error) {
-    log.error({ ...about, err: error }, 'the result of a webhook could not be stored');
+    log.error({ ...about, err: error }, 'could not store the result of a webhook');
     if (!isPassing(error))
       await setDeliveryAside(parts.pool, delivery, error).catch((further: unknown) =>
         log.error({ ...about, err: further }, 'nor set aside'),
@@ -144,7 +147,7 @@ const headersOf = (
   try {
     return signedHeaders(parts.vaultKey, eventId, message);
   } catch (error) {
-    parts.log.error({ err: error, eventId }, 'a webhook secret cannot be read');
+    parts.log.error({ err: error, eventId }, 'could not read a webhook secret');
     return null;
   }
 };

@@ -163,7 +163,7 @@ class DelivererHere implements Deliverer {
       }
     } catch (error) {
       for (const { room, ...lane } of asking) this.#inFlight.add(lane, -room);
-      this.#parts.log.warn({ err: error }, 'webhooks could not be claimed; the sweep finds them');
+      this.#parts.log.warn({ err: error }, 'could not claim webhooks; the sweep will find them');
       // One lane must not delay the others of its claim.
       if (asking.length > 1 && !isPassing(error)) for (const one of asking) await this.#retry(one);
     }

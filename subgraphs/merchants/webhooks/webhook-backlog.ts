@@ -55,7 +55,7 @@ export const watchWebhookBacklog = (runner: Runner): (() => void) => {
       .finally(() => (reading = null)));
   const waiting = new Gauge({
     name: 'webhook_backlog',
-    help: 'Webhooks that have been neither delivered nor given up, by how far they are.',
+    help: 'Pending webhooks, by stage.',
     labelNames: ['state'],
     registers: [metrics],
     async collect() {
@@ -66,7 +66,7 @@ export const watchWebhookBacklog = (runner: Runner): (() => void) => {
   });
   const oldest = new Gauge({
     name: 'webhook_oldest_undelivered_seconds',
-    help: 'Age of the oldest webhook that has been neither delivered nor given up; 0 when there is none.',
+    help: 'Age of the oldest pending webhook, in seconds; 0 when none is pending.',
     registers: [metrics],
     async collect() {
       const seen = await look();

@@ -15,7 +15,7 @@ const remembered_max = 10_000;
 
 const unnoted = new Counter({
   name: 'page_openings_unrecorded_total',
-  help: 'Openings of hosted pages that left no row, because the database did not take them in time.',
+  help: 'Views of hosted pages that were not recorded, because the database did not accept them in time.',
   registers: [metrics],
 });
 

@@ -167,7 +167,7 @@ const askFor = async (
   if (failures.length > 0)
     parts.log.warn(
       { charges: failures.length, err: failures[0] },
-      'payments did not answer about charges; they are asked again',
+      'the payments subgraph did not answer about charges; retrying',
     );
   const open = news.filter((payment) => !isFinal(payment));
   await noteAsked(

@@ -23,7 +23,7 @@ const rows_max = 2_000;
 
 const uncounted = new Counter({
   name: 'bank_calls_uncounted_total',
-  help: 'Calls to banks that are missing in the health of banks, because the database took no counts for hours.',
+  help: 'Bank calls missing from the bank health statistics, because the database was unavailable for hours.',
   registers: [metrics],
 });
 

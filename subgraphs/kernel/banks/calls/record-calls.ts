@@ -14,7 +14,7 @@ import type { BankCall } from './entities.ts';
 
 const dropped = new Counter({
   name: 'bank_calls_unrecorded_total',
-  help: 'Calls to banks that left no row, because the database did not take them in time.',
+  help: 'Bank calls that were not recorded, because the database did not accept them in time.',
   registers: [metrics],
 });
 

@@ -30,7 +30,7 @@ export const countDifferences = async (runner: Runner): Promise<ReadonlyMap<Chec
 export const watchBooks = (database: Pick<Database, 'pool' | 'fork'>): (() => void) => {
   const found = new Gauge({
     name: 'books_differences',
-    help: 'Unresolved differences in the books, by check.',
+    help: 'Unresolved differences found in the books, by check.',
     labelNames: ['check'],
     registers: [],
     async collect() {
@@ -42,7 +42,7 @@ export const watchBooks = (database: Pick<Database, 'pool' | 'fork'>): (() => vo
   });
   const checked = new Gauge({
     name: 'books_checked_at_seconds',
-    help: 'Up to when the books of every merchant have been checked, Unix time.',
+    help: 'Time up to which the books of all merchants have been checked, as a Unix timestamp in seconds.',
     registers: [],
     async collect() {
       const at = await readOldestCheck(database.pool).catch(() => null);

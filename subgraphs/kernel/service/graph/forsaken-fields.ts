@@ -19,5 +19,5 @@ const isOfField = (reason: unknown): boolean =>
 export const outliveForsakenFields = (log: Pick<Logger, 'warn'>): void =>
   void process.on('unhandledRejection', (reason) => {
     if (!isOfField(reason)) throw reason;
-    log.warn({ err: reason }, 'a field failed that nobody waits for any more');
+    log.warn({ err: reason }, 'a field failed after its operation had ended');
   });

@@ -219,7 +219,7 @@ const servers = new Set<ReadonlySet<ServerResponse>>();
 metrics.registerMetric(
   new Gauge({
     name: 'http_requests_in_flight',
-    help: 'HTTP requests that are being answered, streams among them.',
+    help: 'HTTP requests in progress, including streams.',
     registers: [],
     collect() {
       this.set(servers.values().reduce((total, { size }) => total + size, 0));

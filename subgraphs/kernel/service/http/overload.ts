@@ -56,7 +56,7 @@ const unfinished_max = 500;
 
 const cutOff = new Counter({
   name: 'unfinished_requests_cut_total',
-  help: 'Requests that gave way to others because their body had not come.',
+  help: 'Requests dropped in favour of others because their body had not arrived.',
   registers: [metrics],
 });
 
@@ -231,9 +231,9 @@ const watchLoop = (app: FastifyInstance, max_ms: number, log: Logger): (() => bo
     if (late)
       log.error(
         { delay_ms: Math.round(delay_ms), max_ms },
-        'the event loop is late: requests are refused',
+        'the event loop is late: refusing requests',
       );
-    else log.info({ delay_ms: Math.round(delay_ms) }, 'the event loop is in time again');
+    else log.info({ delay_ms: Math.round(delay_ms) }, 'the event loop has recovered');
   };
   let ticking: NodeJS.Timeout | undefined;
   let quietLooks = 0;

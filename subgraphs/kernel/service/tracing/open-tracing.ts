@@ -100,7 +100,7 @@ const closePatience_ms = 3_000;
  */
 export const openTracing = (config: TracingConfig, role: string, log: Logger): Tracing => {
   const logFailure = (message: string): void =>
-    log.warn({ why: message.slice(0, 300) }, 'spans were not taken by the collector');
+    log.warn({ why: message.slice(0, 300) }, 'the collector did not accept spans');
   const silent = (): void => {};
   diag.setLogger(
     { error: logFailure, warn: silent, info: silent, debug: silent, verbose: silent },

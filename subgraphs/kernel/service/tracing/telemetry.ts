@@ -126,7 +126,7 @@ export const jobDuration = new Histogram({
 
 export const bankCalls = new Histogram({
   name: 'bank_call_duration_seconds',
-  help: 'Duration of calls to acquirers by connector, call and what came of them: the kind of the answer, or threw.',
+  help: 'Duration of calls to acquirers by connector, call and outcome: the kind of answer, or threw.',
   labelNames: ['connector', 'call', 'answer'],
   buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
   registers: [metrics],
@@ -134,7 +134,7 @@ export const bankCalls = new Histogram({
 
 export const internalErrors = new Counter({
   name: 'internal_errors_total',
-  help: 'Calls of the graph that a subgraph failed to answer, which may be answered with 200.',
+  help: 'GraphQL calls that a subgraph failed to answer; their HTTP status may be 200.',
   registers: [metrics],
 });
 
