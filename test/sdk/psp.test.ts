@@ -114,6 +114,53 @@ describe('psp', { concurrency: true }, () => {
       );
     });
 
+    test('saves, charges and removes methods, and lists refunds, receipts and movements', async () => {
+      const binding = ['--customer', 'c-9', '--method', 'sbp', '--amount', '500'];
+      const [{ card, pay_url }] = await psp.json('tokens', 'create', ...binding);
+      await psp.run(['pay', pay_url]);
+      const bound = await eventually(async () => {
+        const [one] = await psp.json('tokens', 'list', '--customer', 'c-9', '--status', 'active');
+        return one;
+      }, 'the bound method');
+      assert.equal(bound.id, card.id);
+      const charging = ['tokens', 'charge', card.id, '--order-id', 'charge-1'];
+      const [charged] = await psp.json(...charging, '--amount', '700');
+      assert.deepEqual([charged.status, charged.order_id], ['succeeded', 'charge-1']);
+      const declined = await psp.run([...charging, '--amount', '702']);
+      assert.match(declined.out, /failed .*RUB\s7\.02 {2}charge-1 {2}insufficient_funds\n$/);
+      assert.equal((await psp.json('tokens', 'cancel', card.id))[0].status, 'cancelled');
+      const [refund] = await psp.json('payments', 'refund', charged.id, '--amount', '100');
+      const ofPayment = ['refunds', 'list', '--payment-id', charged.id];
+      assert.deepEqual(
+        (await psp.json(...ofPayment)).map(({ id }) => id),
+        [refund.id],
+      );
+      const { out } = await psp.run(ofPayment);
+      const second = refund.created_at.replace(/\.\d+Z$/, 'Z');
+      assert.match(
+        out,
+        new RegExp(`^${refund.id} {2}${second} {2}succeeded +100 {2}of ${charged.id}`),
+      );
+      const moved = await psp.json('ledger', 'list', '--type', 'refund');
+      assert.deepEqual([moved[0].payment_id, moved[0].amount], [charged.id, -100]);
+      const [{ subject_id: receiptId }] = await psp.json('trigger', 'receipt.registered');
+      const [receipt] = await psp.json('receipts', 'get', receiptId);
+      const receipts = ['receipts', 'list', '--payment-id', receipt.payment_id];
+      assert.equal((await psp.json(...receipts, '--status', 'registered'))[0].id, receiptId);
+      assert.match((await psp.run(receipts)).out, /registered +RUB\s100\.00 {2}payment/);
+    });
+
+    test('shows in every list when an object was made', async () => {
+      const payout = ['--amount', '100', '--phone', '+79161234567', '--bank-id', '100000000111'];
+      await psp.json('payouts', 'create', ...payout);
+      for (const group of ['payments', 'payouts', 'subscriptions', 'links', 'tokens', 'ledger'])
+        assert.match(
+          (await psp.run([group, 'list'])).out,
+          /^\S+ {2}\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ {2}/,
+          group,
+        );
+    });
+
     test('takes an option again where it is a list, and else names it', async () => {
       const pairs = ['--metadata', 'a=1,2', '--metadata', 'b=x=y'];
       const [{ payment }] = await psp.json('payments', 'create', '--amount', '100', ...pairs);
@@ -199,14 +246,38 @@ describe('psp', { concurrency: true }, () => {
 
     test('checks the key, the clock, the signature and the log', async () => {
       const findings = await psp.json('doctor');
+      const reached = ['service', 'version', 'clock', 'key', 'signature'];
       assert.deepEqual(
         findings.map(({ what, ok }) => [what, ok]),
-        ['service', 'version', 'clock', 'key', 'signature', 'ids', 'event log', 'webhooks'].map(
-          (what) => [what, true],
-        ),
+        [...reached, 'ids', 'event log', 'webhooks', 'routes'].map((what) => [what, true]),
       );
       const ids = `merchant ${merchant.id}, shop ${merchant.shopId}`;
       assert.equal(findings.find(({ what }) => what === 'ids')?.says, ids);
+    });
+
+    test('says which endpoint fails, and that calls found no acquirer', async (t) => {
+      const { shop, own } = await openShop();
+      const [good, bad] = [await openReceiver(), await openReceiver(() => 503)];
+      t.after(() => Promise.all([good.close(), bad.close()]));
+      await shop.endpoint(good.url, ['payment_cancelled']);
+      await shop.endpoint(bad.url, ['payment_cancelled']);
+      await own.json('trigger', 'payment.cancelled');
+      await shop.call('POST', '/payments', { amount: 100, method: 'sbp', currency: 'USD' });
+      const wrong = await eventually(async () => {
+        const { code, out } = await own.run(['doctor', '--json']);
+        const findings = out
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line));
+        const found = findings.filter(({ ok }) => !ok);
+        return code === 1 && found.length > 1 && found;
+      }, 'what is wrong');
+      assert.deepEqual(
+        wrong.map(({ what }) => what),
+        ['webhooks', 'routes'],
+      );
+      assert.match(wrong[0].says, new RegExp(`^${bad.url} did not take 1 of the last 1: .* 503 `));
+      assert.match(wrong[1].says, /^1 refused .*method_unsupported/);
     });
 
     test('says that nothing goes on while the test clock of the shop is frozen', async (t) => {
@@ -303,11 +374,12 @@ describe('psp', { concurrency: true }, () => {
   });
 
   test('says what a shop has still to do before it goes live', async (t) => {
-    const { key, id, call } = await makeMerchant(service);
+    const { key, id, shopId, call } = await makeMerchant(service);
+    const asked = ['doctor', '--live', '--json'];
     const fresh = openPsp({ PSP_URL: service.rest, PSP_API_KEY: key });
     t.after(fresh.remove);
     const open = async (): Promise<readonly string[]> => {
-      const { code, out } = await fresh.run(['doctor', '--live', '--json']);
+      const { code, out } = await fresh.run(asked);
       const findings = out
         .trim()
         .split('\n')
@@ -317,10 +389,10 @@ describe('psp', { concurrency: true }, () => {
       return left;
     };
     const events = ['payment.succeeded', 'payment.failed', 'payment.refunded'];
-    assert.deepEqual(await open(), [...events, 'delivered webhooks', 'shop']);
+    assert.deepEqual(await open(), [...events, 'delivered webhooks', 'shop', 'live routes']);
     await call('POST', '/payments', { amount: 100 });
     await fresh.json('trigger', 'payment.failed');
-    const set = ['signed requests', 'live mode'];
+    const set = ['signed requests', 'live mode', 'live routes'];
     assert.deepEqual(await open(), [
       'payment.succeeded',
       'payment.refunded',
@@ -330,6 +402,16 @@ describe('psp', { concurrency: true }, () => {
     const enable = 'mutation ($m: ID!) { merchantLiveEnable(merchantId: $m) { __typename } }';
     await askGraph(service, enable, { m: id });
     assert.ok(!(await open()).includes('live mode'));
+    const routesSay = async (token: string) => {
+      const { out } = await openPsp({ ...fresh.env, PSP_OPERATOR_TOKEN: token }).run(asked);
+      return /"live routes".*/.exec(out)?.[0];
+    };
+    assert.match((await routesSay('nothing')) ?? '', /"ok":false/);
+    assert.match((await routesSay(operatorToken)) ?? '', /"ok":false,"says":"no acquirer/);
+    const route = `mutation ($m: ID!, $s: ID!) { bankRouteSet(merchantId: $m, shopId: $s,
+      operation: payment, method: sbp, connector: "somebank") { __typename } }`;
+    await askGraph(service, route, { m: id, s: shopId });
+    assert.match((await routesSay(operatorToken)) ?? '', /"ok":true,"says":"payment by sbp"/);
   });
 });
 

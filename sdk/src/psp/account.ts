@@ -1,12 +1,13 @@
 /** Account commands: balance, ledger, events, and opening pages in a browser. */
 import { once } from 'node:events';
-import { formatMoney } from '../money.ts';
 import type { Command, Context } from './command.ts';
 import { eventsOption, readEventNames } from './event-names.ts';
 import { followLog, readNewestId } from './follow-log.ts';
 import { open } from './open.ts';
 import { row, shown } from './output.ts';
 import { printEvent } from './print-event.ts';
+import { present, readChoice } from './read-values.ts';
+import { listing, money, narrowing, printList, second } from './shared-options.ts';
 
 const balance: Command = {
   name: 'balance',
@@ -15,9 +16,9 @@ const balance: Command = {
   run: async ({ given, client, output }) => {
     const currency = given.text('currency');
     const of = await client().balance.get(currency === undefined ? {} : { currency });
-    const money = (value: number): string => formatMoney(value, of.currency, 'en');
-    const shops = of.shops.map((shop) => row(money(shop.balance).padStart(18), shop.shop_name));
-    const total = `${money(of.balance).padStart(18)}  all shops, ${money(of.available)} available`;
+    const sum = (value: number): string => money(value, of.currency);
+    const shops = of.shops.map((shop) => row(sum(shop.balance).padStart(18), shop.shop_name));
+    const total = `${sum(of.balance).padStart(18)}  all shops, ${sum(of.available)} available`;
     output.result(of, [...shops, total].join('\n'));
   },
 };
@@ -61,7 +62,34 @@ const exportLedger = async ({ given, client, output, stopped }: Context): Promis
   output.remark(`${Math.max(0, rows)} rows`);
 };
 
+const movementTypes = [
+  ...(['payment', 'fee', 'refund', 'payout', 'payout_fee'] as const),
+  ...(['settlement', 'adjustment'] as const),
+];
+
 const ledger: Command = {
+  name: 'ledger list',
+  says: 'list the movements of the balance, newest first',
+  options: {
+    type: { says: 'of this type', value: 'type', choices: movementTypes },
+    ...listing,
+  },
+  run: (context) => {
+    const { given, client } = context;
+    const type = readChoice(given.text('type'), movementTypes, '--type');
+    const query = present({ ...narrowing(context, []), type });
+    return printList(context, client().ledger.list(query), (one) => [
+      one.id,
+      second(one.created_at),
+      one.type.padEnd(10),
+      money(one.amount, one.currency).padStart(14),
+      one.payment_id ?? one.payout_id ?? '-',
+      one.description,
+    ]);
+  },
+};
+
+const ledgerFile: Command = {
   name: 'ledger export',
   says: 'write the ledger as CSV to stdout; the progress goes to the terminal',
   options: {
@@ -89,4 +117,4 @@ const tail: Command = {
 };
 
 /** The rows of these commands. */
-export const account: readonly Command[] = [balance, ledger, tail, open];
+export const account: readonly Command[] = [balance, ledger, ledgerFile, tail, open];

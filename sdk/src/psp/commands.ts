@@ -13,6 +13,7 @@ import { payouts } from './payouts.ts';
 import { resend } from './resend.ts';
 import { setup } from './setup.ts';
 import { subscriptions } from './subscriptions.ts';
+import { tokens } from './tokens.ts';
 import { trigger } from './trigger.ts';
 
 const completion: Command = {
@@ -31,6 +32,7 @@ export const commands: readonly Command[] = [
   ...payments,
   ...payouts,
   ...subscriptions,
+  ...tokens,
   ...links,
   ...account,
   logs,

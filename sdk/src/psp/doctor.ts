@@ -1,7 +1,11 @@
 /** `psp doctor`: diagnoses a shop's connection to the service. */
+import type { PaymentClient } from '../client.ts';
 import { ApiError, ConnectionError } from '../errors.ts';
+import type { WebhookEventName } from '../schemas.ts';
 import { apiVersion } from '../version.ts';
 import type { Context } from './command.ts';
+import { Failure } from './failure.ts';
+import { second } from './shared-options.ts';
 import { frozenSays, type TestClock } from './test-clock.ts';
 
 export interface Finding {
@@ -9,6 +13,23 @@ export interface Finding {
   readonly ok: boolean;
   readonly says: string;
 }
+
+/** A check and its name, under which a refused call is reported. */
+export type Check = readonly [what: string, run: () => Promise<readonly Finding[]>];
+
+/** Makes the checks; what the key may not read is named and counts as not right. */
+export const findAll = async (checks: readonly Check[]): Promise<readonly Finding[]> => {
+  const found = checks.map(([what, run]) =>
+    run().catch((error: unknown) => {
+      if (error instanceof ApiError)
+        return [{ what, ok: false, says: `${error.code}: ${error.message}` }];
+      if (error instanceof Failure && error.kind === 'refused')
+        return [{ what, ok: false, says: error.message }];
+      throw error;
+    }),
+  );
+  return (await Promise.all(found)).flat();
+};
 
 /** The service takes signatures of this many seconds around its own time. */
 const skewMax_s = 300;
@@ -95,35 +116,80 @@ const findIds = async ({ client }: Context): Promise<Finding> => {
 };
 
 const day_ms = 86_400_000;
-const looked = 5;
+/** The first day of so many, today among them. */
+const dayBefore = (days: number): string =>
+  new Date(Date.now() - days * day_ms).toISOString().slice(0, 10);
 
-/** Checks the event log, and the last webhooks. */
-const checkWebhooks = async ({ client }: Context): Promise<readonly Finding[]> => {
-  const api = client();
-  const from = new Date(Date.now() - day_ms).toISOString().slice(0, 10);
+/** A shop under a load test has more; the last of these are enough to judge by. */
+const readMax = 10_000;
+const looked = 20;
+
+/** Reads how many events the log has of the last days, and the deliveries of its last ones. */
+export const readLastDeliveries = async (
+  client: PaymentClient,
+  days: number,
+  event: readonly WebhookEventName[],
+) => {
+  const from = dayBefore(days);
   const ids: string[] = [];
   let count = 0;
-  for await (const page of api.eventLog.list({ from, limit: 200 }).pages()) {
+  const list = client.eventLog.list({
+    from,
+    limit: 200,
+    ...(event.length > 0 ? { event: [...event] } : {}),
+  });
+  for await (const page of list.pages()) {
     count += page.items.length;
     ids.push(...page.items.map(({ id }) => id));
     ids.splice(0, Math.max(0, ids.length - looked));
-    if (count >= 10_000) break;
+    if (count >= readMax) break;
   }
-  const events = await Promise.all(ids.map((id) => api.eventLog.get(id)));
-  const deliveries = events.flatMap((event) => event.deliveries);
-  const undelivered = deliveries.filter(({ status }) => status !== 'delivered');
-  const log = { what: 'event log', ok: true, says: `${count} events since ${from}` };
+  const events = await Promise.all(ids.map((id) => client.eventLog.get(id)));
+  const deliveries = events.flatMap((one) => one.deliveries.map((of) => ({ ...of, id: one.id })));
+  return { from, count, deliveries };
+};
+
+/** Checks the event log, and each endpoint that the last events were sent to. */
+const checkWebhooks = async (client: PaymentClient): Promise<readonly Finding[]> => {
+  const { from, count, deliveries } = await readLastDeliveries(client, 1, []);
+  const more = count >= readMax ? ' or more' : '';
+  const log = { what: 'event log', ok: true, says: `${count}${more} events since ${from}` };
+  const found = (ok: boolean, says: string): Finding => ({ what: 'webhooks', ok, says });
   if (deliveries.length === 0)
-    return [
-      log,
-      { what: 'webhooks', ok: true, says: 'no endpoint was sent any of the last events' },
-    ];
-  const last = undelivered.at(-1);
-  const why = last?.attempts.at(-1);
+    return [log, found(true, 'no endpoint was sent any of the last events')];
+  // One that was not tried yet is on its way.
+  const failing = deliveries.filter((of) => of.status !== 'delivered' && of.attempts.length > 0);
+  if (failing.length === 0)
+    return [log, found(true, `none of the last ${deliveries.length} has failed`)];
+  const urls = new Set(failing.map(({ url }) => url));
+  return [
+    log,
+    ...[...urls].map((url) => {
+      const own = failing.filter((of) => of.url === url);
+      const all = deliveries.filter((of) => of.url === url).length;
+      const last = own.at(-1);
+      const attempt = last?.attempts.at(-1);
+      const why = attempt?.error ?? `it answered ${attempt?.status}`;
+      return found(
+        false,
+        `${url} did not take ${own.length} of the last ${all}: ${why} (${last?.id})`,
+      );
+    }),
+  ];
+};
+
+const routeCodes = ['route_not_configured', 'method_unsupported'];
+
+/** Whether calls were refused because no acquirer of the shop serves what they asked for. */
+const checkRoutes = async (client: PaymentClient): Promise<readonly Finding[]> => {
+  const from = dayBefore(1);
+  const calls = await client.requests.list({ from, status: ['422'], limit: 200 }).first(200);
+  const lacking = calls.filter(({ code }) => code !== null && routeCodes.includes(code));
+  const [last] = lacking;
   const says = last
-    ? `${undelivered.length} of ${deliveries.length} are not delivered: ${last.url} ${why?.error ?? why?.status ?? 'was not asked yet'}`
-    : `the last ${deliveries.length} were delivered`;
-  return [log, { what: 'webhooks', ok: undelivered.length === 0, says }];
+    ? `${lacking.length} refused since ${from} for lack of an acquirer, the last at ${second(last.at)}: ${last.code} (psp logs ${last.id})`
+    : `none refused since ${from} for lack of an acquirer`;
+  return [{ what: 'routes', ok: !last, says }];
 };
 
 /** All checks; those that depend on a failed one are left out. */
@@ -132,11 +198,11 @@ export const doctor = async (context: Context): Promise<readonly Finding[]> => {
   if (service.length === 1) return service;
   const key = await checkKey(context);
   if (key.some(({ ok }) => !ok)) return [...service, ...key];
-  const webhooks = await checkWebhooks(context).catch((error: unknown) => {
-    if (error instanceof ApiError)
-      return [{ what: 'event log', ok: false, says: `${error.code}: ${error.message}` }];
-    throw error;
-  });
-  const clock = checkTestClock(context.testClock());
-  return [...service, ...key, ...clock, await findIds(context), ...webhooks];
+  const client = context.client();
+  const rest = await findAll([
+    ['ids', async () => [await findIds(context)]],
+    ['event log', () => checkWebhooks(client)],
+    ['routes', () => checkRoutes(client)],
+  ]);
+  return [...service, ...key, ...checkTestClock(context.testClock()), ...rest];
 };

@@ -4,11 +4,12 @@ import type { Command } from './command.ts';
 import { callOptionsOf, creating, present, readAmount, readCount } from './read-values.ts';
 import {
   amount,
-  idOf,
+  byId,
   listing,
   money,
   narrowing,
   printList,
+  second,
   statusOption,
 } from './shared-options.ts';
 import { row } from './output.ts';
@@ -17,6 +18,7 @@ const statuses = ['active', 'paid', 'expired', 'deactivated'] as const;
 
 const lineOf = (one: Schemas['Link']): readonly string[] => [
   one.id,
+  second(one.created_at),
   one.status.padEnd(11),
   (one.amount === null ? 'open' : money(one.amount, one.currency)).padStart(14),
   one.url,
@@ -45,12 +47,7 @@ export const links: readonly Command[] = [
       output.result(made, row(...lineOf(made.link)));
     },
   },
-  {
-    name: 'links get',
-    args: '<id>',
-    says: 'read a link',
-    run: async (context) => context.output.result(await context.client().links.get(idOf(context))),
-  },
+  byId('links get', 'read a link', (client, id) => client.links.get(id)),
   {
     name: 'links list',
     says: 'list links, newest first',
@@ -61,11 +58,7 @@ export const links: readonly Command[] = [
     run: (context) =>
       printList(context, context.client().links.list(narrowing(context, statuses)), lineOf),
   },
-  {
-    name: 'links deactivate',
-    args: '<id>',
-    says: 'end a link for new buyers',
-    run: async (context) =>
-      context.output.result(await context.client().links.deactivate(idOf(context))),
-  },
+  byId('links deactivate', 'end a link for new buyers', (client, id) =>
+    client.links.deactivate(id),
+  ),
 ];

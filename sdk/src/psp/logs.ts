@@ -2,10 +2,10 @@
 import type { Schemas } from '../schemas.ts';
 import type { Command } from './command.ts';
 import { present, readCount } from './read-values.ts';
-import { listing, printList } from './shared-options.ts';
+import { listing, printList, second } from './shared-options.ts';
 
 const lineOf = (one: Schemas['Request']): readonly string[] => [
-  one.at,
+  second(one.at),
   String(one.status),
   one.method.padEnd(4),
   one.path,

@@ -1,4 +1,4 @@
-/** Commands on payments. */
+/** Commands on payments, their refunds and receipts. */
 import type { Schemas } from '../schemas.ts';
 import type { Command } from './command.ts';
 import {
@@ -11,13 +11,16 @@ import {
 } from './read-values.ts';
 import {
   amount,
+  byId,
   idOf,
   listing,
   metadata,
   moments,
   money,
   narrowing,
+  paymentOption,
   printList,
+  second,
   statusOption,
 } from './shared-options.ts';
 import { row } from './output.ts';
@@ -27,12 +30,37 @@ const paymentStatuses = [
   ...(['pending', 'processing', 'authorized', 'succeeded'] as const),
   ...(['failed', 'expired', 'cancelled', 'refunded'] as const),
 ];
+const refundStatuses = ['pending', 'succeeded', 'failed'] as const;
+const receiptStatuses = ['pending', 'registered', 'failed'] as const;
 
-const paymentLine = (one: Schemas['Payment']): readonly string[] => [
+/** A payment as a line. */
+export const paymentLine = (one: Schemas['Payment']): readonly string[] => [
   one.id,
+  second(one.created_at),
   one.status.padEnd(10),
   money(one.amount, one.currency).padStart(14),
   one.order_id,
+  ...(one.status === 'failed' ? [String(one.metadata['failure_code'])] : []),
+];
+
+/** A refund does not name its currency: its amount is printed in minor units. */
+const refundLine = (one: Schemas['Refund']): readonly string[] => [
+  one.id,
+  second(one.created_at),
+  one.status.padEnd(10),
+  String(one.amount).padStart(14),
+  `of ${one.payment_id}`,
+  one.fail_reason || '-',
+];
+
+const receiptLine = (one: Schemas['Receipt']): readonly string[] => [
+  one.id,
+  second(one.created_at),
+  one.status.padEnd(10),
+  money(one.amount, one.currency).padStart(14),
+  one.type.padEnd(7),
+  `of ${one.payment_id}`,
+  one.failure_reason ?? '-',
 ];
 
 export const payments: readonly Command[] = [
@@ -68,13 +96,9 @@ export const payments: readonly Command[] = [
       output.result(made, `${row(...paymentLine(payment))}\npay at ${payment_url}`);
     },
   },
-  {
-    name: 'payments get',
-    args: '<id>',
-    says: 'read a payment, by its id or its number, as P-100063',
-    run: async (context) =>
-      context.output.result(await context.client().payments.get(idOf(context))),
-  },
+  byId('payments get', 'read a payment, by its id or its number, as P-100063', (client, id) =>
+    client.payments.get(id),
+  ),
   {
     name: 'payments list',
     says: 'list payments, newest first',
@@ -95,13 +119,9 @@ export const payments: readonly Command[] = [
       return printList(context, client().payments.list(query), paymentLine);
     },
   },
-  {
-    name: 'payments cancel',
-    args: '<id>',
-    says: 'cancel a pending payment, or release a hold',
-    run: async (context) =>
-      context.output.result(await context.client().payments.cancel(idOf(context))),
-  },
+  byId('payments cancel', 'cancel a pending payment, or release a hold', (client, id) =>
+    client.payments.cancel(id),
+  ),
   {
     name: 'payments capture',
     args: '<id>',
@@ -140,4 +160,34 @@ export const payments: readonly Command[] = [
       output.result(await client().payments.refund(idOf(context), body, callOptionsOf(given)));
     },
   },
+  {
+    name: 'refunds list',
+    says: 'list refunds, newest first; amounts in minor units',
+    options: {
+      status: statusOption(refundStatuses),
+      'payment-id': paymentOption,
+      ...listing,
+      ...moments,
+    },
+    run: (context) => {
+      const payment_id = context.given.text('payment-id');
+      const query = present({ ...narrowing(context, refundStatuses), payment_id });
+      return printList(context, context.client().refunds.list(query), refundLine);
+    },
+  },
+  {
+    name: 'receipts list',
+    says: 'list receipts, newest first',
+    options: {
+      status: statusOption(receiptStatuses),
+      'payment-id': paymentOption,
+      ...listing,
+    },
+    run: (context) => {
+      const payment_id = context.given.text('payment-id');
+      const query = present({ ...narrowing(context, receiptStatuses), payment_id });
+      return printList(context, context.client().receipts.list(query), receiptLine);
+    },
+  },
+  byId('receipts get', 'read a receipt', (client, id) => client.receipts.get(id)),
 ];

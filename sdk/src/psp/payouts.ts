@@ -4,13 +4,14 @@ import type { Command } from './command.ts';
 import { callOptionsOf, creating, present, readAmount, readPairs } from './read-values.ts';
 import {
   amount,
-  idOf,
+  byId,
   listing,
   metadata,
   moments,
   money,
   narrowing,
   printList,
+  second,
   statusOption,
 } from './shared-options.ts';
 import { row } from './output.ts';
@@ -19,9 +20,11 @@ const payoutStatuses = ['pending', 'succeeded', 'failed'] as const;
 
 const payoutLine = (one: Schemas['Payout']): readonly string[] => [
   one.id,
+  second(one.created_at),
   one.status.padEnd(10),
   money(one.amount, one.currency).padStart(14),
-  one.fail_reason,
+  one.order_id ?? '-',
+  one.fail_reason || '-',
 ];
 
 export const payouts: readonly Command[] = [
@@ -50,13 +53,7 @@ export const payouts: readonly Command[] = [
       output.result(made, row(...payoutLine(made.payout)));
     },
   },
-  {
-    name: 'payouts get',
-    args: '<id>',
-    says: 'read a payout',
-    run: async (context) =>
-      context.output.result(await context.client().payouts.get(idOf(context))),
-  },
+  byId('payouts get', 'read a payout', (client, id) => client.payouts.get(id)),
   {
     name: 'payouts list',
     says: 'list payouts, newest first',

@@ -3,10 +3,10 @@
  * its program has not met yet. In live mode: what is not set.
  */
 import type { PaymentClient } from '../client.ts';
-import { ApiError } from '../errors.ts';
 import type { WebhookEventName } from '../schemas.ts';
 import type { Context } from './command.ts';
-import type { Finding } from './doctor.ts';
+import { findAll, readLastDeliveries, type Check, type Finding } from './doctor.ts';
+import { askGraph, operatorGraphOf } from './operator-graph.ts';
 
 /** What a shop's program should have met in test mode, and how it is made to happen. */
 const rehearsed = ['payment.succeeded', 'payment.failed', 'payment.refunded'] as const;
@@ -23,28 +23,13 @@ const haveHappened = async (client: PaymentClient): Promise<readonly Finding[]> 
     }),
   );
 
-const looked = 20;
-const day_ms = 86_400_000;
-/** A shop under a load test has more; its last ones are enough to judge by. */
-const read_max = 10_000;
-
 /** Whether the last events of these kinds have reached an endpoint. */
 const haveArrived = async (
   client: PaymentClient,
   events: readonly WebhookEventName[],
 ): Promise<Finding> => {
   const what = 'delivered webhooks';
-  const from = new Date(Date.now() - 7 * day_ms).toISOString().slice(0, 10);
-  const ids: string[] = [];
-  let count = 0;
-  for await (const page of client.eventLog.list({ event: [...events], from, limit: 200 }).pages()) {
-    ids.push(...page.items.map(({ id }) => id));
-    ids.splice(0, Math.max(0, ids.length - looked));
-    count += page.items.length;
-    if (count >= read_max) break;
-  }
-  const logged = await Promise.all(ids.map((id) => client.eventLog.get(id)));
-  const deliveries = logged.flatMap((event) => event.deliveries);
+  const { deliveries } = await readLastDeliveries(client, 7, events);
   const lost = deliveries.filter(({ status }) => status === 'failed');
   if (lost.length > 0)
     return { what, ok: false, says: `${lost.length} were given up: ${lost[0]?.url ?? ''}` };
@@ -93,6 +78,39 @@ const checkShop = async (context: Context, client: PaymentClient): Promise<reado
   ];
 };
 
+interface BankRoute {
+  readonly operation: string;
+  readonly method: string;
+  readonly active: boolean;
+}
+
+/** Which acquirers' routes live mode has. Keys do not see them: a person's token is needed. */
+const checkLiveRoutes = async (
+  context: Context,
+  client: PaymentClient,
+): Promise<readonly Finding[]> => {
+  const found = (ok: boolean, says: string) => [{ what: 'live routes', ok, says }];
+  if (!context.env['PSP_OPERATOR_TOKEN'])
+    return found(false, 'only people see them: set PSP_OPERATOR_TOKEN to a token of your own');
+  const [payment] = await client.payments.list({ limit: 1 }).first(1);
+  if (!payment) return found(false, 'the shop has no payment yet to be found by');
+  const { bankRoutes } = await askGraph<{ bankRoutes: { nodes: readonly BankRoute[] } }>(
+    operatorGraphOf(context, 'routes are read'),
+    'the routes',
+    {
+      query: `query ($m: ID, $s: ID) { bankRoutes(merchantId: $m, shopId: $s, first: 200) {
+        nodes { operation method active } } }`,
+      variables: { m: payment.merchant_id, s: payment.shop_id },
+    },
+    context.stopped,
+  );
+  const routes = bankRoutes.nodes.filter(({ active }) => active);
+  const served = [...new Set(routes.map(({ operation, method }) => `${operation} by ${method}`))];
+  const takesPayments = routes.some(({ operation }) => operation === 'payment');
+  const lacking = takesPayments ? '' : 'no acquirer takes payments: ask the operator';
+  return found(takesPayments, [lacking, served.join(', ')].filter(Boolean).join('; it has '));
+};
+
 const checkRates = async (client: PaymentClient): Promise<Finding> => {
   const { rates } = await client.rates.list();
   const methods = [...new Set(rates.map(({ method }) => method))];
@@ -104,18 +122,12 @@ const checkRates = async (client: PaymentClient): Promise<Finding> => {
 export const checkReadiness = async (context: Context): Promise<readonly Finding[]> => {
   const client = context.client();
   const isLive = context.settings.apiKey?.startsWith('sk_live_') ?? false;
-  const checks: readonly (readonly [string, () => Promise<readonly Finding[]>])[] = [
+  const checks: readonly Check[] = [
     ['events', async () => (isLive ? [] : haveHappened(client))],
     ['webhooks', async () => (isLive ? [] : [await haveArrived(client, rehearsed)])],
     ['shop', () => checkShop(context, client)],
+    ['live routes', () => checkLiveRoutes(context, client)],
     ['methods', async () => [await checkRates(client)]],
   ];
-  const found = checks.map(([what, check]) =>
-    check().catch((error: unknown) => {
-      if (error instanceof ApiError)
-        return [{ what, ok: false, says: `${error.code}: ${error.message}` }];
-      throw error;
-    }),
-  );
-  return (await Promise.all(found)).flat();
+  return findAll(checks);
 };

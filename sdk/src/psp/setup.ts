@@ -96,7 +96,7 @@ const config: Command = {
 
 const check: Command = {
   name: 'doctor',
-  says: 'check the key, the clock, signatures, the event log and recent webhooks',
+  says: 'say what is wrong with the key, clocks, signatures, endpoints and routes to acquirers',
   options: { live: { says: 'also what is missing for live mode' } },
   run: async (context: Context) => {
     const general = await doctor(context);

@@ -1,6 +1,7 @@
 /** What commands on the objects of the API share. */
+import type { PaymentClient } from '../client.ts';
 import { formatMoney } from '../money.ts';
-import type { Context, Option, Options } from './command.ts';
+import type { Command, Context, Option, Options } from './command.ts';
 import { present, readChoice, readCount } from './read-values.ts';
 import { row } from './output.ts';
 
@@ -37,7 +38,22 @@ export const statusOption = (choices: readonly string[]): Option => ({
   many: true,
 });
 
+/** The option that narrows a list down to a payment. */
+export const paymentOption: Option = { says: 'of this payment', value: 'id' };
+
 export const idOf = ({ given }: Context): string => given.args[0] ?? '';
+
+/** A command that makes one call with an id, and prints the answer. */
+export const byId = (
+  name: string,
+  says: string,
+  call: (client: PaymentClient, id: string) => Promise<object>,
+): Command => ({
+  name,
+  args: '<id>',
+  says,
+  run: async (context) => context.output.result(await call(context.client(), idOf(context))),
+});
 
 /** Prints the first items of a list, each on one line. */
 export const printList = async <Item extends object>(
@@ -68,6 +84,9 @@ export const narrowing = <Status extends string>(
     status: status.length > 0 ? status : undefined,
   });
 };
+
+/** A moment in a line: to the second, as `--created-from` takes it. */
+export const second = (moment: string): string => moment.replace(/\.\d+Z$/, 'Z');
 
 /** Minor units for people. */
 export const money = (value: number, currency: string): string =>

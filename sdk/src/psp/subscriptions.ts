@@ -7,17 +7,18 @@ import {
   present,
   readAmount,
   readChoice,
-  readCount,
   readPairs,
 } from './read-values.ts';
 import {
   amount,
+  byId,
   idOf,
   limit,
   metadata,
   money,
   narrowing,
   printList,
+  second,
   statusOption,
 } from './shared-options.ts';
 import { row } from './output.ts';
@@ -27,10 +28,11 @@ const periods = ['day', 'week', 'month', 'year'] as const;
 
 const subscriptionLine = (one: Schemas['Subscription']): readonly string[] => [
   one.id,
+  second(one.created_at),
   one.status.padEnd(10),
   money(one.amount, one.currency).padStart(14),
   one.customer_ref,
-  one.next_charge_at ?? '-',
+  `next ${one.next_charge_at === null ? '-' : second(one.next_charge_at)}`,
 ];
 
 export const subscriptions: readonly Command[] = [
@@ -63,13 +65,7 @@ export const subscriptions: readonly Command[] = [
       output.result(made, `${row(...subscriptionLine(subscription))}\nbind at ${pay_url}`);
     },
   },
-  {
-    name: 'subscriptions get',
-    args: '<id>',
-    says: 'read a subscription',
-    run: async (context) =>
-      context.output.result(await context.client().subscriptions.get(idOf(context))),
-  },
+  byId('subscriptions get', 'read a subscription', (client, id) => client.subscriptions.get(id)),
   {
     name: 'subscriptions list',
     says: 'list subscriptions, newest first',
@@ -85,25 +81,6 @@ export const subscriptions: readonly Command[] = [
         customer_ref: given.text('customer'),
       });
       return printList(context, client().subscriptions.list(query), subscriptionLine);
-    },
-  },
-  {
-    name: 'customers page',
-    args: '<ref>',
-    says: 'make an address where a customer sees and ends saved methods and subscriptions',
-    options: {
-      'return-url': { says: 'where the page leads back to', value: 'url' },
-      minutes: { says: 'how long it works; 30 when left out', value: 'count' },
-    },
-    run: async ({ given, client, output }) => {
-      const minutes = given.text('minutes');
-      const body = present({
-        customer_ref: given.args[0] ?? '',
-        return_url: given.text('return-url'),
-        ttl_minutes: minutes === undefined ? undefined : readCount(minutes, 30, '--minutes'),
-      });
-      const session = await client().customerSessions.create(body);
-      output.result(session, `${session.url}\nworks until ${session.expires_at}`);
     },
   },
   {

@@ -1,0 +1,121 @@
+/** Commands on saved methods (tokens), and on the page where a customer ends them. */
+import type { Schemas } from '../schemas.ts';
+import type { Command } from './command.ts';
+import {
+  callOptionsOf,
+  creating,
+  present,
+  readAmount,
+  readChoice,
+  readCount,
+  readPairs,
+} from './read-values.ts';
+import {
+  amount,
+  byId,
+  idOf,
+  limit,
+  metadata,
+  narrowing,
+  printList,
+  second,
+  statusOption,
+} from './shared-options.ts';
+import { row } from './output.ts';
+import { paymentLine } from './payments.ts';
+
+const methods = ['cards', 'sbp', 'tpay'] as const;
+const tokenStatuses = ['pending', 'active', 'cancelled'] as const;
+
+const tokenLine = (one: Schemas['Token']): readonly string[] => [
+  one.id,
+  second(one.created_at),
+  one.status.padEnd(10),
+  one.method.padEnd(5),
+  one.customer_ref,
+  one.card_mask ?? '-',
+];
+
+export const tokens: readonly Command[] = [
+  {
+    name: 'tokens create',
+    says: 'save a payment method and print where the buyer binds it',
+    options: {
+      customer: { says: 'your name of the customer', value: 'ref' },
+      method: { says: 'cards when left out', value: 'method', choices: methods },
+      amount: { ...amount, says: 'the first charge, in minor units; sbp and tpay need one' },
+      'return-url': { says: 'where the buyer goes afterwards', value: 'url' },
+      metadata,
+      ...creating,
+    },
+    run: async ({ given, client, output }) => {
+      const first = given.text('amount');
+      const body = present({
+        customer_ref: given.text('customer') ?? '',
+        method: readChoice(given.text('method'), methods, '--method'),
+        amount: first === undefined ? undefined : readAmount(first),
+        return_url: given.text('return-url'),
+        metadata: readPairs(given.all('metadata')),
+      });
+      const made = await client().tokens.create(body, callOptionsOf(given));
+      output.result(made, `${row(...tokenLine(made.card))}\nbind at ${made.pay_url}`);
+    },
+  },
+  {
+    name: 'tokens list',
+    says: 'list saved methods, newest first',
+    options: {
+      status: statusOption(tokenStatuses),
+      customer: { says: 'of this customer', value: 'ref' },
+      limit,
+    },
+    run: (context) => {
+      const customer_ref = context.given.text('customer');
+      const query = present({ ...narrowing(context, tokenStatuses), customer_ref });
+      return printList(context, context.client().tokens.list(query), tokenLine);
+    },
+  },
+  {
+    name: 'tokens charge',
+    args: '<id>',
+    says: 'charge a saved method without the buyer; the bank may decline: see the status',
+    options: {
+      amount,
+      'order-id': { says: 'your number of the order', value: 'text' },
+      description: { says: 'what it is for', value: 'text' },
+      metadata,
+      ...creating,
+    },
+    run: async (context) => {
+      const { given, client, output } = context;
+      const body = present({
+        amount: readAmount(given.text('amount')),
+        order_id: given.text('order-id'),
+        description: given.text('description'),
+        metadata: readPairs(given.all('metadata')),
+      });
+      const payment = await client().tokens.charge(idOf(context), body, callOptionsOf(given));
+      output.result(payment, row(...paymentLine(payment)));
+    },
+  },
+  byId('tokens cancel', 'remove a saved method', (client, id) => client.tokens.cancel(id)),
+  {
+    name: 'customers page',
+    args: '<ref>',
+    says: 'make an address where a customer sees and ends saved methods and subscriptions',
+    options: {
+      'return-url': { says: 'where the page leads back to', value: 'url' },
+      minutes: { says: 'how long it works; 30 when left out', value: 'count' },
+    },
+    run: async ({ given, client, output }) => {
+      const minutes = given.text('minutes');
+      const body = present({
+        customer_ref: given.args[0] ?? '',
+        return_url: given.text('return-url'),
+        ttl_minutes: minutes === undefined ? undefined : readCount(minutes, 30, '--minutes'),
+      });
+      const session = await client().customerSessions.create(body);
+      output.result(session, `${session.url}\nworks until ${session.expires_at}`);
+    },
+  },
+];
