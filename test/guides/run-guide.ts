@@ -115,7 +115,7 @@ export const runShells = async ({ steps }: Guide, reader: Reader): Promise<numbe
   return ran;
 };
 
-const opening = `import { openPaymentClient } from 'payment-service-sdk';
+const opening = `import { openPaymentClient } from '@payment-service/sdk';
 const client = openPaymentClient({
   apiKey: process.env['PSP_API_KEY'] ?? '',
   baseUrl: process.env['PSP_URL'] ?? '',
@@ -140,7 +140,7 @@ export const programOf = ({ steps }: Guide): string => {
   const joined = parts.join('\n');
   const hasClient = joined.includes('const client =');
   const seen = new Set<string>();
-  const imports = /^import .* from 'payment-service-sdk';$/gm;
+  const imports = /^import .* from '@payment-service\/sdk';$/gm;
   const whole = joined.replaceAll(imports, (line) => {
     if (seen.has(line)) return '';
     seen.add(line);

@@ -34,7 +34,7 @@ describe('the guides', { concurrency: true }, () => {
     const bin = join(folder, 'node_modules/.bin');
     mkdirSync(bin, { recursive: true });
     chmodSync(join(package_.installed, 'dist/psp/main.js'), 0o755);
-    symlinkSync('../payment-service-sdk/dist/psp/main.js', join(bin, 'psp'));
+    symlinkSync('../@payment-service/sdk/dist/psp/main.js', join(bin, 'psp'));
     // A call that is refused ends a snippet.
     writeFileSync(join(folder, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n');
     const compilerOptions = {

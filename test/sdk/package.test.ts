@@ -1,16 +1,17 @@
 /** The package as a shop installs it: linters of packages accept it, its README's examples run. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import manifest from '../../sdk/package.json' with { type: 'json' };
 import contract from '../../schema/generated/contract.json' with { type: 'json' };
-import { guideLanguages, guideNames } from '../../rest-facade/guides/pages.ts';
 import { apiVersion, signWebhook, version } from '../../sdk/src/index.ts';
 import { rotateSigningSecret } from '../support/cabinet.ts';
 import { openPlainService } from '../support/plain-service.ts';
@@ -18,6 +19,7 @@ import { makeFundedMerchant } from './funded.ts';
 import { findNode20, installPackage, runNode } from './packed.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
+import { projectFiles, readText } from '../tidy/tree.ts';
 
 const root = join(import.meta.dirname, '../..');
 const readme = readFileSync(join(root, 'sdk/README.md'), 'utf8');
@@ -30,9 +32,10 @@ const [opening, ...examples] = [...readme.matchAll(/^## (.+)$|^```ts\n([^]*?)^``
   }, [])
   .filter(({ code }) => code !== '');
 
-const guides = guideLanguages.flatMap((language) =>
-  guideNames.map((name) => `rest-facade/guides/${language}/${name}.md`),
-);
+/** Every text for people, by its path. */
+const documents = projectFiles()
+  .filter((path) => path.endsWith('.md'))
+  .map((path) => [path, readText(path)] as const);
 
 const service = await openPlainService();
 after(() => service.stop());
@@ -78,10 +81,25 @@ describe('the package', () => {
     assert.deepEqual([command, rest], ['node', ['mcp']]);
     const own = file.slice(file.indexOf('node_modules/'));
     assert.ok(existsSync(join(folder, own)), own);
-    const texts = ['README.md', 'sdk/README.md', ...guides].map((name) =>
-      readFileSync(join(root, name), 'utf8'),
-    );
-    for (const text of texts) assert.doesNotMatch(text, /npx\s+psp/);
+    for (const [path, text] of documents)
+      assert.doesNotMatch(text, /\b(?:npx|bunx|npm exec|(?:pnpm|yarn) dlx)\s+[@\w]/, path);
+  });
+
+  test('has a name with a scope, which every document uses, as a shop installs it', async (t) => {
+    assert.match(manifest.name, /^@[a-z-]+\/[a-z-]+$/);
+    const file = `${manifest.name.slice(1).replace('/', '-')}-${version}.tgz`;
+    assert.equal(basename(tarball), file);
+    for (const [path, text] of documents) {
+      const named = text.replaceAll(file, '').match(/[@\w./-]*payment-service[-/]sdk/g) ?? [];
+      for (const name of named) assert.ok(name.endsWith(manifest.name), `${path}: ${name}`);
+    }
+    const shop = mkdtempSync(join(tmpdir(), 'payments-shop-'));
+    t.after(() => rmSync(shop, { recursive: true, force: true }));
+    writeFileSync(join(shop, 'package.json'), '{}');
+    const installing = ['install', '--offline', '--no-audit', '--no-fund', tarball];
+    await promisify(execFile)('npm', installing, { cwd: shop });
+    const psp = join(shop, 'node_modules/.bin/psp');
+    assert.equal((await runNode(psp, ['--version'], { cwd: shop })).trim(), version);
   });
 
   test('has no dependencies, and says the version that its program says and the API that it speaks', () => {
@@ -113,7 +131,7 @@ describe('the package', () => {
 
   test('is required by CommonJS where Node can require modules', async () => {
     const program = join(folder, 'required.cjs');
-    const text = `const { version } = require('payment-service-sdk'); console.log(version);`;
+    const text = `const { version } = require('${manifest.name}'); console.log(version);`;
     writeFileSync(program, text);
     for (const node of new Set([node20 ?? process.execPath, process.execPath]))
       assert.equal((await runNode(node, [program], { cwd: folder })).trim(), version);

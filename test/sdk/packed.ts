@@ -15,6 +15,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import manifest from '../../sdk/package.json' with { type: 'json' };
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -41,7 +42,7 @@ let packed: Promise<string> | null = null;
 export const installPackage = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-sdk-'));
   const tarball = await (packed ??= pack());
-  const installed = join(folder, 'node_modules/payment-service-sdk');
+  const installed = join(folder, 'node_modules', manifest.name);
   mkdirSync(installed, { recursive: true });
   await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1']);
   mkdirSync(join(folder, 'node_modules/@types'));
@@ -57,7 +58,7 @@ export const writeProgram = (folder: string, name: string): string => {
   const source = readFileSync(join(import.meta.dirname, `${name}.ts`), 'utf8');
   const path = join(folder, `${name}.mjs`);
   const text = stripTypeScriptTypes(source);
-  writeFileSync(path, text.replaceAll('../../sdk/src/index.ts', 'payment-service-sdk'));
+  writeFileSync(path, text.replaceAll('../../sdk/src/index.ts', manifest.name));
   return path;
 };
 
