@@ -5,6 +5,7 @@ import {
   type WebhookEvent,
 } from '../../subgraphs/kernel/rules/event.ts';
 import { failureCodes, type FailureCode } from '../../subgraphs/kernel/rules/failure-code.ts';
+import { readContract } from '../read-contract.ts';
 import { refusalHttp, type ErrorCode } from '../refusal-http.ts';
 import { english } from './errors/en.ts';
 import { russian } from './errors/ru.ts';
@@ -55,7 +56,29 @@ const events = (language: GuideLanguage): string => {
   ]);
 };
 
-export const guideTables = { errors, failures, events } as const;
+/** The fields of answers that contain an object or a list of them. */
+const contents: ReadonlySet<string> = new Set(
+  'payment payout receipt subscription card link items rates results'.split(' '),
+);
+
+/** Every call that answers with an envelope; those with the same fields stand in one row. */
+const envelopes = (language: GuideLanguage): string => {
+  const { heads } = texts[language];
+  const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
+  const rows = new Map<string, string[]>();
+  for (const { method, path, responses } of readContract().operations.values()) {
+    const names = Object.keys((responses['201'] ?? responses['200'])?.properties ?? {});
+    const inside = names.filter((name) => contents.has(name));
+    if (inside.length === 0 || names.includes('id')) continue;
+    const beside = names.filter((name) => !contents.has(name));
+    const row = `${code(inside)} | ${code(beside)}`;
+    rows.set(row, [...(rows.get(row) ?? []), `${method} ${path.replace('/v1/public', '')}`]);
+  }
+  const body = [...rows].map(([row, calls]) => [code(calls), row]);
+  return tableOf([[heads.call, heads.object, heads.beside], ...body]);
+};
+
+export const guideTables = { errors, failures, events, envelopes } as const;
 
 /** Whether a table has the name. */
 export const isGuideTable = (name: string): name is keyof typeof guideTables =>

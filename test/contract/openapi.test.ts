@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { createConfig, lint } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { guideTables } from '../../rest-facade/guides/tables.ts';
 import { readContract, type Schema, examplesOf } from '../../rest-facade/read-contract.ts';
+import { readText } from '../tidy/tree.ts';
 
 const file = join(import.meta.dirname, '../../schema/generated/contract.json');
 
@@ -93,6 +95,41 @@ test('every error status of every operation has the one envelope', () => {
       assert(status in responses, `${operationId} lacks ${status}`);
   }
   assert(seen > 150, `${seen} answers were looked at`);
+});
+
+/** Answers without an id that are the object itself. */
+const withoutId =
+  'GetBalance GetSubscriptionSchedule CreateCustomerSession CancelPayment CancelSubscription CancelToken';
+
+test('every envelope of an answer stands in the table of the guides', () => {
+  for (const language of ['en', 'ru'] as const) {
+    const table = guideTables.envelopes(language);
+    for (const { operationId, method, path, responses } of readContract().operations.values()) {
+      const fields = (responses['201'] ?? responses['200'])?.properties;
+      if (!fields) continue;
+      const isEnvelope = !('id' in fields) && !withoutId.split(' ').includes(operationId);
+      const call = `\`${method} ${path.replace('/v1/public', '')}\``;
+      assert.equal(table.includes(call), isEnvelope, call);
+    }
+  }
+});
+
+test('every field with the reason of a failure stands in the table of the guides, and leads to it', () => {
+  const { components } = JSON.parse(readText('schema/generated/contract.json'));
+  const guides = ['en', 'ru'].map((language) =>
+    readText(`rest-facade/guides/${language}/errors.md`),
+  );
+  const names = ['fail_reason', 'failure_reason', 'failure_code'];
+  let seen = 0;
+  for (const [schema, { properties = {} }] of Object.entries<Schema>(components.schemas))
+    for (const [name, { description }] of Object.entries(properties)) {
+      if (!names.includes(name)) continue;
+      seen += 1;
+      assert.match(description ?? '', /\(\/docs\/en\/errors\/#reasons-of-failures\)/, schema);
+      const row = new RegExp(`^\\| \`${schema}\`.*\\| \`${name}\` \\|`, 'm');
+      for (const guide of guides) assert.match(guide, row);
+    }
+  assert.equal(seen, 5);
 });
 
 test('every schema of an answer compiles', () => {

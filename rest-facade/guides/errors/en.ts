@@ -9,6 +9,9 @@ export const english: CodeTexts = {
     cause: 'what happened',
     cure: 'what to do',
     kind: 'class',
+    call: 'call',
+    object: 'the object is in',
+    beside: 'beside it',
   },
   kinds: {
     soft: 'soft: a later attempt may succeed',

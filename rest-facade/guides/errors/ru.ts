@@ -9,6 +9,9 @@ export const russian: CodeTexts = {
     cause: 'что случилось',
     cure: 'что делать',
     kind: 'класс',
+    call: 'вызов',
+    object: 'объект в поле',
+    beside: 'рядом',
   },
   kinds: {
     soft: 'soft: позже может получиться',

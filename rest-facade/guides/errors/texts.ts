@@ -14,6 +14,9 @@ export interface CodeTexts {
     readonly kind: string;
     readonly event: string;
     readonly says: string;
+    readonly call: string;
+    readonly object: string;
+    readonly beside: string;
   };
   /** How a scheduled charge goes on after a failure of the class. */
   readonly kinds: Readonly<Record<'soft' | 'hard' | 'buyer' | 'technical', string>>;

@@ -1296,7 +1296,7 @@ export interface components {
             bank: string | null;
             /** @description Live mode; the operation's id at the bank. */
             bank_ref: string | null;
-            /** @description On a refusal at once; the unified failure code. */
+            /** @description On a refusal at once; a [reason](/docs/en/errors/#reasons-of-failures). */
             failure_code: string | null;
             /** @description On a refusal at once; for people. */
             failure_message: string | null;
@@ -1369,7 +1369,7 @@ export interface components {
              * @description The hosted page, while the payment is `pending` or `processing`. Not in lists, events and webhooks.
              */
             payment_url?: string | null;
-            /** @description Your pairs and the reserved keys. */
+            /** @description Your pairs and the reserved keys, as `failure_code`, a [reason](/docs/en/errors/#reasons-of-failures). */
             metadata: {
                 [key: string]: string;
             };
@@ -1440,7 +1440,7 @@ export interface components {
                 [key: string]: string;
             };
             status: components["schemas"]["RefundStatus"];
-            /** @description The unified failure code; empty unless failed. */
+            /** @description A [reason](/docs/en/errors/#reasons-of-failures); empty unless failed. */
             fail_reason: string;
             /** Format: date-time */
             created_at: string;
@@ -1533,7 +1533,7 @@ export interface components {
             simulator: "succeeded" | "failed" | "requires_action" | "pending" | null;
             bank: string | null;
             bank_ref: string | null;
-            /** @description On a refusal by the bank. */
+            /** @description On a refusal by the bank; a [reason](/docs/en/errors/#reasons-of-failures). */
             failure_reason: string | null;
         };
         /** @description Payouts of one method. A field of the wrong type or an unknown field refuses the whole batch; everything else is checked item by item. */
@@ -1667,7 +1667,7 @@ export interface components {
             currency: string;
             method: components["schemas"]["PayoutMethod"];
             status: components["schemas"]["PayoutStatus"];
-            /** @description The unified failure code; empty unless failed. */
+            /** @description A [reason](/docs/en/errors/#reasons-of-failures); empty unless failed. */
             fail_reason: string;
             /**
              * @description SBP payouts have `phone`, `bank_id` and `full_name`; payouts to an account `account_number`, `bik`, `inn` and `full_name`; card payouts an
@@ -2254,7 +2254,7 @@ export interface components {
             fiscal_attribute: string | null;
             /** Format: date-time */
             registered_at: string | null;
-            /** @description Why the cash register refused it. */
+            /** @description Why the cash register refused it; a sentence, not a [reason](/docs/en/errors/#reasons-of-failures). */
             failure_reason: string | null;
             /** Format: date-time */
             created_at: string;
