@@ -77,8 +77,14 @@ describe('a newcomer', { skip: noChromium }, () => {
       .getByText(/Refund of ₽200\.50/)
       .first()
       .waitFor();
+    await page.locator('.payment-head').getByText('Partly refunded').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await row.getByText('Partly refunded').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: /Order, amount/ }).fill('order-of-the-story');
+    await page.getByRole('option', { name: /Partly refunded/ }).waitFor();
+    await page.keyboard.press('Escape');
 
     await page.getByRole('link', { name: 'Audit' }).click();
     await page.getByRole('cell', { name: 'Refund created' }).first().waitFor();

@@ -89,6 +89,44 @@ describe("a payment's timeline", { skip: noChromium }, () => {
     await receiver.close();
   });
 
+  test('has the failed attempts of a webhook as one line, which opens to all of them', async () => {
+    const receiver = await openReceiver(() => 500);
+    const merchant = await makeMerchant(service);
+    await merchant.endpoint(receiver.url, ['payment_succeeded']);
+    const { body } = await merchant.call('POST', '/payments', { amount: 125_000, method: 'cards' });
+    await payByCard(body.payment_url);
+    const { id } = body.payment;
+    const own = { m: merchant.id, id };
+    const deliveries =
+      'query ($m: ID, $id: ID!) { payment(merchantId: $m, id: $id) { webhookDeliveries { id attempts } } }';
+    for (const times of [1, 2, 3]) {
+      const delivery = await eventually(async () => {
+        const { payment } = await askGraph(service, deliveries, own);
+        return payment.webhookDeliveries.find(({ attempts }: any) => attempts === times);
+      }, `attempt ${times}`);
+      if (times < 3)
+        await askGraph(
+          service,
+          'mutation ($m: ID!, $id: ID!) { webhookDeliveryResend(merchantId: $m, id: $id) { __typename } }',
+          { m: merchant.id, id: delivery.id },
+        );
+    }
+    const cookie = await makeSession(service, 'viewer', merchant.id);
+    const { page, complaints } = await openConsole(service.rest, cookie);
+    await page.goto(`${service.rest}/console/payments/${merchant.id}/${id}?mode=test`);
+    const failures = page.locator('.timeline li').filter({ hasText: 'payment.succeeded: 500' });
+    await failures.getByText('failed 3 times, last attempt 3').waitFor();
+    assert.equal(await failures.count(), 1);
+    await failures.locator('summary').click();
+    const record = (await failures.locator('pre').textContent()) ?? '';
+    assert.deepEqual(
+      JSON.parse(record).map(({ attempt }: any) => attempt.number),
+      [1, 2, 3],
+    );
+    assert.deepEqual(complaints, []);
+    await receiver.close();
+  });
+
   test('has the receipt that the cash register refused, which finance sends again', async () => {
     const merchant = await makeMerchant(service);
     const { body } = await merchant.call('POST', '/payments', {

@@ -5,6 +5,7 @@ import { money } from '../amounts.ts';
 import { plainMoment, shortId } from '../format.ts';
 import { Status, tones } from '../parts/status.tsx';
 import { methodText } from '../payments/method.tsx';
+import { PaymentStanding } from '../payments/standing.tsx';
 import { useViewer } from '../viewer.tsx';
 import { useWords } from '../words/words.ts';
 import type { Section } from './sections.tsx';
@@ -118,7 +119,7 @@ const PaymentText = ({ payment }: { readonly payment: Payment }) => {
     <>
       <span>{money(payment.amount, payment.currency, words.locale)}</span>
       <span>{payment.orderId}</span>
-      <Status tone={tones[payment.status]}>{words.payment.statuses[payment.status]}</Status>
+      <PaymentStanding payment={payment} />
       <span className="quiet found-facts">
         {plainMoment(payment.createdAt, words.locale)} · {methodText(payment, words)} · {shopName}
         {!isOfMerchant && ` · ${merchant.name}`} · <span className="mono">{payment.publicId}</span>

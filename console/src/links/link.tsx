@@ -15,6 +15,7 @@ import { Skeleton } from '../parts/table.tsx';
 import { CopyBlock, Id, Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
+import { PaymentStanding } from '../payments/standing.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useLinkWords } from '../words/links.ts';
 import { useSharedWords } from '../words/shared.ts';
@@ -129,7 +130,6 @@ const LinkPaymentsList = ({
   mode,
   since,
 }: Of & { readonly mode: 'test' | 'live'; readonly since: string }) => {
-  const words = useWords();
   const own = useLinkWords();
   const { search } = useAddress();
   const { data, error, again } = useAsk(LinkPayments, { merchantId, id, mode, since });
@@ -150,7 +150,7 @@ const LinkPaymentsList = ({
             >
               {payment.publicId}
             </Link>
-            <Status tone={tones[payment.status]}>{words.payment.statuses[payment.status]}</Status>
+            <PaymentStanding payment={payment} />
             <Money amount={payment.amount} currency={payment.currency} />
             <Moment at={payment.createdAt} />
           </li>

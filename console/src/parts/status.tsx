@@ -1,10 +1,11 @@
 /** A status as a word and a shape, so that it does not depend on colour. */
 
 /** What a status means for the money. */
-export type Tone = 'good' | 'bad' | 'moving' | 'waiting' | 'over';
+export type Tone = 'good' | 'part' | 'bad' | 'moving' | 'waiting' | 'over';
 
 const shapes: Readonly<Record<Tone, string>> = {
   good: 'M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13z',
+  part: 'M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM4 7v2h8V7z',
   bad: 'M3 1.5 8 6.5l5-5L14.5 3l-5 5 5 5-1.5 1.5-5-5-5 5L1.5 13l5-5-5-5z',
   moving: 'M8 1.5a6.5 6.5 0 1 0 0 13v-13zM8 1.5v2a4.5 4.5 0 0 1 0 9v2a6.5 6.5 0 0 0 0-13z',
   waiting: 'M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zm0 2a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9z',
@@ -22,6 +23,7 @@ export const tones = {
   failed: 'bad',
   expired: 'over',
   cancelled: 'over',
+  partly_refunded: 'part',
   refunded: 'over',
   active: 'good',
   past_due: 'bad',

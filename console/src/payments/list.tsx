@@ -12,7 +12,6 @@ import { ExportButton } from '../parts/export-button.tsx';
 import { Fresh } from '../parts/fresh.tsx';
 import { Pager, usePageArguments } from '../parts/pager.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Status, tones } from '../parts/status.tsx';
 import { Skeleton, Table } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
@@ -27,6 +26,7 @@ import { PaymentDrawer } from './drawer.tsx';
 import { isNarrowed, RangeFilters, rangeOf, StatusChips } from './filters.tsx';
 import { methodText } from './method.tsx';
 import { fitsMore, moreOf, usePaymentFilters } from './more-filters.tsx';
+import { PaymentStanding } from './standing.tsx';
 
 type Row = PaymentRowFragment;
 
@@ -50,7 +50,7 @@ export const paymentColumns = (words: Words): readonly ChoosableColumn<Row>[] =>
   {
     id: 'status',
     name: words.columns.status,
-    cell: ({ status }) => <Status tone={tones[status]}>{words.payment.statuses[status]}</Status>,
+    cell: (payment) => <PaymentStanding payment={payment} />,
   },
   {
     id: 'amount',

@@ -3,7 +3,6 @@ import { useEffect } from 'react';
 import { Payment } from '../../../schema/generated/console.ts';
 import { useLive } from '../graph/live.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Status, tones } from '../parts/status.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -12,6 +11,7 @@ import { PaymentActs } from './acts.tsx';
 import { PaymentFacts } from './facts.tsx';
 import { ForBuyer } from './for-buyer.tsx';
 import { methodText } from './method.tsx';
+import { PaymentStanding } from './standing.tsx';
 import { Timeline } from './timeline.tsx';
 import type { Whole } from './whole.ts';
 
@@ -91,13 +91,12 @@ const Strip = ({ payment }: { readonly payment: Whole }) => {
 
 const Head = ({ payment }: { readonly payment: Whole }) => {
   const words = useWords();
-  const { status } = payment;
   return (
     <header className="payment-head">
       <p className="amount">
         <Money amount={payment.amount} currency={payment.currency} />
       </p>
-      <Status tone={tones[status]}>{words.payment.statuses[status]}</Status>
+      <PaymentStanding payment={payment} />
       <p className="quiet line">
         {payment.shopName} · {payment.orderId} · {methodText(payment, words)} ·{' '}
         <Moment at={payment.createdAt} />

@@ -27,6 +27,8 @@ export interface Line {
   readonly aside: string;
   /** As the graph gives them: nothing secret is in it. */
   readonly records: readonly object[];
+  /** The delivery of which this is a failed attempt. */
+  readonly failedDelivery?: string;
 }
 
 interface Speech {
@@ -86,10 +88,12 @@ const webhookLine = (entry: Of<'TimelineWebhookAttempt'>, { words, line }: Speec
   const { delivery, attempt, at } = entry;
   const answer = attempt.status ?? attempt.error ?? words.payment.noAnswer;
   const time = duration(attempt.durationMs, words.locale);
+  const isTaken = attempt.status !== null && attempt.status < 300;
   return {
     kind: 'webhook',
     at,
-    tone: attempt.status !== null && attempt.status < 300 ? 'good' : 'bad',
+    tone: isTaken ? 'good' : 'bad',
+    ...(isTaken ? {} : { failedDelivery: delivery.id }),
     text: line.webhook(delivery.event.replace('_', '.'), String(answer)),
     aside: `${line.attempt(attempt.number)}, ${line.took(time)}`,
     records: [entry],
@@ -157,6 +161,27 @@ const receiptLines = (receipt: Receipt, { line }: Speech): readonly Line[] => {
   ];
 };
 
+/**
+ * The failed attempts of a delivery are one line, where the last of them was: a receiver that is
+ * away for a day is asked many times, and other lines stand between.
+ */
+const withFewFailures = (lines: readonly Line[], { line }: Speech): readonly Line[] => {
+  const last = new Map<string, Line>();
+  const attempts = Map.groupBy(lines, ({ failedDelivery }) => failedDelivery);
+  for (const [delivery, failed] of attempts) {
+    const end = failed.at(-1);
+    if (delivery === undefined || !end) continue;
+    const records = failed.flatMap((one) => one.records);
+    const aside = failed.length > 1 ? line.failures(failed.length, end.aside) : end.aside;
+    last.set(delivery, { ...end, aside, records });
+  }
+  return lines.flatMap((one) => {
+    if (one.failedDelivery === undefined) return [one];
+    const whole = last.get(one.failedDelivery);
+    return whole && whole.records.at(-1) === one.records[0] ? [whole] : [];
+  });
+};
+
 /** Movements of one moment are one booking; a question that is repeated is one line. */
 const folded = (lines: readonly Line[], { line }: Speech): readonly Line[] => {
   const groups: Line[][] = [];
@@ -193,8 +218,6 @@ export const linesOf = (payment: Whole, speech: Speech): readonly Line[] => {
       .map((entry) => lineOf(entry, speech, payment.currency)),
     ...payment.receipts.flatMap((receipt) => receiptLines(receipt, speech)),
   ];
-  return folded(
-    lines.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at)),
-    speech,
-  );
+  const ordered = lines.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
+  return folded(withFewFailures(ordered, speech), speech);
 };

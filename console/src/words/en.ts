@@ -139,6 +139,7 @@ export const en = {
       failed: 'Failed',
       expired: 'Expired',
       cancelled: 'Cancelled',
+      partly_refunded: 'Partly refunded',
       refunded: 'Refunded',
     },
     methods: {

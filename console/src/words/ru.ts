@@ -145,6 +145,7 @@ export const ru: Words = {
       failed: 'Не прошёл',
       expired: 'Истёк',
       cancelled: 'Отменён',
+      partly_refunded: 'Возвращён частично',
       refunded: 'Возвращён',
     },
     methods: {

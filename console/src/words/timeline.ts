@@ -66,6 +66,7 @@ const en = {
   refund: (amount: string, status: string) => `Refund of ${amount}: ${status.toLowerCase()}`,
   webhook: (event: string, answer: string) => `Webhook ${event}: ${answer}`,
   attempt: (number: number) => `attempt ${number}`,
+  failures: (count: number, last: string) => `failed ${count} times, last ${last}`,
   receipts: {
     made: (type: string) => `${type} is sent to the cash register`,
     registered: (type: string) => `${type} is registered`,
@@ -151,6 +152,8 @@ const ru: typeof en = {
   refund: (amount, status) => `Возврат ${amount}: ${status.toLowerCase()}`,
   webhook: (event, answer) => `Вебхук ${event}: ${answer}`,
   attempt: (number) => `попытка ${number}`,
+  failures: (count, last) =>
+    `${count} ${plural(count, 'неудача', 'неудачи', 'неудач')}, последняя — ${last}`,
   receipts: {
     made: (type) => `${type} отправлен в кассу`,
     registered: (type) => `${type} пробит`,
