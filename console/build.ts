@@ -6,6 +6,16 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { built, isBuilt, mark, sourcesDigest } from './sources.mjs';
 
+/**
+ * A screen needs few files, which matters more on a slow network than the bytes of a part that it
+ * does without: the libraries of every screen, those of dialogs, and what many screens share.
+ */
+const groups = [
+  { name: 'libraries', test: /node_modules/, tags: ['$initial' as const], priority: 2 },
+  { name: 'dialogs', test: /node_modules/, priority: 1 },
+  { name: 'shared', test: /console[\\/]src|schema/, minShareCount: 3 },
+];
+
 /** Builds beside what is there, and puts it in its place when it is whole. */
 const buildInto = async (digest: string): Promise<void> => {
   const { build } = await import('vite');
@@ -24,6 +34,7 @@ const buildInto = async (digest: string): Promise<void> => {
         // Small files stay files, too: the policy takes no data addresses.
         assetsInlineLimit: 0,
         reportCompressedSize: false,
+        rolldownOptions: { output: { codeSplitting: { groups } } },
       },
     });
     writeFileSync(join(made, mark), digest);

@@ -1,4 +1,4 @@
-/** The entry point: checks the login, then starts the program. */
+/** The entry point: starts the program. Without a session its first answer leads to the login. */
 import { createRoot } from 'react-dom/client';
 import { Provider } from 'urql';
 import { RouterProvider } from '@tanstack/react-router';
@@ -8,13 +8,12 @@ import { makeRouter } from './router.tsx';
 import { applySettings } from './settings.ts';
 import { goToLogin } from './session.ts';
 import { PageEnds, showEnd } from './frame/page-ends.tsx';
+import { isViewerKnown } from './viewer.tsx';
 
-const start = async (root: HTMLElement): Promise<void> => {
+const start = (root: HTMLElement): void => {
   applySettings();
-  const answer = await fetch('/console/session').catch(() => null);
-  if (answer?.status === 401) return goToLogin();
   const ends: Ends = {
-    loggedOut: () => showEnd('loggedOut'),
+    loggedOut: () => (isViewerKnown() ? showEnd('loggedOut') : goToLogin()),
     outdated: () => showEnd('outdated'),
   };
   const socketState = openSocketState();
@@ -28,4 +27,4 @@ const start = async (root: HTMLElement): Promise<void> => {
 };
 
 const root = document.getElementById('root');
-if (root) void start(root);
+if (root) start(root);

@@ -11,17 +11,25 @@ type PermissionName = Viewer['permissions'][number]['name'];
 
 const Context = createContext<Viewer | null>(null);
 
-/** Loads the person; shows nothing until then. */
+let isKnown = false;
+
+/** Whether this page has had a session: without one it is the login's. */
+export const isViewerKnown = (): boolean => isKnown;
+
+/** Loads the person; shows `waiting` until then. */
 export const ViewerProvider = ({
   children,
+  waiting,
   failed,
 }: {
+  readonly waiting: ReactNode;
   readonly children: ReactNode;
   readonly failed: (error: Error, again: () => void) => ReactNode;
 }) => {
   const { data, error, again } = useAsk(ViewerQuery, {});
+  isKnown ||= data !== undefined;
   if (data) return <Context value={data.viewer}>{children}</Context>;
-  return error ? failed(error, again) : null;
+  return error ? failed(error, again) : waiting;
 };
 
 /** The person. */

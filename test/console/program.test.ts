@@ -1,8 +1,16 @@
-/** What the facade serves of the console: its weight, its policy, its addresses; and `/`. */
+/**
+ * What the facade serves of the console: its weight, its policy, its addresses; and `/`. On a slow
+ * network a page is there early and does not move.
+ */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
+import type { BrowserContext, Page, Route } from 'playwright-core';
+import { noChromium, startChromium } from '../browser/chromium.ts';
+import { makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
+import { eventually } from '../support/eventually.ts';
+import { makeSession } from './console-window.ts';
 
 let service: ServiceInUse;
 before(async () => void (service = await openPlainService()));
@@ -60,6 +68,94 @@ describe('the console', () => {
     ] as const)
       assert.equal((await get(path)).status, status, path);
   });
+});
+
+/** Files that a page loads before its first rows: scripts, styles, letters. */
+const files_max = 8;
+/** What a list comes to. */
+const ready = 'main tbody tr, main .state';
+/** Cumulative Layout Shift that nobody notices. */
+const shift_max = 0.05;
+
+describe('on a slow network', { skip: noChromium }, () => {
+  let merchant: Merchant;
+  let context: BrowserContext;
+  before(async () => {
+    if (noChromium) return;
+    merchant = await makeMerchant(service);
+    await merchant.endpoint('http://127.0.0.1:1/');
+    await merchant.call('POST', '/payments', { amount: 125_000, method: 'cards' });
+    // Nothing is in this window's cache.
+    const browser = await startChromium();
+    context = await browser.newContext({
+      locale: 'ru-RU',
+      viewport: { width: 1_280, height: 900 },
+    });
+    const cookie = await makeSession(service, 'admin');
+    await context.addCookies([{ name: 'console', value: cookie, url: service.rest }]);
+  });
+  after(() => context?.close());
+
+  const addressOf = (path: string): string =>
+    `${service.rest}/console/${path}?mode=test&merchant=${merchant.id}`;
+
+  /** Holds an operation's answer until the promise that `until` gives. */
+  const hold = (page: Page, operation: string, until: () => Promise<unknown>): Promise<void> =>
+    page.route('**/graphql', async (route: Route) => {
+      const sent = route.request().postDataJSON() as { operationName?: string };
+      if (sent.operationName !== operation) return route.fallback();
+      const response = await route.fetch();
+      await until();
+      return route.fulfill({ response });
+    });
+
+  test('a frame is there before any script, and the rows after eight files', async () => {
+    const page = await context.newPage();
+    const files: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/console/assets/')) files.push(request.url());
+    });
+    const { promise: framed, resolve: seeFrame } = Promise.withResolvers<void>();
+    await page.route('**/assets/*.js', async (route) => {
+      await framed;
+      await route.continue();
+    });
+    let atRows: readonly string[] = [];
+    await hold(page, 'Payments', async () => {
+      await page.locator('.skeleton div').first().waitFor();
+      atRows = [...files];
+    });
+    await page.goto(addressOf('payments'), { waitUntil: 'commit' });
+    await page.locator('.frame .sections').waitFor();
+    seeFrame();
+    await page.locator('tbody tr').first().waitFor();
+    assert.ok(atRows.length <= files_max, atRows.join(' '));
+    // What a person may open next comes behind the rows.
+    await eventually(() => files.some((file) => file.includes('/dialogs-')), 'the dialogs');
+    await page.close();
+  });
+
+  for (const [path, above] of [
+    ['', 'Needed'],
+    ['webhooks', 'Endpoints'],
+  ] as const)
+    test(`nothing moves when what stands above comes last: /${path}`, async () => {
+      const page = await context.newPage();
+      await page.addInitScript(`{
+        globalThis.shift = 0;
+        new PerformanceObserver((list) => {
+          for (const { value } of list.getEntries()) globalThis.shift += value;
+        }).observe({ type: 'layout-shift', buffered: true });
+      }`);
+      await hold(page, above, () => page.locator(ready).first().waitFor({ state: 'attached' }));
+      await page.goto(addressOf(path));
+      await page.locator(ready).first().waitFor();
+      const shift = await page.evaluate<number>(
+        'new Promise((give) => requestAnimationFrame(() => setTimeout(() => give(shift), 50)))',
+      );
+      assert.ok(shift <= shift_max, `${shift}`);
+      await page.close();
+    });
 });
 
 describe('the start page', () => {

@@ -8,7 +8,8 @@ import { Empty, Failure } from '../parts/states.tsx';
 import { changeSettings, settingsNow, useSettings } from '../settings.ts';
 import { ViewerProvider, useViewer } from '../viewer.tsx';
 import { useWords } from '../words/words.ts';
-import { LaterViews } from './later.tsx';
+import { loadAhead } from './later.tsx';
+import { SavedViewRow } from './saved-views.tsx';
 import { listAt, Sections, sectionAt } from './sections.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 import { TopBar } from './top-bar.tsx';
@@ -32,6 +33,7 @@ const Inside = ({ socket }: { readonly socket: SocketState }) => {
   const isTest = mode === 'test';
   useTitle(isTest);
   const list = useRouterState({ select: ({ location }) => listAt(location.pathname) });
+  useEffect(() => void loadAhead(), []);
   useEffect(() => {
     document.documentElement.dataset['mode'] = mode;
     if (settingsNow().mode !== mode) changeSettings({ mode });
@@ -50,7 +52,7 @@ const Inside = ({ socket }: { readonly socket: SocketState }) => {
         )}
         <Sections />
         <main id="content" tabIndex={-1}>
-          {list && <LaterViews section={list} />}
+          {list && <SavedViewRow section={list} />}
           <Outlet />
         </main>
       </div>
@@ -59,9 +61,20 @@ const Inside = ({ socket }: { readonly socket: SocketState }) => {
   );
 };
 
+/** The frame as the page's file has it, until the person is known. */
+const EmptyFrame = () => (
+  <div className="frame">
+    <div className="top-bar" />
+    <div className="sections" />
+  </div>
+);
+
 /** The frame of every screen. */
 export const Frame = ({ socket }: { readonly socket: SocketState }): ReactNode => (
-  <ViewerProvider failed={(error, again) => <Failure error={error} again={again} />}>
+  <ViewerProvider
+    waiting={<EmptyFrame />}
+    failed={(error, again) => <Failure error={error} again={again} />}
+  >
     <Inside socket={socket} />
   </ViewerProvider>
 );

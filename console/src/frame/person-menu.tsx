@@ -1,16 +1,6 @@
 /** The person's menu: identity, appearance, logout. */
-import {
-  Button,
-  Header,
-  Menu,
-  MenuItem,
-  MenuSection,
-  MenuTrigger,
-  Popover,
-  Separator,
-} from 'react-aria-components';
+import { Header, Menu, MenuItem, MenuSection, Separator } from 'react-aria-components';
 import { useNavigate } from '@tanstack/react-router';
-import { Icon } from '../parts/icon.tsx';
 import { logOut } from '../session.ts';
 import { changeSettings, useSettings, type Settings } from '../settings.ts';
 import { usePermission, useViewer } from '../viewer.tsx';
@@ -68,7 +58,7 @@ const useAct = () => {
 };
 
 /** The menu. */
-export const PersonMenu = () => {
+export const PersonMenu = ({ close }: { readonly close: () => void }) => {
   const words = useWords();
   const { person } = words;
   const { settings } = useFilterWords();
@@ -78,51 +68,52 @@ export const PersonMenu = () => {
   const mayEnd = usePermission('personSessionEnd');
   const act = useAct();
   return (
-    <MenuTrigger>
-      <Button className="icon-button" aria-label={`${person.label}: ${subject}`}>
-        <Icon name="person" />
-      </Button>
-      <Popover className="popover" placement="bottom end">
-        <p className="menu-person">
-          <strong>{subject}</strong>
-          <span className="quiet">{person.roles[role]}</span>
-        </p>
-        <Menu className="menu" aria-label={person.label} onAction={act}>
-          <Choice
-            title={person.theme}
-            values={themes.map((one) => [one, person.themes[one]] as const)}
-            chosen={theme}
-            choose={(chosen) => changeSettings({ theme: chosen })}
-          />
-          <Choice
-            title={person.language}
-            values={languages}
-            chosen={language}
-            choose={(chosen) => changeSettings({ language: chosen })}
-          />
-          <Choice
-            title={person.rows}
-            values={densities.map((one) => [one, person.density[one]] as const)}
-            chosen={density}
-            choose={(chosen) => changeSettings({ density: chosen })}
-          />
-          <Separator className="menu-line" />
-          <MenuItem id="settings" className="menu-item">
-            {settings}
+    <>
+      <p className="menu-person">
+        <strong>{subject}</strong>
+        <span className="quiet">{person.roles[role]}</span>
+      </p>
+      <Menu
+        className="menu"
+        aria-label={person.label}
+        autoFocus="first"
+        onAction={act}
+        onClose={close}
+      >
+        <Choice
+          title={person.theme}
+          values={themes.map((one) => [one, person.themes[one]] as const)}
+          chosen={theme}
+          choose={(chosen) => changeSettings({ theme: chosen })}
+        />
+        <Choice
+          title={person.language}
+          values={languages}
+          chosen={language}
+          choose={(chosen) => changeSettings({ language: chosen })}
+        />
+        <Choice
+          title={person.rows}
+          values={densities.map((one) => [one, person.density[one]] as const)}
+          chosen={density}
+          choose={(chosen) => changeSettings({ density: chosen })}
+        />
+        <Separator className="menu-line" />
+        <MenuItem id="settings" className="menu-item">
+          {settings}
+        </MenuItem>
+        {mayEnd.granted && (
+          <MenuItem id="people" className="menu-item">
+            {people.title}
           </MenuItem>
-          {mayEnd.granted && (
-            <MenuItem id="people" className="menu-item">
-              {people.title}
-            </MenuItem>
-          )}
-          <MenuItem id="keys" className="menu-item">
-            {person.keys}
-          </MenuItem>
-          <MenuItem id="out" className="menu-item">
-            {person.logOut}
-          </MenuItem>
-        </Menu>
-      </Popover>
-    </MenuTrigger>
+        )}
+        <MenuItem id="keys" className="menu-item">
+          {person.keys}
+        </MenuItem>
+        <MenuItem id="out" className="menu-item">
+          {person.logOut}
+        </MenuItem>
+      </Menu>
+    </>
   );
 };

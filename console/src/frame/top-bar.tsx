@@ -6,6 +6,7 @@ import { timeOfDay } from '../format.ts';
 import { useLive } from '../graph/live.tsx';
 import { unansweredSince, watchUnanswered } from '../graph/unanswered.ts';
 import { Icon } from '../parts/icon.tsx';
+import { PopoverButton } from '../parts/popover-button.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useViewer } from '../viewer.tsx';
 import { useWords } from '../words/words.ts';
@@ -87,6 +88,21 @@ const LiveDot = () => {
   );
 };
 
+/** The person, whose menu it opens. */
+const PersonButton = () => {
+  const { person } = useWords();
+  const { subject } = useViewer();
+  return (
+    <PopoverButton
+      className="icon-button"
+      title={`${person.label}: ${subject}`}
+      face={<Icon name="person" />}
+    >
+      {(close) => <LaterMenu close={close} />}
+    </PopoverButton>
+  );
+};
+
 /** The bar. */
 export const TopBar = () => {
   const words = useWords();
@@ -102,7 +118,7 @@ export const TopBar = () => {
         <kbd>Ctrl K</kbd>
       </button>
       <LiveDot />
-      <LaterMenu />
+      <PersonButton />
       {isSearching && <LaterPalette close={() => setSearching(false)} />}
     </header>
   );

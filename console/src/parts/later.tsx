@@ -83,7 +83,6 @@ export type Later<Props> = ((props: Props) => ReactNode) & {
 const laterWith = <Props extends object>(
   load: () => Promise<ComponentType<Props>>,
   Fault: ComponentType<FaultProps>,
-  place = '',
 ): Later<Props> => {
   let loaded: ComponentType<Props> | null = null;
   // An import that failed is forgotten: the next one asks the service anew.
@@ -127,7 +126,7 @@ const laterWith = <Props extends object>(
     }, [state]);
     if (state === 'failed') return <Fault again={tryAgain} />;
     const Shown = loaded;
-    if (!Shown) return place === '' ? null : <span className={place} />;
+    if (!Shown) return null;
     return (
       <Boundary>
         <Shown {...props} />
@@ -140,11 +139,9 @@ const laterWith = <Props extends object>(
   return Object.assign(Part, { preload });
 };
 
-/** A part of a screen: a menu, a drawer, a dialog. `place` is the class of what keeps its place. */
-export const later = <Props extends object>(
-  load: () => Promise<ComponentType<Props>>,
-  place = '',
-) => laterWith(load, PartFault, place);
+/** A part of a screen: a menu, a drawer, a dialog. */
+export const later = <Props extends object>(load: () => Promise<ComponentType<Props>>) =>
+  laterWith(load, PartFault);
 
 /** A screen. */
 export const laterScreen = (load: () => Promise<ComponentType>) => laterWith(load, ScreenFault);

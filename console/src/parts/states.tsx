@@ -1,6 +1,7 @@
 /** Empty and error states of a screen: the reason, and one next step. */
 import type { ReactNode } from 'react';
 import { useWords } from '../words/words.ts';
+import { useFirstScreen } from './first-screen.ts';
 import { refusalOf } from './outcome.ts';
 import { RefusalText } from './refusal.tsx';
 
@@ -12,6 +13,7 @@ export const Failure = ({
   readonly error: Error;
   readonly again: () => void;
 }) => {
+  useFirstScreen();
   const words = useWords();
   const refusal = refusalOf(error);
   return (
@@ -51,9 +53,12 @@ export const Empty = ({
 }: {
   readonly title: string;
   readonly children?: ReactNode;
-}) => (
-  <div className="state">
-    <h2>{title}</h2>
-    {children}
-  </div>
-);
+}) => {
+  useFirstScreen();
+  return (
+    <div className="state">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+};

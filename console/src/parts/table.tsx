@@ -4,6 +4,7 @@
  */
 import { memo, useCallback, useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react';
 import { useWords } from '../words/words.ts';
+import { useFirstScreen } from './first-screen.ts';
 import { useDelayed } from './use-delayed.ts';
 import { useFit } from './use-fit.ts';
 
@@ -110,6 +111,7 @@ export const Table = <Row,>({
   changed,
   openKey,
 }: TableProps<Row>) => {
+  useFirstScreen();
   const table = useRowKeys();
   const place = useRef<HTMLDivElement>(null);
   const { columns, isTight } = useFit(place, all);

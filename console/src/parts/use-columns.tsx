@@ -1,9 +1,9 @@
 /** The columns that the person has chosen for a list, stored in the browser. */
 import { useMemo } from 'react';
-import { Button, Dialog, DialogTrigger, Popover } from 'react-aria-components';
 import { changeSettings, useSettings } from '../settings.ts';
 import { useFilterWords } from '../words/filters.ts';
 import { Icon } from './icon.tsx';
+import { PopoverButton } from './popover-button.tsx';
 import type { Column } from './table.tsx';
 
 /** A column that may be hidden. */
@@ -43,13 +43,18 @@ export const ColumnsButton = ({
 }: Pick<ReturnType<typeof useColumns>, 'choice' | 'toggle' | 'reset'>) => {
   const own = useFilterWords();
   return (
-    <DialogTrigger>
-      <Button className="button columns-button">
-        <Icon name="sides" />
-        {own.columns}
-      </Button>
-      <Popover className="popover">
-        <Dialog className="dialog" aria-label={own.columns}>
+    <PopoverButton
+      className="button columns-button"
+      title={own.columns}
+      face={
+        <>
+          <Icon name="sides" />
+          {own.columns}
+        </>
+      }
+    >
+      {() => (
+        <>
           <fieldset className="options">
             <legend>{own.columns}</legend>
             {choice.map(({ id, name, isOn }) => (
@@ -63,8 +68,8 @@ export const ColumnsButton = ({
           <button type="button" className="button" onClick={reset}>
             {own.usual}
           </button>
-        </Dialog>
-      </Popover>
-    </DialogTrigger>
+        </>
+      )}
+    </PopoverButton>
   );
 };

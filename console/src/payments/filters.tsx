@@ -1,10 +1,10 @@
 /** The filters of a list as chips: one for each status, and a small form for the rest. */
 import { useState, type ReactNode } from 'react';
-import { DialogTrigger, Dialog, Popover, Button } from 'react-aria-components';
 import { clean, listOf, useAddress, type Search } from '../address.ts';
 import { amountFieldText, money, readAmount } from '../amounts.ts';
 import { plainMoment } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
+import { PopoverButton } from '../parts/popover-button.tsx';
 import { useFilterWords } from '../words/filters.ts';
 import { useWords } from '../words/words.ts';
 import { fromZoneField, startOfDay, toZoneField } from '../zone.ts';
@@ -238,17 +238,18 @@ export const RangeFilters = ({ more }: { readonly more?: MoreFilters }) => {
   );
   return (
     <div className="chips">
-      <DialogTrigger>
-        <Button className="chip">
-          <Icon name="plus" />
-          {filters.add}
-        </Button>
-        <Popover className="popover">
-          <Dialog className="dialog" aria-label={filters.label}>
-            {({ close }) => <FilterForm close={close} more={more} />}
-          </Dialog>
-        </Popover>
-      </DialogTrigger>
+      <PopoverButton
+        className="chip"
+        title={filters.label}
+        face={
+          <>
+            <Icon name="plus" />
+            {filters.add}
+          </>
+        }
+      >
+        {(close) => <FilterForm close={close} more={more} />}
+      </PopoverButton>
       <Chosen shown={shown} />
       {shown.length > 0 && (
         <button type="button" className="chip plain" onClick={() => set({ ...fromTheTop, ...all })}>

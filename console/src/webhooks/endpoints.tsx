@@ -6,6 +6,7 @@ import { Endpoints, TestEndpoint, type EndpointsQuery } from '../../../schema/ge
 import { duration, wholeNumber } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Failure } from '../parts/states.tsx';
+import { Skeleton } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
@@ -107,7 +108,7 @@ export const EndpointCards = ({ merchantId }: { readonly merchantId: string }) =
   const { data, error, again } = useAsk(Endpoints, { merchantId });
   useFollow(again, { lists: ['webhook_deliveries'], events: true });
   if (error && !data) return <Failure error={error} again={again} />;
-  if (!data) return null;
+  if (!data) return <Skeleton />;
   const all = (data.merchant?.shops ?? []).flatMap(({ name, webhookEndpoints }) =>
     webhookEndpoints.map((endpoint) => ({ name, endpoint })),
   );

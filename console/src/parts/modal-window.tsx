@@ -1,0 +1,81 @@
+/** A dialog or a drawer: focus stays in it, and returns where it was before. */
+import type { ReactNode } from 'react';
+import { Dialog, Heading, Modal as AriaModal, ModalOverlay } from 'react-aria-components';
+import { useWords } from '../words/words.ts';
+import { Icon } from './icon.tsx';
+import { useEscape } from './use-escape.ts';
+
+interface ModalProps {
+  readonly title: string;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly side?: boolean;
+  /** Whether a click outside closes it: only where nothing is lost. */
+  readonly isDismissable?: boolean;
+  /** Whether only its own buttons close it: its content is shown once. */
+  readonly isHeld?: boolean;
+  readonly head?: ReactNode;
+  readonly children: ReactNode;
+}
+
+const stay = (): void => {};
+
+/** What is mounted with the dialog, and so knows its element. */
+const OpenDialog = ({
+  onClose,
+  children,
+}: {
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}) => (
+  <Dialog className="dialog" ref={useEscape(onClose)}>
+    {children}
+  </Dialog>
+);
+
+/** The dialog. */
+export const ModalWindow = ({
+  title,
+  isOpen,
+  onClose,
+  side = false,
+  isDismissable = side,
+  isHeld = false,
+  head,
+  children,
+}: ModalProps) => {
+  const words = useWords();
+  return (
+    <ModalOverlay
+      className={side ? 'overlay overlay-side' : 'overlay'}
+      isOpen={isOpen}
+      onOpenChange={(open) => {
+        if (!open) onClose();
+      }}
+      isDismissable={isDismissable}
+      isKeyboardDismissDisabled={isHeld}
+    >
+      <AriaModal className={side ? 'drawer' : 'modal'}>
+        <OpenDialog onClose={isHeld ? stay : onClose}>
+          <header className="dialog-head">
+            <Heading slot="title" className="dialog-title">
+              {title}
+            </Heading>
+            {head}
+            {!isHeld && (
+              <button
+                type="button"
+                className="icon-button"
+                aria-label={words.close}
+                onClick={onClose}
+              >
+                <Icon name="close" />
+              </button>
+            )}
+          </header>
+          <div className="dialog-body">{children}</div>
+        </OpenDialog>
+      </AriaModal>
+    </ModalOverlay>
+  );
+};

@@ -1,0 +1,45 @@
+/** A button that opens a small dialog beside it, which is loaded on first use. */
+import { useRef, useState, type ReactNode } from 'react';
+import { later } from './later.tsx';
+
+export const LaterPopover = later(() =>
+  import('./popover-window.tsx').then(({ PopoverWindow }) => PopoverWindow),
+);
+
+/** The button; `children` make the dialog's content. */
+export const PopoverButton = ({
+  className,
+  title,
+  face,
+  children,
+}: {
+  readonly className: string;
+  /** The name of the dialog, and of a button that shows no text. */
+  readonly title: string;
+  readonly face: ReactNode;
+  readonly children: (close: () => void) => ReactNode;
+}) => {
+  const button = useRef<HTMLButtonElement>(null);
+  const [isOpen, setOpen] = useState(false);
+  const close = (): void => setOpen(false);
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        className={className}
+        aria-label={className === 'icon-button' ? title : undefined}
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(true)}
+      >
+        {face}
+      </button>
+      {isOpen && (
+        <LaterPopover title={title} trigger={button} close={close}>
+          {children(close)}
+        </LaterPopover>
+      )}
+    </>
+  );
+};
