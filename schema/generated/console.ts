@@ -654,22 +654,6 @@ export type RouteMethod =
   | 'card'
   | 'account';
 
-/** What of it the text is, or its first part. Of a card or a phone the text is the last 4 digits. */
-export type SearchField =
-  | 'id'
-  | 'public_id'
-  | 'order_id'
-  | 'customer'
-  | 'rrn'
-  | 'card_mask'
-  | 'phone_mask'
-  | 'receipt_email'
-  | 'receipt_phone'
-  | 'amount'
-  | 'day'
-  | 'event_id'
-  | 'request_id';
-
 /** What a search can find. */
 export type SearchKind =
   | 'payment'
@@ -965,14 +949,6 @@ export type EventLogQueryVariables = Exact<{
 
 
 export type EventLogQuery = { eventLog: { hasMore: boolean, lastId: string | null, items: Array<{ id: string, event: WebhookEvent, createdAt: string, data: Record<string, unknown>, deliveries: Array<{ id: string, url: string, status: DeliveryStatus, attempts: number, nextAttemptAt: string | null, deliveredAt: string | null }> }> } };
-
-export type FindRequestQueryVariables = Exact<{
-  text: string;
-  merchantId?: string | number | null | undefined;
-}>;
-
-
-export type FindRequestQuery = { search: Array<{ kind: SearchKind, by: SearchField, merchantId: string | null, id: string, at: string, payment: { id: string, merchantId: string, publicId: string } | null }> };
 
 export type ClockQueryVariables = Exact<{
   merchantId: string | number;
@@ -1953,6 +1929,30 @@ export type RefundsQueryVariables = Exact<{
 
 export type RefundsQuery = { refunds: { nodes: Array<{ id: string, merchantId: string, paymentId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null, payment: { id: string, publicId: string, currency: string, shopName: string, mode: Mode, orderId: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
 
+export type RequestsQueryVariables = Exact<{
+  merchantId: string | number;
+  shopId: string | number;
+  mode: Mode;
+  status?: Array<number> | number | null | undefined;
+  from?: string | null | undefined;
+  to?: string | null | undefined;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type RequestsQuery = { apiRequests: { nodes: Array<{ id: string, at: string, method: string, path: string, status: number, code: string | null, keyPrefix: string, idempotencyKey: string | null, durationMs: number }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type RequestQueryVariables = Exact<{
+  merchantId: string | number;
+  shopId: string | number;
+  mode: Mode;
+  id: string;
+}>;
+
+
+export type RequestQuery = { apiRequest: { id: string, at: string, method: string, path: string, status: number, code: string | null, keyPrefix: string, idempotencyKey: string | null, durationMs: number, requestBody: string | null, responseBody: string | null } | null };
+
 export type SubscriptionRowFragment = { merchantId: string, id: string, shopId: string, mode: Mode, customerRef: string, planName: string | null, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, status: SubscriptionStatus, nextChargeAt: string | null, retryAt: string | null, createdAt: string };
 
 export type SubscriptionsQueryVariables = Exact<{
@@ -2225,7 +2225,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '7bdab42e6786f29f';
+export const operationsVersion = 'b06faf3490c23d5d';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2271,9 +2271,6 @@ export const RotateSigningSecret = typed<RotateSigningSecretMutation, RotateSign
 );
 export const EventLog = typed<EventLogQuery, EventLogQueryVariables>(
   "query EventLog($merchantId: ID!, $shopId: ID!, $mode: Mode!, $events: [WebhookEvent!], $from: String, $subjectId: ID, $newestFirst: Boolean!, $first: Int!, $after: String) {\n  eventLog(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    events: $events\n    from: $from\n    subjectId: $subjectId\n    newestFirst: $newestFirst\n    first: $first\n    after: $after\n  ) {\n    items {\n      id\n      event\n      createdAt\n      data\n      deliveries {\n        id\n        url\n        status\n        attempts\n        nextAttemptAt\n        deliveredAt\n      }\n    }\n    hasMore\n    lastId\n  }\n}",
-);
-export const FindRequest = typed<FindRequestQuery, FindRequestQueryVariables>(
-  "query FindRequest($text: String!, $merchantId: ID) {\n  search(text: $text, merchantId: $merchantId) {\n    kind\n    by\n    merchantId\n    id\n    at\n    payment {\n      id\n      merchantId\n      publicId\n    }\n  }\n}",
 );
 export const Clock = typed<ClockQuery, ClockQueryVariables>(
   "query Clock($merchantId: ID!, $shopId: ID!) {\n  testClock(merchantId: $merchantId, shopId: $shopId) {\n    merchantId\n    shopId\n    now\n    frozen\n    advancingTo\n  }\n}",
@@ -2532,6 +2529,12 @@ export const RecordAdjustment = typed<RecordAdjustmentMutation, RecordAdjustment
 );
 export const Refunds = typed<RefundsQuery, RefundsQueryVariables>(
   "fragment RefundRow on Refund {\n  id\n  merchantId\n  paymentId\n  amount\n  reason\n  status\n  failReason\n  createdAt\n  completedAt\n  payment {\n    id\n    publicId\n    currency\n    shopName\n    mode\n    orderId\n  }\n}\n\nquery Refunds($merchantId: ID, $status: [RefundStatus!], $filter: RefundFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  refunds(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...RefundRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+);
+export const Requests = typed<RequestsQuery, RequestsQueryVariables>(
+  "query Requests($merchantId: ID!, $shopId: ID!, $mode: Mode!, $status: [Int!], $from: String, $to: String, $first: Int!, $after: String) {\n  apiRequests(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    status: $status\n    from: $from\n    to: $to\n    first: $first\n    after: $after\n  ) {\n    nodes {\n      id\n      at\n      method\n      path\n      status\n      code\n      keyPrefix\n      idempotencyKey\n      durationMs\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}",
+);
+export const Request = typed<RequestQuery, RequestQueryVariables>(
+  "query Request($merchantId: ID!, $shopId: ID!, $mode: Mode!, $id: String!) {\n  apiRequest(merchantId: $merchantId, shopId: $shopId, mode: $mode, id: $id) {\n    id\n    at\n    method\n    path\n    status\n    code\n    keyPrefix\n    idempotencyKey\n    durationMs\n    requestBody\n    responseBody\n  }\n}",
 );
 export const Subscriptions = typed<SubscriptionsQuery, SubscriptionsQueryVariables>(
   "fragment SubscriptionRow on BillingSubscription {\n  merchantId\n  id\n  shopId\n  mode\n  customerRef\n  planName\n  amount\n  currency\n  method\n  period\n  intervalCount\n  status\n  nextChargeAt\n  retryAt\n  createdAt\n}\n\nquery Subscriptions($merchantId: ID, $filter: SubscriptionFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  billingSubscriptionsConnection(\n    merchantId: $merchantId\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...SubscriptionRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",

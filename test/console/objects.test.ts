@@ -110,7 +110,7 @@ describe('one object', { skip: noChromium }, () => {
 test('the event log stands newest first, and by a kind or from the oldest when that is chosen', async (t) => {
   if (noChromium) return t.skip();
   const { page, complaints } = await openAt('developers?mode=test&tab=events');
-  const rows = page.getByRole('table', { name: 'Events and requests' }).locator('tbody tr');
+  const rows = page.getByRole('table', { name: 'Events' }).locator('tbody tr');
   await rows.first().waitFor();
   const newest = await rows.locator('td:first-child').allInnerTexts();
   assert.ok(newest.length > 1, `${newest.length} events`);

@@ -137,6 +137,7 @@ const screens: readonly (readonly [path: string, ready: string])[] = [
   ['developers', 'tbody tr'],
   ['developers?tab=security', '.card'],
   ['developers?tab=clock', '.slider'],
+  ['developers?tab=requests', 'tbody tr'],
   ['developers?tab=events', 'tbody tr'],
   ['policies', '.state'],
   ['policies?tab=accounts', '.state'],

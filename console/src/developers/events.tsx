@@ -1,14 +1,9 @@
-/** A shop's event log with the deliveries of each event, and the lookup of a request by id. */
-import { Link } from '@tanstack/react-router';
+/** A shop's event log with the deliveries of each event. */
 import { useState } from 'react';
-import {
-  EventLog,
-  FindRequest,
-  type EventLogQuery,
-  type FindRequestQuery,
-} from '../../../schema/generated/console.ts';
-import { kept, listOf, useAddress } from '../address.ts';
+import { EventLog, type EventLogQuery } from '../../../schema/generated/console.ts';
+import { listOf, useAddress } from '../address.ts';
 import { Listing } from '../parts/listing.tsx';
+import { ForwardPager } from '../parts/pager.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status, tones } from '../parts/status.tsx';
@@ -23,7 +18,6 @@ import { eventName, webhookEvents } from '../webhooks/webhook-events.ts';
 import type { DeveloperShop } from './shop.ts';
 
 type Item = EventLogQuery['eventLog']['items'][number];
-type Hit = FindRequestQuery['search'][number];
 const page_rows = 50;
 
 const columnsOf = (words: Words, own: DeveloperWords): readonly Column<Item>[] => [
@@ -76,67 +70,6 @@ const OneEvent = ({ item, close }: { readonly item: Item; readonly close: () => 
         </section>
       </div>
     </Modal>
-  );
-};
-
-const HitLine = ({ hit }: { readonly hit: Hit }) => {
-  const own = useDeveloperWords();
-  const { search } = useAddress();
-  return (
-    <li className="line">
-      <strong>{own.kinds[hit.kind]}</strong>
-      {hit.payment ? (
-        <Link
-          to="/payments/$merchantId/$id"
-          params={{ merchantId: hit.payment.merchantId, id: hit.payment.id }}
-          search={kept(search)}
-        >
-          {hit.payment.publicId}
-        </Link>
-      ) : (
-        <Id id={hit.id} />
-      )}
-      <Moment at={hit.at} />
-    </li>
-  );
-};
-
-const Requests = ({ merchantId }: { readonly merchantId: string }) => {
-  const own = useDeveloperWords();
-  const { find } = useSharedWords();
-  const [text, setText] = useState('');
-  const [asked, setAsked] = useState('');
-  const { data } = useAsk(FindRequest, { text: asked, merchantId }, asked === '');
-  const hits = asked === '' ? null : (data?.search ?? null);
-  return (
-    <section className="card">
-      <form
-        className="find"
-        role="search"
-        onSubmit={(event) => {
-          event.preventDefault();
-          setAsked(text.trim());
-        }}
-      >
-        <input
-          aria-label={own.request}
-          placeholder={own.request}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-        <button type="submit" className="button">
-          {find}
-        </button>
-      </form>
-      <p className="quiet" role="status">
-        {hits?.length === 0 ? own.requestNone : own.requestText}
-      </p>
-      <ul className="lines">
-        {hits?.map((hit) => (
-          <HitLine key={`${hit.kind} ${hit.id}`} hit={hit} />
-        ))}
-      </ul>
-    </section>
   );
 };
 
@@ -201,39 +134,6 @@ const EventFilters = ({ from }: { readonly from: string }) => {
   );
 };
 
-const LogPager = ({
-  log: { hasMore, lastId },
-  newestFirst,
-}: {
-  readonly log: EventLogQuery['eventLog'];
-  readonly newestFirst: boolean;
-}) => {
-  const words = useWords();
-  const own = useDeveloperWords();
-  const { search, set } = useAddress();
-  if (!hasMore && search.after === undefined) return null;
-  return (
-    <nav className="pager" aria-label={words.pages}>
-      <button
-        type="button"
-        className="button"
-        disabled={search.after === undefined}
-        onClick={() => set({ after: undefined })}
-      >
-        {newestFirst ? words.first : own.eventsFirst}
-      </button>
-      <button
-        type="button"
-        className="button"
-        disabled={!hasMore}
-        onClick={() => set({ after: lastId ?? undefined })}
-      >
-        {newestFirst ? words.next : own.eventsMore}
-      </button>
-    </nav>
-  );
-};
-
 /** The part of the screen. */
 export const EventsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const words = useWords();
@@ -257,7 +157,6 @@ export const EventsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const open = log?.items.find(({ id }) => id === search.open);
   return (
     <>
-      <Requests merchantId={shop.merchantId} />
       <EventFilters from={from} />
       <Listing
         label={own.tabs.events}
@@ -272,7 +171,12 @@ export const EventsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
           </Empty>
         }
       />
-      {log && <LogPager log={log} newestFirst={newestFirst} />}
+      {log && (
+        <ForwardPager
+          info={{ hasNextPage: log.hasMore, endCursor: log.lastId }}
+          names={newestFirst ? [words.first, words.next] : [own.eventsFirst, own.eventsMore]}
+        />
+      )}
       {open && <OneEvent item={open} close={() => set({ open: undefined })} />}
     </>
   );

@@ -12,9 +12,10 @@ import { useWords } from '../words/words.ts';
 import { ClockPart } from './clock.tsx';
 import { EventsPart } from './events.tsx';
 import { KeysPart } from './keys.tsx';
+import { RequestsPart } from './requests.tsx';
 import { SecurityPart } from './security.tsx';
 
-const tabs = ['keys', 'security', 'clock', 'events'] as const;
+const tabs = ['keys', 'requests', 'events', 'security', 'clock'] as const;
 
 const Guides = () => {
   const { docs, guides } = useDeveloperWords();
@@ -61,6 +62,7 @@ const Parts = ({ merchantId }: { readonly merchantId: string }) => {
       {tab === 'keys' && <KeysPart shop={shop} isLive={merchant.liveEnabled} again={again} />}
       {tab === 'security' && <SecurityPart key={shop.id} shop={shop} again={again} />}
       {tab === 'clock' && <ClockPart key={shop.id} shop={shop} />}
+      {tab === 'requests' && <RequestsPart key={shop.id} shop={shop} />}
       {tab === 'events' && <EventsPart shop={shop} />}
     </>
   );

@@ -55,3 +55,37 @@ export const Pager = ({ info }: { readonly info: PageInfo }) => {
     </nav>
   );
 };
+
+/** The buttons under a list that is read in one direction. */
+export const ForwardPager = ({
+  info: { hasNextPage, endCursor },
+  names: [first, next],
+}: {
+  readonly info: Pick<PageInfo, 'hasNextPage' | 'endCursor'>;
+  readonly names: readonly [first: string, next: string];
+}) => {
+  const words = useWords();
+  const { search, set } = useAddress();
+  const isFirst = search.after === undefined;
+  if (!hasNextPage && isFirst) return null;
+  return (
+    <nav className="pager" aria-label={words.pages}>
+      <button
+        type="button"
+        className="button"
+        disabled={isFirst}
+        onClick={() => set({ after: undefined })}
+      >
+        {first}
+      </button>
+      <button
+        type="button"
+        className="button"
+        disabled={!hasNextPage}
+        onClick={() => set({ after: endCursor ?? undefined })}
+      >
+        {next}
+      </button>
+    </nav>
+  );
+};

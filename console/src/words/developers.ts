@@ -1,10 +1,15 @@
 /** The words of what developers need: keys, addresses, signatures, clocks, events. */
-import type { SearchKind } from '../../../schema/generated/console.ts';
 import { plural } from './plural.ts';
 import { sectionWords } from './words.ts';
 
 const en = {
-  tabs: { keys: 'Keys', security: 'Security', clock: 'Test clock', events: 'Events and requests' },
+  tabs: {
+    keys: 'Keys',
+    requests: 'Requests',
+    events: 'Events',
+    security: 'Security',
+    clock: 'Test clock',
+  },
   docs: 'Documentation',
   guides: [
     ['/docs/en/', 'Guides'],
@@ -110,27 +115,16 @@ const en = {
   eventData: 'Data as it was',
   deliveries: 'Deliveries',
   noDeliveries: 'None: no endpoint asked for it.',
-  request: 'X-Request-Id or any id',
-  requestText:
-    'Each answer has the header X-Request-Id. What an audited request did is found by it.',
-  requestNone: 'Nothing is known by this id.',
-  kinds: {
-    payment: 'Payment',
-    refund: 'Refund',
-    payout: 'Payout',
-    subscription: 'Subscription',
-    token: 'Saved method',
-    payment_link: 'Payment link',
-    webhook_delivery: 'Webhook delivery',
-    event: 'Event',
-    audit_entry: 'Audit entry',
-    merchant: 'Merchant',
-    shop: 'Shop',
-  } satisfies Readonly<Record<SearchKind, string>>,
 };
 
 const ru: typeof en = {
-  tabs: { keys: 'Ключи', security: 'Защита', clock: 'Тестовые часы', events: 'События и запросы' },
+  tabs: {
+    keys: 'Ключи',
+    requests: 'Запросы',
+    events: 'События',
+    security: 'Защита',
+    clock: 'Тестовые часы',
+  },
   docs: 'Документация',
   guides: [
     ['/docs/ru/', 'Руководства'],
@@ -236,22 +230,6 @@ const ru: typeof en = {
   eventData: 'Данные на тот момент',
   deliveries: 'Доставки',
   noDeliveries: 'Нет: ни один адрес его не ждал.',
-  request: 'X-Request-Id или любой id',
-  requestText: 'В каждом ответе есть заголовок X-Request-Id. По нему видно, что сделал запрос.',
-  requestNone: 'По этому id ничего не известно.',
-  kinds: {
-    payment: 'Платёж',
-    refund: 'Возврат',
-    payout: 'Выплата',
-    subscription: 'Подписка',
-    token: 'Сохранённый способ',
-    payment_link: 'Платёжная ссылка',
-    webhook_delivery: 'Доставка вебхука',
-    event: 'Событие',
-    audit_entry: 'Запись журнала',
-    merchant: 'Мерчант',
-    shop: 'Магазин',
-  },
 };
 
 /** The words. */
