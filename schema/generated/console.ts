@@ -1426,6 +1426,7 @@ export type AddEndpointMutationVariables = Exact<{
   merchantId: string | number;
   shopId: string | number;
   url: string;
+  events: Array<WebhookEvent> | WebhookEvent;
   signature: WebhookSignature;
 }>;
 
@@ -2167,10 +2168,11 @@ export type DeliveryQuery = { webhookDelivery: { id: string, merchantId: string,
 
 export type EndpointsQueryVariables = Exact<{
   merchantId: string | number;
+  failedSince: string;
 }>;
 
 
-export type EndpointsQuery = { merchant: { id: string, shops: Array<{ id: string, name: string, webhookEndpoints: Array<{ id: string, url: string, active: boolean, signature: WebhookSignature, health: { delivered: number, failed: number, pending: number, failing: number, oldestPendingAt: string | null, nextAttemptAt: string | null } }> }> } | null };
+export type EndpointsQuery = { webhookFailures: { hasMore: boolean, nodes: Array<{ endpointId: string | null, oldestAt: string, count: { count: number, isExact: boolean } }> }, merchant: { id: string, shops: Array<{ id: string, merchantId: string, name: string, webhookEndpoints: Array<{ id: string, url: string, events: Array<WebhookEvent>, active: boolean, signature: WebhookSignature, health: { delivered: number, failed: number, pending: number, failing: number, oldestPendingAt: string | null, nextAttemptAt: string | null } }> }> } | null };
 
 export type TestEndpointMutationVariables = Exact<{
   merchantId: string | number;
@@ -2225,7 +2227,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = 'b06faf3490c23d5d';
+export const operationsVersion = 'bfb33fb994fc0b58';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2402,7 +2404,7 @@ export const RevokeKey = typed<RevokeKeyMutation, RevokeKeyMutationVariables>(
   "mutation RevokeKey($merchantId: ID!, $apiKeyId: ID!) {\n  apiKeyRevoke(merchantId: $merchantId, apiKeyId: $apiKeyId) {\n    __typename\n    ... on ApiKey {\n      id\n      status\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const AddEndpoint = typed<AddEndpointMutation, AddEndpointMutationVariables>(
-  "mutation AddEndpoint($merchantId: ID!, $shopId: ID!, $url: String!, $signature: WebhookSignature!) {\n  webhookEndpointCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    url: $url\n    signature: $signature\n  ) {\n    __typename\n    ... on WebhookEndpointCreated {\n      endpoint {\n        id\n      }\n      secret\n      standardSecret\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation AddEndpoint($merchantId: ID!, $shopId: ID!, $url: String!, $events: [WebhookEvent!]!, $signature: WebhookSignature!) {\n  webhookEndpointCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    url: $url\n    events: $events\n    signature: $signature\n  ) {\n    __typename\n    ... on WebhookEndpointCreated {\n      endpoint {\n        id\n      }\n      secret\n      standardSecret\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const Needed = typed<NeededQuery, NeededQueryVariables>(
   "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nfragment NeededAlert on Alert {\n  id\n  kind\n  merchantId\n  detail\n  raisedAt\n  severity\n  assignee\n  payment {\n    id\n    merchantId\n    publicId\n  }\n}\n\nquery Needed($merchantId: ID, $mode: Mode!, $me: String!, $failedSince: DateTime!, $platform: Boolean!, $decides: Boolean!) {\n  mine: alerts(merchantId: $merchantId, resolved: false, assignee: $me, last: 20) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasPreviousPage\n    }\n  }\n  alerts(merchantId: $merchantId, resolved: false, unassigned: true, last: 20) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasPreviousPage\n    }\n  }\n  reconciliationDifferences(merchantId: $merchantId, resolved: false, last: 20) @include(if: $platform) {\n    nodes {\n      id\n      merchantId\n      runId\n      kind\n      detail\n      foundAt\n    }\n    pageInfo {\n      hasPreviousPage\n    }\n  }\n  webhookFailures(merchantId: $merchantId, since: $failedSince) {\n    nodes {\n      merchantId\n      shopId\n      endpointId\n      url\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  payoutDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    last: 20\n  ) @include(if: $decides) {\n    nodes {\n      ...DraftRow\n    }\n    pageInfo {\n      hasPreviousPage\n    }\n  }\n}",
@@ -2591,7 +2593,7 @@ export const Delivery = typed<DeliveryQuery, DeliveryQueryVariables>(
   "query Delivery($merchantId: ID!, $id: ID!) {\n  webhookDelivery(merchantId: $merchantId, id: $id) {\n    id\n    merchantId\n    event\n    eventId\n    url\n    status\n    attempts\n    nextAttemptAt\n    createdAt\n    attemptLog {\n      number\n      at\n      durationMs\n      status\n      error\n      responseHead\n    }\n    request {\n      body\n      signature\n      headers {\n        name\n        value\n      }\n    }\n  }\n}",
 );
 export const Endpoints = typed<EndpointsQuery, EndpointsQueryVariables>(
-  "query Endpoints($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    id\n    shops {\n      id\n      name\n      webhookEndpoints {\n        id\n        url\n        active\n        signature\n        health {\n          delivered\n          failed\n          pending\n          failing\n          oldestPendingAt\n          nextAttemptAt\n        }\n      }\n    }\n  }\n}",
+  "query Endpoints($merchantId: ID!, $failedSince: DateTime!) {\n  webhookFailures(merchantId: $merchantId, since: $failedSince) {\n    nodes {\n      endpointId\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  merchant(id: $merchantId) {\n    id\n    shops {\n      id\n      merchantId\n      name\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n        health {\n          delivered\n          failed\n          pending\n          failing\n          oldestPendingAt\n          nextAttemptAt\n        }\n      }\n    }\n  }\n}",
 );
 export const TestEndpoint = typed<TestEndpointMutation, TestEndpointMutationVariables>(
   "mutation TestEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointTest(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on WebhookEndpointTested {\n      status\n      error\n      responseHead\n      durationMs\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",

@@ -201,8 +201,8 @@ describe('a part of a payment with a receipt', { skip: noChromium }, () => {
 });
 
 describe('an endpoint', { skip: noChromium }, () => {
-  test('is made with a scheme of signatures, whose secret is shown so, and changed', async () => {
-    const { page } = await openAt(`merchants/${merchant.id}?mode=test`);
+  test('is made beside its deliveries, whose secret is shown as signed, and changed there', async () => {
+    const { page } = await openAt(`webhooks?mode=test&merchant=${merchant.id}`);
     await page.getByRole('button', { name: 'Add an endpoint' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add an endpoint' });
     await dialog.getByRole('textbox').first().fill('https://shop.example/hooks');
@@ -221,6 +221,20 @@ describe('an endpoint', { skip: noChromium }, () => {
     await editing.getByRole('button', { name: 'Close' }).last().click();
     await line.getByText('Signature: legacy').waitFor();
     assert.equal(await actions('webhook_endpoint.update'), 1);
+    const act = async (name: string, outcome: RegExp): Promise<void> => {
+      await line.getByRole('button', { name, exact: true }).click();
+      await confirm(page, name);
+      const done = page.getByRole('dialog', { name });
+      await done.getByText(outcome).waitFor();
+      await done.getByRole('button', { name: 'Close' }).last().click();
+    };
+    await act('New secret', /whs_/);
+    await act('Disable', /Saved\./);
+    await line.getByText('Disabled').waitFor();
+    await act('Enable', /Saved\./);
+    await line.getByText('Disabled').waitFor({ state: 'detached' });
+    await act('Delete', /Saved\./);
+    await line.waitFor({ state: 'detached' });
   });
 });
 

@@ -24,12 +24,11 @@ import { DraftActs } from '../payouts/draft-acts.tsx';
 import { recipientText } from '../payouts/draft-shown.ts';
 import { ResolveDialog } from '../reconciliation/resolve.tsx';
 import { usePermission, useViewer } from '../viewer.tsx';
-import { ReplayDialog } from '../webhooks/replay.tsx';
+import { failedSince, ReplayDialog } from '../webhooks/replay.tsx';
 import { useAlertWords } from '../words/alerts.ts';
 import { useNeededWords } from '../words/needed.ts';
 import { useReconciliationWords } from '../words/reconciliation.ts';
 import { useWords } from '../words/words.ts';
-import { startOfDay } from '../zone.ts';
 import {
   neededLines,
   type FailedEndpoint,
@@ -37,8 +36,6 @@ import {
   type NeededLine,
 } from './needed-lines.ts';
 
-/** Earlier failures are left out. */
-const failed_days = 7;
 const followed: Followed = {
   lists: ['alerts', 'payout_drafts', 'reconciliation_differences', 'webhook_failures'],
 };
@@ -267,7 +264,7 @@ export const NeededList = () => {
     merchantId,
     mode,
     me: subject,
-    failedSince: startOfDay(failed_days).toISOString(),
+    failedSince: failedSince(),
     platform,
     decides,
   });

@@ -1,13 +1,11 @@
-/** Dialogs for keys and endpoints of a shop; secrets are shown once. */
+/** Dialogs for keys of a shop; secrets are shown once. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import {
-  AddEndpoint,
   ApproveKey,
   IssueKey,
   RevokeKey,
   type ApiKeyStatus,
-  type WebhookSignature,
 } from '../../../schema/generated/console.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { ActForm } from '../parts/act-form.tsx';
@@ -16,7 +14,6 @@ import { Status } from '../parts/status.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useWords } from '../words/words.ts';
-import { SchemeField } from './scheme-field.tsx';
 
 interface OfShop {
   readonly id: string;
@@ -78,49 +75,6 @@ export const IssueDialog = ({
         )
       }
     />
-  );
-};
-
-/** Adds a webhook endpoint. */
-export const EndpointDialog = ({
-  shop,
-  close,
-}: {
-  readonly shop: OfShop;
-  readonly close: () => void;
-}) => {
-  const { merchants } = useWords();
-  const [url, setUrl] = useState('https://');
-  const [signature, setSignature] = useState<WebhookSignature>('v2');
-  const [secret, keep] = useSecret();
-  const [, add] = useMutation(AddEndpoint);
-  return (
-    <ActForm
-      title={merchants.addEndpoint}
-      consequence={merchants.endpointSecret}
-      isReady={URL.canParse(url)}
-      close={close}
-      isRepeated
-      result={secretOf(secret)}
-      act={async () =>
-        outcomeOf(
-          await add({ merchantId: shop.merchantId, shopId: shop.id, url, signature }),
-          ({ webhookEndpointCreate: result }) =>
-            result.__typename === 'WebhookEndpointCreated'
-              ? keep(
-                  signature === 'standard' ? result.standardSecret : result.secret,
-                  merchants.endpointSecret,
-                )
-              : refusedBy(result),
-        )
-      }
-    >
-      <label className="field">
-        {merchants.endpointUrl}
-        <input type="url" value={url} onChange={(event) => setUrl(event.target.value)} />
-      </label>
-      <SchemeField value={signature} set={setSignature} />
-    </ActForm>
   );
 };
 

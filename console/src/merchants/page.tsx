@@ -12,11 +12,11 @@ import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
 import { useErasureWords } from '../words/erasure.ts';
 import { useWords } from '../words/words.ts';
-import { EndpointLine } from './endpoint-acts.tsx';
 import { LiveSwitch } from './live-switch.tsx';
 import { MerchantSettings } from './merchant-settings.tsx';
 import { ShopSettings } from './shop-settings.tsx';
-import { EndpointDialog, IssueDialog, KeyActs } from './key-dialogs.tsx';
+import { AddEndpointDialog, EndpointLine } from '../webhooks/endpoint-acts.tsx';
+import { IssueDialog, KeyActs } from './key-dialogs.tsx';
 
 type Shop = NonNullable<MerchantQuery['merchant']>['shops'][number];
 type ApiKey = Shop['apiKeys']['nodes'][number];
@@ -89,7 +89,7 @@ const ShopCard = ({ shop, again }: { readonly shop: Shop; readonly again: () => 
       </ActButton>
       <ShopSettings shop={shop} again={again} />
       {open === 'issue' && <IssueDialog shop={shop} close={close} />}
-      {open === 'endpoint' && <EndpointDialog shop={shop} close={close} />}
+      {open === 'endpoint' && <AddEndpointDialog shops={[shop]} close={close} />}
     </section>
   );
 };

@@ -1,4 +1,4 @@
-/** The endpoints of a merchant: delivery health, samples, replaying failures. */
+/** The endpoints of a merchant: their settings, delivery health, samples, replaying failures. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { useFaultText } from '../parts/refusal.tsx';
@@ -13,10 +13,13 @@ import { useFollow } from '../parts/use-follow.ts';
 import { usePermission } from '../viewer.tsx';
 import { useWebhookWords } from '../words/webhooks.ts';
 import { useWords } from '../words/words.ts';
-import { ReplayDialog } from './replay.tsx';
+import { AddEndpointDialog, EndpointActs, EndpointTerms } from './endpoint-acts.tsx';
+import { failedSince, ReplayDialog } from './replay.tsx';
 
 type Merchant = NonNullable<EndpointsQuery['merchant']>;
 type Endpoint = Merchant['shops'][number]['webhookEndpoints'][number];
+/** Failures of the last days, counted as on the home screen. */
+type Failed = EndpointsQuery['webhookFailures']['nodes'][number];
 
 const Health = ({ health }: Pick<Endpoint, 'health'>) => {
   const { locale } = useWords();
@@ -49,24 +52,13 @@ const Health = ({ health }: Pick<Endpoint, 'health'>) => {
   );
 };
 
-const EndpointCard = ({
-  merchantId,
-  shopName,
-  endpoint,
-}: {
-  readonly merchantId: string;
-  readonly shopName: string;
-  readonly endpoint: Endpoint;
-}) => {
+/** Posts a sample event; the response in words. */
+const useSample = (merchantId: string, id: string) => {
   const { locale } = useWords();
   const words = useWebhookWords();
-  const mayTest = usePermission('webhookEndpointTest');
-  const mayReplay = usePermission('webhookDeliveriesResendFailed');
-  const [outcome, setOutcome] = useState('');
-  const [isReplaying, setReplaying] = useState(false);
   const faultOf = useFaultText();
+  const [outcome, setOutcome] = useState('');
   const [{ fetching }, send] = useMutation(TestEndpoint);
-  const { id, url, active, health } = endpoint;
   const test = async (): Promise<void> => {
     setOutcome(words.testing);
     const { data, error } = await send({ merchantId, id });
@@ -79,50 +71,130 @@ const EndpointCard = ({
         : words.answered(status, duration(durationMs, locale)),
     );
   };
+  return { outcome, test: () => !fetching && void test() };
+};
+
+const EndpointCard = ({
+  merchantId,
+  shopName,
+  endpoint,
+  failed,
+  again,
+}: {
+  readonly merchantId: string;
+  readonly shopName: string;
+  readonly endpoint: Endpoint;
+  readonly failed: Failed | null;
+  readonly again: () => void;
+}) => {
+  const { locale } = useWords();
+  const words = useWebhookWords();
+  const mayTest = usePermission('webhookEndpointTest');
+  const mayReplay = usePermission('webhookDeliveriesResendFailed');
+  const [replayed, setReplayed] = useState<Failed | null>(null);
+  const { id, url, active, health } = endpoint;
+  const { outcome, test } = useSample(merchantId, id);
+  const count =
+    failed && wholeNumber(failed.count.count, locale) + (failed.count.isExact ? '' : '+');
+  const barred = active ? words.replayNone : words.replayDisabled;
   return (
-    <li className="card">
+    <li className="card" data-over={!active}>
       <div className="line">
         <strong className="cut">{url}</strong>
         <span className="quiet">{active ? shopName : words.disabled}</span>
       </div>
+      <span className="stack">
+        <EndpointTerms endpoint={endpoint} />
+      </span>
       <Health health={health} />
-      <div className="acts">
-        <ActButton permission={mayTest} onPress={() => !fetching && void test()}>
+      <EndpointActs merchantId={merchantId} endpoint={endpoint} again={again}>
+        <ActButton permission={mayTest} onPress={test}>
           {words.test}
         </ActButton>
-        <ActButton permission={mayReplay} onPress={() => setReplaying(true)}>
-          {words.replay}
+        <ActButton
+          permission={mayReplay}
+          {...(failed && active ? {} : { barred })}
+          onPress={() => setReplayed(failed)}
+        >
+          {count === null ? words.replay : words.replayCount(count)}
         </ActButton>
-      </div>
+      </EndpointActs>
       <p role="status">{outcome}</p>
-      {isReplaying && (
-        <ReplayDialog merchantId={merchantId} endpointId={id} close={() => setReplaying(false)} />
+      {replayed && (
+        <ReplayDialog
+          merchantId={merchantId}
+          endpointId={id}
+          from={replayed.oldestAt}
+          close={() => {
+            setReplayed(null);
+            again();
+          }}
+        />
       )}
     </li>
+  );
+};
+
+const AddEndpoint = ({
+  shops,
+  again,
+}: {
+  readonly shops: Merchant['shops'];
+  readonly again: () => void;
+}) => {
+  const { merchants } = useWords();
+  const permission = usePermission('webhookEndpointCreate');
+  const [isAdding, setAdding] = useState(false);
+  const [first, ...others] = shops;
+  if (!first) return null;
+  return (
+    <div className="acts">
+      <ActButton permission={permission} isMain onPress={() => setAdding(true)}>
+        {merchants.addEndpoint}
+      </ActButton>
+      {isAdding && (
+        <AddEndpointDialog
+          shops={[first, ...others]}
+          close={() => {
+            setAdding(false);
+            again();
+          }}
+        />
+      )}
+    </div>
   );
 };
 
 /** The endpoints. */
 export const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWebhookWords();
-  const { data, error, again } = useAsk(Endpoints, { merchantId });
-  useFollow(again, { lists: ['webhook_deliveries'], events: true });
+  const { data, error, again } = useAsk(Endpoints, { merchantId, failedSince: failedSince() });
+  useFollow(again, { lists: ['webhook_deliveries', 'webhook_failures'], events: true });
   if (error && !data) return <Failure error={error} again={again} />;
   if (!data) return <Skeleton />;
-  const all = (data.merchant?.shops ?? []).flatMap(({ name, webhookEndpoints }) =>
+  const shops = data.merchant?.shops ?? [];
+  const all = shops.flatMap(({ name, webhookEndpoints }) =>
     webhookEndpoints.map((endpoint) => ({ name, endpoint })),
   );
-  if (all.length === 0) return <p className="quiet">{words.noEndpoints}</p>;
   return (
-    <ul className="cards" aria-label={words.endpoints}>
-      {all.map(({ name, endpoint }) => (
-        <EndpointCard
-          key={endpoint.id}
-          merchantId={merchantId}
-          shopName={name}
-          endpoint={endpoint}
-        />
-      ))}
-    </ul>
+    <>
+      <AddEndpoint shops={shops} again={again} />
+      {all.length === 0 && <p className="quiet">{words.noEndpoints}</p>}
+      <ul className="cards" aria-label={words.endpoints}>
+        {all.map(({ name, endpoint }) => (
+          <EndpointCard
+            key={endpoint.id}
+            merchantId={merchantId}
+            shopName={name}
+            endpoint={endpoint}
+            failed={
+              data.webhookFailures.nodes.find(({ endpointId }) => endpointId === endpoint.id) ??
+              null
+            }
+            again={again}
+          />
+        ))}
+      </ul>
+    </>
   );
 };

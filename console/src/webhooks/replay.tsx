@@ -8,6 +8,7 @@ import { useFaultText } from '../parts/refusal.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWebhookWords } from '../words/webhooks.ts';
 import { useWords } from '../words/words.ts';
+import { startOfDay } from '../zone.ts';
 
 interface Failed {
   readonly merchantId: string;
@@ -15,10 +16,15 @@ interface Failed {
 }
 
 interface ReplayProps extends Failed {
-  /** The default start; absent: one day ago. */
-  readonly from?: string;
+  /** The oldest failure that its button has counted. */
+  readonly from: string;
   readonly close: () => void;
 }
+
+const failed_days = 7;
+
+/** Earlier failures are neither counted nor offered. */
+export const failedSince = (): string => startOfDay(failed_days).toISOString();
 
 /** Deliveries of one call, which cannot be stopped. */
 const part_rows = 200;
@@ -55,8 +61,6 @@ const useReplay = (failed: Failed, since: string) => {
 /** A moment as a field of date and time takes it. */
 const fieldOf = (at: Date): string =>
   new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-const day_ms = 86_400_000;
-
 /** How many there are. */
 const Count = ({ failed, since }: { readonly failed: Failed; readonly since: string }) => {
   const { locale } = useWords();
@@ -75,7 +79,7 @@ const Count = ({ failed, since }: { readonly failed: Failed; readonly since: str
 export const ReplayDialog = ({ close, from, ...failed }: ReplayProps) => {
   const { locale, ...common } = useWords();
   const words = useWebhookWords();
-  const [since, setSince] = useState(() => from ?? new Date(Date.now() - day_ms).toISOString());
+  const [since, setSince] = useState(from);
   const { state, run, stop } = useReplay(failed, since);
   const sent = 'sent' in state ? wholeNumber(state.sent, locale) : '';
   return (

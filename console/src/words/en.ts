@@ -229,7 +229,7 @@ export const en = {
   delivery: {
     statuses: { pending: 'Pending', delivered: 'Delivered', failed: 'Failed' },
     empty: 'No webhooks yet',
-    emptyText: 'Give a shop an endpoint under Merchants; its events are posted there.',
+    emptyText: 'Add an endpoint above; the shop’s events are posted there.',
     none: 'No webhook has this status',
     noneFailed: 'No webhook has failed for good; those on their way stand with their merchant',
     resend: 'Resend',
@@ -323,7 +323,7 @@ export const en = {
     used: 'used',
     neverUsed: 'never used',
     addEndpoint: 'Add an endpoint',
-    endpointUrl: 'Address',
+    endpointText: 'Events of the shop are posted here. The secret that signs them is shown once.',
     endpointSecret: 'This secret signs its webhooks and is shown once.',
     allEvents: 'all events',
     notFound: 'There is no such merchant, or it is not within your reach.',

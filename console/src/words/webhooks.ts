@@ -3,7 +3,7 @@ import { sectionWords } from './words.ts';
 
 const en = {
   endpoints: 'Endpoints',
-  noEndpoints: 'No endpoint: events go nowhere. Add one under Merchants.',
+  noEndpoints: 'No endpoint: events go nowhere.',
   disabled: 'Disabled',
   rate: (percent: string) => `${percent} delivered in 24 hours`,
   noRate: 'nothing in 24 hours',
@@ -16,6 +16,9 @@ const en = {
   answered: (status: number, ms: string) => `The receiver answered ${status} in ${ms}`,
   noAnswer: (why: string) => `No answer: ${why}`,
   replay: 'Replay failed ...',
+  replayCount: (count: string) => `Replay ${count} failed ...`,
+  replayNone: 'Nothing has failed in 7 days',
+  replayDisabled: 'Enable the endpoint first',
   replayTitle: 'Replay failed webhooks',
   since: 'Of events since',
   counting: 'Counting ...',
@@ -41,7 +44,7 @@ const en = {
 
 const ru: typeof en = {
   endpoints: 'Адреса',
-  noEndpoints: 'Адреса нет: события никуда не уходят. Добавьте его в разделе «Мерчанты».',
+  noEndpoints: 'Адреса нет: события никуда не уходят.',
   disabled: 'Отключён',
   rate: (percent) => `${percent} доставлено за сутки`,
   noRate: 'за сутки ничего не было',
@@ -54,6 +57,9 @@ const ru: typeof en = {
   answered: (status, ms) => `Получатель ответил ${status} за ${ms}`,
   noAnswer: (why) => `Ответа нет: ${why}`,
   replay: 'Повторить неудачные ...',
+  replayCount: (count) => `Повторить неудачные: ${count} ...`,
+  replayNone: 'За 7 дней неудачных нет',
+  replayDisabled: 'Сначала включите адрес',
   replayTitle: 'Отправить неудачные вебхуки снова',
   since: 'По событиям начиная с',
   counting: 'Считаем ...',

@@ -1,0 +1,302 @@
+/** What is done with an endpoint of a shop: added, changed, switched, rotated, removed. */
+import { useState, type ReactNode } from 'react';
+import { useMutation } from 'urql';
+import {
+  AddEndpoint,
+  ChangeEndpoint,
+  DeleteEndpoint,
+  DisableEndpoint,
+  EnableEndpoint,
+  RotateEndpointSecret,
+  type WebhookEvent,
+  type WebhookSignature,
+} from '../../../schema/generated/console.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { ended, outcomeOf, refusedBy } from '../parts/outcome.ts';
+import { PickField, TextField } from '../parts/fields.tsx';
+import { CopyBlock } from '../parts/texts.tsx';
+import { PolicyForm } from '../policies/act.tsx';
+import { usePermission } from '../viewer.tsx';
+import { useSettingsWords } from '../words/merchant-settings.ts';
+import { useSharedWords } from '../words/shared.ts';
+import { useWords } from '../words/words.ts';
+import { RotateDialog } from '../merchants/rotate.tsx';
+import { SchemeField } from './scheme-field.tsx';
+import { eventName, webhookEvents } from './webhook-events.ts';
+
+/** The settings of an endpoint. */
+export interface Endpoint {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly WebhookEvent[];
+  readonly active: boolean;
+  readonly signature: WebhookSignature;
+}
+interface DialogProps {
+  readonly merchantId: string;
+  readonly endpoint: Endpoint;
+  readonly close: () => void;
+}
+
+/** Which events are posted. */
+const EventsField = ({
+  value,
+  set,
+}: {
+  readonly value: readonly WebhookEvent[];
+  readonly set: (events: readonly WebhookEvent[]) => void;
+}) => {
+  const own = useSettingsWords();
+  return (
+    <>
+      <fieldset className="options columns">
+        <legend>{own.events}</legend>
+        {webhookEvents.map((event) => (
+          <label key={event}>
+            <input
+              type="checkbox"
+              checked={value.includes(event)}
+              onChange={({ target }) =>
+                set(target.checked ? [...value, event] : value.filter((one) => one !== event))
+              }
+            />
+            {eventName(event)}
+          </label>
+        ))}
+      </fieldset>
+      <p className="quiet">{own.eventsHint}</p>
+    </>
+  );
+};
+
+interface Shop {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly name: string;
+}
+
+/** Adds an endpoint to one of the shops; its secret is shown once. */
+export const AddEndpointDialog = ({
+  shops,
+  close,
+}: {
+  readonly shops: readonly [Shop, ...Shop[]];
+  readonly close: () => void;
+}) => {
+  const { merchants } = useWords();
+  const own = useSettingsWords();
+  const { chooseShop } = useSharedWords();
+  const [shopId, setShopId] = useState(shops[0].id);
+  const [url, setUrl] = useState('https://');
+  const [events, setEvents] = useState<readonly WebhookEvent[]>([]);
+  const [signature, setSignature] = useState<WebhookSignature>('v2');
+  const [secret, setSecret] = useState('');
+  const [, add] = useMutation(AddEndpoint);
+  const { merchantId } = shops[0];
+  return (
+    <PolicyForm
+      title={merchants.addEndpoint}
+      consequence={merchants.endpointText}
+      isReady={URL.canParse(url)}
+      close={close}
+      isRepeated
+      result={secret === '' ? null : <CopyBlock text={secret} />}
+      act={async () =>
+        outcomeOf(
+          await add({ merchantId, shopId, url, events: [...events], signature }),
+          ({ webhookEndpointCreate: result }) => {
+            if (result.__typename === 'Refused') return refusedBy(result);
+            setSecret(signature === 'standard' ? result.standardSecret : result.secret);
+            return { done: merchants.endpointSecret };
+          },
+        )
+      }
+    >
+      {shops.length > 1 && (
+        <PickField
+          label={chooseShop}
+          value={shopId}
+          set={setShopId}
+          options={shops.map(({ id, name }) => [id, name])}
+        />
+      )}
+      <TextField label={own.url} value={url} set={setUrl} />
+      <EventsField value={events} set={setEvents} />
+      <SchemeField value={signature} set={setSignature} />
+    </PolicyForm>
+  );
+};
+
+const EditDialog = ({ merchantId, endpoint, close }: DialogProps) => {
+  const own = useSettingsWords();
+  const [url, setUrl] = useState(endpoint.url);
+  const [events, setEvents] = useState<readonly WebhookEvent[]>(endpoint.events);
+  const [signature, setSignature] = useState(endpoint.signature);
+  const [, save] = useMutation(ChangeEndpoint);
+  const { id } = endpoint;
+  return (
+    <PolicyForm
+      title={own.edit}
+      consequence={own.editText}
+      isReady={URL.canParse(url)}
+      close={close}
+      act={async () =>
+        outcomeOf(await save({ merchantId, id, url, events: [...events], signature }), (data) =>
+          ended(data.webhookEndpointUpdate, own.done),
+        )
+      }
+    >
+      <TextField label={own.url} value={url} set={setUrl} />
+      <EventsField value={events} set={setEvents} />
+      <SchemeField value={signature} set={setSignature} />
+    </PolicyForm>
+  );
+};
+
+const SwitchDialog = ({ merchantId, endpoint: { id, active }, close }: DialogProps) => {
+  const own = useSettingsWords();
+  const [, enable] = useMutation(EnableEndpoint);
+  const [, disable] = useMutation(DisableEndpoint);
+  return (
+    <PolicyForm
+      title={active ? own.disable : own.enable}
+      consequence={active ? own.disableText : own.enableText}
+      close={close}
+      act={async () =>
+        active
+          ? outcomeOf(await disable({ merchantId, id }), (data) =>
+              ended(data.webhookEndpointDisable, own.done),
+            )
+          : outcomeOf(await enable({ merchantId, id }), (data) =>
+              ended(data.webhookEndpointEnable, own.done),
+            )
+      }
+    />
+  );
+};
+
+const DeleteDialog = ({ merchantId, endpoint: { id, url }, close }: DialogProps) => {
+  const own = useSettingsWords();
+  const [, remove] = useMutation(DeleteEndpoint);
+  return (
+    <PolicyForm
+      title={own.remove}
+      consequence={`${url}. ${own.removeText}`}
+      close={close}
+      act={async () =>
+        outcomeOf(await remove({ merchantId, id }), (data) =>
+          ended(data.webhookEndpointDelete, own.done),
+        )
+      }
+    />
+  );
+};
+
+const SecretDialog = ({ merchantId, endpoint: { id, url, signature }, close }: DialogProps) => {
+  const [, rotate] = useMutation(RotateEndpointSecret);
+  return (
+    <RotateDialog
+      of={url}
+      isStandard={signature === 'standard'}
+      close={close}
+      rotate={async (overlapHours) => {
+        const { data, error } = await rotate({ merchantId, id, overlapHours });
+        return { result: data?.webhookEndpointSecretRotate, error };
+      }}
+    />
+  );
+};
+
+const dialogs = {
+  edit: EditDialog,
+  switch: SwitchDialog,
+  secret: SecretDialog,
+  remove: DeleteDialog,
+} as const;
+
+/** The events and the signature of an endpoint in words. */
+export const EndpointTerms = ({ endpoint }: { readonly endpoint: Endpoint }) => {
+  const { merchants } = useWords();
+  const own = useSettingsWords();
+  const { events, signature } = endpoint;
+  return (
+    <>
+      <span className="quiet">
+        {events.length === 0 ? merchants.allEvents : events.map(eventName).join(', ')}
+      </span>
+      <span className="quiet">
+        {own.signature}: {own.schemes[signature]}
+      </span>
+    </>
+  );
+};
+
+/** The buttons of an endpoint with their dialogs, after `children`. */
+export const EndpointActs = ({
+  merchantId,
+  endpoint,
+  again,
+  children,
+}: Omit<DialogProps, 'close'> & {
+  readonly again: () => void;
+  readonly children?: ReactNode;
+}) => {
+  const own = useSettingsWords();
+  const edit = usePermission('webhookEndpointUpdate');
+  const onOff = usePermission(endpoint.active ? 'webhookEndpointDisable' : 'webhookEndpointEnable');
+  const secret = usePermission('webhookEndpointSecretRotate');
+  const remove = usePermission('webhookEndpointDelete');
+  const [opened, setOpened] = useState<{
+    readonly act: keyof typeof dialogs;
+    readonly endpoint: Endpoint;
+  } | null>(null);
+  const Dialog = opened && dialogs[opened.act];
+  const open = (act: keyof typeof dialogs) => () => setOpened({ act, endpoint });
+  return (
+    <div className="acts">
+      {children}
+      <ActButton permission={edit} onPress={open('edit')}>
+        {own.edit}
+      </ActButton>
+      <ActButton permission={onOff} onPress={open('switch')}>
+        {endpoint.active ? own.disable : own.enable}
+      </ActButton>
+      <ActButton permission={secret} onPress={open('secret')}>
+        {own.rotate}
+      </ActButton>
+      <ActButton permission={remove} onPress={open('remove')}>
+        {own.remove}
+      </ActButton>
+      {opened && Dialog && (
+        <Dialog
+          merchantId={merchantId}
+          endpoint={opened.endpoint}
+          close={() => {
+            setOpened(null);
+            again();
+          }}
+        />
+      )}
+    </div>
+  );
+};
+
+/** The line of an endpoint. */
+export const EndpointLine = ({
+  merchantId,
+  endpoint,
+  again,
+}: Omit<DialogProps, 'close'> & { readonly again: () => void }) => {
+  const own = useSettingsWords();
+  const { url, active } = endpoint;
+  return (
+    <li data-over={!active}>
+      <span className="stack">
+        <span className="break">{url}</span>
+        {!active && <span className="quiet">{own.inactive}</span>}
+        <EndpointTerms endpoint={endpoint} />
+      </span>
+      <EndpointActs merchantId={merchantId} endpoint={endpoint} again={again} />
+    </li>
+  );
+};
