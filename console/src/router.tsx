@@ -53,6 +53,7 @@ export const makeRouter = (socket: SocketState) => {
     at('/subscriptions', () =>
       import('./subscriptions/page.tsx').then(({ SubscriptionsPage }) => SubscriptionsPage),
     ),
+    at('/customer', () => import('./customers/page.tsx').then(({ CustomerPage }) => CustomerPage)),
     at('/payouts', () => import('./payouts/list.tsx').then(({ PayoutsPage }) => PayoutsPage)),
     at('/payouts/$merchantId/$id', () =>
       import('./payouts/payout.tsx').then(({ PayoutPage }) => PayoutPage),

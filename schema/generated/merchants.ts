@@ -1556,6 +1556,7 @@ export type Role =
 export type Permission =
   | 'paymentCancel'
   | 'paymentCapture'
+  | 'paymentNoteAdd'
   | 'refundCreate'
   | 'receiptClose'
   | 'refundRetry'

@@ -269,10 +269,24 @@ export type Payment = {
   receipts: Array<Receipt>;
   /** The hosted page. */
   paymentUrl: Scalars['String']['output'];
+  /** What people wrote about it for their colleagues, oldest first. Not for API keys. */
+  notes: Array<PaymentNote>;
   /** The shop that it belongs to. */
   shop: Shop;
   /** The merchant that it belongs to. */
   merchant: Merchant;
+};
+
+/** What a person wrote about a payment. The people of the merchant and of the platform read it; buyers and API keys do not. */
+export type PaymentNote = {
+  /** Unique within the merchant. */
+  id: Scalars['ID']['output'];
+  /** The name of the person. */
+  author: Scalars['String']['output'];
+  /** When it was written. */
+  createdAt: Scalars['DateTime']['output'];
+  /** `erased` once the personal data of the payment was erased. */
+  text: Scalars['String']['output'];
 };
 
 /** Money returned to the buyer. */
@@ -411,6 +425,16 @@ export type RefundCreated = {
   /** True when this is the answer of an earlier call with the same key. */
   idempotent: Scalars['Boolean']['output'];
 };
+
+/** Answer to a new note. */
+export type PaymentNoteAdded = {
+  /** The note. */
+  note: PaymentNote;
+  /** True when this is the answer of an earlier call with the same key. */
+  idempotent: Scalars['Boolean']['output'];
+};
+
+export type PaymentNoteAddResult = PaymentNoteAdded | Refused;
 
 export type PaymentCreateResult = PaymentCreated | Refused;
 
@@ -1308,6 +1332,8 @@ export type Mutation = {
    * payment_not_authorized, amount_exceeds_remainder or capture_declined. People name the merchant.
    */
   paymentCapture: PaymentCaptureResult;
+  /** Adds a note to a payment, for people: 1 to 2,000 characters. Refuses with bad_request an empty or longer text, and a note beyond the 100th of a payment. */
+  paymentNoteAdd: PaymentNoteAddResult;
   /**
    * Gives money of a succeeded payment back: the amount, or the whole remainder when it is absent or 0. People name the merchant; once they refund more than
    * 1,000,000 minor units of the payment in total, a reason is required (bad_request); more than 100,000,000 needs an administrator (scope_required).
@@ -1391,6 +1417,14 @@ export type MutationpaymentCaptureArgs = {
   id: Scalars['ID']['input'];
   amount: InputMaybe<Scalars['MinorUnits']['input']>;
   receipt: InputMaybe<ReceiptInput>;
+  idempotency: InputMaybe<Idempotency>;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type MutationpaymentNoteAddArgs = {
+  id: Scalars['ID']['input'];
+  text: Scalars['String']['input'];
   idempotency: InputMaybe<Idempotency>;
   merchantId: InputMaybe<Scalars['ID']['input']>;
 };
@@ -1563,6 +1597,10 @@ export type FederationReferenceTypes = {
 
 /** Mapping of union types */
 export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
+  PaymentNoteAddResult:
+    | ( PaymentNoteAdded )
+    | ( Refused )
+  ;
   PaymentCreateResult:
     | ( Omit<PaymentCreated, 'payment'> & { payment: _RefType['Payment'] } )
     | ( Refused )
@@ -1639,6 +1677,7 @@ export type ResolversTypes = {
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
   Float: ResolverTypeWrapper<Scalars['Float']['output']>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
+  PaymentNote: ResolverTypeWrapper<PaymentNote>;
   Refund: ResolverTypeWrapper<RefundRow>;
   Shop: ResolverTypeWrapper<Shop>;
   Merchant: ResolverTypeWrapper<Merchant>;
@@ -1651,6 +1690,8 @@ export type ResolversTypes = {
   PaymentCaptured: ResolverTypeWrapper<Omit<PaymentCaptured, 'payment'> & { payment: ResolversTypes['Payment'] }>;
   RefundRetried: ResolverTypeWrapper<Omit<RefundRetried, 'refund'> & { refund: ResolversTypes['Refund'] }>;
   RefundCreated: ResolverTypeWrapper<Omit<RefundCreated, 'refund'> & { refund: ResolversTypes['Refund'] }>;
+  PaymentNoteAdded: ResolverTypeWrapper<PaymentNoteAdded>;
+  PaymentNoteAddResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PaymentNoteAddResult']>;
   PaymentCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PaymentCreateResult']>;
   PaymentCancelResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PaymentCancelResult']>;
   PaymentCaptureResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PaymentCaptureResult']>;
@@ -1723,6 +1764,7 @@ export type ResolversParentTypes = {
   ID: Scalars['ID']['output'];
   Float: Scalars['Float']['output'];
   Int: Scalars['Int']['output'];
+  PaymentNote: PaymentNote;
   Refund: RefundRow;
   Shop: Shop;
   Merchant: Merchant;
@@ -1735,6 +1777,8 @@ export type ResolversParentTypes = {
   PaymentCaptured: Omit<PaymentCaptured, 'payment'> & { payment: ResolversParentTypes['Payment'] };
   RefundRetried: Omit<RefundRetried, 'refund'> & { refund: ResolversParentTypes['Refund'] };
   RefundCreated: Omit<RefundCreated, 'refund'> & { refund: ResolversParentTypes['Refund'] };
+  PaymentNoteAdded: PaymentNoteAdded;
+  PaymentNoteAddResult: ResolversUnionTypes<ResolversParentTypes>['PaymentNoteAddResult'];
   PaymentCreateResult: ResolversUnionTypes<ResolversParentTypes>['PaymentCreateResult'];
   PaymentCancelResult: ResolversUnionTypes<ResolversParentTypes>['PaymentCancelResult'];
   PaymentCaptureResult: ResolversUnionTypes<ResolversParentTypes>['PaymentCaptureResult'];
@@ -1868,8 +1912,16 @@ export type PaymentResolvers<ContextType = SubgraphContext, ParentType extends R
   refunds?: Resolver<Array<ResolversTypes['Refund']>, ParentType, ContextType>;
   receipts?: Resolver<Array<ResolversTypes['Receipt']>, ParentType, ContextType>;
   paymentUrl?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  notes?: Resolver<Array<ResolversTypes['PaymentNote']>, ParentType, ContextType>;
   shop?: Resolver<ResolversTypes['Shop'], ParentType, ContextType>;
   merchant?: Resolver<ResolversTypes['Merchant'], ParentType, ContextType>;
+};
+
+export type PaymentNoteResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentNote'] = ResolversParentTypes['PaymentNote']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  author?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  text?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
 };
 
 export type RefundResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Refund'] = ResolversParentTypes['Refund'], FederationReferenceType extends FederationReferenceTypes['Refund'] = FederationReferenceTypes['Refund']> = {
@@ -1946,6 +1998,16 @@ export type RefundCreatedResolvers<ContextType = SubgraphContext, ParentType ext
   refund?: Resolver<ResolversTypes['Refund'], ParentType, ContextType>;
   idempotent?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type PaymentNoteAddedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentNoteAdded'] = ResolversParentTypes['PaymentNoteAdded']> = {
+  note?: Resolver<ResolversTypes['PaymentNote'], ParentType, ContextType>;
+  idempotent?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type PaymentNoteAddResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentNoteAddResult'] = ResolversParentTypes['PaymentNoteAddResult']> = {
+  __resolveType: TypeResolveFn<'PaymentNoteAdded' | 'Refused', ParentType, ContextType>;
 };
 
 export type PaymentCreateResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentCreateResult'] = ResolversParentTypes['PaymentCreateResult']> = {
@@ -2221,6 +2283,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   paymentCreate?: Resolver<ResolversTypes['PaymentCreateResult'], ParentType, ContextType, RequireFields<MutationpaymentCreateArgs, 'input'>>;
   paymentCancel?: Resolver<ResolversTypes['PaymentCancelResult'], ParentType, ContextType, RequireFields<MutationpaymentCancelArgs, 'id'>>;
   paymentCapture?: Resolver<ResolversTypes['PaymentCaptureResult'], ParentType, ContextType, RequireFields<MutationpaymentCaptureArgs, 'id'>>;
+  paymentNoteAdd?: Resolver<ResolversTypes['PaymentNoteAddResult'], ParentType, ContextType, RequireFields<MutationpaymentNoteAddArgs, 'id' | 'text'>>;
   refundCreate?: Resolver<ResolversTypes['RefundCreateResult'], ParentType, ContextType, RequireFields<MutationrefundCreateArgs, 'paymentId'>>;
   receiptClose?: Resolver<ResolversTypes['ReceiptCloseResult'], ParentType, ContextType, RequireFields<MutationreceiptCloseArgs, 'paymentId' | 'receipt'>>;
   receiptResend?: Resolver<ResolversTypes['ReceiptResendResult'], ParentType, ContextType, RequireFields<MutationreceiptResendArgs, 'id'>>;
@@ -2244,6 +2307,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   Refused?: RefusedResolvers<ContextType>;
   PageInfo?: PageInfoResolvers<ContextType>;
   Payment?: PaymentResolvers<ContextType>;
+  PaymentNote?: PaymentNoteResolvers<ContextType>;
   Refund?: RefundResolvers<ContextType>;
   Shop?: ShopResolvers<ContextType>;
   Merchant?: MerchantResolvers<ContextType>;
@@ -2255,6 +2319,8 @@ export type Resolvers<ContextType = SubgraphContext> = {
   PaymentCaptured?: PaymentCapturedResolvers<ContextType>;
   RefundRetried?: RefundRetriedResolvers<ContextType>;
   RefundCreated?: RefundCreatedResolvers<ContextType>;
+  PaymentNoteAdded?: PaymentNoteAddedResolvers<ContextType>;
+  PaymentNoteAddResult?: PaymentNoteAddResultResolvers<ContextType>;
   PaymentCreateResult?: PaymentCreateResultResolvers<ContextType>;
   PaymentCancelResult?: PaymentCancelResultResolvers<ContextType>;
   PaymentCaptureResult?: PaymentCaptureResultResolvers<ContextType>;

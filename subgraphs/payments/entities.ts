@@ -10,6 +10,7 @@ import type { RecurringKind } from '../kernel/rules/recurring.ts';
 import type { HoldOrderKind } from './holds/rules.ts';
 import { PageOpeningEntity } from './checkout/entities.ts';
 import { LinkPaymentEntity, PaymentLinkEntity } from './links/entities.ts';
+import { PaymentNoteEntity } from './notes/entities.ts';
 import { ReceiptTermsEntity } from '../kernel/receipts/entities.ts';
 import { ReceiptEntity } from './receipts/entities.ts';
 import { RefundEntity } from './refunds/entities.ts';
@@ -193,6 +194,7 @@ export const paymentsEntities = [
   PaymentLinkEntity,
   LinkPaymentEntity,
   PageOpeningEntity,
+  PaymentNoteEntity,
   ReceiptTermsEntity,
   ReceiptEntity,
 ];

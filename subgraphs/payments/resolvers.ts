@@ -28,6 +28,7 @@ import type { Refund } from './refunds/entities.ts';
 import { madeThrough } from './links/made-through.ts';
 import { linkFields, linkMutations, linkQueries } from './links/resolvers.ts';
 import { findNamed, loadPayments, loadRefunds, pageOfPayments } from './find-payments.ts';
+import { noteMutations, notesOf } from './notes/resolvers.ts';
 import type { PaymentsParts, ReadingParts } from './parts.ts';
 import { netOf } from './payment-view.ts';
 import { recurringFields, recurringMutations, recurringQueries } from './recurring/resolvers.ts';
@@ -89,6 +90,7 @@ export const paymentsSubgraph = (
         ...bankMutations(parts),
         ...linkMutations(parts),
         ...receiptMutations(parts),
+        ...noteMutations(parts),
       },
     },
     areMerchants: openKnownMerchants(parts.database.pool),
@@ -114,6 +116,7 @@ const paymentFields = ({ database, ...parts }: PaymentsParts): PaymentResolvers 
     return payments.map(({ id }) => byPayment.get(id) ?? []);
   });
   const receipts = receiptsOf({ database });
+  const notes = notesOf({ database });
   return {
     net: (payment) => netOf(payment),
     capture: ({ capture }) => capture ?? 'automatic',
@@ -127,6 +130,7 @@ const paymentFields = ({ database, ...parts }: PaymentsParts): PaymentResolvers 
       mayHaveRefunds(payment) ? refundsOf(context).load(payment) : [],
     receipts: (payment, _, context) =>
       mayHaveRefunds(payment) ? receipts(context).load(payment) : [],
+    notes: (payment, _, context) => notes(context).load(payment),
     paymentUrl: ({ merchantId, id }) => pageAddress(parts, { merchantId, paymentId: id }),
     shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
     merchant: ({ merchantId }) => ({ id: merchantId }),

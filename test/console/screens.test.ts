@@ -153,6 +153,7 @@ const screens: readonly (readonly [path: string, ready: string])[] = [
   ['merchants/:merchant', '.card'],
   ['payments/:merchant/:payment', '.timeline'],
   ['payouts/:merchant/:payout', '.timeline'],
+  ['customer?merchant=:merchant&customer=buyer-1', 'tbody tr'],
 ];
 
 /** Every dialog, with where it is opened and by which button. */

@@ -59,6 +59,37 @@ describe('support', { skip: noChromium }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  test('sees everything of one customer on one page, and writes a note on a payment for colleagues', async () => {
+    const merchant = await makeMerchant(service);
+    const ofBuyer = { amount: 70_000, order_id: 'order-of-buyer', customer_id: 'buyer 7/ё' };
+    const { body } = await merchant.call('POST', '/payments', ofBuyer);
+    await merchant.call('POST', '/payments', { amount: 80_000, order_id: 'order-of-other' });
+    const ofPlan = { amount: 99_000, customer_ref: 'buyer 7/ё', plan_name: 'Tea each month' };
+    await merchant.call('POST', '/subscriptions', ofPlan);
+    const cookie = await makeSession(service, 'support', merchant.id);
+    const { page, complaints } = await openConsole(service.rest, cookie);
+    const place = `payments/${merchant.id}/${body.payment.id}?mode=test`;
+    await page.goto(`${service.rest}/console/${place}`);
+    const notes = page.getByRole('region', { name: 'Notes' });
+    const text = 'Called on Monday.\nWants the money back.';
+    await notes.getByLabel('New note').fill(text);
+    await notes.getByRole('button', { name: 'Add the note' }).click();
+    const note = notes.getByRole('listitem');
+    await note.getByText('Wants the money back.').waitFor();
+    await note.getByText('a support').waitFor();
+    assert.equal(await notes.getByLabel('New note').inputValue(), '');
+
+    await page.getByRole('link', { name: 'buyer 7/ё' }).click();
+    const rows = (name: string) => page.getByRole('table', { name }).getByRole('row');
+    await rows('Payments').filter({ hasText: 'order-of-buyer' }).waitFor();
+    await rows('Subscriptions').filter({ hasText: 'Tea each month' }).waitFor();
+    await rows('Saved methods').filter({ hasText: 'Not bound yet' }).waitFor();
+    assert.equal(await page.getByText('order-of-other').count(), 0);
+    await rows('Payments').filter({ hasText: 'order-of-buyer' }).click();
+    await page.locator('.drawer').getByText('Called on Monday.').waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
   test('ends a link, which nobody can pay then; live mode has none of it', async () => {
     const merchant = await makeMerchant(service);
     const { body } = await merchant.call('POST', '/links', { amount: 250_000, description: 'Tea' });

@@ -40,6 +40,7 @@ const closed: Readonly<Record<string, unknown>> = {
   'webhook_attempt.status': 500,
   'api_request.status': 400,
   'payment.on_decline': 'stay',
+  'payment_note.number': 1,
   'payout.method': 'payouts_sbp',
   'payout_draft.method': 'payouts_sbp',
   'payout_draft.status': 'rejected',

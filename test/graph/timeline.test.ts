@@ -309,3 +309,56 @@ test('calls are written in batches, and a database that is away stops nobody', a
   gone.note(call);
   await gone.close();
 });
+
+const noteDocument = parse(
+  `mutation ($id: ID!, $m: ID, $text: String!, $idempotency: Idempotency) {
+    done: paymentNoteAdd(id: $id, merchantId: $m, text: $text, idempotency: $idempotency) {
+      ... on PaymentNoteAdded { idempotent note { author text } } ... on Refused { code } } }`,
+);
+const notesDocument = parse(
+  'query ($id: ID!, $m: ID) { payment(id: $id, merchantId: $m) { notes { author text } } }',
+);
+
+test('people write notes, at most a hundred on a payment; keys and strangers neither write nor read them', async () => {
+  const mine = own.id('merchant');
+  const id = await paid();
+  const ask = async (principal: Principal, text: string | null, more: object = {}) => {
+    const { data, errors } = await harness.supergraph.execute(
+      {
+        document: text === null ? notesDocument : noteDocument,
+        variables: { id, m: mine, text, ...more },
+      },
+      { principal, requestId: 'r', isInLane: true },
+    );
+    if (errors) return String(errors[0]?.extensions['code']);
+    const { done, payment }: any = JSON.parse(JSON.stringify(data));
+    return done?.code ?? done ?? payment.notes;
+  };
+  const viewer = { ...person(mine), role: 'viewer' } as const;
+  const support = { ...person(mine), role: 'support', subject: 'anna' } as const;
+  const secret = 'Called: the card 4111 1111 1111 1111 was lost';
+  assert.equal(await ask(viewer, 'Hello'), 'forbidden');
+  assert.equal(await ask(key(), 'Hello', { m: null }), 'scope_required');
+  assert.equal(await ask(person(planted.id('merchant')), 'Hello'), 'not_found');
+  assert.equal(await ask(support, ' \n'), 'bad_request');
+  assert.equal(await ask(support, 'x'.repeat(2_001)), 'bad_request');
+  const idempotency = { key: randomUUID() };
+  const written = { author: 'anna', text: 'Called: the card ****1111 was lost' };
+  for (const idempotent of [false, true])
+    assert.deepEqual(await ask(support, secret, { idempotency }), { idempotent, note: written });
+  assert.deepEqual(await ask(viewer, null), [written]);
+  assert.equal(await ask(key(), null, { m: null }), 'scope_required');
+  const others = Array.from({ length: 104 }, (_, index) => ask(support, `Note ${index}`));
+  const refusals = (await Promise.all(others)).filter((one) => one === 'bad_request');
+  assert.equal(refusals.length, 5);
+  assert.equal((await ask(viewer, null)).length, 100);
+  const { rows } = await harness.database.pool.query(
+    `select actor, after from audit_entry where action = 'payment.note' and subject_id = $1 and (after->>'number')::int = 1`,
+    [id],
+  );
+  assert.deepEqual(
+    rows.map(({ actor, after: { number: written } }) => [actor, written]),
+    [['anna', 1]],
+  );
+  assert.doesNotMatch(JSON.stringify(rows), /Called/);
+});

@@ -204,6 +204,11 @@ describe('personal data', () => {
         values ($1, $2, $3, 'test', 1, 'RUB', 'payouts_sbp', 'rejected', 'anna', now(), now(), now())`,
       [...whose, ids.draft],
     );
+    await query(
+      `insert into payment_note (merchant_id, payment_id, number, id, author, created_at, text)
+        values ($1, $2, 1, gen_random_uuid(), 'anna', now(), '')`,
+      [merchantId, payment],
+    );
     const resolved = `now(), now(), 'anna', 'none'`;
     await query(
       `insert into alert (merchant_id, shop_id, mode, id, kind, subject_id, detail, raised_at, resolved_at, resolved_by, note)

@@ -66,6 +66,7 @@ const ours: Readonly<Record<string, readonly string[]>> = {
   Refund: ['failReason'],
   PaymentCreated: ['paymentUrl', 'bank', 'bankRef', 'failureCode', 'failureMessage'],
   PayoutRecipient: ['phone', 'bankId', 'accountNumber', 'bik', 'inn'],
+  PaymentNote: ['author'],
   PayoutDraft: ['currency', 'createdBy', 'decidedBy'],
   PayoutDraftRecipient: ['phoneMask', 'bankId', 'accountMask', 'bik', 'innMask', 'cardMask'],
   Payout: ['currency', 'failReason', 'recipientCardMask', 'bankRef'],

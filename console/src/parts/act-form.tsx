@@ -28,7 +28,8 @@ interface ActFormProps {
   readonly again?: (() => void) | undefined;
 }
 
-const Result = ({
+/** What became of an act, in words. */
+export const OutcomeText = ({
   outcome,
   isRepeated,
 }: {
@@ -156,7 +157,7 @@ export const ActForm = ({
       )}
       <div aria-live="polite">
         {isPending && !isRunning && outcome === null && <p className="note">{pending}</p>}
-        {outcome && <Result outcome={outcome} isRepeated={isRepeated} />}
+        {outcome && <OutcomeText outcome={outcome} isRepeated={isRepeated} />}
         {isDone && result}
       </div>
       {isLeaving && !isDone ? (

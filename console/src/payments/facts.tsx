@@ -1,6 +1,8 @@
 /** The facts of a payment other than its money. */
+import { CustomerLink } from '../customers/link.tsx';
 import { Facts, type Fact } from '../parts/facts.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
+import { useCustomerWords } from '../words/customers.ts';
 import { useWords } from '../words/words.ts';
 import { methodText } from './method.tsx';
 import type { Whole } from './whole.ts';
@@ -9,6 +11,8 @@ import type { Whole } from './whole.ts';
 export const PaymentFacts = ({ payment }: { readonly payment: Whole }) => {
   const words = useWords();
   const { payment: names, columns } = words;
+  const customers = useCustomerWords();
+  const customer = payment.metadata['customer_id'];
   const card = [payment.customerCardBrand, payment.customerCardMask, payment.customerCardHolder];
   const facts: readonly Fact[] = [
     [names.id, <Id key="id" id={payment.id} whole />],
@@ -24,6 +28,12 @@ export const PaymentFacts = ({ payment }: { readonly payment: Whole }) => {
     [names.bank, payment.bankName],
     [names.rrn, payment.rrn],
     [names.description, payment.description],
+    [
+      customers.customer,
+      customer === undefined ? null : (
+        <CustomerLink key="customer" merchantId={payment.merchantId} customer={customer} />
+      ),
+    ],
     [names.linkEnds, <Moment key="ends" at={payment.expiresAt} />],
     [
       names.captureBefore,

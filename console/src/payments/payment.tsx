@@ -11,6 +11,7 @@ import { PaymentActs } from './acts.tsx';
 import { PaymentFacts } from './facts.tsx';
 import { ForBuyer } from './for-buyer.tsx';
 import { methodText } from './method.tsx';
+import { Notes } from './notes.tsx';
 import { PaymentStanding } from './standing.tsx';
 import { Timeline } from './timeline.tsx';
 import type { Whole } from './whole.ts';
@@ -126,6 +127,7 @@ export const PaymentView = ({
       {payment.lateSuccess && <p className="note">{words.payment.late}</p>}
       <Strip payment={payment} />
       <ForBuyer payment={payment} />
+      <Notes payment={payment} again={again} />
       <Timeline payment={payment} />
       <PaymentFacts payment={payment} />
     </article>

@@ -2,6 +2,7 @@
 import { useMemo } from 'react';
 import { Subscriptions, type SubscriptionRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
+import { CustomerLink } from '../customers/link.tsx';
 import type { LiveChange } from '../graph/live.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { Fresh } from '../parts/fresh.tsx';
@@ -27,7 +28,11 @@ const keyOf = ({ merchantId, id }: Row): string => `${merchantId}/${id}`;
 const rowOf = (change: LiveChange): Row | null =>
   change.kind === 'subscription' ? change.row : null;
 
-const columnsOf = (words: Words, own: SubscriptionWords): readonly ChoosableColumn<Row>[] => [
+/** The columns of every list of subscriptions. */
+export const subscriptionColumns = (
+  words: Words,
+  own: SubscriptionWords,
+): readonly ChoosableColumn<Row>[] => [
   {
     id: 'status',
     name: words.columns.status,
@@ -49,7 +54,14 @@ const columnsOf = (words: Words, own: SubscriptionWords): readonly ChoosableColu
       </span>
     ),
   },
-  { id: 'customer', name: own.customer, isWide: true, cell: ({ customerRef }) => customerRef },
+  {
+    id: 'customer',
+    name: own.customer,
+    isWide: true,
+    cell: ({ merchantId, customerRef }) => (
+      <CustomerLink merchantId={merchantId} customer={customerRef} />
+    ),
+  },
   {
     id: 'method',
     name: words.columns.method,
@@ -101,7 +113,7 @@ export const SubscriptionList = () => {
   const shared = useSharedWords();
   const { search, set } = useAddress();
   const { asked, live } = useSubscriptions();
-  const choosable = useMemo(() => columnsOf(words, own), [words, own]);
+  const choosable = useMemo(() => subscriptionColumns(words, own), [words, own]);
   const columns = useColumns('subscriptions', choosable);
   return (
     <>

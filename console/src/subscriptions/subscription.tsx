@@ -5,6 +5,7 @@ import { Subscription } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { useLive } from '../graph/live.tsx';
 import { Facts } from '../parts/facts.tsx';
+import { CustomerLink } from '../customers/link.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Status, tones, type Tone } from '../parts/status.tsx';
@@ -108,7 +109,14 @@ const Terms = ({ subscription }: { readonly subscription: WholeSubscription }) =
   return (
     <Facts
       facts={[
-        [own.customer, subscription.customerRef],
+        [
+          own.customer,
+          <CustomerLink
+            key="customer"
+            merchantId={subscription.merchantId}
+            customer={subscription.customerRef}
+          />,
+        ],
         [own.plan, subscription.planName],
         [
           own.card,

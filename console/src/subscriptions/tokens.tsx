@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Tokens, type TokensQuery } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { ActButton } from '../parts/act-button.tsx';
+import { CustomerLink } from '../customers/link.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { usePageArguments } from '../parts/pager.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -30,7 +31,12 @@ const columnsOf = (words: Words, own: SubscriptionWords): readonly Column<Row>[]
     cell: ({ method, cardBrand, cardMask }) =>
       [own.methods[method], cardBrand, cardMask].filter(Boolean).join(' '),
   },
-  { name: own.customer, cell: ({ customerRef }) => customerRef },
+  {
+    name: own.customer,
+    cell: ({ merchantId, customerRef }) => (
+      <CustomerLink merchantId={merchantId} customer={customerRef} />
+    ),
+  },
   { name: words.payment.id, isWide: true, cell: ({ id }) => <Id id={id} /> },
   {
     name: own.lastCharge,
@@ -40,22 +46,16 @@ const columnsOf = (words: Words, own: SubscriptionWords): readonly Column<Row>[]
   { name: words.columns.created, cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ];
 
-/** The list. */
-export const TokenList = ({ merchantId }: { readonly merchantId: string }) => {
+/** The rows, each with the act that ends it. */
+export const TokenTable = ({
+  asked,
+  empty,
+}: Pick<Parameters<typeof Listing<Row>>[0], 'asked' | 'empty'>) => {
   const words = useWords();
   const own = useSubscriptionWords();
-  const shared = useSharedWords();
-  const { search, mode } = useAddress();
+  const { search } = useAddress();
   const permission = usePermission('tokenCancel');
   const [ending, setEnding] = useState<Row | null>(null);
-  const customerRef = search.customer ?? null;
-  const { data, error, again, list } = useAsk(Tokens, {
-    merchantId,
-    mode,
-    customerRef,
-    ...usePageArguments(),
-  });
-  const connection = data?.tokensConnection;
   const act: Column<Row> = {
     name: words.columns.action,
     cell: (row) =>
@@ -67,13 +67,46 @@ export const TokenList = ({ merchantId }: { readonly merchantId: string }) => {
   };
   return (
     <>
-      <CustomerField />
       <Listing
         label={own.tabs.tokens}
-        asked={{ error, again, list, rows: connection?.nodes, pageInfo: connection?.pageInfo }}
+        asked={asked}
         columns={[...columnsOf(words, own), act]}
         keyOf={({ id }) => id}
         openKey={search.open?.split('/')[1] ?? null}
+        empty={empty}
+      />
+      {ending && (
+        <EndTokenDialog
+          merchantId={ending.merchantId}
+          id={ending.id}
+          close={() => {
+            setEnding(null);
+            asked.again();
+          }}
+        />
+      )}
+    </>
+  );
+};
+
+/** The list. */
+export const TokenList = ({ merchantId }: { readonly merchantId: string }) => {
+  const own = useSubscriptionWords();
+  const shared = useSharedWords();
+  const { search, mode } = useAddress();
+  const customerRef = search.customer ?? null;
+  const { data, error, again, list } = useAsk(Tokens, {
+    merchantId,
+    mode,
+    customerRef,
+    ...usePageArguments(),
+  });
+  const connection = data?.tokensConnection;
+  return (
+    <>
+      <CustomerField />
+      <TokenTable
+        asked={{ error, again, list, rows: connection?.nodes, pageInfo: connection?.pageInfo }}
         empty={
           customerRef === null ? (
             <Empty title={own.tokensEmpty}>
@@ -84,16 +117,6 @@ export const TokenList = ({ merchantId }: { readonly merchantId: string }) => {
           )
         }
       />
-      {ending && (
-        <EndTokenDialog
-          merchantId={ending.merchantId}
-          id={ending.id}
-          close={() => {
-            setEnding(null);
-            again();
-          }}
-        />
-      )}
     </>
   );
 };

@@ -44,6 +44,7 @@ select create_distributed_table('idempotency_key', 'merchant_id', colocate_with 
 select create_distributed_table('link_payment', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('payment', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('payment_link', 'merchant_id', colocate_with => 'merchant');
+select create_distributed_table('payment_note', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('payout', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('payout_draft', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('posting', 'merchant_id', colocate_with => 'merchant');

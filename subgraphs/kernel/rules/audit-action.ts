@@ -29,6 +29,7 @@ export const auditActions = [
   'merchant.rename',
   'payment.cancel',
   'payment.capture',
+  'payment.note',
   'payout_draft.approve',
   'payout_draft.create',
   'payout_draft.expire',

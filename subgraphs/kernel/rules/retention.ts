@@ -55,6 +55,7 @@ export const retention = {
   refund: money,
   payment_link: money,
   link_payment: money,
+  payment_note: money,
   receipt: money,
   receipt_terms: money,
   payout: money,

@@ -39,6 +39,7 @@ export const freeTexts: Readonly<Record<string, Readonly<Record<string, Erasure>
     metadata: 'payment.metadata',
     customerCardHolder: 'payment.customer_card_holder',
   },
+  PaymentNote: { text: 'payment_note.text' },
   PaymentLink: {
     description: 'payment_link.description',
     metadata: 'payment_link.metadata',

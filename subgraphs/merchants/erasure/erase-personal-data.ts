@@ -54,6 +54,7 @@ const leftIn: Readonly<Record<string, string>> = {
   'subscription.customer_ref': `'erased'`,
   // The service's own texts for an outcome are not free text.
   'subscription.cancel_reason': `case when cancel_reason ~ '^[a-z_]+$' then cancel_reason end`,
+  'payment_note.text': `'erased'`,
   'alert.note': `case when note is not null then 'erased' end`,
   'reconciliation_difference.note': `case when note is not null then 'erased' end`,
 };
@@ -115,6 +116,9 @@ const erasePayments = (whose: string, alsoAbout = ''): string => `chosen as (
     ), receipts as (
       update receipt set customer_shown = null, version = receipt.version + 1 from payments
       where receipt.merchant_id = $1 and receipt.payment_id = payments.id returning receipt.id
+    ), notes as (
+      update payment_note set ${emptied('payment_note')} from payments
+      where payment_note.merchant_id = $1 and payment_note.payment_id = payments.id
     ), refunds as (
       update refund set ${emptied('refund')} from payments
       where refund.merchant_id = $1 and refund.payment_id = payments.id returning refund.id

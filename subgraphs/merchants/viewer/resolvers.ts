@@ -20,6 +20,7 @@ import type { OperatorPrincipal } from '../../kernel/service/access/principal.ts
 export const permissions = [
   'paymentCancel',
   'paymentCapture',
+  'paymentNoteAdd',
   'refundCreate',
   'receiptClose',
   'refundRetry',

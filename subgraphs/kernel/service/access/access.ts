@@ -52,6 +52,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Mutation.paymentCreate': { key: free },
   'Mutation.paymentCancel': { key: free, operator: 'support' },
   'Mutation.paymentCapture': { key: free, operator: 'finance' },
+  'Mutation.paymentNoteAdd': { operator: 'support' },
   'Mutation.refundCreate': { key: free, operator: 'finance' },
   'Mutation.receiptClose': { key: free, operator: 'finance' },
   'Mutation.refundRetry': { operator: 'finance', platform: true },
@@ -228,6 +229,7 @@ export const accessBelowRoot: Readonly<Record<string, Access>> = {
   'WebhookDelivery.request': { key: reports, operator: 'viewer' },
   // What people did, and what banks answered.
   'Payment.timeline': { operator: 'viewer' },
+  'Payment.notes': { operator: 'viewer' },
 };
 
 const rank: Record<Role, number> = { viewer: 0, support: 1, finance: 2, admin: 3 };

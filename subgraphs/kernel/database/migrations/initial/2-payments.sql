@@ -115,6 +115,19 @@ create table partitions.page_opening_default partition of page_opening default
   with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
 create index page_opening_default_age on partitions.page_opening_default (created_at);
 
+-- What a person wrote about a payment, for colleagues. The number counts the notes of a payment.
+create table payment_note (
+  merchant_id uuid not null,
+  payment_id uuid not null,
+  number int not null,
+  id uuid not null,
+  author text not null,
+  created_at timestamptz(3) not null,
+  text text not null,
+  primary key (merchant_id, payment_id, number),
+  constraint payment_note_number check (number >= 1 and number <= 100)
+);
+
 -- A payment link: a page that makes payments. Its id is random, because the address of the page
 -- contains it.
 create table payment_link (

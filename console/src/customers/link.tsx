@@ -1,0 +1,23 @@
+/** The way to everything of one customer. */
+import { Link } from '@tanstack/react-router';
+import { kept, useAddress } from '../address.ts';
+
+/** The customer's reference, leading to its page. */
+export const CustomerLink = ({
+  merchantId,
+  customer,
+}: {
+  readonly merchantId: string;
+  readonly customer: string;
+}) => {
+  const { search } = useAddress();
+  return (
+    <Link
+      to="/customer"
+      search={{ ...kept(search), merchant: merchantId, customer }}
+      onClick={(event) => event.stopPropagation()}
+    >
+      {customer}
+    </Link>
+  );
+};

@@ -1,0 +1,161 @@
+/** Everything of one customer: payments, subscriptions, saved methods. */
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { Payments, Subscriptions, Tokens } from '../../../schema/generated/console.ts';
+import { kept, useAddress } from '../address.ts';
+import { later } from '../parts/later.tsx';
+import { Listing } from '../parts/listing.tsx';
+import { usePageArguments } from '../parts/pager.tsx';
+import { Empty } from '../parts/states.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { useFollow } from '../parts/use-follow.ts';
+import { OfMerchant } from '../parts/whose.tsx';
+import { PaymentDrawer } from '../payments/drawer.tsx';
+import { paymentColumns, paymentKey } from '../payments/list.tsx';
+import { CustomerField } from '../subscriptions/customer-field.tsx';
+import { subscriptionColumns } from '../subscriptions/list.tsx';
+import { TokenTable } from '../subscriptions/tokens.tsx';
+import { useCustomerWords } from '../words/customers.ts';
+import { useSubscriptionWords } from '../words/subscriptions.ts';
+import { useWords } from '../words/words.ts';
+
+const LaterErase = later(() => import('../erasure/dialog.tsx').then(({ EraseAct }) => EraseAct));
+
+interface Of {
+  readonly merchantId: string;
+  readonly customer: string;
+}
+
+const PaymentsOf = ({ merchantId, customer }: Of) => {
+  const words = useWords();
+  const own = useCustomerWords();
+  const { search, mode, set } = useAddress();
+  const columns = useMemo(() => paymentColumns(words), [words]);
+  const filter = { mode: [mode], customerId: customer };
+  const { data, error, again, list } = useAsk(Payments, {
+    merchantId,
+    status: null,
+    filter,
+    ...usePageArguments(),
+  });
+  useFollow(again);
+  const { nodes: rows, pageInfo } = data?.payments ?? {};
+  return (
+    <section>
+      <h2>{words.sections.payments}</h2>
+      <Listing
+        label={words.sections.payments}
+        asked={{ error, again, list, rows, pageInfo }}
+        columns={columns}
+        keyOf={paymentKey}
+        openKey={search.open ?? null}
+        onOpen={(row) => set({ open: paymentKey(row) })}
+        empty={<Empty title={own.noPayments} />}
+      />
+      <PaymentDrawer />
+    </section>
+  );
+};
+
+/** Where the rest is, when these are not all. */
+const All = ({ customer, merchantId, tab }: Of & { readonly tab: 'subscriptions' | 'tokens' }) => {
+  const own = useCustomerWords();
+  const { search } = useAddress();
+  return (
+    <Link to="/subscriptions" search={{ ...kept(search), merchant: merchantId, customer, tab }}>
+      {own.all}
+    </Link>
+  );
+};
+
+/** The newest are shown; the list of all has pages. */
+const shown_max = 50;
+
+const SubscriptionsOf = ({ merchantId, customer }: Of) => {
+  const words = useWords();
+  const own = useSubscriptionWords();
+  const { none } = useCustomerWords();
+  const { search, mode } = useAddress();
+  const navigate = useNavigate();
+  const columns = useMemo(
+    () => subscriptionColumns(words, own).filter(({ id }) => id !== 'customer'),
+    [words, own],
+  );
+  const filter = { mode: [mode], customerRef: customer };
+  const { data, error, again } = useAsk(Subscriptions, { merchantId, filter, first: shown_max });
+  useFollow(again);
+  const { nodes: rows, pageInfo } = data?.billingSubscriptionsConnection ?? {};
+  return (
+    <section>
+      <h2>{own.tabs.subscriptions}</h2>
+      <Listing
+        label={own.tabs.subscriptions}
+        asked={{ error, again, rows }}
+        columns={columns}
+        keyOf={({ id }) => id}
+        onOpen={({ id }) =>
+          void navigate({
+            to: '/subscriptions',
+            search: {
+              ...kept(search),
+              merchant: merchantId,
+              customer,
+              open: `${merchantId}/${id}`,
+            },
+          })
+        }
+        empty={<p className="quiet">{none}</p>}
+      />
+      {pageInfo?.hasNextPage === true && (
+        <All merchantId={merchantId} customer={customer} tab="subscriptions" />
+      )}
+    </section>
+  );
+};
+
+const TokensOf = ({ merchantId, customer: customerRef }: Of) => {
+  const own = useSubscriptionWords();
+  const { none } = useCustomerWords();
+  const { mode } = useAddress();
+  const asked = { merchantId, mode, customerRef, first: shown_max };
+  const { data, error, again } = useAsk(Tokens, asked);
+  const { nodes: rows, pageInfo } = data?.tokensConnection ?? {};
+  return (
+    <section>
+      <h2>{own.tabs.tokens}</h2>
+      <TokenTable asked={{ error, again, rows }} empty={<p className="quiet">{none}</p>} />
+      {pageInfo?.hasNextPage === true && (
+        <All merchantId={merchantId} customer={customerRef} tab="tokens" />
+      )}
+    </section>
+  );
+};
+
+/** The screen. */
+export const CustomerPage = () => {
+  const { customer: name } = useCustomerWords();
+  const { search } = useAddress();
+  const { customer } = search;
+  return (
+    <>
+      <header className="page-head">
+        <h1>{name}</h1>
+        <CustomerField />
+      </header>
+      <OfMerchant>
+        {(merchantId) =>
+          customer !== undefined && (
+            <>
+              <div className="acts">
+                <LaterErase merchantId={merchantId} subject="customer" id={customer} />
+              </div>
+              <PaymentsOf merchantId={merchantId} customer={customer} />
+              <SubscriptionsOf merchantId={merchantId} customer={customer} />
+              <TokensOf merchantId={merchantId} customer={customer} />
+            </>
+          )
+        }
+      </OfMerchant>
+    </>
+  );
+};

@@ -1,0 +1,104 @@
+/** Adds a person's note to a payment, and reads the notes of payments. */
+import type pg from 'pg';
+import { writeEntry, type Acting } from '../../kernel/database/audit.ts';
+import {
+  claimOf,
+  createOnce,
+  type Created,
+  type IdempotencyArgument,
+} from '../../kernel/database/idempotency.ts';
+import { newRowId } from '../../kernel/database/new-id.ts';
+import { runTwins, twinsByKey } from '../../kernel/database/spread.ts';
+import {
+  columns,
+  propertyNames,
+  run,
+  type Runner,
+  type Statement,
+} from '../../kernel/database/statement.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { textMistake } from '../../kernel/rules/text-mistake.ts';
+import type { PersonCaller } from '../caller.ts';
+import { lockPayment } from '../lock-payment.ts';
+import { PaymentNoteEntity, type PaymentNote } from './entities.ts';
+
+const text_max_chars = 2_000;
+/** Notes of one payment; also a constraint of the table. */
+const notes_max = 100;
+
+const noteColumns = columns(propertyNames(PaymentNoteEntity));
+
+const byPayments = twinsByKey(
+  'payment_note.of_payments',
+  'payment_id',
+  (ofKeys) => `select ${noteColumns} from payment_note where ${ofKeys} order by number limit $3`,
+);
+
+/** The notes of payments, oldest first, at most so many of all together; null: all of them. */
+export const findNotes = async (
+  runner: Runner,
+  payments: readonly { readonly merchantId: string; readonly id: string }[],
+  limit: number | null = null,
+): Promise<PaymentNote[]> => {
+  type Key = (typeof payments)[number];
+  const notes = await runTwins<PaymentNote, Key>(runner, byPayments, payments, (own) => [
+    own.map(({ id }) => id),
+    limit,
+  ]);
+  return limit === null ? notes : notes.slice(0, limit);
+};
+
+const insert: Statement = {
+  name: 'payment_note.add',
+  text: `insert into payment_note (merchant_id, payment_id, number, id, author, created_at, text)
+    select $1::uuid, $2::uuid, count(*) + 1, $3::uuid, $4::text, $5::timestamptz, $6::text
+    from payment_note where merchant_id = $1 and payment_id = $2 having count(*) < ${notes_max}
+    returning ${noteColumns}`,
+};
+
+interface NoteRequest {
+  readonly paymentId: string;
+  readonly text: string;
+  readonly requestId: string;
+  readonly idempotency: IdempotencyArgument;
+}
+
+/**
+ * Adds a note, or finds the one that an earlier call with the same idempotency key added. Refuses
+ * with `not_found`, `bad_request` (the text, too many notes), or about the key.
+ */
+export const addNote = async (
+  pool: pg.Pool,
+  caller: PersonCaller,
+  { paymentId, text, requestId, idempotency }: NoteRequest,
+  at: Temporal.Instant,
+): Promise<Created<PaymentNote> | Refused> => {
+  const { merchantId, principal } = caller;
+  const claim = claimOf(idempotency, 'paymentNoteAdd', { paymentId, text });
+  if (claim && isRefused(claim)) return claim;
+  const mistake = textMistake('text', text.trim(), 1, text_max_chars);
+  if (mistake) return refused('bad_request', mistake);
+  const key = { merchantId, paymentId };
+  const find = async (id: string): Promise<PaymentNote | null> =>
+    (await findNotes(pool, [{ merchantId, id: paymentId }])).find((note) => note.id === id) ?? null;
+  const creation = { caller, claim, resourceId: newRowId(), at, find };
+  return createOnce(pool, creation, async (client): Promise<PaymentNote | Refused> => {
+    // Under the payment's lock: its notes are counted one after the other.
+    const locked = await lockPayment(client, key, at);
+    if (!locked) return refused('not_found', 'there is no such payment');
+    const id = creation.resourceId;
+    const values = [merchantId, paymentId, id, principal.subject, at, text.trim()];
+    const [note] = await run<PaymentNote>(client, insert, values);
+    if (!note) return refused('bad_request', `a payment has at most ${notes_max} notes`);
+    const acting: Acting = { principal, requestId, now: () => at };
+    const action = { merchantId, subject: { kind: 'payment', id: paymentId } };
+    const after = { payment: locked.payment.publicId, number: note.number };
+    await writeEntry(
+      client,
+      acting,
+      { ...action, action: 'payment.note' },
+      { before: null, after },
+    );
+    return note;
+  });
+};
