@@ -96,6 +96,16 @@ export type DeliveryStatus =
   | 'delivered'
   | 'failed';
 
+/** A retry-safe creation: the key is unique per merchant and mode. */
+export type Idempotency = {
+  /** 1 to 64 characters. */
+  key: string;
+  /** Digest of the request. REST computes it from method, path and body; computed from the input when absent. */
+  fingerprint?: string | null | undefined;
+  /** The request in words: method and path in REST, the name of the mutation if absent. A conflict names the first use of the key. */
+  request?: string | null | undefined;
+};
+
 /** Why money moved. */
 export type LedgerEntryType =
   | 'payment'
@@ -119,6 +129,41 @@ export type LiveEventKind =
 export type Mode =
   | 'test'
   | 'live';
+
+/** What the page does after a decline: return the buyer automatically, or stay. */
+export type OnDecline =
+  | 'return'
+  | 'stay';
+
+/** Input of a new payment. The limits are those of REST. */
+export type PaymentCreateInput = {
+  /** 1 to 2^53-1, minor units. */
+  amount: number;
+  /** ISO 4217. */
+  currency?: string | null | undefined;
+  /** `any` lets the buyer choose on the hosted page. */
+  method?: PaymentMethod | null | undefined;
+  /** `manual`: the bank holds the money until `paymentCapture` takes it. */
+  capture?: CaptureMode | null | undefined;
+  /** `ord_<timestamp>` when absent. */
+  orderId?: string | null | undefined;
+  /** Stored into the metadata key customer_id. */
+  customerId?: string | null | undefined;
+  /** Must be https. */
+  returnUrl?: string | null | undefined;
+  /** `stay`: after `failed` the page stays, with the reason and a link back. */
+  onDecline?: OnDecline | null | undefined;
+  /** Shown to the buyer, never sent to the bank. Up to 4,000 characters. */
+  description?: string | null | undefined;
+  /** Webhook target for this payment only; replaces the shop's endpoints. https and a public host, as for endpoints. */
+  webhookUrl?: string | null | undefined;
+  /** Lifetime of the link, 1 to 10,080 minutes. */
+  ttlMinutes?: number | null | undefined;
+  /** Up to 20 pairs, values up to 500 characters. */
+  metadata?: Record<string, string> | null | undefined;
+  /** The receipt that is registered when the money has come; its items sum to the amount. */
+  receipt?: ReceiptInput | null | undefined;
+};
 
 /**
  * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
@@ -149,6 +194,36 @@ export type PaymentFilter = {
   since?: string | null | undefined;
   /** Made before this moment. */
   until?: string | null | undefined;
+};
+
+/** Input of a new link: `amount`, or an open amount within `amountMin` and `amountMax`. */
+export type PaymentLinkCreateInput = {
+  /** Minor units. */
+  amount?: number | null | undefined;
+  /** Minor units; 100 when absent. */
+  amountMin?: number | null | undefined;
+  /** Minor units; 10000000 when absent. */
+  amountMax?: number | null | undefined;
+  /** ISO 4217; RUB when absent. */
+  currency?: string | null | undefined;
+  /** Up to 4,000 characters. */
+  description?: string | null | undefined;
+  /** 1 to 255 characters. */
+  orderId?: string | null | undefined;
+  /** `any` when absent; never recurrent. */
+  method?: PaymentMethod | null | undefined;
+  /** By a method that cannot hold money, manual is refused with method_unsupported. */
+  capture?: CaptureMode | null | undefined;
+  /** 1 to 1,000,000; null: any number; 1 when absent. */
+  uses?: number | null | undefined;
+  /** Within a year; in 30 days when absent. */
+  expiresAt?: string | null | undefined;
+  /** https alone. */
+  returnUrl?: string | null | undefined;
+  /** Up to 20 pairs; each payment also gets `link_id`. */
+  metadata?: Record<string, string> | null | undefined;
+  /** For each of its payments. Allowed only with a fixed `amount`, which is the sum of its items. */
+  receipt?: ReceiptInput | null | undefined;
 };
 
 /** active until every use is paid, it expires, or it is deactivated. */
@@ -283,6 +358,7 @@ export type PayoutStatus =
  * people need only the role viewer.
  */
 export type Permission =
+  | 'paymentCreate'
   | 'paymentCancel'
   | 'paymentCapture'
   | 'paymentNoteAdd'
@@ -290,6 +366,7 @@ export type Permission =
   | 'receiptClose'
   | 'refundRetry'
   | 'receiptResend'
+  | 'linkCreate'
   | 'linkDeactivate'
   | 'payoutDraftCreate'
   | 'payoutDraftApprove'
@@ -327,6 +404,7 @@ export type Permission =
   | 'webhookEndpointSecretRotate'
   | 'webhookDeliveryResend'
   | 'webhookDeliveriesResendFailed'
+  | 'webhookDeliveriesRetry'
   | 'forbiddenPurposes'
   | 'testClockCreate'
   | 'testClockAdvance'
@@ -1024,6 +1102,26 @@ export type RemoveClockMutation = { testClockRemove:
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
+export type SellingShopsQueryVariables = Exact<{
+  merchantId: string | number;
+}>;
+
+
+export type SellingShopsQuery = { merchant: { id: string, shops: Array<{ id: string, merchantId: string, name: string, receiptsRequired: boolean }> } | null };
+
+export type MakeTestPaymentMutationVariables = Exact<{
+  merchantId: string | number;
+  shopId: string | number;
+  input: PaymentCreateInput;
+  idempotency: Idempotency;
+}>;
+
+
+export type MakeTestPaymentMutation = { paymentCreate:
+    | { __typename: 'PaymentCreated', paymentUrl: string, payment: { id: string, merchantId: string, publicId: string } }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
+
 export type DraftRowFragment = { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } };
 
 export type DraftsQueryVariables = Exact<{
@@ -1209,6 +1307,20 @@ export type LinkPaymentsQueryVariables = Exact<{
 
 
 export type LinkPaymentsQuery = { payments: { nodes: Array<{ id: string, merchantId: string, publicId: string, amount: number, amountRefunded: number, currency: string, status: PaymentStatus, createdAt: string }>, pageInfo: { hasNextPage: boolean } } };
+
+export type MakeLinkMutationVariables = Exact<{
+  merchantId: string | number;
+  shopId: string | number;
+  mode: Mode;
+  input: PaymentLinkCreateInput;
+  idempotency: Idempotency;
+}>;
+
+
+export type MakeLinkMutation = { linkCreate:
+    | { __typename: 'PaymentLinkCreated', link: { id: string, url: string } }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
 
 export type LiveEventsSubscriptionVariables = Exact<{
   merchantId?: string | number | null | undefined;
@@ -1781,6 +1893,14 @@ export type DisableLiveMutation = { merchantLiveDisable:
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
+export type ReadinessQueryVariables = Exact<{
+  merchantId: string | number;
+  shopId: string | number;
+}>;
+
+
+export type ReadinessQuery = { merchant: { id: string, liveEnabled: boolean, shops: Array<{ id: string, requireSignature: boolean, allowList: Array<string>, receiptsRequired: boolean, apiKeys: { nodes: Array<{ mode: Mode, status: ApiKeyStatus }> }, webhookEndpoints: Array<{ id: string, active: boolean }> }> } | null, bankRoutes: { nodes: Array<{ operation: BankOperation, method: RouteMethod, active: boolean }> }, succeeded: { nodes: Array<{ id: string }> }, failed: { nodes: Array<{ id: string }> }, refunds: { nodes: Array<{ id: string }> }, webhookDeliveries: { nodes: Array<{ id: string }> } };
+
 export type ReceiptRowFragment = { id: string, merchantId: string, paymentId: string, refundId: string | null, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, fiscalDocumentNumber: string | null, failureReason: string | null, registeredAt: string | null, createdAt: string, payment: { id: string, publicId: string, orderId: string, shopName: string } };
 
 export type ReceiptsQueryVariables = Exact<{
@@ -1951,6 +2071,7 @@ export type RequestsQueryVariables = Exact<{
   status?: Array<number> | number | null | undefined;
   from?: string | null | undefined;
   to?: string | null | undefined;
+  find?: string | null | undefined;
   first: number;
   after?: string | null | undefined;
 }>;
@@ -1963,6 +2084,7 @@ export type RequestQueryVariables = Exact<{
   shopId: string | number;
   mode: Mode;
   id: string;
+  at: string;
 }>;
 
 
@@ -2221,6 +2343,17 @@ export type ResendFailedMutation = { webhookDeliveriesResendFailed:
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
+export type RetryPendingMutationVariables = Exact<{
+  merchantId: string | number;
+  endpointId: string | number;
+}>;
+
+
+export type RetryPendingMutation = { webhookDeliveriesRetry:
+    | { __typename: 'WebhookDeliveriesResent', count: number, hasMore: boolean }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
+
 export type WeekTotalsFragment = { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> };
 
 export type WeeksQueryVariables = Exact<{
@@ -2241,7 +2374,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = 'f89d7f6209c285b0';
+export const operationsVersion = '97a0ca071343e19e';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2309,6 +2442,12 @@ export const ResumeClock = typed<ResumeClockMutation, ResumeClockMutationVariabl
 export const RemoveClock = typed<RemoveClockMutation, RemoveClockMutationVariables>(
   "mutation RemoveClock($merchantId: ID!, $shopId: ID!) {\n  testClockRemove(merchantId: $merchantId, shopId: $shopId) {\n    __typename\n    ... on TestClockRemoved {\n      shopId\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
+export const SellingShops = typed<SellingShopsQuery, SellingShopsQueryVariables>(
+  "query SellingShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    id\n    shops {\n      id\n      merchantId\n      name\n      receiptsRequired\n    }\n  }\n}",
+);
+export const MakeTestPayment = typed<MakeTestPaymentMutation, MakeTestPaymentMutationVariables>(
+  "mutation MakeTestPayment($merchantId: ID!, $shopId: ID!, $input: PaymentCreateInput!, $idempotency: Idempotency!) {\n  paymentCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    input: $input\n    idempotency: $idempotency\n  ) {\n    __typename\n    ... on PaymentCreated {\n      payment {\n        id\n        merchantId\n        publicId\n      }\n      paymentUrl\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+);
 export const Drafts = typed<DraftsQuery, DraftsQueryVariables>(
   "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nquery Drafts($merchantId: ID, $status: [PayoutDraftStatus!], $filter: PayoutDraftFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  payoutDrafts(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...DraftRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
@@ -2359,6 +2498,9 @@ export const EndLink = typed<EndLinkMutation, EndLinkMutationVariables>(
 );
 export const LinkPayments = typed<LinkPaymentsQuery, LinkPaymentsQueryVariables>(
   "query LinkPayments($merchantId: ID!, $id: ID!, $mode: Mode!, $since: DateTime!) {\n  payments(\n    merchantId: $merchantId\n    filter: {linkId: $id, mode: [$mode], since: $since}\n    first: 10\n  ) {\n    nodes {\n      id\n      merchantId\n      publicId\n      amount\n      amountRefunded\n      currency\n      status\n      createdAt\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n}",
+);
+export const MakeLink = typed<MakeLinkMutation, MakeLinkMutationVariables>(
+  "mutation MakeLink($merchantId: ID!, $shopId: ID!, $mode: Mode!, $input: PaymentLinkCreateInput!, $idempotency: Idempotency!) {\n  linkCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    input: $input\n    idempotency: $idempotency\n  ) {\n    __typename\n    ... on PaymentLinkCreated {\n      link {\n        id\n        url\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const LiveEvents = typed<LiveEventsSubscription, LiveEventsSubscriptionVariables>(
   "subscription LiveEvents($merchantId: ID) {\n  events(merchantId: $merchantId) {\n    __typename\n    id\n    kind\n    at\n    merchantId\n    shopId\n    mode\n    ... on PaymentCreatedEvent {\n      payment {\n        ...PaymentRow\n      }\n    }\n    ... on PaymentStatusChangedEvent {\n      payment {\n        ...PaymentRow\n      }\n    }\n    ... on RefundCreatedEvent {\n      refund {\n        ...RefundRow\n      }\n    }\n    ... on PayoutCreatedEvent {\n      payout {\n        ...PayoutRow\n      }\n    }\n    ... on PayoutStatusChangedEvent {\n      payout {\n        ...PayoutRow\n      }\n    }\n    ... on SubscriptionStatusChangedEvent {\n      subscription {\n        ...SubscriptionRow\n      }\n    }\n  }\n}\n\nfragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nfragment PayoutRow on Payout {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  failReason\n  recipientCardMask\n  recipient {\n    phone\n    bankId\n    accountNumber\n    fullName\n  }\n  bankRef\n  createdAt\n  completedAt\n}\n\nfragment RefundRow on Refund {\n  id\n  merchantId\n  paymentId\n  amount\n  reason\n  status\n  failReason\n  createdAt\n  completedAt\n  payment {\n    id\n    publicId\n    currency\n    shopName\n    mode\n    orderId\n  }\n}\n\nfragment SubscriptionRow on BillingSubscription {\n  merchantId\n  id\n  shopId\n  mode\n  customerRef\n  planName\n  amount\n  currency\n  method\n  period\n  intervalCount\n  status\n  nextChargeAt\n  retryAt\n  createdAt\n}",
@@ -2510,6 +2652,9 @@ export const EnableLive = typed<EnableLiveMutation, EnableLiveMutationVariables>
 export const DisableLive = typed<DisableLiveMutation, DisableLiveMutationVariables>(
   "mutation DisableLive($merchantId: ID!) {\n  merchantLiveDisable(merchantId: $merchantId) {\n    __typename\n    ... on Merchant {\n      id\n      liveEnabled\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
+export const Readiness = typed<ReadinessQuery, ReadinessQueryVariables>(
+  "query Readiness($merchantId: ID!, $shopId: ID!) {\n  merchant(id: $merchantId) {\n    id\n    liveEnabled\n    shops {\n      id\n      requireSignature\n      allowList\n      receiptsRequired\n      apiKeys(first: 50) {\n        nodes {\n          mode\n          status\n        }\n      }\n      webhookEndpoints {\n        id\n        active\n      }\n    }\n  }\n  bankRoutes(merchantId: $merchantId, shopId: $shopId, first: 100) {\n    nodes {\n      operation\n      method\n      active\n    }\n  }\n  succeeded: payments(\n    merchantId: $merchantId\n    status: [succeeded, refunded]\n    filter: {shopId: [$shopId], mode: [test]}\n    includeTest: true\n    first: 1\n  ) {\n    nodes {\n      id\n    }\n  }\n  failed: payments(\n    merchantId: $merchantId\n    status: [failed]\n    filter: {shopId: [$shopId], mode: [test]}\n    includeTest: true\n    first: 1\n  ) {\n    nodes {\n      id\n    }\n  }\n  refunds(\n    merchantId: $merchantId\n    filter: {shopId: [$shopId], mode: [test]}\n    first: 1\n  ) {\n    nodes {\n      id\n    }\n  }\n  webhookDeliveries(\n    merchantId: $merchantId\n    shopId: $shopId\n    status: delivered\n    first: 1\n  ) {\n    nodes {\n      id\n    }\n  }\n}",
+);
 export const Receipts = typed<ReceiptsQuery, ReceiptsQueryVariables>(
   "fragment ReceiptRow on Receipt {\n  id\n  merchantId\n  paymentId\n  refundId\n  type\n  status\n  amount\n  currency\n  fiscalDocumentNumber\n  failureReason\n  registeredAt\n  createdAt\n  payment {\n    id\n    publicId\n    orderId\n    shopName\n  }\n}\n\nquery Receipts($merchantId: ID, $status: [ReceiptStatus!], $filter: ReceiptFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  receipts(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...ReceiptRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
@@ -2550,10 +2695,10 @@ export const Refunds = typed<RefundsQuery, RefundsQueryVariables>(
   "fragment RefundRow on Refund {\n  id\n  merchantId\n  paymentId\n  amount\n  reason\n  status\n  failReason\n  createdAt\n  completedAt\n  payment {\n    id\n    publicId\n    currency\n    shopName\n    mode\n    orderId\n  }\n}\n\nquery Refunds($merchantId: ID, $status: [RefundStatus!], $filter: RefundFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  refunds(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...RefundRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
 export const Requests = typed<RequestsQuery, RequestsQueryVariables>(
-  "query Requests($merchantId: ID!, $shopId: ID!, $mode: Mode!, $status: [Int!], $from: String, $to: String, $first: Int!, $after: String) {\n  apiRequests(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    status: $status\n    from: $from\n    to: $to\n    first: $first\n    after: $after\n  ) {\n    nodes {\n      id\n      at\n      method\n      path\n      status\n      code\n      keyPrefix\n      idempotencyKey\n      durationMs\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}",
+  "query Requests($merchantId: ID!, $shopId: ID!, $mode: Mode!, $status: [Int!], $from: String, $to: String, $find: String, $first: Int!, $after: String) {\n  apiRequests(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    status: $status\n    from: $from\n    to: $to\n    find: $find\n    first: $first\n    after: $after\n  ) {\n    nodes {\n      id\n      at\n      method\n      path\n      status\n      code\n      keyPrefix\n      idempotencyKey\n      durationMs\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}",
 );
 export const Request = typed<RequestQuery, RequestQueryVariables>(
-  "query Request($merchantId: ID!, $shopId: ID!, $mode: Mode!, $id: String!) {\n  apiRequest(merchantId: $merchantId, shopId: $shopId, mode: $mode, id: $id) {\n    id\n    at\n    method\n    path\n    status\n    code\n    keyPrefix\n    idempotencyKey\n    durationMs\n    requestBody\n    responseBody\n  }\n}",
+  "query Request($merchantId: ID!, $shopId: ID!, $mode: Mode!, $id: String!, $at: DateTime!) {\n  apiRequest(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    id: $id\n    at: $at\n  ) {\n    id\n    at\n    method\n    path\n    status\n    code\n    keyPrefix\n    idempotencyKey\n    durationMs\n    requestBody\n    responseBody\n  }\n}",
 );
 export const Subscriptions = typed<SubscriptionsQuery, SubscriptionsQueryVariables>(
   "fragment SubscriptionRow on BillingSubscription {\n  merchantId\n  id\n  shopId\n  mode\n  customerRef\n  planName\n  amount\n  currency\n  method\n  period\n  intervalCount\n  status\n  nextChargeAt\n  retryAt\n  createdAt\n}\n\nquery Subscriptions($merchantId: ID, $filter: SubscriptionFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  billingSubscriptionsConnection(\n    merchantId: $merchantId\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...SubscriptionRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
@@ -2620,6 +2765,9 @@ export const FailedDeliveries = typed<FailedDeliveriesQuery, FailedDeliveriesQue
 );
 export const ResendFailed = typed<ResendFailedMutation, ResendFailedMutationVariables>(
   "mutation ResendFailed($merchantId: ID!, $since: DateTime!, $endpointId: ID, $limit: Int!) {\n  webhookDeliveriesResendFailed(\n    merchantId: $merchantId\n    since: $since\n    endpointId: $endpointId\n    limit: $limit\n  ) {\n    __typename\n    ... on WebhookDeliveriesResent {\n      count\n      hasMore\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+);
+export const RetryPending = typed<RetryPendingMutation, RetryPendingMutationVariables>(
+  "mutation RetryPending($merchantId: ID!, $endpointId: ID!) {\n  webhookDeliveriesRetry(merchantId: $merchantId, endpointId: $endpointId) {\n    __typename\n    ... on WebhookDeliveriesResent {\n      count\n      hasMore\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const Weeks = typed<WeeksQuery, WeeksQueryVariables>(
   "fragment WeekTotals on Totals {\n  parts {\n    from\n    to\n    rows {\n      succeeded\n      failed\n      moved\n    }\n  }\n}\n\nquery Weeks($merchantId: ID, $mode: Mode, $timeZone: String!, $from1: DateTime!, $to1: DateTime!, $from2: DateTime!, $to2: DateTime!, $from3: DateTime!, $to3: DateTime!, $from4: DateTime!, $to4: DateTime!) {\n  payment1: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from1\n    to: $to1\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payment2: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from2\n    to: $to2\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payment3: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from3\n    to: $to3\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payment4: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from4\n    to: $to4\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund1: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from1\n    to: $to1\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund2: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from2\n    to: $to2\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund3: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from3\n    to: $to3\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund4: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from4\n    to: $to4\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout1: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from1\n    to: $to1\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout2: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from2\n    to: $to2\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout3: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from3\n    to: $to3\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout4: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from4\n    to: $to4\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n}",

@@ -1554,6 +1554,7 @@ export type Role =
  * people need only the role viewer.
  */
 export type Permission =
+  | 'paymentCreate'
   | 'paymentCancel'
   | 'paymentCapture'
   | 'paymentNoteAdd'
@@ -1561,6 +1562,7 @@ export type Permission =
   | 'receiptClose'
   | 'refundRetry'
   | 'receiptResend'
+  | 'linkCreate'
   | 'linkDeactivate'
   | 'payoutDraftCreate'
   | 'payoutDraftApprove'
@@ -1598,6 +1600,7 @@ export type Permission =
   | 'webhookEndpointSecretRotate'
   | 'webhookDeliveryResend'
   | 'webhookDeliveriesResendFailed'
+  | 'webhookDeliveriesRetry'
   | 'forbiddenPurposes'
   | 'testClockCreate'
   | 'testClockAdvance'
@@ -1901,7 +1904,7 @@ export type Query = {
    * merchant the newest 20,000 are kept. `from` and `to` are UTC days, inclusive. The reach is that of eventLog.
    */
   apiRequests: ApiRequestPage;
-  /** The newest of these requests with the X-Request-Id; null when there is none. The reach is that of eventLog. */
+  /** The newest of these requests with the X-Request-Id, or of those that came at a moment; null when there is none. The reach is that of eventLog. */
   apiRequest: Maybe<ApiRequest>;
   /** What was done in the cabinet and by operators, newest first: of one merchant, or for the platform's operators of all. */
   auditLog: AuditConnection;
@@ -2066,6 +2069,7 @@ export type QueryapiRequestsArgs = {
   status: InputMaybe<Array<Scalars['Int']['input']>>;
   from: InputMaybe<Scalars['String']['input']>;
   to: InputMaybe<Scalars['String']['input']>;
+  find: InputMaybe<Scalars['String']['input']>;
   merchantId: InputMaybe<Scalars['ID']['input']>;
   shopId: InputMaybe<Scalars['ID']['input']>;
   mode: InputMaybe<Mode>;
@@ -2074,6 +2078,7 @@ export type QueryapiRequestsArgs = {
 
 export type QueryapiRequestArgs = {
   id: Scalars['String']['input'];
+  at: InputMaybe<Scalars['DateTime']['input']>;
   merchantId: InputMaybe<Scalars['ID']['input']>;
   shopId: InputMaybe<Scalars['ID']['input']>;
   mode: InputMaybe<Mode>;
@@ -2365,6 +2370,11 @@ export type Mutation = {
    * failed. At most `limit` of them, 1 to 10,000: call again while `hasMore` is true.
    */
   webhookDeliveriesResendFailed: WebhookDeliveriesResendResult;
+  /**
+   * Has the pending deliveries of an endpoint that wait for their next attempt tried at once; their schedule of retries goes on. At most `limit` of them, 1 to
+   * 1,000: call again while `hasMore` is true.
+   */
+  webhookDeliveriesRetry: WebhookDeliveriesResendResult;
   /** Says what became of an alert, in 1 to 500 characters; it no longer counts. Without `merchantId`: one about the platform itself. */
   alertResolve: AlertResolveResult;
   /** Gives an alert to a person of the platform (`alertAssignees`), or to none with null. Refuses with not_found, and with bad_request for any other person. */
@@ -2687,6 +2697,13 @@ export type MutationwebhookDeliveriesResendFailedArgs = {
   merchantId: Scalars['ID']['input'];
   since: Scalars['DateTime']['input'];
   endpointId: InputMaybe<Scalars['ID']['input']>;
+  limit?: Scalars['Int']['input'];
+};
+
+
+export type MutationwebhookDeliveriesRetryArgs = {
+  merchantId: Scalars['ID']['input'];
+  endpointId: Scalars['ID']['input'];
   limit?: Scalars['Int']['input'];
 };
 
@@ -4696,6 +4713,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   webhookEndpointSecretRotate?: Resolver<ResolversTypes['WebhookSecretRotateResult'], ParentType, ContextType, RequireFields<MutationwebhookEndpointSecretRotateArgs, 'merchantId' | 'id' | 'overlapHours'>>;
   webhookDeliveryResend?: Resolver<ResolversTypes['WebhookDeliveryResendResult'], ParentType, ContextType, RequireFields<MutationwebhookDeliveryResendArgs, 'merchantId' | 'id'>>;
   webhookDeliveriesResendFailed?: Resolver<ResolversTypes['WebhookDeliveriesResendResult'], ParentType, ContextType, RequireFields<MutationwebhookDeliveriesResendFailedArgs, 'merchantId' | 'since' | 'limit'>>;
+  webhookDeliveriesRetry?: Resolver<ResolversTypes['WebhookDeliveriesResendResult'], ParentType, ContextType, RequireFields<MutationwebhookDeliveriesRetryArgs, 'merchantId' | 'endpointId' | 'limit'>>;
   alertResolve?: Resolver<ResolversTypes['AlertResolveResult'], ParentType, ContextType, RequireFields<MutationalertResolveArgs, 'id' | 'note'>>;
   alertAssign?: Resolver<ResolversTypes['AlertAssignResult'], ParentType, ContextType, RequireFields<MutationalertAssignArgs, 'id'>>;
   webhookEndpointTest?: Resolver<ResolversTypes['WebhookEndpointTestResult'], ParentType, ContextType, RequireFields<MutationwebhookEndpointTestArgs, 'merchantId' | 'id'>>;

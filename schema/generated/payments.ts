@@ -1323,7 +1323,7 @@ export type Mutation = {
   recurringPaymentCreate: RecurringPaymentResult;
   /** Cancels a binding's payment while it is pending, else refuses with not_pending. Only for the service itself. */
   recurringPaymentCancel: RecurringPaymentResult;
-  /** Creates a payment. REST: POST /v1/public/payments. */
+  /** Creates a payment. People name the merchant and the shop, and make test payments alone. REST: POST /v1/public/payments. */
   paymentCreate: PaymentCreateResult;
   /** Cancels a pending payment, or releases the hold of an authorized one; else refuses with not_pending. People name the merchant. */
   paymentCancel: PaymentCancelResult;
@@ -1352,7 +1352,10 @@ export type Mutation = {
    * insufficient_balance.
    */
   refundRetry: RefundRetryResult;
-  /** Makes a payment link. Refuses with bad_request, or as its payments would be. REST: POST /v1/public/links. */
+  /**
+   * Makes a payment link. Refuses with bad_request, or as its payments would be. People name the merchant, the shop and the mode, live when absent; their call is
+   * audited. REST: POST /v1/public/links.
+   */
   linkCreate: PaymentLinkCreateResult;
   /**
    * Ends a link; an ended one stays as it is. Payments that were begun can still be paid. Refuses with not_found. Operators name the merchant; the call is
@@ -1404,6 +1407,8 @@ export type MutationrecurringPaymentCancelArgs = {
 export type MutationpaymentCreateArgs = {
   input: PaymentCreateInput;
   idempotency: InputMaybe<Idempotency>;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  shopId: InputMaybe<Scalars['ID']['input']>;
 };
 
 
@@ -1464,6 +1469,9 @@ export type MutationrefundRetryArgs = {
 export type MutationlinkCreateArgs = {
   input: PaymentLinkCreateInput;
   idempotency: InputMaybe<Idempotency>;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  shopId: InputMaybe<Scalars['ID']['input']>;
+  mode: InputMaybe<Mode>;
 };
 
 

@@ -31,7 +31,12 @@ import { findAttempts, findEndpoints, listDeliveries, listMerchants } from './li
 import { findHealth, type EndpointHealth } from './webhooks/endpoint-health.ts';
 import { findRequests, type WebhookRequest } from './webhooks/read-requests.ts';
 import { testEndpoint } from './webhooks/test-endpoint.ts';
-import { resendDelivery, resendFailed, type ResendParts } from './webhooks/resend-webhook.ts';
+import {
+  resendDelivery,
+  resendFailed,
+  retryPending,
+  type ResendParts,
+} from './webhooks/resend-webhook.ts';
 
 export interface CabinetParts extends EndpointParts, ResendParts {
   readonly bus: Pick<Bus, 'publish'>;
@@ -129,6 +134,8 @@ export const cabinetMutations = (parts: CabinetParts) =>
       named('WebhookDelivery', await resendDelivery(parts, context, key)),
     webhookDeliveriesResendFailed: async (_, query, context) =>
       named('WebhookDeliveriesResent', await resendFailed(parts, context, query)),
+    webhookDeliveriesRetry: async (_, query, context) =>
+      named('WebhookDeliveriesResent', await retryPending(parts, context, query)),
   }) satisfies MutationResolvers;
 
 /** Fields of the cabinet's types; they are merged with the other fields of these types. */

@@ -35,6 +35,7 @@ import {
 import { openReadTerms } from '../kernel/banks/receipt-terms.ts';
 import { givenReceipt, termsRow, type GivenReceipt } from '../kernel/receipts/given-receipt.ts';
 import { servingBank, type Served } from './serving-bank.ts';
+import type { SellingShop } from './seller.ts';
 import { findPayment } from './store-payment.ts';
 
 export interface CreatedPayment {
@@ -106,7 +107,7 @@ const claimOfPayment = ({ input, idempotency }: PaymentRequest, ordersEarly: boo
 export const recordPayment = async (
   database: Database,
   policies: PolicyLists,
-  key: PayingShop,
+  key: SellingShop,
   request: PaymentRequest & Prepared,
   now: Temporal.Instant,
 ): Promise<CreatedPayment | Refused> => {
@@ -152,10 +153,6 @@ export const recordPayment = async (
   return isRefused(created) ? created : { payment: created.made, replayed: created.replayed };
 };
 
-/** The payment's owner, mode and key, and whether it needs a receipt. */
-type PayingShop = Pick<KeyPrincipal, 'merchantId' | 'shopId' | 'mode' | 'receiptsRequired'> &
-  Partial<Pick<KeyPrincipal, 'keyId'>>;
-
 export interface CreatingParts extends PageParts, TargetSwitch {
   readonly database: Database;
   readonly customers: CustomerVault;
@@ -165,7 +162,7 @@ export interface CreatingParts extends PageParts, TargetSwitch {
 
 const unreachableTarget = (
   { privateTargets }: TargetSwitch,
-  { mode }: PayingShop,
+  { mode }: SellingShop,
   { webhookUrl }: PaymentInput,
 ): Refused | null => {
   if (typeof webhookUrl !== 'string') return null;
@@ -196,7 +193,7 @@ const servedOf = ({ method, currency, capture }: PaymentInput): Served => ({
  */
 export const createPayment = async (
   parts: CreatingParts,
-  key: PayingShop,
+  key: SellingShop,
   request: PaymentRequest,
   now: () => Temporal.Instant,
 ): Promise<CreatedPayment | Refused> => {

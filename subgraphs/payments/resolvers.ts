@@ -5,13 +5,15 @@ import type {
   QueryResolvers,
   Resolvers,
 } from '../../schema/generated/payments.ts';
+import { writeEntry, type Acting } from '../kernel/database/audit.ts';
+import { inTransaction } from '../kernel/database/statement.ts';
 import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
 import type { Principal } from '../kernel/service/access/principal.ts';
 import { foundTotalField, totalField } from '../kernel/database/filtered-list.ts';
 import { exactly, oneOf } from '../kernel/database/open-list.ts';
 import { reachOf } from '../kernel/database/reach.ts';
-import { keyOf, merchantOf, orThrow } from '../kernel/service/access/reach.ts';
+import { merchantOf, orThrow } from '../kernel/service/access/reach.ts';
 import { mayReadOfShop, ownOnly } from '../kernel/service/entities.ts';
 import { perCall } from '../kernel/service/graph/per-call.ts';
 import type { SubgraphParts } from '../kernel/service/graph/build-subgraph.ts';
@@ -30,6 +32,7 @@ import { linkFields, linkMutations, linkQueries } from './links/resolvers.ts';
 import { findNamed, loadPayments, loadRefunds, pageOfPayments } from './find-payments.ts';
 import { noteMutations, notesOf } from './notes/resolvers.ts';
 import type { PaymentsParts, ReadingParts } from './parts.ts';
+import { sellerOf } from './seller.ts';
 import { netOf } from './payment-view.ts';
 import { recurringFields, recurringMutations, recurringQueries } from './recurring/resolvers.ts';
 import {
@@ -172,11 +175,33 @@ const queries = ({
   },
 });
 
+/**
+ * Records that a person made a test payment. It is written after the payment: a crash between the
+ * two loses an entry about no money.
+ */
+const recordMaking = (
+  { database }: Pick<ReadingParts, 'database'>,
+  acting: Acting,
+  { merchantId, id, shopId, mode, amount, currency }: Payment,
+): Promise<void> =>
+  inTransaction(database.pool, (client) =>
+    writeEntry(
+      client,
+      acting,
+      { action: 'payment.create', merchantId, subject: { kind: 'payment', id } },
+      { before: null, after: { shopId, mode, amount, currency } },
+    ),
+  );
+
 const mutations = (parts: ReadingParts): Pick<MutationResolvers, 'paymentCreate'> => ({
-  paymentCreate: async (_, { input, idempotency }, { principal, now }) => {
-    const created = await createPayment(parts, keyOf(principal), { input, idempotency }, now);
+  paymentCreate: async (_, { input, idempotency, merchantId, shopId }, context) => {
+    const { principal, now } = context;
+    const seller = await sellerOf(parts, principal, { merchantId, shopId, mode: 'test' }, now);
+    if (isRefused(seller)) return seller;
+    const created = await createPayment(parts, seller.shop, { input, idempotency }, seller.now);
     if (isRefused(created)) return created;
     const { payment, replayed } = created;
+    if (principal.kind === 'operator' && !replayed) await recordMaking(parts, context, payment);
     if (!replayed) {
       parts.wakeRelay('soon');
       parts.shown.keep({ payment, rateBps: null });

@@ -51,6 +51,126 @@ describe('developers', { skip: noChromium }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  test('find a refused call, and the call that created a payment from the payment itself', async () => {
+    const merchant = await makeMerchant(service);
+    const named = { 'x-request-id': 'refused-7', 'idempotency-key': 'key-of-nothing' };
+    await merchant.call('POST', '/payments', { amount: -5, order_id: 'nobody' }, named);
+    const { body } = await merchant.call('POST', '/payments', { amount: 4_200, order_id: 'o-1' });
+    await merchant.call('POST', '/links', { amount: 100 });
+    const cookie = await makeSession(service, 'viewer', merchant.id);
+    const { page, complaints } = await openConsole(service.rest, cookie);
+    await page.goto(`${service.rest}/console/developers?mode=test&tab=requests`);
+    const rows = page.getByRole('table', { name: 'Request' }).locator('tbody tr');
+    await comesTo(3, () => rows.count());
+    const shows = async (count: number, text: RegExp): Promise<void> => {
+      await comesTo(count, () => rows.count());
+      assert.match(await rows.first().innerText(), text);
+    };
+    await press(page.getByRole('button', { name: 'Refused' }));
+    await shows(1, /400[^]*POST \/v1\/public\/payments[^]*bad_request/);
+    await press(page.getByRole('button', { name: 'All', exact: true }));
+    await page.getByLabel('Exact status').fill('201');
+    await comesTo(2, () => rows.count());
+    await page.getByLabel('Exact status').fill('');
+    await comesTo(3, () => rows.count());
+    const found = [
+      ['refused-7', 1, /400/],
+      ['key-of-nothing', 1, /400/],
+      ['bad_request', 1, /400/],
+      ['/links', 1, /201/],
+      [body.payment.id, 1, /201/],
+      [merchant.key, 3, /201/],
+      ['nothing-like-it', 0, /^$/],
+    ] as const;
+    for (const [text, count, first] of found) {
+      const field = page.getByRole('searchbox');
+      await field.fill(text);
+      await field.press('Enter');
+      await comesTo(count, () => rows.count());
+      if (count > 0) await shows(count, first);
+      assert.ok(!page.url().includes(merchant.key), 'a secret is not for an address');
+    }
+
+    await go(page, `${service.rest}/console/payments/${merchant.id}/${body.payment.id}?mode=test`);
+    await press(page.getByRole('link', { name: 'The call that created it' }));
+    await comesTo(1, () => rows.count());
+    await rows.first().click();
+    const call = page.getByRole('dialog', { name: 'POST /v1/public/payments' });
+    await call.getByText('"amount": 4200').first().waitFor();
+    await press(call.getByRole('link', { name: 'Payment' }));
+    await page.waitForURL(new RegExp(body.payment.id));
+    assert.deepEqual(complaints, []);
+  });
+
+  test('make a test payment with its outcome, and a payment link', async () => {
+    const merchant = await makeMerchant(service);
+    const cookie = await makeSession(service, 'support', merchant.id);
+    const { page, complaints } = await openConsole(service.rest, cookie);
+    await page.goto(`${service.rest}/console/payments?mode=test`);
+    await press(page.getByRole('button', { name: 'Make a test payment' }));
+    const dialog = page.getByRole('dialog', { name: 'Make a test payment' });
+    await dialog.getByLabel(/Amount/).fill('1 234,50');
+    await dialog.getByLabel('Method').selectOption('cards');
+    await dialog.getByLabel(/Outcome/).selectOption('insufficient_funds');
+    await dialog.getByLabel(/Hold first/).press('Space');
+    await dialog.getByLabel('With a receipt').press('Space');
+    await dialog.getByLabel('E-mail for the receipt').fill('buyer@example.com');
+    await press(dialog.getByRole('button', { name: 'Make a test payment' }));
+    await dialog.getByText(/The payment P-\d+ is there/).waitFor();
+    const url = await dialog.getByRole('link', { name: 'Open its page' }).getAttribute('href');
+    await payByCard(url ?? '');
+    const { body } = await merchant.call('GET', '/payments');
+    const [made] = body.items;
+    assert.deepEqual(
+      [made.amount, made.capture, made.method, body.items.length],
+      [123_450, 'manual', 'cards', 1],
+    );
+    await comesTo('insufficient_funds', async () => {
+      const answer = await merchant.call('GET', `/payments/${made.id}`);
+      return answer.body.metadata?.failure_code;
+    });
+    await press(dialog.getByRole('button', { name: 'Close' }));
+
+    await go(page, `${service.rest}/console/paylinks?mode=test`);
+    await press(page.getByRole('button', { name: 'New payment link' }));
+    const form = page.getByRole('dialog', { name: 'New payment link' });
+    await form
+      .getByLabel(/^Amount/)
+      .last()
+      .fill('2500');
+    await form.getByLabel('Description').fill('Cakes');
+    await form.getByLabel('Can be paid').selectOption('endless');
+    await press(form.getByRole('button', { name: 'New payment link' }));
+    await press(form.getByRole('button', { name: 'Copy' }));
+    const address = await page.evaluate<string>('navigator.clipboard.readText()');
+    assert.equal((await fetch(address)).status, 200);
+    await press(form.getByRole('button', { name: 'Close' }));
+    await page.getByRole('cell', { name: 'Cakes' }).waitFor();
+    const links = await merchant.call('GET', '/links');
+    assert.deepEqual(
+      links.body.items.map(({ url: at, amount, uses }: any) => [at, amount, uses]),
+      [[address, 250_000, null]],
+    );
+    assert.deepEqual(complaints, []);
+  });
+
+  test('see what live mode still lacks, until it is there', async () => {
+    const merchant = await makeMerchant(service);
+    const cookie = await makeSession(service, 'admin', merchant.id);
+    const { page, complaints } = await openConsole(service.rest, cookie);
+    await page.goto(`${service.rest}/console/developers?mode=test&tab=live`);
+    const need = (name: string) =>
+      page.getByRole('list', { name: 'What live mode needs' }).locator('li', { hasText: name });
+    await need('A test payment succeeded').getByText('Missing').waitFor();
+    await need('There is an endpoint').getByText('Missing').waitFor();
+    const { body } = await merchant.call('POST', '/payments', { amount: 100, method: 'cards' });
+    await payByCard(body.payment_url);
+    await need('A test payment succeeded').getByText('Done').waitFor();
+    await press(need('There is an endpoint').getByRole('link', { name: 'Open' }));
+    await page.getByRole('button', { name: 'Add an endpoint' }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
   test('require signatures and make a new secret, shown once, which ends the old one', async () => {
     const merchant = await makeMerchant(service);
     const cookie = await makeSession(service, 'admin', merchant.id);

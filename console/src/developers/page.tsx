@@ -6,16 +6,18 @@ import { Skeleton } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { OfMerchant } from '../parts/whose.tsx';
+import { TestPaymentButton } from '../selling/test-payment.tsx';
 import { useDeveloperWords } from '../words/developers.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { ClockPart } from './clock.tsx';
 import { EventsPart } from './events.tsx';
 import { KeysPart } from './keys.tsx';
+import { ReadinessPart } from './readiness.tsx';
 import { RequestsPart } from './requests.tsx';
 import { SecurityPart } from './security.tsx';
 
-const tabs = ['keys', 'requests', 'events', 'security', 'clock'] as const;
+const tabs = ['keys', 'requests', 'events', 'security', 'clock', 'live'] as const;
 
 const Guides = () => {
   const { docs, guides } = useDeveloperWords();
@@ -63,6 +65,7 @@ const Parts = ({ merchantId }: { readonly merchantId: string }) => {
       {tab === 'security' && <SecurityPart key={shop.id} shop={shop} again={again} />}
       {tab === 'clock' && <ClockPart key={shop.id} shop={shop} />}
       {tab === 'requests' && <RequestsPart key={shop.id} shop={shop} />}
+      {tab === 'live' && <ReadinessPart shop={shop} />}
       {tab === 'events' && <EventsPart shop={shop} />}
     </>
   );
@@ -75,6 +78,7 @@ export const DevelopersPage = () => {
     <>
       <header className="page-head">
         <h1>{words.sections.developers}</h1>
+        <TestPaymentButton />
       </header>
       <OfMerchant>{(merchantId) => <Parts merchantId={merchantId} />}</OfMerchant>
     </>

@@ -116,7 +116,8 @@ export const RequestDrawer = ({
 }) => {
   const own = useRequestWords();
   const slash = name.indexOf('/');
-  const { data, error, again } = useAsk(Request, { ...of, id: name.slice(slash + 1) });
+  const [at, id] = [name.slice(0, slash), name.slice(slash + 1)];
+  const { data, error, again } = useAsk(Request, { ...of, id, at });
   const found = data?.apiRequest;
   return (
     <Modal side title={found ? `${found.method} ${found.path}` : own.one} isOpen onClose={close}>

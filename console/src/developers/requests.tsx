@@ -49,7 +49,8 @@ const columnsOf = (own: RequestWords, at: string, locale: string): readonly Colu
 ];
 
 /** A pasted key is cut to the part that identifies it: its secret is not for an address. */
-const withoutSecret = (text: string): string => /^sk_(?:test|live)_[^_\s]*/.exec(text)?.[0] ?? text;
+const withoutSecret = (text: string): string =>
+  /^sk_(?:test|live)_[A-Za-z0-9]*/.exec(text)?.[0] ?? text;
 
 const FindField = () => {
   const own = useRequestWords();
@@ -151,6 +152,7 @@ export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
     status: statusesIn(search.status),
     from: search.since?.slice(0, 10) ?? null,
     to: search.until?.slice(0, 10) ?? null,
+    find: search.of ?? null,
     first: page_rows,
     after: search.after ?? null,
   });

@@ -11,6 +11,7 @@ import { useAsk } from '../parts/use-ask.ts';
 import { OfMerchant } from '../parts/whose.tsx';
 import { isNarrowed, StatusChips } from '../payments/filters.tsx';
 import type { Words } from '../words/en.ts';
+import { NewLinkButton } from '../selling/new-link.tsx';
 import { useLinkWords, type LinkWords } from '../words/links.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
@@ -62,6 +63,9 @@ const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
   const connection = data?.paymentLinks;
   return (
     <>
+      <div className="acts">
+        <NewLinkButton again={again} />
+      </div>
       <StatusChips known={statuses} names={own.statuses} />
       <Listing
         label={words.sections.paylinks}

@@ -1,15 +1,41 @@
 /** The facts of a payment other than its money. */
+import { Link } from '@tanstack/react-router';
 import { CustomerLink } from '../customers/link.tsx';
 import { Facts, type Fact } from '../parts/facts.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
 import { useCustomerWords } from '../words/customers.ts';
+import { useRequestWords } from '../words/requests.ts';
 import { useWords } from '../words/words.ts';
 import { methodText } from './method.tsx';
 import type { Whole } from './whole.ts';
 
+const kept_ms = 7 * 86_400_000;
+
+/** The way to the call in the request log. */
+const CreatingCall = ({ payment }: { readonly payment: Whole }) => {
+  const own = useRequestWords();
+  const { merchantId, shopId, mode, id } = payment;
+  return (
+    <Link
+      to="/developers"
+      search={{ mode, merchant: merchantId, tab: 'requests', shop: shopId, of: id }}
+    >
+      {own.creating}
+    </Link>
+  );
+};
+
+/** Whether a key made the payment, so lately that its call is still kept. */
+const hasCall = ({ timeline, createdAt }: Whole): boolean =>
+  Date.now() - Date.parse(createdAt) < kept_ms &&
+  timeline.some(
+    (one) => one.__typename === 'TimelineCreated' && one.by === 'key' && one.makerId !== null,
+  );
+
 /** The list. */
 export const PaymentFacts = ({ payment }: { readonly payment: Whole }) => {
   const words = useWords();
+  const calls = useRequestWords();
   const { payment: names, columns } = words;
   const customers = useCustomerWords();
   const customer = payment.metadata['customer_id'];
@@ -28,6 +54,7 @@ export const PaymentFacts = ({ payment }: { readonly payment: Whole }) => {
     [names.bank, payment.bankName],
     [names.rrn, payment.rrn],
     [names.description, payment.description],
+    [calls.madeBy, hasCall(payment) ? <CreatingCall key="call" payment={payment} /> : null],
     [
       customers.customer,
       customer === undefined ? null : (

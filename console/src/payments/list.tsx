@@ -22,6 +22,7 @@ import { useLiveRows } from '../parts/use-live-rows.ts';
 import { firstPayment } from './first-payment.ts';
 import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
+import { TestPaymentButton } from '../selling/test-payment.tsx';
 import { PaymentDrawer } from './drawer.tsx';
 import { isNarrowed, RangeFilters, rangeOf, StatusChips } from './filters.tsx';
 import { methodText } from './method.tsx';
@@ -190,6 +191,7 @@ export const PaymentsPage = () => {
         <h1>{words.sections.payments}</h1>
         <Total total={total} />
         <Fresh count={live.waiting} show={live.show} />
+        <TestPaymentButton />
         <ColumnsButton {...columns} />
         <ExportButton of={Payments} variables={narrowing} />
       </header>

@@ -134,7 +134,7 @@ const Found = ({ delivery, again }: { readonly delivery: Row; readonly again: ()
       </div>
       <div className="acts">
         <ActButton permission={permission} onPress={() => !fetching && void send()}>
-          {words.delivery.resend}
+          {status === 'pending' ? own.retryOne : words.delivery.resend}
         </ActButton>
       </div>
       <p className="quiet">{request ? words.delivery.resendText : own.gone}</p>

@@ -2,7 +2,12 @@
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { useFaultText } from '../parts/refusal.tsx';
-import { Endpoints, TestEndpoint, type EndpointsQuery } from '../../../schema/generated/console.ts';
+import {
+  Endpoints,
+  RetryPending,
+  TestEndpoint,
+  type EndpointsQuery,
+} from '../../../schema/generated/console.ts';
 import { duration, wholeNumber } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Failure } from '../parts/states.tsx';
@@ -52,13 +57,14 @@ const Health = ({ health }: Pick<Endpoint, 'health'>) => {
   );
 };
 
-/** Posts a sample event; the response in words. */
-const useSample = (merchantId: string, id: string) => {
+/** What the buttons do at once: a sample event, and the pending deliveries; the outcome in words. */
+const useAtOnce = (merchantId: string, id: string, again: () => void) => {
   const { locale } = useWords();
   const words = useWebhookWords();
   const faultOf = useFaultText();
   const [outcome, setOutcome] = useState('');
-  const [{ fetching }, send] = useMutation(TestEndpoint);
+  const [{ fetching: isTesting }, send] = useMutation(TestEndpoint);
+  const [{ fetching: isRetrying }, retryPending] = useMutation(RetryPending);
   const test = async (): Promise<void> => {
     setOutcome(words.testing);
     const { data, error } = await send({ merchantId, id });
@@ -71,7 +77,24 @@ const useSample = (merchantId: string, id: string) => {
         : words.answered(status, duration(durationMs, locale)),
     );
   };
-  return { outcome, test: () => !fetching && void test() };
+  const retry = async (): Promise<void> => {
+    let count = 0;
+    for (let hasMore = true; hasMore;) {
+      const { data, error } = await retryPending({ merchantId, endpointId: id });
+      const result = data?.webhookDeliveriesRetry;
+      if (result?.__typename !== 'WebhookDeliveriesResent')
+        return setOutcome(faultOf(result, error));
+      count += result.count;
+      hasMore = result.hasMore;
+    }
+    setOutcome(words.retried(wholeNumber(count, locale)));
+    return again();
+  };
+  return {
+    outcome,
+    test: () => !isTesting && void test(),
+    retry: () => !isRetrying && void retry(),
+  };
 };
 
 const EndpointCard = ({
@@ -93,7 +116,8 @@ const EndpointCard = ({
   const mayReplay = usePermission('webhookDeliveriesResendFailed');
   const [replayed, setReplayed] = useState<Failed | null>(null);
   const { id, url, active, health } = endpoint;
-  const { outcome, test } = useSample(merchantId, id);
+  const { outcome, test, retry } = useAtOnce(merchantId, id, again);
+  const mayRetry = usePermission('webhookDeliveriesRetry');
   const count =
     failed && wholeNumber(failed.count.count, locale) + (failed.count.isExact ? '' : '+');
   const barred = active ? words.replayNone : words.replayDisabled;
@@ -117,6 +141,13 @@ const EndpointCard = ({
           onPress={() => setReplayed(failed)}
         >
           {count === null ? words.replay : words.replayCount(count)}
+        </ActButton>
+        <ActButton
+          permission={mayRetry}
+          {...(health.pending > 0 ? {} : { barred: words.retryNone })}
+          onPress={retry}
+        >
+          {words.retry}
         </ActButton>
       </EndpointActs>
       <p role="status">{outcome}</p>

@@ -9,6 +9,7 @@ const en = {
     events: 'Events',
     security: 'Security',
     clock: 'Test clock',
+    live: 'Going live',
   },
   docs: 'Documentation',
   guides: [
@@ -124,6 +125,7 @@ const ru: typeof en = {
     events: 'События',
     security: 'Защита',
     clock: 'Тестовые часы',
+    live: 'Запуск',
   },
   docs: 'Документация',
   guides: [

@@ -29,7 +29,7 @@ const en = {
   capture: 'Capture',
   captures: { automatic: 'automatic', manual: 'manual: held first' },
   empty: 'No payment links yet',
-  emptyText: 'A link is made by POST /v1/public/links and can be paid many times.',
+  emptyText: 'Make one above, or by POST /v1/public/links. It can be paid once or many times.',
   open: 'Open its page',
   end: 'End the link',
   endText:
@@ -64,7 +64,8 @@ const ru: typeof en = {
   capture: 'Списание',
   captures: { automatic: 'сразу', manual: 'сначала удержание' },
   empty: 'Платёжных ссылок ещё нет',
-  emptyText: 'Ссылку создаёт POST /v1/public/links; по одной можно платить много раз.',
+  emptyText:
+    'Создайте её выше или через POST /v1/public/links. По ссылке платят один раз или много раз.',
   open: 'Открыть страницу',
   end: 'Закрыть ссылку',
   endText: 'Начать оплату по ней больше нельзя, насовсем. Уже начатое ещё можно оплатить.',

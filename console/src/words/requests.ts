@@ -32,8 +32,8 @@ const en = {
   empty: 'No such calls in the last 7 days',
   emptyText: 'Nothing was refused, nothing failed, and nothing was created with this shop’s keys.',
   gone: 'There is no such call. Calls are kept for 7 days.',
-  madeBy: 'The call',
-  pick: 'Narrow the list',
+  madeBy: 'Created by',
+  creating: 'The call that created it',
 };
 
 const ru: typeof en = {
@@ -67,8 +67,8 @@ const ru: typeof en = {
   empty: 'За 7 дней таких вызовов не было',
   emptyText: 'С ключами магазина ничего не отклонено, не сорвалось и не создано.',
   gone: 'Такого вызова нет. Вызовы хранятся 7 дней.',
-  madeBy: 'Вызов',
-  pick: 'Отбор',
+  madeBy: 'Создан',
+  creating: 'Вызов, который его создал',
 };
 
 /** The words. */

@@ -24,7 +24,8 @@ import {
   type Runner,
   type Statement,
 } from '../../kernel/database/statement.ts';
-import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { requestsKept_days } from '../../kernel/rules/retention.ts';
 import type { OfShop } from '../../kernel/service/entities.ts';
 import { ApiRequestEntity, type ApiRequest } from './entities.ts';
@@ -36,7 +37,10 @@ interface RequestsQuery extends Pick<PageQuery, 'first' | 'after'> {
   /** UTC days, inclusive. */
   readonly from?: string | null | undefined;
   readonly to?: string | null | undefined;
+  readonly find?: string | null | undefined;
 }
+
+const find_max_chars = 128;
 
 const names = propertyNames(ApiRequestEntity);
 const ofShop = 'merchant_id = $1 and shop_id = $2 and mode = $3 and created_at >= $4';
@@ -46,12 +50,15 @@ const page: Statement = {
   text: `select ${columns(names)} from api_request
     where ${ofShop} and ($5::timestamptz is null or (created_at, id) < ($5, $6::uuid)) and ($7::int[] is null or status = any ($7))
       and ($8::timestamptz is null or created_at >= $8) and ($9::timestamptz is null or created_at < $9)
-    order by created_at desc, id desc limit $10`,
+      and ($10::text is null or request_id = $10 or idempotency_key = $10 or code = $10 or position($10 in path) > 0
+        or starts_with(key_prefix, $10) or (status < 300 and position($10 in response_body) > 0))
+    order by created_at desc, id desc limit $11`,
 };
 
 const newest: Statement = {
   name: 'api_request.by_id',
-  text: `select ${columns(names)} from api_request where ${ofShop} and request_id = $5 order by created_at desc, id desc limit 1`,
+  text: `select ${columns(names)} from api_request where ${ofShop} and request_id = $5
+    and ($6::timestamptz is null or created_at = $6) order by created_at desc, id desc limit 1`,
 };
 
 const shopValues = ({ merchantId, shopId, mode }: OfShop, now: Temporal.Instant) => [
@@ -61,15 +68,17 @@ const shopValues = ({ merchantId, shopId, mode }: OfShop, now: Temporal.Instant)
   now.subtract({ hours: 24 * requestsKept_days }),
 ];
 
-/** A page of requests, newest first. `bad_request` for a wrong size, cursor or day. */
+/** A page of requests, newest first. `bad_request` for a wrong size, cursor, day or text. */
 const findRequests = async (
   runner: Runner,
   shop: OfShop,
-  { first, after, status = null, from, to }: RequestsQuery,
+  { first, after, status = null, from, to, find = null }: RequestsQuery,
   now: Temporal.Instant,
 ): Promise<Page<ApiRequest> | Refused> => {
   const { merchantId, shopId, mode } = shop;
-  const range = pageRange({ first, after }, [merchantId, shopId, mode, status, from, to]);
+  const mistake = textMistake('find', find, 1, find_max_chars);
+  if (mistake) return refused('bad_request', mistake);
+  const range = pageRange({ first, after }, [merchantId, shopId, mode, status, from, to, find]);
   if (isRefused(range)) return range;
   const span = spanOf(from, to);
   if (isRefused(span)) return span;
@@ -80,19 +89,20 @@ const findRequests = async (
     status,
     span.since,
     span.until,
+    find,
     range.size + 1,
   ]);
   return pageOf(rows, range);
 };
 
-/** The newest request of an `X-Request-Id`; null when there is none. */
+/** The newest request of an `X-Request-Id`, or of those of one moment; null when there is none. */
 const findRequest = async (
   runner: Runner,
   shop: OfShop,
-  requestId: string,
+  { id, at }: { readonly id: string; readonly at?: Temporal.Instant | null | undefined },
   now: Temporal.Instant,
 ): Promise<ApiRequest | null> =>
-  (await run<ApiRequest>(runner, newest, [...shopValues(shop, now), requestId]))[0] ?? null;
+  (await run<ApiRequest>(runner, newest, [...shopValues(shop, now), id, at ?? null]))[0] ?? null;
 
 interface Parts {
   readonly database: Pick<Database, 'pool'>;
@@ -110,8 +120,8 @@ export const requestQueries = ({ database: { pool } }: Parts) =>
           Temporal.Now.instant(),
         ),
       ),
-    apiRequest: (_, { id, ...named }, { principal }) =>
-      findRequest(pool, shopOf(principal, named), id, Temporal.Now.instant()),
+    apiRequest: (_, { id, at, ...named }, { principal }) =>
+      findRequest(pool, shopOf(principal, named), { id, at }, Temporal.Now.instant()),
   }) satisfies QueryResolvers;
 
 /** Requests from the edge. */

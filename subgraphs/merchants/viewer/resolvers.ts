@@ -18,6 +18,7 @@ import type { OperatorPrincipal } from '../../kernel/service/access/principal.ts
 
 /** Every value of the enum `Permission`, in its order. */
 export const permissions = [
+  'paymentCreate',
   'paymentCancel',
   'paymentCapture',
   'paymentNoteAdd',
@@ -25,6 +26,7 @@ export const permissions = [
   'receiptClose',
   'refundRetry',
   'receiptResend',
+  'linkCreate',
   'linkDeactivate',
   'payoutDraftCreate',
   'payoutDraftApprove',
@@ -62,6 +64,7 @@ export const permissions = [
   'webhookEndpointSecretRotate',
   'webhookDeliveryResend',
   'webhookDeliveriesResendFailed',
+  'webhookDeliveriesRetry',
   'forbiddenPurposes',
   'testClockCreate',
   'testClockAdvance',

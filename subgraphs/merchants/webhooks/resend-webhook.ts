@@ -50,6 +50,23 @@ const makeBatchDue: Statement = {
     select merchant_id as "merchantId", created_at as "createdAt", id, lane from resent order by created_at, id`,
 };
 
+// One that is being sent now is left alone, and so is one that is due already.
+const makeWaitingDue: Statement = {
+  name: 'resend.make_waiting_due',
+  text: `
+    with chosen as (
+      select id, created_at from webhook_delivery as delivery
+      where merchant_id = $1 and lane = $2::text and endpoint_id = $2::uuid and status = 'pending' and (due_at is null or due_at > $3)
+        and (lease_until is null or lease_until <= statement_timestamp())
+      order by due_at, id limit $4 for update skip locked
+    ), retried as (
+      update webhook_delivery as delivery set next_attempt_at = least($3, delivery.created_at), due_at = least($3, delivery.created_at)
+      from chosen where delivery.merchant_id = $1 and delivery.id = chosen.id and delivery.created_at = chosen.created_at
+      returning delivery.merchant_id, delivery.created_at, delivery.id, delivery.lane
+    )
+    select merchant_id as "merchantId", created_at as "createdAt", id, lane from retried`,
+};
+
 /** Why a delivery cannot be resent; null when it can. */
 const obstacle = async (
   em: EntityManager,
@@ -162,4 +179,39 @@ export const resendFailed = async (
     if (resent.length < rows_max) return { count, hasMore: false };
   }
   return { count, hasMore: true };
+};
+
+/**
+ * Has the pending deliveries of an endpoint tried at once, in a transaction with an audit entry; at
+ * most `limit`. Their schedule of retries goes on. `hasMore`: there may be more, call again.
+ * Refuses with `not_found` without the endpoint, and with `bad_request`.
+ */
+export const retryPending = async (
+  { database, wakeLanes }: ResendParts,
+  acting: Acting,
+  {
+    merchantId,
+    endpointId,
+    limit = resendBatch_rows,
+  }: Pick<FailedSince, 'merchantId' | 'limit'> & { readonly endpointId: string },
+): Promise<{ readonly count: number; readonly hasMore: boolean } | Refused> => {
+  const none = refused('not_found', 'there is no such webhook endpoint');
+  if (!isUuid(endpointId)) return none;
+  if (limit < 1 || limit > resendBatch_rows)
+    return refused('bad_request', `limit: expected 1 to ${resendBatch_rows}, got ${limit}`);
+  const action: AuditedAction = {
+    action: 'webhook_deliveries.retry',
+    merchantId,
+    subject: { kind: 'webhook_endpoint', id: endpointId },
+  };
+  const retried = await changeEntities(database, acting, action, async (em, notes) => {
+    if ((await em.count(WebhookEndpointEntity, { merchantId, id: endpointId })) === 0) return none;
+    const values = [merchantId, endpointId, acting.now(), limit];
+    const rows = await run<Resent>(await clientOf(em), makeWaitingDue, values);
+    notes.after = { retried: rows.length };
+    return rows;
+  });
+  if (isRefused(retried)) return retried;
+  wakeLanes(retried);
+  return { count: retried.length, hasMore: retried.length === limit };
 };

@@ -1,6 +1,8 @@
 /** Creates a payment link. Additions: POST /v1/public/links. */
 import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
 import type { Banks } from '../../kernel/banks/route.ts';
+import { writeEntry, type Acting } from '../../kernel/database/audit.ts';
 import { claimOf, createOnce, type Created } from '../../kernel/database/idempotency.ts';
 import type { CustomerVault } from '../../kernel/database/kept-keys.ts';
 import type { Database } from '../../kernel/database/orm.ts';
@@ -9,9 +11,9 @@ import { givenReceipt, insertTerms, termsRow } from '../../kernel/receipts/given
 import { shownTerms } from '../../kernel/rules/receipt-customer.ts';
 import { receiptCurrencyMistake, sumMistake } from '../../kernel/rules/receipt-terms.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import { policyRefusal, type PaymentRequest } from '../create-payment.ts';
 import { paymentDefaults } from '../rules/create.ts';
+import type { SellingShop } from '../seller.ts';
 import { servingBank } from '../serving-bank.ts';
 import type { PaymentLink } from './entities.ts';
 import {
@@ -30,7 +32,7 @@ export interface LinkRequest extends Pick<PaymentRequest, 'idempotency'> {
 /** A link that nobody has paid yet. */
 const newLink = (
   terms: LinkTerms,
-  { merchantId, shopId, mode }: KeyPrincipal,
+  { merchantId, shopId, mode }: SellingShop,
   id: string,
   createdAt: Temporal.Instant,
 ): Omit<PaymentLink, 'url' | 'receipt'> => ({
@@ -47,8 +49,21 @@ const newLink = (
   finalizedAt: null,
 });
 
+/** Records that a person made the link. */
+const recordLink = (
+  client: pg.PoolClient,
+  acting: Acting,
+  { merchantId, id, shopId, mode, amount, currency }: PaymentLink,
+): Promise<void> =>
+  writeEntry(
+    client,
+    acting,
+    { action: 'link.create', merchantId, subject: { kind: 'link', id } },
+    { before: null, after: { shopId, mode, amount, currency } },
+  );
+
 /**
- * Makes a link of the key's shop, or finds the one that an earlier call with the same idempotency
+ * Makes a link of the seller's shop, or finds the one that an earlier call with the same idempotency
  * key made. Refuses with `bad_request`, as a payment would be by the operator's lists, where nobody
  * serves the method, or about the key; nothing was made then.
  */
@@ -66,9 +81,10 @@ export const createLink = async (
     readonly policies: Policies;
     readonly publicUrl: string;
   },
-  key: KeyPrincipal,
+  key: SellingShop,
   { input, idempotency }: LinkRequest,
   now: Temporal.Instant,
+  acting: Acting,
 ): Promise<Created<PaymentLink> | Refused> => {
   const claim = claimOf(idempotency, 'linkCreate', input);
   if (claim && isRefused(claim)) return claim;
@@ -100,6 +116,7 @@ export const createLink = async (
     await insertLink(client, link);
     const subject = { ...link, subjectId: id, paymentId: null };
     if (given) await insertTerms(client, [termsRow(given, subject)]);
+    if (acting.principal.kind === 'operator') await recordLink(client, acting, link);
     return link;
   });
 };

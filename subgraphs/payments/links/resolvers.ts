@@ -8,10 +8,11 @@ import { reachOf } from '../../kernel/database/reach.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
 import { isRefused, refused } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
-import { keyOf, merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
+import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
 import { mayReadOfShop } from '../../kernel/service/entities.ts';
 import { pageAddress } from '../../kernel/service/graph/page-address.ts';
 import type { PaymentsParts } from '../parts.ts';
+import { sellerOf } from '../seller.ts';
 import type { PaymentLink } from './entities.ts';
 import { createLink } from './create-link.ts';
 import { shownOf } from './link-view.ts';
@@ -58,8 +59,12 @@ export const linkQueries = (
 export const linkMutations = (
   parts: PaymentsParts,
 ): Pick<MutationResolvers, 'linkCreate' | 'linkDeactivate' | 'linkPay'> => ({
-  linkCreate: async (_, { input, idempotency }, { principal, now }) => {
-    const created = await createLink(parts, keyOf(principal), { input, idempotency }, now());
+  linkCreate: async (_, { input, idempotency, merchantId, shopId, mode }, context) => {
+    const named = { merchantId, shopId, mode: mode ?? 'live' };
+    const seller = await sellerOf(parts, context.principal, named, context.now);
+    if (isRefused(seller)) return seller;
+    const { shop, now } = seller;
+    const created = await createLink(parts, shop, { input, idempotency }, now(), context);
     if (isRefused(created)) return created;
     return { __typename: 'PaymentLinkCreated', link: created.made, idempotent: created.replayed };
   },

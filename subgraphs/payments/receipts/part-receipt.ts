@@ -10,15 +10,22 @@ const required: Statement = {
   text: `select receipts_required as "isRequired" from shop where merchant_id = $1 and id = $2`,
 };
 
-/** What the shop demands: a key brings it along, for a person the shop is read. */
+/** What a shop demands; null without the shop. */
+export const shopDemand = async (
+  runner: Runner,
+  { merchantId, shopId }: Pick<PaymentCaller, 'merchantId' | 'shopId'>,
+): Promise<{ readonly receiptsRequired?: true } | null> => {
+  const [shop] = await run<{ isRequired: boolean | null }>(runner, required, [merchantId, shopId]);
+  if (!shop) return null;
+  return shop.isRequired ? { receiptsRequired: true } : {};
+};
+
+/** What the caller's shop demands: a key brings it along, for a person the shop is read. */
 const demandOf = async (
   runner: Runner,
   caller: PaymentCaller,
 ): Promise<{ readonly receiptsRequired?: true }> => {
-  if (caller.kind === 'key') return caller;
-  const { merchantId, shopId } = caller;
-  const [shop] = await run<{ isRequired: boolean | null }>(runner, required, [merchantId, shopId]);
-  return shop?.isRequired ? { receiptsRequired: true } : {};
+  return caller.kind === 'key' ? caller : ((await shopDemand(runner, caller)) ?? {});
 };
 
 /**

@@ -49,7 +49,8 @@ export const access: Readonly<Record<string, Access>> = {
   'Query.paymentLinks': { key: reports, operator: 'viewer' },
   'Query.linkPage': { edge: true },
   'Query.checkout': { buyer: true },
-  'Mutation.paymentCreate': { key: free },
+  // A person makes test payments alone.
+  'Mutation.paymentCreate': { key: free, operator: 'support' },
   'Mutation.paymentCancel': { key: free, operator: 'support' },
   'Mutation.paymentCapture': { key: free, operator: 'finance' },
   'Mutation.paymentNoteAdd': { operator: 'support' },
@@ -57,7 +58,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Mutation.receiptClose': { key: free, operator: 'finance' },
   'Mutation.refundRetry': { operator: 'finance', platform: true },
   'Mutation.receiptResend': { operator: 'finance' },
-  'Mutation.linkCreate': { key: free },
+  'Mutation.linkCreate': { key: free, operator: 'support' },
   'Mutation.linkDeactivate': { key: free, operator: 'support' },
   'Mutation.linkPay': { edge: true },
   'Query.recurringPayments': { service: true },
@@ -166,6 +167,7 @@ export const access: Readonly<Record<string, Access>> = {
   // It changes nothing but that a receiver gets the event again.
   'Mutation.webhookDeliveryResend': { operator: 'support' },
   'Mutation.webhookDeliveriesResendFailed': { operator: 'support' },
+  'Mutation.webhookDeliveriesRetry': { operator: 'support' },
   'Query.testClock': { key: free, operator: 'viewer' },
   'Query.totals': { key: reports, operator: 'viewer' },
   'Query.rateHistory': { operator: 'viewer' },

@@ -1,0 +1,180 @@
+/** What the forms of a test payment and of a payment link share. */
+import { useState, type ReactNode } from 'react';
+import { SellingShops, type SellingShopsQuery } from '../../../schema/generated/console.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { PickField, TextField } from '../parts/fields.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { useWhose } from '../parts/whose.tsx';
+import type { Permission } from '../viewer.tsx';
+import { useSellingWords } from '../words/selling.ts';
+import { useSharedWords } from '../words/shared.ts';
+import { useWords } from '../words/words.ts';
+
+export type SellingShop = NonNullable<SellingShopsQuery['merchant']>['shops'][number];
+export type Shops = readonly [SellingShop, ...SellingShop[]];
+
+/** The only currency of the forms. */
+export const currency = 'RUB';
+
+export const methods = ['any', 'sbp', 'cards', 'tpay', 'sberpay'] as const;
+export type Method = (typeof methods)[number];
+
+/** One key for each opened dialog: a second press makes nothing again. */
+export const useKey = (): string => useState(() => `console-${crypto.randomUUID()}`)[0];
+
+/** The button of a dialog that needs the merchant's shops; nothing until a merchant is chosen. */
+export const ShopsButton = ({
+  name,
+  permission,
+  dialog,
+}: {
+  readonly name: string;
+  readonly permission: Permission;
+  readonly dialog: (shops: Shops, close: () => void) => ReactNode;
+}) => {
+  const merchantId = useWhose();
+  const [isOpen, setOpen] = useState(false);
+  const { data } = useAsk(SellingShops, { merchantId: merchantId ?? '' }, merchantId === null);
+  const [first, ...others] = data?.merchant?.shops ?? [];
+  if (merchantId === null || !first) return null;
+  return (
+    <>
+      <ActButton permission={permission} onPress={() => setOpen(true)}>
+        {name}
+      </ActButton>
+      {isOpen && dialog([first, ...others], () => setOpen(false))}
+    </>
+  );
+};
+
+/** The shop, where there are several. */
+export const ShopField = ({
+  shops,
+  value,
+  set,
+}: {
+  readonly shops: Shops;
+  readonly value: SellingShop;
+  readonly set: (shop: SellingShop) => void;
+}) => {
+  const { chooseShop } = useSharedWords();
+  if (shops.length === 1) return null;
+  return (
+    <PickField
+      label={chooseShop}
+      value={value.id}
+      set={(id) => set(shops.find((shop) => shop.id === id) ?? value)}
+      options={shops.map(({ id, name }) => [id, name])}
+    />
+  );
+};
+
+export const MethodField = ({
+  value,
+  set,
+}: {
+  readonly value: Method;
+  readonly set: (method: Method) => void;
+}) => {
+  const { columns, payment } = useWords();
+  const own = useSellingWords();
+  return (
+    <PickField
+      label={columns.method}
+      value={value}
+      set={set}
+      options={methods.map((method) => [
+        method,
+        method === 'any' ? own.anyMethod : payment.methods[method],
+      ])}
+    />
+  );
+};
+
+/** A choice between yes and no. */
+export const CheckField = ({
+  label,
+  value,
+  set,
+  isFixed = false,
+}: {
+  readonly label: string;
+  readonly value: boolean;
+  readonly set: (value: boolean) => void;
+  readonly isFixed?: boolean;
+}) => (
+  <fieldset className="options">
+    <label>
+      <input
+        type="checkbox"
+        checked={value}
+        disabled={isFixed}
+        onChange={({ target }) => set(target.checked)}
+      />
+      {label}
+    </label>
+  </fieldset>
+);
+
+/** The receipt of one item. */
+export interface TypedReceipt {
+  readonly isWanted: boolean;
+  readonly email: string;
+  readonly vatCode: string;
+}
+
+export const noReceipt: TypedReceipt = { isWanted: false, email: '', vatCode: '1' };
+
+/** The receipt as the graph takes it; null without one, undefined while it is not whole. */
+export const receiptInput = (
+  { isWanted, email, vatCode }: TypedReceipt,
+  isRequired: boolean,
+  item: { readonly description: string; readonly price: number },
+) => {
+  if (!isWanted && !isRequired) return null;
+  const code = Number(vatCode);
+  if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email.trim())) return undefined;
+  if (!Number.isInteger(code) || code < 1 || code > 12) return undefined;
+  return {
+    customer: { email: email.trim() },
+    items: [{ ...item, quantity: '1', vatCode: code }],
+  };
+};
+
+export const ReceiptFields = ({
+  value,
+  set,
+  isRequired,
+}: {
+  readonly value: TypedReceipt;
+  readonly set: (receipt: TypedReceipt) => void;
+  readonly isRequired: boolean;
+}) => {
+  const own = useSellingWords();
+  return (
+    <>
+      <CheckField
+        label={isRequired ? own.receiptRequired : own.receipt}
+        value={value.isWanted || isRequired}
+        isFixed={isRequired}
+        set={(isWanted) => set({ ...value, isWanted })}
+      />
+      {(value.isWanted || isRequired) && (
+        <>
+          <TextField
+            label={own.email}
+            value={value.email}
+            set={(email) => set({ ...value, email })}
+          />
+          <TextField
+            label={own.vat}
+            value={value.vatCode}
+            set={(vatCode) => set({ ...value, vatCode })}
+            hint={own.vatHint}
+            isNumber
+          />
+        </>
+      )}
+    </>
+  );
+};

@@ -1,0 +1,256 @@
+/** Makes a payment link. */
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import { MakeLink, type PaymentLinkCreateInput } from '../../../schema/generated/console.ts';
+import { useAddress } from '../address.ts';
+import { readAmount } from '../amounts.ts';
+import { PickField, TextField } from '../parts/fields.tsx';
+import { outcomeOf, refusedBy } from '../parts/outcome.ts';
+import { CopyBlock } from '../parts/texts.tsx';
+import { PolicyForm } from '../policies/act.tsx';
+import { usePermission } from '../viewer.tsx';
+import { useSellingWords } from '../words/selling.ts';
+import { useWords } from '../words/words.ts';
+import {
+  CheckField,
+  currency,
+  MethodField,
+  noReceipt,
+  ReceiptFields,
+  receiptInput,
+  ShopField,
+  ShopsButton,
+  useKey,
+  type Shops,
+} from './fields.tsx';
+
+const day_ms = 86_400_000;
+const days_max = 365;
+
+const nothingTyped = {
+  sum: 'fixed' as 'fixed' | 'open',
+  amount: '',
+  least: '',
+  most: '',
+  description: '',
+  order: '',
+  method: 'any' as 'any' | 'sbp' | 'cards' | 'tpay' | 'sberpay',
+  uses: 'once' as 'once' | 'endless',
+  days: '30',
+  isManual: false,
+  receipt: noReceipt,
+};
+type Typed = typeof nothingTyped;
+
+/** An amount that may be left out; undefined while it cannot be read. */
+const optional = (text: string): number | null | undefined =>
+  text.trim() === '' ? null : (readAmount(text, currency) ?? undefined);
+
+const amountsOf = ({
+  sum,
+  amount,
+  least,
+  most,
+}: Typed): Pick<PaymentLinkCreateInput, 'amount' | 'amountMin' | 'amountMax'> | null => {
+  if (sum === 'fixed') {
+    const fixed = readAmount(amount, currency);
+    return fixed === null || fixed <= 0 ? null : { amount: fixed };
+  }
+  const [amountMin, amountMax] = [optional(least), optional(most)];
+  return amountMin === undefined || amountMax === undefined ? null : { amountMin, amountMax };
+};
+
+/** The link as the graph takes it; null while something is missing or wrong. */
+const inputOf = (
+  typed: Typed,
+  isRequired: boolean,
+  item: string,
+): Omit<PaymentLinkCreateInput, 'expiresAt'> | null => {
+  const { description, order, method, uses, days, isManual } = typed;
+  const amounts = amountsOf(typed);
+  const count = Number(days.trim() || 'none');
+  if (!amounts || !Number.isInteger(count) || count < 1 || count > days_max) return null;
+  const price = amounts.amount ?? 0;
+  const named = { description: description.trim() || item, price };
+  const isOpen = typed.sum === 'open';
+  // Only a fixed amount has a receipt: it is the sum of its items.
+  const receipt = isOpen ? null : receiptInput(typed.receipt, isRequired, named);
+  if (receipt === undefined) return null;
+  return {
+    ...amounts,
+    description: description.trim() || null,
+    orderId: order.trim() || null,
+    method,
+    capture: isManual ? 'manual' : 'automatic',
+    uses: uses === 'once' ? 1 : null,
+    receipt,
+  };
+};
+
+const SumFields = ({
+  typed,
+  type,
+}: {
+  readonly typed: Typed;
+  readonly type: (change: Partial<Typed>) => void;
+}) => {
+  const { acts } = useWords();
+  const own = useSellingWords();
+  return (
+    <>
+      <PickField
+        label={own.sum}
+        value={typed.sum}
+        set={(sum) => type({ sum })}
+        options={[
+          ['fixed', own.sums.fixed],
+          ['open', own.sums.open],
+        ]}
+      />
+      {typed.sum === 'fixed' ? (
+        <TextField
+          label={acts.amount(currency)}
+          value={typed.amount}
+          set={(amount) => type({ amount })}
+          isNumber
+        />
+      ) : (
+        <>
+          <TextField
+            label={own.least(currency)}
+            value={typed.least}
+            set={(least) => type({ least })}
+            isNumber
+          />
+          <TextField
+            label={own.most(currency)}
+            value={typed.most}
+            set={(most) => type({ most })}
+            isNumber
+          />
+        </>
+      )}
+    </>
+  );
+};
+
+const TermFields = ({
+  typed,
+  type,
+}: {
+  readonly typed: Typed;
+  readonly type: (change: Partial<Typed>) => void;
+}) => {
+  const own = useSellingWords();
+  return (
+    <>
+      <TextField
+        label={own.description}
+        value={typed.description}
+        set={(description) => type({ description })}
+        hint={own.descriptionHint}
+      />
+      <TextField
+        label={own.order}
+        value={typed.order}
+        set={(order) => type({ order })}
+        hint={own.orderHint}
+      />
+      <MethodField value={typed.method} set={(method) => type({ method })} />
+      <PickField
+        label={own.uses}
+        value={typed.uses}
+        set={(uses) => type({ uses })}
+        options={[
+          ['once', own.usesOnce],
+          ['endless', own.usesEndless],
+        ]}
+      />
+      <TextField
+        label={own.days}
+        value={typed.days}
+        set={(days) => type({ days })}
+        hint={own.daysHint}
+        isNumber
+      />
+      <CheckField
+        label={own.manual}
+        value={typed.isManual}
+        set={(isManual) => type({ isManual })}
+      />
+    </>
+  );
+};
+
+const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () => void }) => {
+  const own = useSellingWords();
+  const { mode } = useAddress();
+  const key = useKey();
+  const [shop, setShop] = useState(shops[0]);
+  const [typed, setTyped] = useState(nothingTyped);
+  const [url, setUrl] = useState('');
+  const [, make] = useMutation(MakeLink);
+  const type = (change: Partial<Typed>): void => setTyped((before) => ({ ...before, ...change }));
+  const input = inputOf(typed, shop.receiptsRequired, own.item);
+  // Fixed when the dialog opens: a repeated call is the same one.
+  const [opened_ms] = useState(() => Date.now());
+  const expiresAt = new Date(opened_ms + Number(typed.days) * day_ms);
+  return (
+    <PolicyForm
+      title={own.link}
+      consequence={own.linkText[mode]}
+      isReady={input !== null}
+      close={close}
+      isRepeated
+      result={url === '' ? null : <CopyBlock text={url} />}
+      act={async () =>
+        outcomeOf(
+          await make({
+            merchantId: shop.merchantId,
+            shopId: shop.id,
+            mode,
+            input: { ...input, expiresAt: expiresAt.toISOString() },
+            idempotency: { key },
+          }),
+          ({ linkCreate: result }) => {
+            if (result.__typename === 'Refused') return refusedBy(result);
+            setUrl(result.link.url);
+            return { done: own.linkDone };
+          },
+        )
+      }
+    >
+      <ShopField shops={shops} value={shop} set={setShop} />
+      <SumFields typed={typed} type={type} />
+      <TermFields typed={typed} type={type} />
+      {typed.sum === 'fixed' && (
+        <ReceiptFields
+          value={typed.receipt}
+          set={(receipt) => type({ receipt })}
+          isRequired={shop.receiptsRequired}
+        />
+      )}
+    </PolicyForm>
+  );
+};
+
+/** The button. */
+export const NewLinkButton = ({ again }: { readonly again: () => void }) => {
+  const own = useSellingWords();
+  const permission = usePermission('linkCreate');
+  return (
+    <ShopsButton
+      name={own.link}
+      permission={permission}
+      dialog={(shops, close) => (
+        <Dialog
+          shops={shops}
+          close={() => {
+            close();
+            again();
+          }}
+        />
+      )}
+    />
+  );
+};

@@ -1,0 +1,148 @@
+/** Makes a payment in test mode, as a merchant's program would. */
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import {
+  MakeTestPayment,
+  type MakeTestPaymentMutation,
+} from '../../../schema/generated/console.ts';
+import { kept, useAddress } from '../address.ts';
+import { readAmount } from '../amounts.ts';
+import { ActForm } from '../parts/act-form.tsx';
+import { PickField, TextField } from '../parts/fields.tsx';
+import { outcomeOf, refusedBy } from '../parts/outcome.ts';
+import { usePermission } from '../viewer.tsx';
+import { useSellingWords } from '../words/selling.ts';
+import { useWords } from '../words/words.ts';
+import {
+  CheckField,
+  currency,
+  MethodField,
+  noReceipt,
+  ReceiptFields,
+  receiptInput,
+  ShopField,
+  ShopsButton,
+  useKey,
+  type Method,
+  type Shops,
+} from './fields.tsx';
+
+type Made = Extract<
+  MakeTestPaymentMutation['paymentCreate'],
+  { readonly __typename: 'PaymentCreated' }
+>;
+
+const outcomes = [
+  'succeeded',
+  'do_not_honor',
+  'insufficient_funds',
+  'expired_card',
+  'fraud_suspected',
+  'requires_action',
+  'pending',
+] as const;
+type PlannedOutcome = (typeof outcomes)[number];
+
+/** The outcome as the simulated bank reads it from the metadata. */
+const planOf = (outcome: PlannedOutcome): Readonly<Record<string, string>> =>
+  outcome === 'succeeded' || outcome === 'requires_action' || outcome === 'pending'
+    ? { simulator_outcome: outcome }
+    : { simulator_outcome: 'failed', simulator_failure_code: outcome };
+
+const MadePayment = ({ made: { payment, paymentUrl } }: { readonly made: Made }) => {
+  const own = useSellingWords();
+  const { search } = useAddress();
+  const { merchantId, id } = payment;
+  return (
+    <div className="acts">
+      <a className="button main" href={paymentUrl} target="_blank" rel="noreferrer">
+        {own.openPage}
+      </a>
+      <Link
+        className="button"
+        to="/payments/$merchantId/$id"
+        params={{ merchantId, id }}
+        search={kept(search)}
+      >
+        {own.openPayment}
+      </Link>
+    </div>
+  );
+};
+
+const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () => void }) => {
+  const { acts } = useWords();
+  const own = useSellingWords();
+  const key = useKey();
+  const [shop, setShop] = useState(shops[0]);
+  const [amount, setAmount] = useState('100');
+  const [method, setMethod] = useState<Method>('any');
+  const [outcome, setOutcome] = useState<PlannedOutcome>('succeeded');
+  const [isManual, setManual] = useState(false);
+  const [receipt, setReceipt] = useState(noReceipt);
+  const [made, setMade] = useState<Made | null>(null);
+  const [, make] = useMutation(MakeTestPayment);
+  const price = readAmount(amount, currency) ?? 0;
+  const item = { description: own.item, price };
+  const given = receiptInput(receipt, shop.receiptsRequired, item);
+  return (
+    <ActForm
+      title={own.test}
+      consequence={own.testText}
+      isReady={price > 0 && given !== undefined}
+      close={close}
+      isRepeated
+      result={made && <MadePayment made={made} />}
+      act={async () =>
+        outcomeOf(
+          await make({
+            merchantId: shop.merchantId,
+            shopId: shop.id,
+            input: {
+              amount: price,
+              method,
+              capture: isManual ? 'manual' : 'automatic',
+              description: own.item,
+              metadata: planOf(outcome),
+              receipt: given ?? null,
+            },
+            idempotency: { key },
+          }),
+          ({ paymentCreate: result }) => {
+            if (result.__typename === 'Refused') return refusedBy(result);
+            setMade(result);
+            return { done: own.testDone(result.payment.publicId) };
+          },
+        )
+      }
+    >
+      <ShopField shops={shops} value={shop} set={setShop} />
+      <TextField label={acts.amount(currency)} value={amount} set={setAmount} isNumber />
+      <MethodField value={method} set={setMethod} />
+      <PickField
+        label={own.outcome}
+        value={outcome}
+        set={setOutcome}
+        options={outcomes.map((one) => [one, own.outcomes[one]])}
+      />
+      <CheckField label={own.manual} value={isManual} set={setManual} />
+      <ReceiptFields value={receipt} set={setReceipt} isRequired={shop.receiptsRequired} />
+    </ActForm>
+  );
+};
+
+/** The button; live mode has none. */
+export const TestPaymentButton = () => {
+  const own = useSellingWords();
+  const permission = usePermission('paymentCreate');
+  const { mode } = useAddress();
+  if (mode !== 'test') return null;
+  return (
+    <ShopsButton
+      name={own.test}
+      permission={permission}
+      dialog={(shops, close) => <Dialog shops={shops} close={close} />}
+    />
+  );
+};

@@ -1,0 +1,51 @@
+/** Who makes a payment or a link: the key of the shop, or a person for a shop of the merchant. */
+import type { Mode } from '../kernel/rules/mode.ts';
+import { refused, type Refused } from '../kernel/rules/refusal.ts';
+import { isUuid } from '../kernel/rules/uuid.ts';
+import type { KeyPrincipal, Principal } from '../kernel/service/access/principal.ts';
+import { keyOf, merchantOf } from '../kernel/service/access/reach.ts';
+import type { PaymentsParts } from './parts.ts';
+import { shopDemand } from './receipts/part-receipt.ts';
+
+/** The shop and the mode, the key, and whether a receipt is needed. */
+export type SellingShop = Pick<
+  KeyPrincipal,
+  'merchantId' | 'shopId' | 'mode' | 'receiptsRequired'
+> &
+  Partial<Pick<KeyPrincipal, 'keyId'>>;
+
+/** The seller, and what time it is there. */
+interface Selling {
+  readonly shop: SellingShop;
+  readonly now: () => Temporal.Instant;
+}
+
+/** What a person names; a key does not. */
+interface Named {
+  readonly merchantId?: string | null | undefined;
+  readonly shopId?: string | null | undefined;
+  readonly mode: Mode;
+}
+
+/**
+ * The seller of a call. A person acts in the time of the shop. Refuses with `bad_request`,
+ * `not_found` and `live_not_enabled`.
+ */
+export const sellerOf = async (
+  { database, clocks, banks }: Pick<PaymentsParts, 'database' | 'clocks' | 'banks'>,
+  principal: Principal,
+  named: Named,
+  now: () => Temporal.Instant,
+): Promise<Selling | Refused> => {
+  if (principal.kind !== 'operator') return { shop: keyOf(principal), now };
+  const { shopId, mode } = named;
+  if (!shopId) return refused('bad_request', 'shopId: required');
+  const merchantId = merchantOf(principal, named.merchantId);
+  const key = { merchantId, shopId, mode };
+  const demand = isUuid(shopId) ? await shopDemand(database.pool, key) : null;
+  if (!demand) return refused('not_found', 'there is no such shop');
+  const disabled = await banks.liveModeRefusal(key);
+  if (disabled) return disabled;
+  const at = await clocks.timeOf({ kind: 'shop', ...key });
+  return { shop: { ...key, ...demand }, now: () => at };
+};
