@@ -129,6 +129,38 @@ describe('psp that is called wrongly', async () => {
     assert.match((await psp.run(['trigger', '-h'])).out, /test clock on by a day/);
   });
 
+  test('says what a line lacks, what it has too much, and what may have been meant', async () => {
+    const said = async (line: string) => {
+      const { code, err } = await psp.run(line.split(' '));
+      return [code, err.trim()];
+    };
+    const see = (name: string) => `see psp ${name} --help`;
+    assert.deepEqual(await said('payouts create --amount 5 --phone +79161234567'), [
+      2,
+      `psp: --bank-id is missing: 12 digits, the recipient's bank as psp banks lists it; ${see('payouts create')}`,
+    ]);
+    assert.deepEqual(await said('payments create 100'), [
+      2,
+      `psp: psp payments create does not take "100"; ${see('payments create')}`,
+    ]);
+    assert.deepEqual(await said('banks --limit 3'), [
+      2,
+      `psp: Unknown option '--limit'; ${see('banks')}`,
+    ]);
+    assert.deepEqual(await said('tokns list'), [
+      2,
+      'psp: there is no command tokns list; did you mean psp tokens create, psp tokens list, psp tokens charge, psp tokens cancel?',
+    ]);
+    assert.deepEqual(await said('--json-'), [2, 'psp: a command is missing; see psp --help']);
+    const helps = await Promise.all(
+      ['help payouts', 'payouts --help', 'help payouts create', 'payouts create --help'].map(
+        async (line) => (await psp.run(line.split(' '))).out,
+      ),
+    );
+    assert.deepEqual([helps[0], helps[2]], [helps[1], helps[3]]);
+    assert.match(helps[3] ?? '', /--phone <phone> .*; required$/m);
+  });
+
   test('shows no secret but the one that it is asked for', async () => {
     const { out } = await psp.run(['listen', '--print-secret']);
     assert.match(out, /^whs_\w{32}\n$/);

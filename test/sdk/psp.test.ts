@@ -8,12 +8,11 @@ import { join } from 'node:path';
 import { commands } from '../../sdk/src/psp/commands.ts';
 import { row } from '../../sdk/src/psp/output.ts';
 import { splitPage } from '../../sdk/src/psp/log-text.ts';
-import { askGraph, makeMerchant, openReceiver } from '../support/merchant.ts';
+import { makeMerchant, openReceiver } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { operatorToken } from '../support/service.ts';
 import { openPsp } from './run-psp.ts';
 import { eventually } from '../support/eventually.ts';
-import { setClock } from '../support/test-clock.ts';
 
 const service = await openPlainService();
 after(() => service.stop());
@@ -161,6 +160,18 @@ describe('psp', { concurrency: true }, () => {
         );
     });
 
+    test('takes the number of a payment for its id', async () => {
+      const [{ payment }] = await psp.json('payments', 'create', '--amount', '100');
+      const { public_id: number, id } = payment;
+      assert.deepEqual(await psp.json('refunds', 'list', '--payment-id', number), []);
+      assert.equal((await psp.json('payments', 'cancel', number))[0].status, 'cancelled');
+      assert.equal((await psp.json('payments', 'get', id))[0].status, 'cancelled');
+      for (const name of ['capture', 'refund']) {
+        const { err } = await psp.run(['payments', name, number]);
+        assert.match(err, /^psp: (?!not_found)[a-z_]+: /, err);
+      }
+    });
+
     test('takes an option again where it is a list, and else names it', async () => {
       const pairs = ['--metadata', 'a=1,2', '--metadata', 'b=x=y'];
       const [{ payment }] = await psp.json('payments', 'create', '--amount', '100', ...pairs);
@@ -244,58 +255,6 @@ describe('psp', { concurrency: true }, () => {
       assert.match(err, new RegExp(`^${body.items.length} rows`, 'm'));
     });
 
-    test('checks the key, the clock, the signature and the log', async () => {
-      const findings = await psp.json('doctor');
-      const reached = ['service', 'version', 'clock', 'key', 'signature'];
-      assert.deepEqual(
-        findings.map(({ what, ok }) => [what, ok]),
-        [...reached, 'ids', 'event log', 'webhooks', 'routes'].map((what) => [what, true]),
-      );
-      const ids = `merchant ${merchant.id}, shop ${merchant.shopId}`;
-      assert.equal(findings.find(({ what }) => what === 'ids')?.says, ids);
-    });
-
-    test('says which endpoint fails, and that calls found no acquirer', async (t) => {
-      const { shop, own } = await openShop();
-      const [good, bad] = [await openReceiver(), await openReceiver(() => 503)];
-      t.after(() => Promise.all([good.close(), bad.close()]));
-      await shop.endpoint(good.url, ['payment_cancelled']);
-      await shop.endpoint(bad.url, ['payment_cancelled']);
-      await own.json('trigger', 'payment.cancelled');
-      await shop.call('POST', '/payments', { amount: 100, method: 'sbp', currency: 'USD' });
-      const wrong = await eventually(async () => {
-        const { code, out } = await own.run(['doctor', '--json']);
-        const findings = out
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line));
-        const found = findings.filter(({ ok }) => !ok);
-        return code === 1 && found.length > 1 && found;
-      }, 'what is wrong');
-      assert.deepEqual(
-        wrong.map(({ what }) => what),
-        ['webhooks', 'routes'],
-      );
-      assert.match(wrong[0].says, new RegExp(`^${bad.url} did not take 1 of the last 1: .* 503 `));
-      assert.match(wrong[1].says, /^1 refused .*method_unsupported/);
-    });
-
-    test('says that nothing goes on while the test clock of the shop is frozen', async (t) => {
-      const stood = await makeMerchant(service);
-      const at = '2027-03-01T12:00:00.000Z';
-      await setClock(service, stood, 'Create', `, at: "${at}"`);
-      const fresh = openPsp({ PSP_URL: service.rest, PSP_API_KEY: stood.key });
-      t.after(fresh.remove);
-      const { code, out } = await fresh.run(['doctor']);
-      assert.equal(code, 1);
-      assert.match(out, new RegExp(`test clock .*frozen at ${at}`));
-      const triggering = fresh.start('trigger', 'payment.succeeded');
-      t.after(() => triggering.kill('SIGKILL'));
-      let said = '';
-      triggering.stderr?.on('data', (part) => (said += String(part)));
-      await eventually(() => said.includes(`frozen at ${at}`), 'the remark');
-    });
-
     test('never triggers anything with a live key', async (t) => {
       const live = openPsp({ PSP_URL: service.rest, PSP_API_KEY: 'sk_live_aaaaaa_x' });
       t.after(live.remove);
@@ -371,47 +330,6 @@ describe('psp', { concurrency: true }, () => {
     const [made] = await own.json('trigger', 'subscription.past_due');
     const { body } = await shop.call('GET', `/subscriptions/${made.subject_id}`);
     assert.equal(body.status, 'past_due');
-  });
-
-  test('says what a shop has still to do before it goes live', async (t) => {
-    const { key, id, shopId, call } = await makeMerchant(service);
-    const asked = ['doctor', '--live', '--json'];
-    const fresh = openPsp({ PSP_URL: service.rest, PSP_API_KEY: key });
-    t.after(fresh.remove);
-    const open = async (): Promise<readonly string[]> => {
-      const { code, out } = await fresh.run(asked);
-      const findings = out
-        .trim()
-        .split('\n')
-        .map((line): { what: string; ok: boolean } => JSON.parse(line));
-      const left = findings.filter(({ ok }) => !ok).map(({ what }) => what);
-      assert.equal(code, left.length > 0 ? 1 : 0);
-      return left;
-    };
-    const events = ['payment.succeeded', 'payment.failed', 'payment.refunded'];
-    assert.deepEqual(await open(), [...events, 'delivered webhooks', 'shop', 'live routes']);
-    await call('POST', '/payments', { amount: 100 });
-    await fresh.json('trigger', 'payment.failed');
-    const set = ['signed requests', 'live mode', 'live routes'];
-    assert.deepEqual(await open(), [
-      'payment.succeeded',
-      'payment.refunded',
-      'delivered webhooks',
-      ...set,
-    ]);
-    const enable = 'mutation ($m: ID!) { merchantLiveEnable(merchantId: $m) { __typename } }';
-    await askGraph(service, enable, { m: id });
-    assert.ok(!(await open()).includes('live mode'));
-    const routesSay = async (token: string) => {
-      const { out } = await openPsp({ ...fresh.env, PSP_OPERATOR_TOKEN: token }).run(asked);
-      return /"live routes".*/.exec(out)?.[0];
-    };
-    assert.match((await routesSay('nothing')) ?? '', /"ok":false/);
-    assert.match((await routesSay(operatorToken)) ?? '', /"ok":false,"says":"no acquirer/);
-    const route = `mutation ($m: ID!, $s: ID!) { bankRouteSet(merchantId: $m, shopId: $s,
-      operation: payment, method: sbp, connector: "somebank") { __typename } }`;
-    await askGraph(service, route, { m: id, s: shopId });
-    assert.match((await routesSay(operatorToken)) ?? '', /"ok":true,"says":"payment by sbp"/);
   });
 });
 

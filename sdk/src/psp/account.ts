@@ -117,4 +117,4 @@ const tail: Command = {
 };
 
 /** The rows of these commands. */
-export const account: readonly Command[] = [balance, ledger, ledgerFile, tail, open];
+export const account: readonly Command[] = [balance, ledger, ledgerFile, open, tail];

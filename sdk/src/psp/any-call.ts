@@ -43,7 +43,7 @@ export const anyCall: readonly Command[] = [
   {
     name: 'post',
     args: '<path> [json]',
-    says: `the same with a body: psp post /payments '{"amount": 10000}'`,
+    says: `call the API by a path with a body: psp post /payments '{"amount": 10000}'`,
     options: creating,
     run: async (context) => {
       const { given } = context;

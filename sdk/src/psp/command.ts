@@ -10,6 +10,8 @@ export interface Option {
   readonly says: string;
   /** Its placeholder in the help; a flag has none. */
   readonly value?: string;
+  /** Whether the command does nothing without it. */
+  readonly required?: true;
   /** Whether it may be repeated; otherwise repeating it is an error. */
   readonly many?: boolean;
   /** What completion offers. */
@@ -22,6 +24,8 @@ export type Options = Readonly<Record<string, Option>>;
 export interface Given {
   readonly args: readonly string[];
   readonly text: (name: string) => string | undefined;
+  /** The value of a required option. */
+  readonly need: (name: string) => string;
   /** Every value of a repeatable option. */
   readonly all: (name: string) => readonly string[];
   readonly has: (name: string) => boolean;

@@ -92,13 +92,20 @@ const checkKey = async ({ client, settings }: Context): Promise<readonly Finding
   const isSignature = code !== null && signatureCodes.includes(code);
   const mode = settings.apiKey?.startsWith('sk_live_') ? 'live' : 'test';
   const known = error === null || code === 'scope_required' || isSignature;
-  const key = known
-    ? `a ${mode} key${code === 'scope_required' ? ', which may not read the balance' : ''}`
-    : (error?.message ?? '');
-  const signed = settings.signingSecret === undefined ? 'calls are not signed' : 'calls are signed';
+  if (!known) {
+    const hint = code === 'unauthorized' ? ' Run psp login, or set PSP_API_KEY' : '';
+    const says = `${error.message}${hint}`;
+    return [{ what: 'key', ok: false, says }];
+  }
+  const key = `a ${mode} key${code === 'scope_required' ? ', which may not read the balance' : ''}`;
+  const signs = settings.signingSecret !== undefined;
+  const refusal = signs
+    ? "PSP_SIGNING_SECRET is not the shop's secret, or this clock is wrong"
+    : 'the shop demands signed calls: set PSP_SIGNING_SECRET, or run psp login --signing-secret';
+  const signed = signs ? 'calls are signed' : 'calls are not signed';
   return [
-    { what: 'key', ok: known, says: key },
-    { what: 'signature', ok: !isSignature, says: isSignature ? (error?.message ?? '') : signed },
+    { what: 'key', ok: true, says: key },
+    { what: 'signature', ok: !isSignature, says: isSignature ? refusal : signed },
   ];
 };
 

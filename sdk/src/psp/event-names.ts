@@ -31,7 +31,7 @@ const names: readonly string[] = Object.keys(known);
 
 /** The option that filters a log. */
 export const eventsOption: Option = {
-  says: 'only these, separated by commas or given again',
+  says: 'only these, separated by commas; may be repeated',
   value: 'names',
   many: true,
   choices: names,
@@ -42,6 +42,6 @@ export const readEventNames = (texts: readonly string[]): string | undefined => 
   const given = texts.flatMap((text) => text.split(',')).map((name) => name.trim());
   const unknown = given.find((name) => !names.includes(name));
   if (unknown !== undefined)
-    throw new Failure('usage', `--events: there is no ${unknown || '""'}; see --help`);
+    throw new Failure('usage', `--events: there is no ${unknown || '""'}; see psp listen --help`);
   return given.length === 0 ? undefined : given.join(',');
 };

@@ -23,15 +23,16 @@ export const helpOfAll = (commands: readonly Command[]): string =>
     rowsOf(commands),
     '',
     'Every command takes --json and --help (-h). Amounts are in minor units (kopecks, cents).',
+    'A payment is named by its id or by its number, as P-100063.',
     'PSP_API_KEY, PSP_URL and PSP_SIGNING_SECRET override what psp login has stored.',
-    'It ends with 0; 1 when the service refused; 2 when it was called wrongly; 3 without an answer;',
-    '4 without a key, or with one that is none; 130 when it was stopped.',
+    'Exit codes: 0 success; 1 the service refused, or a check failed; 2 wrong usage; 3 no answer;',
+    '4 no key, or a text that is no key; 130 stopped.',
   ].join('\n');
 
 const optionRows = (options: Options): readonly (readonly [string, string])[] =>
-  Object.entries(options).map(([name, { value, says, choices }]) => [
+  Object.entries(options).map(([name, { value, says, choices, required }]) => [
     `--${name}${value ? ` <${value}>` : ''}`,
-    choices ? `${says}: ${choices.join(', ')}` : says,
+    `${says}${required ? '; required' : ''}${choices ? `: ${choices.join(', ')}` : ''}`,
   ]);
 
 /** One command. */

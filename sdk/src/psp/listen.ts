@@ -159,7 +159,7 @@ export const listen: Command = {
     events: eventsOption,
     'replay-since': { says: 'begin there: a date, a time, or 10m, 2h, 3d', value: 'moment' },
     'from-now': { says: 'begin now, and not where the last run ended' },
-    'print-secret': { says: 'print with what it signs, and forward nothing' },
+    'print-secret': { says: 'print the secret that it signs with, and end' },
   },
   run,
 };

@@ -18,7 +18,7 @@ export const logs: Command = {
   args: '[id]',
   says: 'list calls that were refused, failed or created something; or read one with its bodies',
   options: {
-    status: { says: 'of this HTTP status; give it again for another', value: 'status', many: true },
+    status: { says: 'of this HTTP status; may be repeated', value: 'status', many: true },
     ...listing,
   },
   notes: ['Of the last 7 days, newest first. The id is the X-Request-Id of the answer.'],

@@ -76,8 +76,11 @@ const answerAtOnce = (line: readonly string[]): boolean => {
   const [first, ...rest] = line;
   const words = line.filter((word) => !word.startsWith('-'));
   const isHelp = ['help', '--help', '-h'].some((word) => line.includes(word));
-  const group = isHelp ? groupOf(commands, words) : [];
-  if (first === undefined || ['help', '--help', '-h'].includes(first))
+  const asked = first === 'help' ? words.slice(1) : words;
+  const group = isHelp ? groupOf(commands, asked) : [];
+  const command = first === 'help' ? commands.find(({ name }) => name === asked.join(' ')) : null;
+  if (command) stdout.write(`${helpOf(command)}\n`);
+  else if (line.length === 0 || (isHelp && asked.length === 0))
     stdout.write(`${helpOfAll(commands)}\n`);
   else if (first === '--version' || first === '-v') stdout.write(`${version}\n`);
   else if (group.length > 0) stdout.write(`${helpOfGroup(group)}\n`);

@@ -17,7 +17,7 @@ export const operatorGraphOf = (
   if (!operatorToken)
     throw new Failure(
       'setup',
-      `${needs} with the operator token: put it into PSP_OPERATOR_TOKEN (npm start prints it)`,
+      `${needs} needs the token of a person in PSP_OPERATOR_TOKEN (npm start prints the operator's)`,
     );
   return { url, operatorToken };
 };

@@ -1,6 +1,7 @@
 /** Commands on payments, their refunds and receipts. */
+import type { PaymentClient } from '../client.ts';
 import type { Schemas } from '../schemas.ts';
-import type { Command } from './command.ts';
+import type { Command, Context } from './command.ts';
 import {
   callOptionsOf,
   creating,
@@ -18,6 +19,7 @@ import {
   moments,
   money,
   narrowing,
+  neededAmount,
   paymentOption,
   printList,
   second,
@@ -32,6 +34,16 @@ const paymentStatuses = [
 ];
 const refundStatuses = ['pending', 'succeeded', 'failed'] as const;
 const receiptStatuses = ['pending', 'registered', 'failed'] as const;
+
+/** The id of a payment that is named by its id or its number. */
+const paymentIdOf = async (client: PaymentClient, name: string): Promise<string> =>
+  /^P-\d+$/.test(name) ? (await client.payments.get(name)).id : name;
+
+/** The payment that a list is narrowed down to. */
+const narrowedTo = async ({ given, client }: Context): Promise<string | undefined> => {
+  const name = given.text('payment-id');
+  return name === undefined ? undefined : paymentIdOf(client(), name);
+};
 
 /** A payment as a line. */
 export const paymentLine = (one: Schemas['Payment']): readonly string[] => [
@@ -68,9 +80,9 @@ export const payments: readonly Command[] = [
     name: 'payments create',
     says: 'create a payment and print where its buyer pays',
     options: {
-      amount,
+      amount: neededAmount,
       currency: { says: 'RUB when left out', value: 'code' },
-      method: { says: 'how the buyer pays', value: 'method', choices: methods },
+      method: { says: 'how the buyer pays; any when left out', value: 'method', choices: methods },
       'order-id': { says: 'your number of the order', value: 'text' },
       description: { says: 'what it is for', value: 'text' },
       'return-url': { says: 'where the buyer goes afterwards', value: 'url' },
@@ -81,7 +93,7 @@ export const payments: readonly Command[] = [
     },
     run: async ({ given, client, output }) => {
       const body = present({
-        amount: readAmount(given.text('amount')),
+        amount: readAmount(given.need('amount')),
         currency: given.text('currency'),
         method: readChoice(given.text('method'), methods, '--method'),
         order_id: given.text('order-id'),
@@ -96,9 +108,7 @@ export const payments: readonly Command[] = [
       output.result(made, `${row(...paymentLine(payment))}\npay at ${payment_url}`);
     },
   },
-  byId('payments get', 'read a payment, by its id or its number, as P-100063', (client, id) =>
-    client.payments.get(id),
-  ),
+  byId('payments get', 'read a payment', (client, id) => client.payments.get(id)),
   {
     name: 'payments list',
     says: 'list payments, newest first',
@@ -119,8 +129,8 @@ export const payments: readonly Command[] = [
       return printList(context, client().payments.list(query), paymentLine);
     },
   },
-  byId('payments cancel', 'cancel a pending payment, or release a hold', (client, id) =>
-    client.payments.cancel(id),
+  byId('payments cancel', 'cancel a pending payment, or release a hold', async (client, id) =>
+    client.payments.cancel(await paymentIdOf(client, id)),
   ),
   {
     name: 'payments capture',
@@ -132,7 +142,7 @@ export const payments: readonly Command[] = [
       const part = given.text('amount');
       const body = part === undefined ? {} : { amount: readAmount(part) };
       const { payment } = await client().payments.capture(
-        idOf(context),
+        await paymentIdOf(client(), idOf(context)),
         body,
         callOptionsOf(given),
       );
@@ -157,7 +167,13 @@ export const payments: readonly Command[] = [
         reason: given.text('reason'),
         metadata: readPairs(given.all('metadata')),
       });
-      output.result(await client().payments.refund(idOf(context), body, callOptionsOf(given)));
+      output.result(
+        await client().payments.refund(
+          await paymentIdOf(client(), idOf(context)),
+          body,
+          callOptionsOf(given),
+        ),
+      );
     },
   },
   {
@@ -169,8 +185,8 @@ export const payments: readonly Command[] = [
       ...listing,
       ...moments,
     },
-    run: (context) => {
-      const payment_id = context.given.text('payment-id');
+    run: async (context) => {
+      const payment_id = await narrowedTo(context);
       const query = present({ ...narrowing(context, refundStatuses), payment_id });
       return printList(context, context.client().refunds.list(query), refundLine);
     },
@@ -183,8 +199,8 @@ export const payments: readonly Command[] = [
       'payment-id': paymentOption,
       ...listing,
     },
-    run: (context) => {
-      const payment_id = context.given.text('payment-id');
+    run: async (context) => {
+      const payment_id = await narrowedTo(context);
       const query = present({ ...narrowing(context, receiptStatuses), payment_id });
       return printList(context, context.client().receipts.list(query), receiptLine);
     },

@@ -3,13 +3,13 @@ import type { Schemas } from '../schemas.ts';
 import type { Command } from './command.ts';
 import { callOptionsOf, creating, present, readAmount, readPairs } from './read-values.ts';
 import {
-  amount,
   byId,
   listing,
   metadata,
   moments,
   money,
   narrowing,
+  neededAmount,
   printList,
   second,
   statusOption,
@@ -32,9 +32,13 @@ export const payouts: readonly Command[] = [
     name: 'payouts create',
     says: 'pay out to a phone by SBP',
     options: {
-      amount,
-      phone: { says: '+7 and 10 digits', value: 'phone' },
-      'bank-id': { says: "12 digits, the member_id of the recipient's bank", value: 'id' },
+      amount: neededAmount,
+      phone: { says: '+7 and 10 digits', value: 'phone', required: true },
+      'bank-id': {
+        says: "12 digits, the recipient's bank as psp banks lists it",
+        value: 'id',
+        required: true,
+      },
       name: { says: "the recipient's name", value: 'text' },
       'order-id': { says: 'your number of the order', value: 'text' },
       metadata,
@@ -42,9 +46,9 @@ export const payouts: readonly Command[] = [
     },
     run: async ({ given, client, output }) => {
       const body = present({
-        amount: readAmount(given.text('amount')),
-        phone: given.text('phone') ?? '',
-        bank_id: given.text('bank-id') ?? '',
+        amount: readAmount(given.need('amount')),
+        phone: given.need('phone'),
+        bank_id: given.need('bank-id'),
         full_name: given.text('name'),
         order_id: given.text('order-id'),
         metadata: readPairs(given.all('metadata')),

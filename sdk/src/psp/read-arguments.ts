@@ -32,12 +32,31 @@ export const groupOf = (
   return isGroup ? commands.filter(({ name }) => name.startsWith(`${words.join(' ')} `)) : [];
 };
 
+const sharedLength = (a: string, b: string): number => {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length += 1;
+  return length;
+};
+
+/** The commands whose first word begins most like what was typed, by at least three letters. */
+const commandsNear = (
+  commands: readonly Command[],
+  [typed = '']: readonly string[],
+): readonly string[] => {
+  const likeness = ({ name }: Command): number => sharedLength(typed, name.split(' ')[0] ?? '');
+  const most = Math.max(3, ...commands.map(likeness));
+  return commands.filter((one) => likeness(one) === most).map(({ name }) => `psp ${name}`);
+};
+
 /** The failure of words that no command has. */
 const unknownCommand = (commands: readonly Command[], words: readonly string[]): Failure => {
   const group = groupOf(commands, words);
   const [text, names] = [words.join(' '), group.map(({ name }) => `psp ${name}`).join(', ')];
   if (group.length > 0) return new Failure('usage', `psp ${text} needs one more word: ${names}`);
-  return new Failure('usage', `there is no command ${text || '""'}; see psp --help`);
+  if (text === '') return new Failure('usage', 'a command is missing; see psp --help');
+  const near = commandsNear(commands, words);
+  const hint = near.length > 0 ? `did you mean ${near.join(', ')}?` : 'see psp --help';
+  return new Failure('usage', `there is no command ${text}; ${hint}`);
 };
 
 /** What a line asks for. */
@@ -63,6 +82,7 @@ export const readArguments = (commands: readonly Command[], line: readonly strin
         },
       ] as const,
   );
+  const see = `see psp ${command.name} --help`;
   let parsed: ReturnType<typeof parseArgs>;
   try {
     parsed = parseArgs({
@@ -71,19 +91,28 @@ export const readArguments = (commands: readonly Command[], line: readonly strin
       allowPositionals: true,
     });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new Failure('usage', `${message}; see psp ${command.name} --help`);
+    // The first sentence; the others explain the syntax of Node.
+    const [message = ''] = (error instanceof Error ? error.message : String(error)).split(/[.\n]/);
+    throw new Failure('usage', `${message}; ${see}`);
   }
   const { values, positionals } = parsed;
   const args = positionals.slice(command.name.split(' ').length);
   const [least, most] = countsOf(command.args);
   const isHelp = values['help'] === true;
-  if (!isHelp && (args.length < least || args.length > most))
-    throw new Failure('usage', `usage: psp ${command.name} ${command.args ?? ''}`.trimEnd());
+  if (!isHelp && args.length > most)
+    throw new Failure('usage', `psp ${command.name} does not take "${args[most]}"; ${see}`);
+  if (!isHelp && args.length < least)
+    throw new Failure('usage', `usage: psp ${command.name} ${command.args}; ${see}`);
   const all = (name: string): readonly string[] =>
     [values[name] ?? []].flat().filter((value) => typeof value === 'string');
   const twice = Object.keys(options).find((name) => !options[name]?.many && all(name).length > 1);
   if (twice !== undefined) throw new Failure('usage', `--${twice}: it is given more than once`);
+  const missing = Object.keys(options).find(
+    (name) => options[name]?.required && all(name).length === 0,
+  );
+  if (!isHelp && missing !== undefined)
+    throw new Failure('usage', `--${missing} is missing: ${options[missing]?.says}; ${see}`);
   const text = (name: string): string | undefined => all(name)[0];
-  return { command, given: { args, text, all, has: (name) => values[name] === true } };
+  const need = (name: string): string => text(name) ?? '';
+  return { command, given: { args, text, need, all, has: (name) => values[name] === true } };
 };

@@ -4,9 +4,9 @@ import { isIdempotencyKey } from '../transport.ts';
 import { Failure } from './failure.ts';
 
 /** An integer of minor units. */
-export const readAmount = (text: string | undefined, name = '--amount'): number => {
+export const readAmount = (text: string, name = '--amount'): number => {
   const amount = Number(text);
-  if (text === undefined || !/^\d{1,16}$/.test(text) || !Number.isSafeInteger(amount))
+  if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(amount))
     throw new Failure('usage', `${name}: expected minor units, as 10000 for 100.00`);
   return amount;
 };
@@ -50,7 +50,7 @@ export const readChoice = <Choice extends string>(
 
 /** The options that creating calls share. */
 export const creating: Options = {
-  'idempotency-key': { says: 'repeat a call under its key', value: 'key' },
+  'idempotency-key': { says: 'of your own: what is repeated under it is done once', value: 'key' },
 };
 
 /** What those options say to the SDK. */

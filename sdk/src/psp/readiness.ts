@@ -95,7 +95,7 @@ const checkLiveRoutes = async (
   const [payment] = await client.payments.list({ limit: 1 }).first(1);
   if (!payment) return found(false, 'the shop has no payment yet to be found by');
   const { bankRoutes } = await askGraph<{ bankRoutes: { nodes: readonly BankRoute[] } }>(
-    operatorGraphOf(context, 'routes are read'),
+    operatorGraphOf(context, 'reading routes'),
     'the routes',
     {
       query: `query ($m: ID, $s: ID) { bankRoutes(merchantId: $m, shopId: $s, first: 200) {

@@ -25,10 +25,10 @@ export const resend: Command = {
   name: 'events resend',
   args: '<id>',
   says: 'deliver an event again, with the same bytes and id',
-  notes: ['Needs PSP_OPERATOR_TOKEN: what is delivered is the business of people, not of keys.'],
+  notes: ['Needs PSP_OPERATOR_TOKEN, the token of a person: keys may not have events delivered.'],
   run: async (context) => {
     const { client, output, stopped } = context;
-    const graph = operatorGraphOf(context, 'an event is delivered once more');
+    const graph = operatorGraphOf(context, 'delivering an event again');
     const logged = await client().eventLog.get(idOf(context));
     const data: Readonly<Record<string, unknown>> = { ...logged.data };
     const merchantId = await merchantOf(client(), data);

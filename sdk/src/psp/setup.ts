@@ -54,7 +54,7 @@ const login: Command = {
     const { given, env, output, stopped } = context;
     const typed = given.text('url');
     if (typed !== undefined && !readBaseUrl(typed))
-      throw new Failure('usage', '--url: expected http(s)://host');
+      throw new Failure('usage', '--url: expected http(s)://host without a path');
     const url = typed ?? context.url;
     const apiKey = await askSecret('API key (sk_test_... or sk_live_...): ', stopped);
     if (!isApiKey(apiKey)) throw new Failure('usage', 'a key begins with sk_test_ or sk_live_');

@@ -6,11 +6,21 @@ import { present, readChoice, readCount } from './read-values.ts';
 import { row } from './output.ts';
 
 /** The option of an amount. */
-export const amount = { says: 'in minor units', value: 'minor' };
+export const amount: Option = { says: 'in minor units, as 10000 for 100.00', value: 'minor' };
+
+/** The same where there is nothing to do without one. */
+export const neededAmount: Option = { ...amount, required: true };
+
+/** The option that names a customer of the shop, for what is made. */
+export const neededCustomer: Option = {
+  says: 'your name of the customer',
+  value: 'ref',
+  required: true,
+};
 
 /** The option of the pairs that an object is created with. */
 export const metadata: Option = {
-  says: 'a pair of your own; give it again for another',
+  says: 'a pair of your own; may be repeated',
   value: 'name=value',
   many: true,
 };
@@ -32,7 +42,7 @@ export const moments: Options = {
 
 /** The option that narrows a list down to statuses. */
 export const statusOption = (choices: readonly string[]): Option => ({
-  says: 'of this status; give it again for another',
+  says: 'of this status; may be repeated',
   value: 'status',
   choices,
   many: true,

@@ -10,13 +10,14 @@ import {
   readPairs,
 } from './read-values.ts';
 import {
-  amount,
   byId,
   idOf,
   limit,
   metadata,
   money,
   narrowing,
+  neededAmount,
+  neededCustomer,
   printList,
   second,
   statusOption,
@@ -40,8 +41,8 @@ export const subscriptions: readonly Command[] = [
     name: 'subscriptions create',
     says: 'begin a subscription and print where the buyer binds a method',
     options: {
-      amount,
-      customer: { says: 'your name of the customer', value: 'ref' },
+      amount: neededAmount,
+      customer: neededCustomer,
       period: { says: 'month when left out', value: 'period', choices: periods },
       'trial-days': { says: 'days before the first charge', value: 'days' },
       plan: { says: 'its name', value: 'text' },
@@ -52,8 +53,8 @@ export const subscriptions: readonly Command[] = [
     run: async ({ given, client, output }) => {
       const trial = given.text('trial-days');
       const body = present({
-        amount: readAmount(given.text('amount')),
-        customer_ref: given.text('customer') ?? '',
+        amount: readAmount(given.need('amount')),
+        customer_ref: given.need('customer'),
         period: readChoice(given.text('period'), periods, '--period'),
         trial_days: trial === undefined ? undefined : readAmount(trial, '--trial-days'),
         plan_name: given.text('plan'),

@@ -17,6 +17,8 @@ import {
   limit,
   metadata,
   narrowing,
+  neededAmount,
+  neededCustomer,
   printList,
   second,
   statusOption,
@@ -41,7 +43,7 @@ export const tokens: readonly Command[] = [
     name: 'tokens create',
     says: 'save a payment method and print where the buyer binds it',
     options: {
-      customer: { says: 'your name of the customer', value: 'ref' },
+      customer: neededCustomer,
       method: { says: 'cards when left out', value: 'method', choices: methods },
       amount: { ...amount, says: 'the first charge, in minor units; sbp and tpay need one' },
       'return-url': { says: 'where the buyer goes afterwards', value: 'url' },
@@ -51,7 +53,7 @@ export const tokens: readonly Command[] = [
     run: async ({ given, client, output }) => {
       const first = given.text('amount');
       const body = present({
-        customer_ref: given.text('customer') ?? '',
+        customer_ref: given.need('customer'),
         method: readChoice(given.text('method'), methods, '--method'),
         amount: first === undefined ? undefined : readAmount(first),
         return_url: given.text('return-url'),
@@ -80,7 +82,7 @@ export const tokens: readonly Command[] = [
     args: '<id>',
     says: 'charge a saved method without the buyer; the bank may decline: see the status',
     options: {
-      amount,
+      amount: neededAmount,
       'order-id': { says: 'your number of the order', value: 'text' },
       description: { says: 'what it is for', value: 'text' },
       metadata,
@@ -89,7 +91,7 @@ export const tokens: readonly Command[] = [
     run: async (context) => {
       const { given, client, output } = context;
       const body = present({
-        amount: readAmount(given.text('amount')),
+        amount: readAmount(given.need('amount')),
         order_id: given.text('order-id'),
         description: given.text('description'),
         metadata: readPairs(given.all('metadata')),

@@ -108,7 +108,7 @@ const receiptOf = async (
 
 const pastDue: Trigger = async (context, client, amount) => {
   const { stopped } = context;
-  const graph = operatorGraphOf(context, 'a test clock is set');
+  const graph = operatorGraphOf(context, 'setting a test clock');
   // The last two digits decide: 02 is insufficient_funds. The trial binds the method without them.
   const { subscription, pay_url } = await client.subscriptions.create({
     amount: Math.ceil(amount / 100) * 100 + 2,
@@ -272,7 +272,8 @@ export const trigger: Command = {
     const { given, output, settings } = context;
     const [name = ''] = given.args;
     const run = triggers[name];
-    if (!run) throw new Failure('usage', `there is no ${name}; there are ${names.join(', ')}`);
+    if (!run)
+      throw new Failure('usage', `there is no event ${name}; there are ${names.join(', ')}`);
     if (!settings.apiKey?.startsWith('sk_test_'))
       throw new Failure('usage', 'events are made in test mode alone: take an sk_test_ key');
     const client = context.client();
