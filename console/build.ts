@@ -2,8 +2,9 @@
  * Builds the console into `console/dist`, unless that is of these very sources: for setup.mjs and
  * the Dockerfile.
  */
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
 import { built, isBuilt, mark, sourcesDigest } from './sources.mjs';
 
 /**
@@ -15,6 +16,12 @@ const groups = [
   { name: 'dialogs', test: /node_modules/, priority: 1 },
   { name: 'shared', test: /console[\\/]src|schema/, minShareCount: 3 },
 ];
+
+/** Compresses texts as well as can be, a fifth better than what a server does while it starts. */
+const compressFiles = (folder: string): void => {
+  for (const name of readdirSync(folder).filter((one) => /\.(js|css)$/.test(one)))
+    writeFileSync(join(folder, `${name}.br`), brotliCompressSync(readFileSync(join(folder, name))));
+};
 
 /** Builds beside what is there, and puts it in its place when it is whole. */
 const buildInto = async (digest: string): Promise<void> => {
@@ -37,6 +44,7 @@ const buildInto = async (digest: string): Promise<void> => {
         rolldownOptions: { output: { codeSplitting: { groups } } },
       },
     });
+    compressFiles(join(made, 'assets'));
     writeFileSync(join(made, mark), digest);
     rmSync(built, { recursive: true, force: true });
     renameSync(made, built);

@@ -12,6 +12,8 @@ export interface FixedAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly plain: { readonly tag: string; readonly bytes: Buffer };
   readonly gzipped: { readonly tag: string; readonly bytes: Buffer };
+  /** Null: Brotli takes too long for a service that starts, so a build makes it or nobody. */
+  readonly brotli: { readonly tag: string; readonly bytes: Buffer } | null;
 }
 
 const compress = promisify(gzip);
@@ -33,8 +35,21 @@ export const prepareAnswer = async (
     },
     plain: { tag: `"${digest}"`, bytes },
     gzipped: { tag: `"${digest}-gzip"`, bytes: await compress(bytes) },
+    brotli: null,
   };
 };
+
+/** The answer with what a build has compressed of it. */
+export const withBrotli = (answer: FixedAnswer, bytes: Buffer): FixedAnswer => ({
+  ...answer,
+  brotli: { tag: answer.plain.tag.replace(/"$/, '-br"'), bytes },
+});
+
+/** Whether the client takes a coding. */
+const takes = (request: FastifyRequest, coding: 'br' | 'gzip'): boolean =>
+  new RegExp(`\\b${coding}\\b(?!\\s*;\\s*q=0(?:\\.0*)?(?:\\s*,|\\s*$))`).test(
+    request.headers['accept-encoding'] ?? '',
+  );
 
 /**
  * Whether the client names the tag, or takes whatever there is. Weak tags count: nothing is
@@ -52,12 +67,11 @@ export const sendAnswer = (
   reply: FastifyReply,
   answer: FixedAnswer,
 ): FastifyReply => {
-  const gzipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:\s*,|\s*$))/.test(
-    request.headers['accept-encoding'] ?? '',
-  );
-  const { tag, bytes } = gzipped ? answer.gzipped : answer.plain;
+  const isBrotli = answer.brotli !== null && takes(request, 'br');
+  const coding = isBrotli ? 'br' : takes(request, 'gzip') ? 'gzip' : null;
+  const { tag, bytes } = (isBrotli && answer.brotli) || (coding ? answer.gzipped : answer.plain);
   reply.headers(answer.headers).header('etag', tag);
   if (holds(request, tag)) return reply.code(304).send();
-  if (gzipped) reply.header('content-encoding', 'gzip');
+  if (coding) reply.header('content-encoding', coding);
   return reply.send(bytes);
 };

@@ -30,7 +30,7 @@ import type { IssuerLogin } from './login.ts';
 import { preferredLanguage } from '../checkout/choose-language.ts';
 import { html, markupText } from '../checkout/html.ts';
 import { guardPage } from '../checkout/page-headers.ts';
-import { prepareAnswer, sendAnswer, type FixedAnswer } from '../fixed-answer.ts';
+import { prepareAnswer, sendAnswer, withBrotli, type FixedAnswer } from '../fixed-answer.ts';
 
 /*
  * Serves the console as `console/build.ts` has built it: one page for every address, under a policy
@@ -72,13 +72,17 @@ const readProgram = async (): Promise<Program | null> => {
   if (page === null) return null;
   const names = await readdir(join(built, 'assets'));
   const files = await Promise.all(
-    names.map(async (name) => {
-      const answer = await prepareAnswer(await readFile(join(built, 'assets', name)), {
-        'content-type': types[extname(name)] ?? 'application/octet-stream',
-        'cache-control': 'public, max-age=31536000, immutable',
-      });
-      return [name, answer] as const;
-    }),
+    names
+      .filter((name) => extname(name) !== '.br')
+      .map(async (name) => {
+        const answer = await prepareAnswer(await readFile(join(built, 'assets', name)), {
+          'content-type': types[extname(name)] ?? 'application/octet-stream',
+          'cache-control': 'public, max-age=31536000, immutable',
+        });
+        const brotli = `${name}.br`;
+        if (!names.includes(brotli)) return [name, answer] as const;
+        return [name, withBrotli(answer, await readFile(join(built, 'assets', brotli)))] as const;
+      }),
   );
   return { page, files: new Map(files) };
 };

@@ -16,8 +16,11 @@ let service: ServiceInUse;
 before(async () => void (service = await openPlainService()));
 after(() => service.stop());
 
-const get = (path: string, accept = 'text/html') =>
-  fetch(`${service.rest}${path}`, { headers: { accept }, redirect: 'manual' });
+const get = (path: string, accept = 'text/html', coding = 'gzip') =>
+  fetch(`${service.rest}${path}`, {
+    headers: { accept, 'accept-encoding': coding },
+    redirect: 'manual',
+  });
 
 /** At most so much JavaScript before the first screen can be drawn. */
 const initial_max_bytes = 180 * 1_024;
@@ -31,6 +34,10 @@ describe('the console', () => {
         const answer = await get(path);
         assert.equal(answer.status, 200);
         assert.match(answer.headers.get('cache-control') ?? '', /immutable/);
+        const smaller = await get(path, '*/*', 'gzip, br');
+        assert.equal(smaller.headers.get('content-encoding'), 'br');
+        assert.notEqual(smaller.headers.get('etag'), answer.headers.get('etag'));
+        assert.equal(await smaller.clone().text(), await answer.clone().text());
         return gzipSync(Buffer.from(await answer.arrayBuffer()), { level: 9 }).length;
       }),
     );
@@ -100,7 +107,7 @@ describe('on a slow network', { skip: noChromium }, () => {
     `${service.rest}/console/${path}?mode=test&merchant=${merchant.id}`;
 
   /** Holds an operation's answer until the promise that `until` gives. */
-  const hold = (page: Page, operation: string, until: () => Promise<unknown>): Promise<void> =>
+  const hold = (page: Page, operation: string, until: () => Promise<unknown>) =>
     page.route('**/graphql', async (route: Route) => {
       const sent = route.request().postDataJSON() as { operationName?: string };
       if (sent.operationName !== operation) return route.fallback();
