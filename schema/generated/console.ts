@@ -85,6 +85,8 @@ export type ChangedList =
   | 'payout_drafts'
   /** A settlement report was matched, or differences were resolved. */
   | 'reconciliation_differences'
+  /** Banks have answered to refunds. */
+  | 'refunds'
   /** Webhooks were attempted, or are sent again. */
   | 'webhook_deliveries'
   /** Webhooks have failed for good, or are sent again after that. */
@@ -182,6 +184,8 @@ export type PaymentFilter = {
   linkId?: string | number | null | undefined;
   /** Failed with one of these codes. */
   failureCode?: Array<string> | null | undefined;
+  /** Of those that succeeded, only those of which a part was refunded. False: as absent. */
+  partlyRefunded?: boolean | null | undefined;
   /** Of this order, by the merchant's own number: exactly so. */
   orderId?: string | null | undefined;
   /** Of this customer, by the merchant's reference: exactly so. */

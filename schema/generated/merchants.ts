@@ -2892,6 +2892,8 @@ export type ChangedList =
   | 'payout_drafts'
   /** A settlement report was matched, or differences were resolved. */
   | 'reconciliation_differences'
+  /** Banks have answered to refunds. */
+  | 'refunds'
   /** Webhooks were attempted, or are sent again. */
   | 'webhook_deliveries'
   /** Webhooks have failed for good, or are sent again after that. */

@@ -133,6 +133,8 @@ export type PaymentFilter = {
   linkId?: string | number | null | undefined;
   /** Failed with one of these codes. */
   failureCode?: Array<string> | null | undefined;
+  /** Of those that succeeded, only those of which a part was refunded. False: as absent. */
+  partlyRefunded?: boolean | null | undefined;
   /** Of this order, by the merchant's own number: exactly so. */
   orderId?: string | null | undefined;
   /** Of this customer, by the merchant's reference: exactly so. */

@@ -579,6 +579,8 @@ export type PaymentFilter = {
   linkId?: InputMaybe<Scalars['ID']['input']>;
   /** Failed with one of these codes. */
   failureCode?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Of those that succeeded, only those of which a part was refunded. False: as absent. */
+  partlyRefunded?: InputMaybe<Scalars['Boolean']['input']>;
   /** Of this order, by the merchant's own number: exactly so. */
   orderId?: InputMaybe<Scalars['String']['input']>;
   /** Of this customer, by the merchant's reference: exactly so. */

@@ -4,6 +4,7 @@
  */
 import type { FoundPage, ListedPage } from '../kernel/database/filtered-list.ts';
 import { loadByKey, type RowKey } from '../kernel/database/load-by-key.ts';
+import type { RowFilter } from '../kernel/database/list-statements.ts';
 import { openList } from '../kernel/database/open-list.ts';
 import { registry, type RegistryTable } from '../kernel/database/registry.ts';
 import { columns, run, type Runner, type Statement } from '../kernel/database/statement.ts';
@@ -33,6 +34,13 @@ export const paymentTable: RegistryTable = {
   name: 'payment',
   filters: { status: paymentStatuses },
 };
+
+/** Of payments that succeeded, those of which a part was refunded; all others match. */
+export const refundedInPart = (isAsked: boolean | null | undefined): RowFilter => ({
+  sql: (parameter) =>
+    `(not ${parameter}::bool or payment.status <> 'succeeded' or payment.amount_refunded > 0)`,
+  value: isAsked,
+});
 
 const refundTable: RegistryTable = { name: 'refund', filters: { status: refundStatuses } };
 

@@ -29,7 +29,13 @@ import { capturableOf, capturedOf } from './holds/rules.ts';
 import type { Refund } from './refunds/entities.ts';
 import { madeThrough } from './links/made-through.ts';
 import { linkFields, linkMutations, linkQueries } from './links/resolvers.ts';
-import { findNamed, loadPayments, loadRefunds, pageOfPayments } from './find-payments.ts';
+import {
+  findNamed,
+  loadPayments,
+  loadRefunds,
+  pageOfPayments,
+  refundedInPart,
+} from './find-payments.ts';
 import { noteMutations, notesOf } from './notes/resolvers.ts';
 import type { PaymentsParts, ReadingParts } from './parts.ts';
 import { sellerOf } from './seller.ts';
@@ -157,6 +163,7 @@ const queries = ({
       oneOf('payment.bank_name', filter?.bank),
       madeThrough(filter?.linkId),
       oneOf('payment.failure_code', filter?.failureCode),
+      refundedInPart(filter?.partlyRefunded),
       exactly('payment.order_id', filter?.orderId),
       exactly('payment.customer_id', filter?.customerId),
     ];

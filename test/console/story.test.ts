@@ -71,6 +71,9 @@ describe('a newcomer', { skip: noChromium }, () => {
       .getByText(/Refund of ₽200\.50/)
       .first()
       .waitFor();
+    // The list behind the drawer follows the bank's answer.
+    const behind = page.locator('tbody tr').filter({ hasText: 'order-of-the-story' });
+    await behind.getByText('Partly refunded').waitFor();
     assert.ok(page.url().includes(`open=`), 'the drawer has an address');
     await page.reload();
     await page
@@ -81,6 +84,14 @@ describe('a newcomer', { skip: noChromium }, () => {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await row.getByText('Partly refunded').waitFor();
+    const paid = await createPayment(key, 'order-without-refunds');
+    await payByCard(paid.url);
+    const other = page.getByRole('row', { name: /order-without-refunds/ });
+    await other.getByText('Paid').waitFor();
+    const chip = page.getByRole('button', { name: 'Partly refunded' });
+    await chip.click();
+    await other.waitFor({ state: 'detached' });
+    await row.waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: /Order, amount/ }).fill('order-of-the-story');
     await page.getByRole('option', { name: /Partly refunded/ }).waitFor();

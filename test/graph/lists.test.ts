@@ -30,7 +30,7 @@ let small: Planted;
 /** Copies a payment backwards in time, a second apart: one of a thousand failed. */
 const payments = `insert into payment select changed.* from payment as original, generate_series(1, $2::int) as copy(number),
   lateral jsonb_populate_record(original, jsonb_build_object('id', md5('list' || copy.number)::uuid, 'public_id', 'P-' || 900000 + copy.number,
-    'created_at', original.created_at - copy.number * interval '1 second', 'amount', 20000 + copy.number, 'amount_refunded', 0, 'fee', 0,
+    'created_at', original.created_at - copy.number * interval '1 second', 'amount', 20000 + copy.number, 'amount_refunded', case when copy.number % 1000 = 500 then 100 else 0 end, 'fee', 0,
     'mode', case when copy.number % 2 = 0 then 'live' else 'test' end, 'status', case when copy.number % 1000 = 0 then 'failed' else 'succeeded' end,
     'failure_code', case when copy.number = $2::int then 'three_ds_failed' end)) as changed
   where original.merchant_id = $1`;
@@ -176,6 +176,10 @@ describe('what is narrowed', () => {
     'by a failure code': [
       { failureCode: ['three_ds_failed'] },
       `failure_code = 'three_ds_failed' and mode = 'live'`,
+    ],
+    'of the paid ones by a part that was refunded': [
+      { partlyRefunded: true },
+      `(status <> 'succeeded' or amount_refunded > 0) and mode = 'live'`,
     ],
   };
   const reaches = ['everybody', 'one merchant', 'one shop'] as const;

@@ -27,20 +27,9 @@ import { PaymentDrawer } from './drawer.tsx';
 import { isNarrowed, RangeFilters, rangeOf, StatusChips } from './filters.tsx';
 import { methodText } from './method.tsx';
 import { fitsMore, moreOf, usePaymentFilters } from './more-filters.tsx';
-import { PaymentStanding } from './standing.tsx';
+import { askedOf, PaymentStanding, standings, standsAs } from './standing.tsx';
 
 type Row = PaymentRowFragment;
-
-const statuses = [
-  'pending',
-  'processing',
-  'authorized',
-  'succeeded',
-  'failed',
-  'expired',
-  'cancelled',
-  'refunded',
-] as const;
 
 /** A payment's key among those of all merchants. */
 export const paymentKey = ({ merchantId, id }: Pick<Row, 'merchantId' | 'id'>): string =>
@@ -103,13 +92,15 @@ const rowOf = (change: LiveChange): Row | null => (change.kind === 'payment' ? c
 
 const usePayments = () => {
   const { search, mode, merchantId } = useAddress();
-  const status = listOf(search.status, statuses);
-  const filter = { mode: [mode], ...rangeOf(search), ...moreOf(search) };
-  const narrowing = { merchantId, status: status.length > 0 ? [...status] : null, filter };
+  const chosen = listOf(search.status, standings);
+  const asked = askedOf(chosen);
+  const filter = { mode: [mode], ...rangeOf(search), ...moreOf(search), ...asked.filter };
+  const narrowing = { merchantId, status: asked.status, filter };
   const page = usePageArguments();
   const { data, error, fetching, again } = useAsk(Payments, { ...narrowing, ...page });
   const { data: counted, again: count } = useAsk(PaymentsCount, narrowing);
   useFollow(count);
+  useFollow(again, { lists: ['refunds'] });
   const live = useLiveRows<Row>({
     rows: data?.payments.nodes,
     keyOf: paymentKey,
@@ -117,7 +108,7 @@ const usePayments = () => {
     fits: (row) =>
       row.mode === mode &&
       (merchantId === null || row.merchantId === merchantId) &&
-      (status.length === 0 || status.includes(row.status)) &&
+      standsAs(row, chosen) &&
       row.amount >= (filter.amountFrom ?? 0) &&
       row.amount <= (filter.amountTo ?? Infinity) &&
       filter.until === undefined &&
@@ -195,7 +186,7 @@ export const PaymentsPage = () => {
         <ColumnsButton {...columns} />
         <ExportButton of={Payments} variables={narrowing} />
       </header>
-      <StatusChips known={statuses} names={words.payment.statuses} />
+      <StatusChips known={standings} names={words.payment.statuses} />
       <RangeFilters more={usePaymentFilters()} />
       {error && !data && <Failure error={error} again={again} />}
       {!data && !error && <Skeleton />}

@@ -5,6 +5,36 @@ import { useWords } from '../words/words.ts';
 
 export type Standing = PaymentStatus | 'partly_refunded';
 
+/** In the order of a payment's life. */
+export const standings = [
+  'pending',
+  'processing',
+  'authorized',
+  'succeeded',
+  'partly_refunded',
+  'failed',
+  'expired',
+  'cancelled',
+  'refunded',
+] as const satisfies readonly Standing[];
+
+/** What a list is asked for; a payment that was refunded in part is one that succeeded, too. */
+export const askedOf = (chosen: readonly Standing[]) => {
+  const statuses = chosen.map((one) => (one === 'partly_refunded' ? 'succeeded' : one));
+  const isNarrow = chosen.includes('partly_refunded') && !chosen.includes('succeeded');
+  return {
+    status: statuses.length > 0 ? [...new Set(statuses)] : null,
+    filter: isNarrow ? { partlyRefunded: true } : {},
+  };
+};
+
+/** Whether a payment is one of those. */
+export const standsAs = (
+  payment: Pick<PaymentRowFragment, 'status' | 'amountRefunded'>,
+  chosen: readonly Standing[],
+): boolean =>
+  chosen.length === 0 || chosen.includes(payment.status) || chosen.includes(standingOf(payment));
+
 const standingOf = ({
   status,
   amountRefunded,

@@ -12,6 +12,7 @@ import { Skeleton, Table } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { ColumnsButton, useColumns, type ChoosableColumn } from '../parts/use-columns.tsx';
+import { useFollow } from '../parts/use-follow.ts';
 import { useLiveRows } from '../parts/use-live-rows.ts';
 import { PaymentDrawer } from '../payments/drawer.tsx';
 import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filters.tsx';
@@ -101,6 +102,7 @@ const useRefunds = () => {
     isFirstPage: !('after' in page) && !('before' in page),
     again,
   });
+  useFollow(again, { lists: ['refunds'] });
   return { data, error, again, live, narrowing };
 };
 

@@ -7,6 +7,7 @@ import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
 import type { RefundAnswer } from '../../kernel/banks/bank.ts';
 import { gathered } from '../../kernel/database/gather-calls.ts';
+import { noteListChange } from '../../kernel/database/list-changes.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import type { OutboxEvent } from '../../kernel/events/outbox.ts';
 import { inTransaction, unlessHeld } from '../../kernel/database/statement.ts';
@@ -148,6 +149,7 @@ const changeFor = async (
   const { row, postings, payment: patch = {}, events = () => [] } = decided;
   if (row.status === 'failed' && endedUnpaid(locked.payment.status))
     await alertOfStuckMoney(client, locked.payment, row, now);
+  noteListChange(client, { list: 'refunds', merchantId: row.merchantId });
   return { row, change: { patch, postings: [], events, refund: { row, postings } } };
 };
 
