@@ -97,40 +97,29 @@ const useAtOnce = (merchantId: string, id: string, again: () => void) => {
   };
 };
 
-const EndpointCard = ({
-  merchantId,
-  shopName,
-  endpoint,
-  failed,
-  again,
-}: {
+interface CardProps {
   readonly merchantId: string;
   readonly shopName: string;
   readonly endpoint: Endpoint;
   readonly failed: Failed | null;
   readonly again: () => void;
-}) => {
+}
+
+/** The buttons that send something now, before those of the settings. */
+const SendingActs = ({ merchantId, endpoint, failed, again }: Omit<CardProps, 'shopName'>) => {
   const { locale } = useWords();
   const words = useWebhookWords();
   const mayTest = usePermission('webhookEndpointTest');
   const mayReplay = usePermission('webhookDeliveriesResendFailed');
-  const [replayed, setReplayed] = useState<Failed | null>(null);
-  const { id, url, active, health } = endpoint;
-  const { outcome, test, retry } = useAtOnce(merchantId, id, again);
   const mayRetry = usePermission('webhookDeliveriesRetry');
+  const [replayed, setReplayed] = useState<Failed | null>(null);
+  const { id, active, health } = endpoint;
+  const { outcome, test, retry } = useAtOnce(merchantId, id, again);
   const count =
     failed && wholeNumber(failed.count.count, locale) + (failed.count.isExact ? '' : '+');
   const barred = active ? words.replayNone : words.replayDisabled;
   return (
-    <li className="card" data-over={!active}>
-      <div className="line">
-        <strong className="cut">{url}</strong>
-        <span className="quiet">{active ? shopName : words.disabled}</span>
-      </div>
-      <span className="stack">
-        <EndpointTerms endpoint={endpoint} />
-      </span>
-      <Health health={health} />
+    <>
       <EndpointActs merchantId={merchantId} endpoint={endpoint} again={again}>
         <ActButton permission={mayTest} onPress={test}>
           {words.test}
@@ -162,6 +151,25 @@ const EndpointCard = ({
           }}
         />
       )}
+    </>
+  );
+};
+
+const EndpointCard = ({ shopName, ...of }: CardProps) => {
+  const { disabled } = useWebhookWords();
+  const { endpoint } = of;
+  const { url, active, health } = endpoint;
+  return (
+    <li className="card" data-over={!active}>
+      <div className="line">
+        <strong className="cut">{url}</strong>
+        <span className="quiet">{active ? shopName : disabled}</span>
+      </div>
+      <span className="stack">
+        <EndpointTerms endpoint={endpoint} />
+      </span>
+      <Health health={health} />
+      <SendingActs {...of} />
     </li>
   );
 };
