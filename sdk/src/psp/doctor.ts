@@ -123,7 +123,7 @@ const findIds = async ({ client }: Context): Promise<Finding> => {
 };
 
 const day_ms = 86_400_000;
-/** The first day of so many, today among them. */
+/** The day so many days ago, in UTC. */
 const dayBefore = (days: number): string =>
   new Date(Date.now() - days * day_ms).toISOString().slice(0, 10);
 

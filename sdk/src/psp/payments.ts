@@ -52,7 +52,7 @@ export const paymentLine = (one: Schemas['Payment']): readonly string[] => [
   one.status.padEnd(10),
   money(one.amount, one.currency).padStart(14),
   one.order_id,
-  ...(one.status === 'failed' ? [String(one.metadata['failure_code'])] : []),
+  ...(one.status === 'failed' ? [one.metadata['failure_code'] ?? '-'] : []),
 ];
 
 /** A refund does not name its currency: its amount is printed in minor units. */
