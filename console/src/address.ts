@@ -33,6 +33,7 @@ const fields = [
   'by',
   'span',
   'link',
+  'act',
 ] as const;
 type Field = (typeof fields)[number];
 

@@ -193,6 +193,49 @@ describe('by Tab and Enter', { skip: noChromium }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  test('every listed pair of keys goes to its section, whose filters come back', async () => {
+    const merchant = await makeMerchant(service);
+    const cookie = await makeSession(service, 'viewer', merchant.id);
+    const { page, complaints } = await openConsole(service.rest, cookie);
+    await page.goto(`${service.rest}/console/payments?mode=test&status=failed`);
+    await page.locator('.state').waitFor();
+    await page.keyboard.press('?');
+    const list = page.getByRole('dialog', { name: 'Keyboard' });
+    await list.waitFor();
+    const listed = await list
+      .locator('dl div')
+      .evaluateAll((all) => all.map((one) => [...one.children].map((part) => part.textContent)));
+    const pairs = listed.filter(([keys = '']) => keys.startsWith('g '));
+    const nav = page.getByRole('navigation', { name: 'Sections' });
+    const sections = nav.getByRole('listitem');
+    await escapeFrom(page, list);
+    assert.equal(pairs.length, await sections.count());
+    for (const [keys = '', name = ''] of pairs) {
+      await page.keyboard.press('g');
+      await page.keyboard.press(keys.slice(2));
+      await nav.locator('[aria-current]', { hasText: name }).waitFor();
+    }
+    await goTo(page, 'payments', /^Payments$/);
+    await page.waitForURL(/\/payments\?.*status=failed/);
+    assert.deepEqual(complaints, []);
+  });
+
+  test('the palette begins a payout and changes the theme', async () => {
+    const merchant = await makeMerchant(service);
+    const cookie = await makeSession(service, 'finance', merchant.id);
+    const { page, complaints } = await openConsole(service.rest, cookie);
+    await page.goto(`${service.rest}/console/?mode=test`);
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    await goTo(page, 'dark', /Theme: Dark/);
+    await page.locator('html[data-theme="dark"]').waitFor();
+    await goTo(page, 'new pay', /New payout/);
+    const dialog = page.getByRole('dialog', { name: /payout/ });
+    await dialog.waitFor();
+    await escapeFrom(page, dialog);
+    assert.doesNotMatch(page.url(), /act=/);
+    assert.deepEqual(complaints, []);
+  });
+
   test("a person's settings are found in the menu, changed, and kept", async () => {
     const merchant = await makeMerchant(service);
     const cookie = await makeSession(service, 'viewer', merchant.id);

@@ -8,6 +8,7 @@ import { methodText } from '../payments/method.tsx';
 import { PaymentStanding } from '../payments/standing.tsx';
 import { useViewer } from '../viewer.tsx';
 import { useWords } from '../words/words.ts';
+import type { Act } from './acts.ts';
 import type { Section } from './sections.tsx';
 
 type Hit = SearchQuery['search'][number];
@@ -33,7 +34,8 @@ type FoundObject =
   | (Of & { readonly kind: 'payment_link'; readonly id: string });
 export type Found =
   | FoundObject
-  | { readonly kind: 'section'; readonly key: string; readonly section: Section };
+  | { readonly kind: 'section'; readonly key: string; readonly section: Section }
+  | Act;
 
 /** A hit as the console shows it; an object without a screen is shown as its payment. */
 const objectOf = (hit: Hit): FoundObject | null => {
@@ -167,6 +169,7 @@ const ObjectText = ({ one }: { readonly one: FoundObject }) => {
 /** One result line; the section comes first, unless it is a payment. */
 export const FoundText = ({ one }: { readonly one: Found }) => {
   const { sections } = useWords();
+  if (one.kind === 'act') return <span>{one.name}</span>;
   if (one.kind === 'section') return <span>{sections[one.section]}</span>;
   return (
     <span className="found">

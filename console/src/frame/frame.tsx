@@ -9,6 +9,7 @@ import { changeSettings, settingsNow, useSettings } from '../settings.ts';
 import { ViewerProvider, useViewer } from '../viewer.tsx';
 import { useWords } from '../words/words.ts';
 import { loadAhead } from './later.tsx';
+import { rememberFilters } from './remembered.ts';
 import { SavedViewRow } from './saved-views.tsx';
 import { listAt, Sections, sectionAt } from './sections.tsx';
 import { Shortcuts } from './shortcuts.tsx';
@@ -28,11 +29,14 @@ const useTitle = (isTest: boolean): void => {
 const Inside = ({ socket }: { readonly socket: SocketState }) => {
   const words = useWords();
   const { narrow } = useSettings();
-  const { mode, merchantId } = useAddress();
+  const { search, mode, merchantId } = useAddress();
   const viewer = useViewer();
   const isTest = mode === 'test';
   useTitle(isTest);
   const list = useRouterState({ select: ({ location }) => listAt(location.pathname) });
+  useEffect(() => {
+    if (list) rememberFilters(list, search);
+  }, [list, search]);
   useEffect(() => void loadAhead(), []);
   useEffect(() => {
     document.documentElement.dataset['mode'] = mode;

@@ -7,8 +7,10 @@ import { Modal } from '../parts/modal.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWords } from '../words/words.ts';
 import { zoneName } from '../zone.ts';
+import { useActs } from './acts.ts';
 import { FoundText, objectsIn, placeOf, sectionOf, type Found } from './found.tsx';
-import { pathOf, type Section } from './sections.tsx';
+import { rememberedFilters } from './remembered.ts';
+import { pathOf, useSections } from './sections.tsx';
 
 /** A debounced text. */
 const useRested = (text: string): string => {
@@ -29,12 +31,13 @@ const useFound = (text: string) => {
   const rested = useRested(text.trim());
   const asked = { text: rested, merchantId, timeZone: zoneName() };
   const { data, fetching } = useAsk(Search, asked, rested.length < 3);
-  const names = Object.entries(words.sections) as [Section, string][];
-  const sections = names
-    .filter(([, name]) => folded(name).includes(folded(text.trim())))
-    .map(([section]) => ({ kind: 'section', key: section, section }) as const);
+  const isNamed = (name: string): boolean => folded(name).includes(folded(text.trim()));
+  const sections = useSections()
+    .filter((section) => isNamed(words.sections[section]))
+    .map((section) => ({ kind: 'section', key: section, section }) as const);
+  const acts = useActs().filter(({ name }) => isNamed(name));
   const objects = rested.length < 3 ? [] : objectsIn(data?.search ?? []);
-  return { found: [...objects, ...sections] as readonly Found[], fetching };
+  return { found: [...objects, ...sections, ...acts] as readonly Found[], fetching };
 };
 
 /** The target of a choice. */
@@ -44,9 +47,13 @@ const useGo = (close: () => void): ((one: Found | undefined) => void) => {
   return (one) => {
     if (!one) return;
     close();
-    void navigate(
+    if (one.kind === 'act') return one.run();
+    return void navigate(
       one.kind === 'section'
-        ? { to: pathOf[one.section], search: kept(search) }
+        ? {
+            to: pathOf[one.section],
+            search: { ...rememberedFilters(one.section), ...kept(search) },
+          }
         : { to: pathOf[sectionOf(one)], search: { ...kept(search), ...placeOf(one) } },
     );
   };

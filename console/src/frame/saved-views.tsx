@@ -12,7 +12,7 @@ import { pathOf, type Section } from './sections.tsx';
 
 /** The part of an address that a view saves: no page and no open object. */
 const keptOf = (search: Search): Search => {
-  const { after: _, before: __, open: ___, ...kept } = search;
+  const { after: _, before: __, open: ___, act: ____, ...kept } = search;
   return kept;
 };
 

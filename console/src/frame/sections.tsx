@@ -9,6 +9,7 @@ import { changeSettings, useSettings } from '../settings.ts';
 import { usePermission } from '../viewer.tsx';
 import { useDraftWords } from '../words/drafts.ts';
 import { useWords } from '../words/words.ts';
+import { rememberedFilters } from './remembered.ts';
 import { useCounts } from './use-counts.ts';
 
 const sections = [
@@ -56,6 +57,33 @@ export const pathOf = {
   policies: '/policies',
 } as const satisfies Readonly<Record<Section, string>>;
 
+/** The second key after g, for each section. j and k move between rows. */
+export const keyOf = {
+  home: 'h',
+  payments: 'p',
+  refunds: 'r',
+  receipts: 'c',
+  paylinks: 'n',
+  subscriptions: 's',
+  payouts: 'o',
+  balance: 'b',
+  reports: 'e',
+  reconciliation: 't',
+  banks: 'i',
+  webhooks: 'w',
+  developers: 'd',
+  alerts: 'a',
+  audit: 'l',
+  merchants: 'm',
+  policies: 'f',
+} as const satisfies Readonly<Record<Section, string>>;
+
+/** The sections that this person can open. */
+export const useSections = (): readonly Section[] => {
+  const isOperator = usePermission('alerts').granted;
+  return sections.filter((section) => isOperator || !ofOperators.has(section));
+};
+
 /** The section of a path; undefined when it is none's. */
 export const sectionAt = (path: string): Section | undefined => {
   const [, name = ''] = path.replace(/^\/console/, '').split('/');
@@ -94,7 +122,7 @@ export const Sections = () => {
   const words = useWords();
   const { narrow } = useSettings();
   const counts = useCounts();
-  const isOperator = usePermission('alerts').granted;
+  const mine = useSections();
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const here = sectionAt(path);
   const nav = useRef<HTMLElement>(null);
@@ -105,23 +133,24 @@ export const Sections = () => {
   return (
     <nav ref={nav} className="sections" aria-label={words.sectionsLabel}>
       <ul>
-        {sections
-          .filter((section) => isOperator || !ofOperators.has(section))
-          .map((section) => (
-            <li key={section}>
-              <Link
-                to={pathOf[section]}
-                search={(before: Search) => kept(before)}
-                aria-current={here === section ? 'page' : undefined}
-                title={words.sections[section]}
-              >
-                <Icon name={section} />
-                <span>{words.sections[section]}</span>
-                {section in counts && <Count text={counts[section as keyof typeof counts]} />}
-                {section === 'payouts' && <DraftsCount />}
-              </Link>
-            </li>
-          ))}
+        {mine.map((section) => (
+          <li key={section}>
+            <Link
+              to={pathOf[section]}
+              search={(before: Search) => ({
+                ...(section === here ? {} : rememberedFilters(section)),
+                ...kept(before),
+              })}
+              aria-current={here === section ? 'page' : undefined}
+              title={words.sections[section]}
+            >
+              <Icon name={section} />
+              <span>{words.sections[section]}</span>
+              {section in counts && <Count text={counts[section as keyof typeof counts]} />}
+              {section === 'payouts' && <DraftsCount />}
+            </Link>
+          </li>
+        ))}
       </ul>
       <button
         type="button"

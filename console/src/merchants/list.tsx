@@ -1,6 +1,5 @@
 /** Merchants, newest first, and onboarding. */
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 import { Merchants, type MerchantsQuery } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { ActButton } from '../parts/act-button.tsx';
@@ -41,9 +40,9 @@ const columnsOf = (words: Words): readonly Column<Row>[] => [
 export const MerchantsPage = () => {
   const words = useWords();
   const navigate = useNavigate();
-  const { search } = useAddress();
+  const { search, set } = useAddress();
   const mayCreate = usePermission('merchantOnboard');
-  const [isAdding, setAdding] = useState(false);
+  const isAdding = search.act === 'new' && mayCreate.granted;
   const { data, error, again } = useAsk(Merchants, { ...usePageArguments() });
   const rows = data?.merchants.nodes ?? [];
   return (
@@ -51,7 +50,7 @@ export const MerchantsPage = () => {
       <header className="page-head">
         <h1>{words.sections.merchants}</h1>
         <ExportButton of={Merchants} variables={{}} />
-        <ActButton permission={mayCreate} isMain onPress={() => setAdding(true)}>
+        <ActButton permission={mayCreate} isMain onPress={() => set({ act: 'new' })}>
           {words.merchants.add}
         </ActButton>
       </header>
@@ -77,7 +76,7 @@ export const MerchantsPage = () => {
       {isAdding && (
         <OnboardDialog
           close={() => {
-            setAdding(false);
+            set({ act: undefined });
             again();
           }}
         />

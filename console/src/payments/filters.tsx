@@ -270,6 +270,14 @@ export const rangeOf = ({ since, until, from, to }: Search) => ({
 
 /** Whether a list is filtered, which changes its empty state. */
 export const isNarrowed = (search: Search): boolean => {
-  const { mode: _, merchant: __, open: ___, kinds: ____, tab: _____, ...rest } = search;
+  const {
+    mode: _,
+    merchant: __,
+    open: ___,
+    kinds: ____,
+    tab: _____,
+    act: ______,
+    ...rest
+  } = search;
   return Object.keys(clean(rest)).length > 0;
 };

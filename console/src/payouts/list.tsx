@@ -1,5 +1,5 @@
 /** Payouts, newest first, live, and payout drafts. */
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { later } from '../parts/later.tsx';
 import { Payouts, type PayoutRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
@@ -149,19 +149,20 @@ const Propose = () => {
   const chosen = useAddress().merchantId;
   const merchantId = useViewer().merchantId ?? chosen;
   const create = usePermission('payoutDraftCreate');
-  const [isOpen, setOpen] = useState(false);
+  const { search, set } = useAddress();
+  const isOpen = search.act === 'new' && create.granted;
   return (
     <>
       <ActButton
         permission={create}
         {...(merchantId === null ? { barred: own.chooseMerchant } : {})}
         isMain
-        onPress={() => setOpen(true)}
+        onPress={() => set({ act: 'new' })}
       >
         {own.make}
       </ActButton>
       {isOpen && merchantId !== null && (
-        <NewPayoutDialog merchantId={merchantId} close={() => setOpen(false)} />
+        <NewPayoutDialog merchantId={merchantId} close={() => set({ act: undefined })} />
       )}
     </>
   );

@@ -60,11 +60,6 @@ export const en = {
     title: 'Keyboard',
     rows: [
       ['/ or Ctrl K', 'search'],
-      ['g p', 'payments'],
-      ['g r', 'refunds'],
-      ['g o', 'payouts'],
-      ['g w', 'webhooks'],
-      ['g h', 'home'],
       ['j and k', 'next and previous row'],
       ['Enter', 'open the row'],
       ['Esc', 'close'],
