@@ -68,7 +68,8 @@ export const openKeyHolders = ({
   });
 
   const keep = (digest: string, holder: ApiKeyHolder | null): void => {
-    if (holder) known.set(digest, { holder, until_ms: now_ms() + knownKey_ms });
+    const left_ms = Math.min(knownKey_ms, holder?.expiresInMs ?? knownKey_ms);
+    if (holder) known.set(digest, { holder, until_ms: now_ms() + left_ms });
     else {
       known.delete(digest);
       unknown.set(digest, now_ms() + unknownKey_ms);

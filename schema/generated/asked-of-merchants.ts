@@ -61,7 +61,7 @@ export type FindApiKeyHolderQueryVariables = Exact<{
 }>;
 
 
-export type FindApiKeyHolderQuery = { apiKeyHolder: { keyId: string, merchantId: string, shopId: string, mode: Mode, scopes: Array<string>, liveEnabled: boolean, requireSignature: boolean, requireBoundSignature: boolean, signingSecretSealed: string | null, allowList: Array<string>, receiptsRequired: boolean, hasTestClock: boolean, rateLimit: { perSecond: number, burst: number } } | null };
+export type FindApiKeyHolderQuery = { apiKeyHolder: { keyId: string, merchantId: string, shopId: string, mode: Mode, scopes: Array<string>, expiresInMs: number | null, liveEnabled: boolean, requireSignature: boolean, requireBoundSignature: boolean, signingSecretSealed: string | null, allowList: Array<string>, receiptsRequired: boolean, hasTestClock: boolean, rateLimit: { perSecond: number, burst: number } } | null };
 
 export type ReadEventsAfterQueryVariables = Exact<{
   after: string | number;

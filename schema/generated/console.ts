@@ -41,6 +41,8 @@ export type ApiKeyStatus =
   | 'pending'
   /** It works. */
   | 'active'
+  /** Its time is over. */
+  | 'expired'
   /** It never works again. */
   | 'revoked';
 
@@ -391,6 +393,7 @@ export type Permission =
   | 'apiKeyIssue'
   | 'apiKeyApprove'
   | 'apiKeyRevoke'
+  | 'apiKeyRotate'
   | 'shopSignatureRequire'
   | 'shopSigningSecretRotate'
   | 'shopAllowListSet'
@@ -967,17 +970,32 @@ export type DeveloperShopsQueryVariables = Exact<{
 }>;
 
 
-export type DeveloperShopsQuery = { merchant: { id: string, liveEnabled: boolean, shops: Array<{ id: string, merchantId: string, name: string, requireSignature: boolean, requireBoundSignature: boolean, allowList: Array<string>, apiKeys: { nodes: Array<{ id: string, mode: Mode, prefix: string, scopes: Array<string>, createdAt: string, lastUsedAt: string | null, status: ApiKeyStatus, isMine: boolean }> } }> } | null };
+export type DeveloperShopsQuery = { merchant: { id: string, liveEnabled: boolean, shops: Array<{ id: string, merchantId: string, name: string, requireSignature: boolean, requireBoundSignature: boolean, allowList: Array<string>, apiKeys: { nodes: Array<{ id: string, mode: Mode, prefix: string, scopes: Array<string>, name: string, owner: string | null, expiresAt: string | null, createdAt: string, lastUsedAt: string | null, status: ApiKeyStatus, isMine: boolean }> } }> } | null };
 
 export type IssueScopedKeyMutationVariables = Exact<{
   merchantId: string | number;
   shopId: string | number;
   mode: Mode;
-  scopes?: Array<string> | string | null | undefined;
+  scopes: Array<string> | string;
+  name: string;
+  expiresAt?: string | null | undefined;
 }>;
 
 
 export type IssueScopedKeyMutation = { apiKeyIssue:
+    | { __typename: 'ApiKeyIssued', id: string, secret: string, status: ApiKeyStatus }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
+
+export type RotateKeyMutationVariables = Exact<{
+  merchantId: string | number;
+  apiKeyId: string | number;
+  overlapHours: number;
+  expiresAt?: string | null | undefined;
+}>;
+
+
+export type RotateKeyMutation = { apiKeyRotate:
     | { __typename: 'ApiKeyIssued', id: string, secret: string, status: ApiKeyStatus }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
@@ -1492,7 +1510,7 @@ export type MerchantQueryVariables = Exact<{
 }>;
 
 
-export type MerchantQuery = { merchant: { id: string, name: string, liveEnabled: boolean, createdAt: string, rateLimit: { perSecond: number, burst: number }, shops: Array<{ id: string, merchantId: string, name: string, createdAt: string, receiptsRequired: boolean, apiKeys: { nodes: Array<{ id: string, mode: Mode, prefix: string, scopes: Array<string>, createdAt: string, lastUsedAt: string | null, status: ApiKeyStatus, isMine: boolean }> }, webhookEndpoints: Array<{ id: string, url: string, events: Array<WebhookEvent>, active: boolean, signature: WebhookSignature }> }> } | null };
+export type MerchantQuery = { merchant: { id: string, name: string, liveEnabled: boolean, createdAt: string, rateLimit: { perSecond: number, burst: number }, shops: Array<{ id: string, merchantId: string, name: string, createdAt: string, receiptsRequired: boolean, apiKeys: { nodes: Array<{ id: string, mode: Mode, prefix: string, name: string, createdAt: string, lastUsedAt: string | null, status: ApiKeyStatus, isMine: boolean }> }, webhookEndpoints: Array<{ id: string, url: string, events: Array<WebhookEvent>, active: boolean, signature: WebhookSignature }> }> } | null };
 
 export type OnboardMerchantMutationVariables = Exact<{
   name: string;
@@ -1502,18 +1520,6 @@ export type OnboardMerchantMutationVariables = Exact<{
 
 export type OnboardMerchantMutation = { merchantOnboard:
     | { __typename: 'MerchantOnboarded', merchant: { id: string }, apiKey: { secret: string } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
-   };
-
-export type IssueKeyMutationVariables = Exact<{
-  merchantId: string | number;
-  shopId: string | number;
-  mode: Mode;
-}>;
-
-
-export type IssueKeyMutation = { apiKeyIssue:
-    | { __typename: 'ApiKeyIssued', id: string, secret: string, status: ApiKeyStatus }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -2378,7 +2384,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '97a0ca071343e19e';
+export const operationsVersion = '6c966e1f659b6f2c';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2408,10 +2414,13 @@ export const Counts = typed<CountsQuery, CountsQueryVariables>(
   "query Counts($merchantId: ID, $platform: Boolean!) {\n  alerts(merchantId: $merchantId, resolved: false, first: 20) @include(if: $platform) {\n    nodes {\n      id\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  reconciliationDifferences(merchantId: $merchantId, resolved: false, first: 20) @include(if: $platform) {\n    nodes {\n      id\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  webhookDeliveries(merchantId: $merchantId, status: failed, first: 20) {\n    nodes {\n      id\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n}",
 );
 export const DeveloperShops = typed<DeveloperShopsQuery, DeveloperShopsQueryVariables>(
-  "query DeveloperShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    id\n    liveEnabled\n    shops {\n      id\n      merchantId\n      name\n      requireSignature\n      requireBoundSignature\n      allowList\n      apiKeys(first: 50) {\n        nodes {\n          id\n          mode\n          prefix\n          scopes\n          createdAt\n          lastUsedAt\n          status\n          isMine\n        }\n      }\n    }\n  }\n}",
+  "query DeveloperShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    id\n    liveEnabled\n    shops {\n      id\n      merchantId\n      name\n      requireSignature\n      requireBoundSignature\n      allowList\n      apiKeys(first: 50) {\n        nodes {\n          id\n          mode\n          prefix\n          scopes\n          name\n          owner\n          expiresAt\n          createdAt\n          lastUsedAt\n          status\n          isMine\n        }\n      }\n    }\n  }\n}",
 );
 export const IssueScopedKey = typed<IssueScopedKeyMutation, IssueScopedKeyMutationVariables>(
-  "mutation IssueScopedKey($merchantId: ID!, $shopId: ID!, $mode: Mode!, $scopes: [String!]) {\n  apiKeyIssue(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    scopes: $scopes\n  ) {\n    __typename\n    ... on ApiKeyIssued {\n      id\n      secret\n      status\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation IssueScopedKey($merchantId: ID!, $shopId: ID!, $mode: Mode!, $scopes: [String!]!, $name: String!, $expiresAt: DateTime) {\n  apiKeyIssue(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    scopes: $scopes\n    name: $name\n    expiresAt: $expiresAt\n  ) {\n    __typename\n    ... on ApiKeyIssued {\n      id\n      secret\n      status\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+);
+export const RotateKey = typed<RotateKeyMutation, RotateKeyMutationVariables>(
+  "mutation RotateKey($merchantId: ID!, $apiKeyId: ID!, $overlapHours: Int!, $expiresAt: DateTime) {\n  apiKeyRotate(\n    merchantId: $merchantId\n    apiKeyId: $apiKeyId\n    overlapHours: $overlapHours\n    expiresAt: $expiresAt\n  ) {\n    __typename\n    ... on ApiKeyIssued {\n      id\n      secret\n      status\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const SetAllowList = typed<SetAllowListMutation, SetAllowListMutationVariables>(
   "mutation SetAllowList($merchantId: ID!, $shopId: ID!, $entries: [String!]!) {\n  shopAllowListSet(merchantId: $merchantId, shopId: $shopId, entries: $entries) {\n    __typename\n    ... on Shop {\n      id\n      merchantId\n      allowList\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
@@ -2549,13 +2558,10 @@ export const Merchants = typed<MerchantsQuery, MerchantsQueryVariables>(
   "query Merchants($name: String, $first: Int, $after: String, $last: Int, $before: String) {\n  merchants(\n    name: $name\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      name\n      liveEnabled\n      createdAt\n      shops {\n        id\n        name\n      }\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
 export const Merchant = typed<MerchantQuery, MerchantQueryVariables>(
-  "query Merchant($id: ID!) {\n  merchant(id: $id) {\n    id\n    name\n    liveEnabled\n    createdAt\n    rateLimit {\n      perSecond\n      burst\n    }\n    shops {\n      id\n      merchantId\n      name\n      createdAt\n      receiptsRequired\n      apiKeys(first: 50) {\n        nodes {\n          id\n          mode\n          prefix\n          scopes\n          createdAt\n          lastUsedAt\n          status\n          isMine\n        }\n      }\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n      }\n    }\n  }\n}",
+  "query Merchant($id: ID!) {\n  merchant(id: $id) {\n    id\n    name\n    liveEnabled\n    createdAt\n    rateLimit {\n      perSecond\n      burst\n    }\n    shops {\n      id\n      merchantId\n      name\n      createdAt\n      receiptsRequired\n      apiKeys(first: 50) {\n        nodes {\n          id\n          mode\n          prefix\n          name\n          createdAt\n          lastUsedAt\n          status\n          isMine\n        }\n      }\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n      }\n    }\n  }\n}",
 );
 export const OnboardMerchant = typed<OnboardMerchantMutation, OnboardMerchantMutationVariables>(
   "mutation OnboardMerchant($name: String!, $shopName: String!) {\n  merchantOnboard(name: $name, shopName: $shopName) {\n    __typename\n    ... on MerchantOnboarded {\n      merchant {\n        id\n      }\n      apiKey {\n        secret\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
-);
-export const IssueKey = typed<IssueKeyMutation, IssueKeyMutationVariables>(
-  "mutation IssueKey($merchantId: ID!, $shopId: ID!, $mode: Mode!) {\n  apiKeyIssue(merchantId: $merchantId, shopId: $shopId, mode: $mode) {\n    __typename\n    ... on ApiKeyIssued {\n      id\n      secret\n      status\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const ApproveKey = typed<ApproveKeyMutation, ApproveKeyMutationVariables>(
   "mutation ApproveKey($merchantId: ID!, $apiKeyId: ID!) {\n  apiKeyApprove(merchantId: $merchantId, apiKeyId: $apiKeyId) {\n    __typename\n    ... on ApiKey {\n      id\n      status\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",

@@ -273,6 +273,12 @@ export type ApiKey = {
   createdAt: Scalars['DateTime']['output'];
   /** To the minute; null if it was never used. */
   lastUsedAt: Maybe<Scalars['DateTime']['output']>;
+  /** As its people know it; may be empty. */
+  name: Scalars['String']['output'];
+  /** The person who issued it; null where no person did. */
+  owner: Maybe<Scalars['String']['output']>;
+  /** From then on it does not work; null: it never expires. */
+  expiresAt: Maybe<Scalars['DateTime']['output']>;
   /** Null until it is revoked. */
   revokedAt: Maybe<Scalars['DateTime']['output']>;
   /** Whether it works. */
@@ -293,6 +299,8 @@ export type ApiKeyStatus =
   | 'pending'
   /** It works. */
   | 'active'
+  /** Its time is over. */
+  | 'expired'
   /** It never works again. */
   | 'revoked';
 
@@ -706,6 +714,8 @@ export type ApiKeyHolder = {
   mode: Mode;
   /** What the key may do. */
   scopes: Array<Scalars['String']['output']>;
+  /** How long it still works; null: it never expires. */
+  expiresInMs: Maybe<Scalars['Float']['output']>;
   /** Whether sk_live_ keys of the merchant work. */
   liveEnabled: Scalars['Boolean']['output'];
   /** Whether every request must be signed. */
@@ -1583,6 +1593,7 @@ export type Permission =
   | 'apiKeyIssue'
   | 'apiKeyApprove'
   | 'apiKeyRevoke'
+  | 'apiKeyRotate'
   | 'shopSignatureRequire'
   | 'shopSigningSecretRotate'
   | 'shopAllowListSet'
@@ -2285,6 +2296,11 @@ export type Mutation = {
    */
   apiKeyIssue: ApiKeyIssueResult;
   /**
+   * Replaces a working key by a new one with the same shop, mode, scopes and name. The old one works for `overlapHours` more, 0 to 168, from when the new one
+   * works. Refuses with not_found, with not_pending when the key does not work, and with bad_request.
+   */
+  apiKeyRotate: ApiKeyIssueResult;
+  /**
    * Approves a key that another person of the merchant requested; it works everywhere within a second. The requester cannot approve it (scope_required), and a
    * revoked key cannot be approved (not_pending). A working key stays as it is.
    */
@@ -2495,6 +2511,16 @@ export type MutationapiKeyIssueArgs = {
   shopId: Scalars['ID']['input'];
   mode: Mode;
   scopes: InputMaybe<Array<Scalars['String']['input']>>;
+  name?: Scalars['String']['input'];
+  expiresAt: InputMaybe<Scalars['DateTime']['input']>;
+};
+
+
+export type MutationapiKeyRotateArgs = {
+  merchantId: Scalars['ID']['input'];
+  apiKeyId: Scalars['ID']['input'];
+  overlapHours?: Scalars['Int']['input'];
+  expiresAt: InputMaybe<Scalars['DateTime']['input']>;
 };
 
 
@@ -3330,6 +3356,7 @@ export type ResolversTypes = {
   LedgerFilePart: ResolverTypeWrapper<LedgerFilePart>;
   Rate: ResolverTypeWrapper<Rate>;
   ApiKeyHolder: ResolverTypeWrapper<KeyHolder>;
+  Float: ResolverTypeWrapper<Scalars['Float']['output']>;
   ApiRequest: ResolverTypeWrapper<ApiRequestRow>;
   ApiRequestPage: ResolverTypeWrapper<Omit<ApiRequestPage, 'nodes'> & { nodes: Array<ResolversTypes['ApiRequest']> }>;
   ApiRequestNote: ApiRequestNote;
@@ -3512,6 +3539,7 @@ export type ResolversParentTypes = {
   LedgerFilePart: LedgerFilePart;
   Rate: Rate;
   ApiKeyHolder: KeyHolder;
+  Float: Scalars['Float']['output'];
   ApiRequest: ApiRequestRow;
   ApiRequestPage: Omit<ApiRequestPage, 'nodes'> & { nodes: Array<ResolversParentTypes['ApiRequest']> };
   ApiRequestNote: ApiRequestNote;
@@ -3712,6 +3740,9 @@ export type ApiKeyResolvers<ContextType = SubgraphContext, ParentType extends Re
   scopes?: Resolver<Array<ResolversTypes['String']>, ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   lastUsedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  owner?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  expiresAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   revokedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   status?: Resolver<ResolversTypes['ApiKeyStatus'], ParentType, ContextType>;
   requestedBy?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
@@ -3959,6 +3990,7 @@ export type ApiKeyHolderResolvers<ContextType = SubgraphContext, ParentType exte
   shopId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   mode?: Resolver<ResolversTypes['Mode'], ParentType, ContextType>;
   scopes?: Resolver<Array<ResolversTypes['String']>, ParentType, ContextType>;
+  expiresInMs?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
   liveEnabled?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   requireSignature?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   requireBoundSignature?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
@@ -4683,7 +4715,8 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   merchantOnboard?: Resolver<ResolversTypes['MerchantOnboardResult'], ParentType, ContextType, RequireFields<MutationmerchantOnboardArgs, 'name' | 'shopName' | 'events' | 'signature'>>;
   merchantRateLimitSet?: Resolver<ResolversTypes['MerchantRateLimitSetResult'], ParentType, ContextType, RequireFields<MutationmerchantRateLimitSetArgs, 'merchantId'>>;
   shopCreate?: Resolver<ResolversTypes['ShopCreateResult'], ParentType, ContextType, RequireFields<MutationshopCreateArgs, 'merchantId' | 'name'>>;
-  apiKeyIssue?: Resolver<ResolversTypes['ApiKeyIssueResult'], ParentType, ContextType, RequireFields<MutationapiKeyIssueArgs, 'merchantId' | 'shopId' | 'mode'>>;
+  apiKeyIssue?: Resolver<ResolversTypes['ApiKeyIssueResult'], ParentType, ContextType, RequireFields<MutationapiKeyIssueArgs, 'merchantId' | 'shopId' | 'mode' | 'name'>>;
+  apiKeyRotate?: Resolver<ResolversTypes['ApiKeyIssueResult'], ParentType, ContextType, RequireFields<MutationapiKeyRotateArgs, 'merchantId' | 'apiKeyId' | 'overlapHours'>>;
   apiKeyApprove?: Resolver<ResolversTypes['ApiKeyApproveResult'], ParentType, ContextType, RequireFields<MutationapiKeyApproveArgs, 'merchantId' | 'apiKeyId'>>;
   apiKeyRevoke?: Resolver<ResolversTypes['ApiKeyRevokeResult'], ParentType, ContextType, RequireFields<MutationapiKeyRevokeArgs, 'merchantId' | 'apiKeyId'>>;
   apiRequestsNote?: Resolver<ResolversTypes['Int'], ParentType, ContextType, RequireFields<MutationapiRequestsNoteArgs, 'requests'>>;

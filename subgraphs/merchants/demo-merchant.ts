@@ -64,7 +64,7 @@ export const ensureDemoMerchant = async (
     name: 'Demo shop',
   });
   if (isRefused(shop)) throw new Error(shop.message);
-  const key = { merchantId: merchant.id, shopId: shop.id, mode: 'test' } as const;
+  const key = { merchantId: merchant.id, shopId: shop.id, mode: 'test', name: '' } as const;
   const made = await issueApiKey({ database }, acting, key);
   if (isRefused(made)) throw new Error(made.message);
   const demo = {

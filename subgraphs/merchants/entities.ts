@@ -60,7 +60,15 @@ export const ApiKeyEntity = defineEntity({
     /** The part before the secret, which identifies the key to a person. */
     prefix: p.text().groups('audit'),
     scopes: p.array<Scope>().columnType('text[]').groups('audit'),
+    name: p.text().default('').groups('audit'),
+    /** The person who issued it; null where no person did. */
+    owner: p.text().strictNullable(),
     createdAt: instant(),
+    /** From then on it does not work; null: it never expires. */
+    expiresAt: instant().strictNullable().groups('audit'),
+    /** The key that it replaces, which ends so many hours after this one works. */
+    replacesId: p.uuid().strictNullable().groups('audit'),
+    overlap_h: p.integer().strictNullable(),
     /** Kept to the minute. */
     lastUsedAt: instant().strictNullable(),
     revokedAt: instant().strictNullable().groups('audit'),

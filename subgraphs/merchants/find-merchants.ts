@@ -134,6 +134,8 @@ export interface KeyHolder {
   readonly shopId: string;
   readonly mode: Mode;
   readonly scopes: Scope[];
+  /** Null: it never expires. */
+  readonly expiresInMs: number | null;
   readonly liveEnabled: boolean;
   readonly requireSignature: boolean;
   readonly requireBoundSignature: boolean;
@@ -148,13 +150,14 @@ export interface KeyHolder {
 
 const holderOf = (name: string, isDigest: string): Statement => ({
   name,
-  text: `select api_key.id as "keyId", api_key.merchant_id as "merchantId", api_key.shop_id as "shopId", api_key.mode, api_key.scopes, merchant.live_enabled as "liveEnabled",
+  text: `select api_key.id as "keyId", api_key.merchant_id as "merchantId", api_key.shop_id as "shopId", api_key.mode, api_key.scopes,
+      (extract(epoch from api_key.expires_at - statement_timestamp()) * 1000)::float8 as "expiresInMs", merchant.live_enabled as "liveEnabled",
       shop.require_signature as "requireSignature", shop.require_bound_signature as "requireBoundSignature", shop.signing_secret_sealed as "signingSecretSealed", shop.allow_list as "allowList",
       shop.receipts_required as "receiptsRequired", (api_key.mode = 'test' and test_clock.shop_id is not null) as "hasTestClock",
       merchant.rate_per_second as "ratePerSecond", merchant.rate_burst as "rateBurst", api_key.digest
     from api_key join merchant on merchant.id = api_key.merchant_id join shop on shop.merchant_id = merchant.id and shop.id = api_key.shop_id
       left join test_clock on test_clock.merchant_id = shop.merchant_id and test_clock.shop_id = shop.id
-    where api_key.digest ${isDigest} and api_key.revoked_at is null
+    where api_key.digest ${isDigest} and api_key.revoked_at is null and (api_key.expires_at is null or api_key.expires_at > statement_timestamp())
       and (api_key.requested_by is null or api_key.approved_by is not null)`,
 });
 

@@ -154,6 +154,7 @@ export const examples: Readonly<
   apiKeyIssue: (fixture) => `${shop(fixture)}, mode: live`,
   apiKeyApprove: (fixture) => `${merchant(fixture)}, apiKeyId: ${text(fixture.keyId)}`,
   apiKeyRevoke: (fixture) => `${merchant(fixture)}, apiKeyId: ${text(fixture.keyId)}`,
+  apiKeyRotate: (fixture) => `${merchant(fixture)}, apiKeyId: ${text(fixture.keyId)}`,
   webhookEndpointCreate: (fixture) =>
     `${shop(fixture)}, url: "https://example.com/hook?a=1", events: [payment_succeeded], signature: stripe`,
   webhookEndpointUpdate: (fixture) => `${endpoint(fixture)}, url: "https://example.com/other"`,
@@ -210,6 +211,10 @@ export const examples: Readonly<
     `${merchant(fixture)}, id: ${text(await stopped(cabinet, fixture))}`,
   personalDataErase: async (fixture, cabinet) =>
     `${merchant(fixture)}, subject: customer, id: ${text(await leftCustomer(cabinet, fixture))}, reason: "Asked for it"`,
+  webhookDeliveriesRetry: (fixture) => {
+    const { merchantId, endpointId } = fixture;
+    return `merchantId: ${text(merchantId)}, endpointId: ${text(endpointId)}`;
+  },
   webhookDeliveriesResendFailed: (fixture) => `${merchant(fixture)}, since: "2026-01-01T00:00:00Z"`,
 };
 

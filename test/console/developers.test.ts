@@ -23,14 +23,16 @@ const press = async (button: Locator): Promise<void> => {
 };
 
 describe('developers', { skip: noChromium }, () => {
-  test('issue a key that may do less, which is shown once', async () => {
+  test('issue a key that may do little, which is shown once, and replace it', async () => {
     const merchant = await makeMerchant(service);
     const cookie = await makeSession(service, 'admin', merchant.id);
     const { page, complaints } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/developers?mode=test`);
     await press(page.getByRole('button', { name: 'Issue a key' }));
     const dialog = page.getByRole('dialog', { name: 'Issue a key' });
-    await dialog.getByLabel(/read the balance/).press('Space');
+    await dialog.getByLabel('Name').fill('Shop backend');
+    await dialog.getByLabel('Expires').selectOption('90');
+    await dialog.getByLabel(/read lists/).press('Space');
     await press(dialog.getByRole('button', { name: 'Issue a key' }));
     await press(dialog.getByRole('button', { name: 'Copy' }));
     const key = await page.evaluate<string>('navigator.clipboard.readText()');
@@ -48,6 +50,20 @@ describe('developers', { skip: noChromium }, () => {
     assert.equal(asked.body.error.code, 'scope_required');
     const paid = await callRest({ rest: service.rest, key }, 'POST', '/payments', { amount: 100 });
     assert.equal(paid.status, 201);
+
+    const row = page.getByRole('row', { name: /Shop backend/ });
+    await row.getByText('a admin').waitFor();
+    await press(row.getByRole('button', { name: 'Replace' }));
+    const replacing = page.getByRole('dialog', { name: 'Replace' });
+    await replacing.getByLabel('The old key works for').selectOption('it stops at once');
+    await press(replacing.getByRole('button', { name: 'Replace' }));
+    const fresh = (await replacing.getByText(/^sk_test_\w+$/).textContent()) ?? '';
+    await press(replacing.getByRole('button', { name: 'Close' }));
+    await row.getByText('Expired').waitFor();
+    const statusOf = async (of: string): Promise<number> =>
+      (await callRest({ rest: service.rest, key: of }, 'GET', '/payments')).status;
+    await comesTo(401, () => statusOf(key));
+    assert.equal(await statusOf(fresh), 200);
     assert.deepEqual(complaints, []);
   });
 

@@ -39,6 +39,7 @@ describe('a key that pays out', { skip: noChromium }, () => {
     const byCard = issuing.getByLabel(/api:payouts:card/);
     assert.equal(await byCard.isChecked(), false, 'without payouts it needs nobody else');
     await byCard.check();
+    await issuing.getByLabel('Name').fill('Payouts');
     await issuing.getByRole('button', { name: 'Issue a key' }).click();
     await issuing.getByText(/works once another person has approved it. Copy/).waitFor();
     const key = (await issuing.getByText(/^sk_test_\w+$/).textContent()) ?? '';

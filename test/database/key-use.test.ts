@@ -15,7 +15,7 @@ test('the last use of a key is written once in a minute, whoever reports it', as
   const made = await issueApiKey(
     migrated,
     { principal: { kind: 'service', name: 'test' }, requestId: 'test', now: () => start },
-    { merchantId, shopId, mode: 'test' },
+    { merchantId, shopId, mode: 'test', name: '' },
   );
   assert(!isRefused(made));
   const used = { merchantId, keyId: made.id };

@@ -123,6 +123,18 @@ describe('a merchant key', () => {
     assert.equal(fixture.count('apiKeyHolder'), 2);
   });
 
+  test('that expires sooner is asked about then', async () => {
+    const { fixture, clock, authenticator } = await open();
+    fixture.setKey(testKey, { ...fixture.holderOf(testKey), expiresInMs: 2_000 });
+    await admitted(authenticator, testKey);
+    clock.ms += 1_999;
+    await admitted(authenticator, testKey);
+    assert.equal(fixture.count('apiKeyHolder'), 1);
+    clock.ms += 1;
+    await admitted(authenticator, testKey);
+    assert.equal(fixture.count('apiKeyHolder'), 2);
+  });
+
   test('that is unknown is asked about again after a second', async () => {
     const { fixture, clock, authenticator } = await open();
     const key = 'sk_test_new000_0123456789abcdef';

@@ -75,6 +75,7 @@ export const unprotected = {
   allowList: [],
   receiptsRequired: false,
   hasTestClock: false,
+  expiresInMs: null,
 };
 
 const holder = (

@@ -45,6 +45,7 @@ const documents = {
   reject: `mutation ($m: ID!, $id: ID!) { done: payoutDraftReject(merchantId: $m, id: $id, reason: "No") { ... on PayoutDraftRejected { ${drafted} } ${refusedTo} } }`,
   read: `query ($m: ID, $id: ID!) { done: payoutDraft(id: $id, merchantId: $m) { id status shop { id name } payout { id status } } }`,
   issue: `mutation ($m: ID!, $s: ID!, $mode: Mode = live, $scopes: [String!]) { done: apiKeyIssue(merchantId: $m, shopId: $s, mode: $mode, scopes: $scopes) { ... on ApiKeyIssued { id secret status } ${refusedTo} } }`,
+  rotateKey: `mutation ($m: ID!, $id: ID!, $hours: Int!) { done: apiKeyRotate(merchantId: $m, apiKeyId: $id, overlapHours: $hours) { ... on ApiKeyIssued { id secret status } ${refusedTo} } }`,
   approveKey: `mutation ($m: ID!, $id: ID!) { done: apiKeyApprove(merchantId: $m, apiKeyId: $id) { ... on ApiKey { id status requestedBy approvedBy isMine } ${refusedTo} } }`,
   revokeKey: `mutation ($m: ID!, $id: ID!) { done: apiKeyRevoke(merchantId: $m, apiKeyId: $id) { ... on ApiKey { id status } ${refusedTo} } }`,
   list: `query ($m: ID, $mine: Boolean) { done: payoutDrafts(merchantId: $m, filter: { mode: [test], isMine: $mine }) { nodes { id } totalCount { count } } }`,
@@ -176,6 +177,14 @@ test('a key that pays out, and that one person of the merchant asked for, works 
   for (const one of all) assert.deepEqual(one, approved);
   assert.equal(await works(issued), true);
   assert.deepEqual(await ask('approveKey', person('oleg', 'admin'), { id }), approved);
+
+  // One that pays out is replaced by two people, too; the old one works until then.
+  const next = await ask('rotateKey', anna, { id, hours: 0 });
+  assert.deepEqual([next.status, await works(next), await works(issued)], ['pending', false, true]);
+  assert.equal(await ask('rotateKey', stranger, { id, hours: 0 }), 'not_found');
+  assert.equal((await ask('approveKey', boris, { id: next.id })).status, 'active');
+  assert.deepEqual([await works(next), await works(issued)], [true, false]);
+  assert.equal(await ask('rotateKey', anna, { id, hours: 0 }), 'not_pending', 'it has expired');
 
   const withdrawn = await ask('issue', anna, { scopes: paying });
   assert.equal((await ask('revokeKey', anna, { id: withdrawn.id })).status, 'revoked');

@@ -81,7 +81,7 @@ const ours: Readonly<Record<string, readonly string[]>> = {
   TokenCreated: ['payUrl'],
   CustomerSessionCreated: ['url'],
   Shop: ['allowList'],
-  ApiKey: ['prefix', 'scopes', 'requestedBy', 'approvedBy'],
+  ApiKey: ['prefix', 'scopes', 'owner', 'requestedBy', 'approvedBy'],
   TimelineCreated: ['keyPrefix'],
   WebhookDelivery: ['eventId'],
   WebhookHeader: ['name', 'value'],

@@ -1,82 +1,23 @@
-/** Dialogs for keys of a shop; secrets are shown once. */
+/** What is done with a key of a shop: approved, replaced, revoked. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
-import {
-  ApproveKey,
-  IssueKey,
-  RevokeKey,
-  type ApiKeyStatus,
-} from '../../../schema/generated/console.ts';
+import { ApproveKey, RevokeKey, type ApiKeyStatus } from '../../../schema/generated/console.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { ActForm } from '../parts/act-form.tsx';
-import { outcomeOf, type Outcome, refusedBy } from '../parts/outcome.ts';
+import { outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { Status } from '../parts/status.tsx';
-import { CopyBlock } from '../parts/texts.tsx';
+import { RotateKeyDialog } from '../developers/issue-key.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useWords } from '../words/words.ts';
 
-interface OfShop {
+/** The fields of a key that decisions need. */
+interface KeyOf {
   readonly id: string;
   readonly merchantId: string;
-}
-
-/** The fields of a key that decisions need. */
-interface KeyOf extends OfShop {
   readonly prefix: string;
   readonly status: ApiKeyStatus;
   readonly isMine: boolean;
 }
-
-/** Shows the secret under the form once it is there. */
-const useSecret = (): readonly [
-  secret: string,
-  keep: (secret: string, words: string) => Outcome,
-] => {
-  const [secret, setSecret] = useState('');
-  return [
-    secret,
-    (made, words) => {
-      setSecret(made);
-      return { done: words };
-    },
-  ];
-};
-
-const secretOf = (secret: string) => (secret === '' ? null : <CopyBlock text={secret} />);
-
-/** Creates a test key. */
-export const IssueDialog = ({
-  shop,
-  close,
-}: {
-  readonly shop: OfShop;
-  readonly close: () => void;
-}) => {
-  const { merchants } = useWords();
-  const [secret, keep] = useSecret();
-  const [, issue] = useMutation(IssueKey);
-  return (
-    <ActForm
-      title={merchants.issue}
-      consequence={merchants.secretOnce}
-      close={close}
-      isRepeated
-      result={secretOf(secret)}
-      act={async () =>
-        outcomeOf(
-          await issue({ merchantId: shop.merchantId, shopId: shop.id, mode: 'test' }),
-          ({ apiKeyIssue: result }) =>
-            result.__typename === 'ApiKeyIssued'
-              ? keep(
-                  result.secret,
-                  result.status === 'pending' ? merchants.keyWaits : merchants.secretOnce,
-                )
-              : refusedBy(result),
-        )
-      }
-    />
-  );
-};
 
 /** Approves a key that another person requested. */
 const ApproveDialog = ({
@@ -139,13 +80,15 @@ export const KeyActs = ({
   const { merchants } = useWords();
   const approve = usePermission('apiKeyApprove');
   const revoke = usePermission('apiKeyRevoke');
-  const [open, setOpen] = useState<'approve' | 'revoke' | null>(null);
+  const rotate = usePermission('apiKeyRotate');
+  const [open, setOpen] = useState<'approve' | 'rotate' | 'revoke' | null>(null);
   const close = (): void => {
     setOpen(null);
     again();
   };
-  if (apiKey.status === 'revoked' && open === null)
-    return <Status tone="over">{merchants.revoked}</Status>;
+  const { status } = apiKey;
+  if ((status === 'revoked' || status === 'expired') && open === null)
+    return <Status tone="over">{merchants[status]}</Status>;
   return (
     <div className="acts">
       {apiKey.status === 'pending' && (
@@ -161,10 +104,16 @@ export const KeyActs = ({
           </ActButton>
         </>
       )}
+      {status === 'active' && (
+        <ActButton permission={rotate} onPress={() => setOpen('rotate')}>
+          {merchants.replace}
+        </ActButton>
+      )}
       <ActButton permission={revoke} onPress={() => setOpen('revoke')}>
         {merchants.revoke}
       </ActButton>
       {open === 'approve' && <ApproveDialog apiKey={apiKey} close={close} />}
+      {open === 'rotate' && <RotateKeyDialog apiKey={apiKey} close={close} />}
       {open === 'revoke' && <RevokeDialog apiKey={apiKey} close={close} />}
     </div>
   );

@@ -16,7 +16,8 @@ import { LiveSwitch } from './live-switch.tsx';
 import { MerchantSettings } from './merchant-settings.tsx';
 import { ShopSettings } from './shop-settings.tsx';
 import { AddEndpointDialog, EndpointLine } from '../webhooks/endpoint-acts.tsx';
-import { IssueDialog, KeyActs } from './key-dialogs.tsx';
+import { IssueDialog } from '../developers/issue-key.tsx';
+import { KeyActs } from './key-dialogs.tsx';
 
 type Shop = NonNullable<MerchantQuery['merchant']>['shops'][number];
 type ApiKey = Shop['apiKeys']['nodes'][number];
@@ -31,10 +32,13 @@ const KeyRow = ({
   readonly again: () => void;
 }) => {
   const { merchants, mode } = useWords();
-  const { prefix, lastUsedAt, status } = apiKey;
+  const { prefix, name, lastUsedAt, status } = apiKey;
   return (
     <li className="line" data-over={status === 'revoked'}>
-      <code>{prefix}…</code>
+      <span className="stack">
+        {name}
+        <code>{prefix}…</code>
+      </span>
       <span className="quiet">{mode[apiKey.mode]}</span>
       <span className="quiet">
         {lastUsedAt === null ? (
@@ -50,7 +54,15 @@ const KeyRow = ({
   );
 };
 
-const ShopCard = ({ shop, again }: { readonly shop: Shop; readonly again: () => void }) => {
+const ShopCard = ({
+  shop,
+  isLive,
+  again,
+}: {
+  readonly shop: Shop;
+  readonly isLive: boolean;
+  readonly again: () => void;
+}) => {
   const { merchants } = useWords();
   const [open, setOpen] = useState<'issue' | 'endpoint' | null>(null);
   const issue = usePermission('apiKeyIssue');
@@ -88,7 +100,7 @@ const ShopCard = ({ shop, again }: { readonly shop: Shop; readonly again: () => 
         {merchants.addEndpoint}
       </ActButton>
       <ShopSettings shop={shop} again={again} />
-      {open === 'issue' && <IssueDialog shop={shop} close={close} />}
+      {open === 'issue' && <IssueDialog shop={shop} isLive={isLive} close={close} />}
       {open === 'endpoint' && <AddEndpointDialog shops={[shop]} close={close} />}
     </section>
   );
@@ -120,7 +132,7 @@ export const MerchantPage = () => {
       <div className="cards">
         <MerchantSettings merchant={merchant} again={again} />
         {merchant.shops.map((shop) => (
-          <ShopCard key={shop.id} shop={shop} again={again} />
+          <ShopCard key={shop.id} shop={shop} isLive={merchant.liveEnabled} again={again} />
         ))}
         <section className="card">
           <h2>{erasure.section}</h2>

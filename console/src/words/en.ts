@@ -303,7 +303,7 @@ export const en = {
     endpoints: 'Webhook endpoints',
     noEndpoints: 'None: events go nowhere.',
     noKeys: 'None',
-    issue: 'Issue a test key',
+    issue: 'Issue a key',
     keyWaits:
       'This key can pay out: it works once another person has approved it. Copy it now, it is shown once.',
     approve: 'Approve',
@@ -315,6 +315,8 @@ export const en = {
     revoke: 'Revoke',
     revokeText: (prefix: string) => `${prefix}... works nowhere a second from now. For good.`,
     revoked: 'Revoked',
+    expired: 'Expired',
+    replace: 'Replace',
     used: 'used',
     neverUsed: 'never used',
     addEndpoint: 'Add an endpoint',

@@ -9,6 +9,7 @@ export const auditActions = [
   'api_key.approve',
   'api_key.issue',
   'api_key.revoke',
+  'api_key.rotate',
   'bank.ask_again',
   'bank_account.remove',
   'bank_account.set',

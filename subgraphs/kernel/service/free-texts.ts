@@ -69,6 +69,7 @@ export const freeTexts: Readonly<Record<string, Readonly<Record<string, Erasure>
   SubscriptionTerms: { planName: stays.merchant },
   Merchant: { name: stays.merchant },
   Shop: { name: stays.merchant, terminalName: stays.merchant },
+  ApiKey: { name: stays.merchant },
   ShopBalance: { shopName: stays.merchant },
   WebhookEndpoint: { url: stays.merchant },
   WebhookDelivery: { url: stays.merchant },

@@ -15,12 +15,16 @@ import { run, type Runner, type Statement } from '../../kernel/database/statemen
 import type { Bus } from '../../kernel/service/bus.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { scopes, type OperatorPrincipal } from '../../kernel/service/access/principal.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { ApiKeyEntity, type ApiKey } from '../entities.ts';
 import {
   approvalObstacle,
   digestOf,
+  endOfReplaced,
+  keyName_max_chars,
+  keyOverlap_max_h,
   keyRandom_bytes,
   keyStatus,
   makeKey,
@@ -53,17 +57,63 @@ const noKey = refused('not_found', 'there is no such key');
 export interface KeyInput extends ShopKey {
   readonly mode: Mode;
   readonly scopes?: readonly string[] | null | undefined;
+  readonly name: string;
+  /** Null or absent: it never expires. */
+  readonly expiresAt?: Temporal.Instant | null | undefined;
 }
+
+/** Why a key may not have this name or expiry; null when it may. */
+const termsMistake = (
+  { name, expiresAt = null }: Pick<KeyInput, 'name' | 'expiresAt'>,
+  now: Temporal.Instant,
+): Refused | null => {
+  const mistake = textMistake('name', name, 0, keyName_max_chars);
+  if (mistake) return refused('bad_request', mistake);
+  return expiresAt !== null && Temporal.Instant.compare(expiresAt, now) <= 0
+    ? refused('bad_request', 'expiresAt: expected a moment that is not past')
+    : null;
+};
+
+/** The terms of a new key, and who issues it. */
+interface NewKey extends Pick<
+  ApiKey,
+  'id' | 'merchantId' | 'shopId' | 'mode' | 'scopes' | 'name' | 'expiresAt' | 'requestedBy'
+> {
+  readonly replaces: { readonly id: string; readonly overlap_h: number } | null;
+}
+
+/** Makes the row of a key; gives the whole key. */
+const createKey = (
+  em: EntityManager,
+  { principal, now }: Acting,
+  { replaces, ...terms }: NewKey,
+): IssuedKey => {
+  const { key: secret, prefix } = makeKey(terms.mode, randomBytes(keyRandom_bytes));
+  em.create(ApiKeyEntity, {
+    ...terms,
+    digest: digestOf(secret),
+    prefix,
+    owner: principal.kind === 'operator' ? principal.subject : null,
+    createdAt: now(),
+    replacesId: replaces?.id ?? null,
+    overlap_h: replaces?.overlap_h ?? null,
+    lastUsedAt: null,
+    revokedAt: null,
+    approvedBy: null,
+    approvedAt: null,
+  });
+  return { id: terms.id, secret, status: terms.requestedBy === null ? 'active' : 'pending' };
+};
 
 /**
  * Issues a key of a shop. A key that can pay out is pending when one person of the merchant
  * requests it. Only the answer contains the whole key. Refuses with `not_found` or, for a wrong
- * scope, `bad_request`.
+ * scope, name or expiry, `bad_request`.
  */
 export const issueApiKey = async (
   { database }: Pick<KeyParts, 'database'>,
   acting: Acting,
-  { merchantId, shopId, mode, scopes: asked }: KeyInput,
+  { merchantId, shopId, mode, scopes: asked, name, expiresAt = null }: KeyInput,
 ): Promise<IssuedKey | Refused> => {
   const wanted = asked ?? scopes;
   const unknown = wanted.filter((scope) => !scopes.some((known) => known === scope));
@@ -72,10 +122,10 @@ export const issueApiKey = async (
       'bad_request',
       `scopes: expected some of ${scopes.join(', ')}, got ${unknown.join(', ')}`,
     );
+  const mistake = termsMistake({ name, expiresAt }, acting.now());
+  if (mistake) return mistake;
   if (!isUuid(shopId)) return noShop;
   const id = randomUUID();
-  const { principal } = acting;
-  const requestedBy = requesterOf(wanted, principal.kind === 'operator' ? principal : null);
   const action: AuditedAction = {
     action: 'api_key.issue',
     merchantId,
@@ -83,25 +133,21 @@ export const issueApiKey = async (
   };
   return changeEntities(database, acting, action, async (em) => {
     if ((await em.count(ShopEntity, { merchantId, id: shopId })) === 0) return noShop;
-    const { key: secret, prefix } = makeKey(mode, randomBytes(keyRandom_bytes));
-    em.create(ApiKeyEntity, {
-      digest: digestOf(secret),
+    return createKey(em, acting, {
       id,
       merchantId,
       shopId,
       mode,
-      prefix,
       scopes: scopes.filter((scope) => wanted.includes(scope)),
-      createdAt: acting.now(),
-      lastUsedAt: null,
-      revokedAt: null,
-      requestedBy,
-      approvedBy: null,
-      approvedAt: null,
+      name,
+      expiresAt,
+      requestedBy: requesterOf(wanted, personOf(acting)),
+      replaces: null,
     });
-    return { id, secret, status: requestedBy === null ? 'active' : 'pending' };
   });
 };
+
+const personOf = ({ principal }: Acting) => (principal.kind === 'operator' ? principal : null);
 
 /** Which key. */
 interface NamedKey {
@@ -109,20 +155,78 @@ interface NamedKey {
   readonly apiKeyId: string;
 }
 
+/**
+ * Replaces a key by a new one with the same shop, mode, scopes and name. The old one works for so
+ * many hours more from when the new one works, which for a key that can pay out is its approval.
+ * Refuses with `not_found`, with `not_pending` when the key does not work, and with `bad_request`.
+ */
+export const rotateApiKey = async (
+  { database, bus }: KeyParts,
+  acting: Acting,
+  {
+    merchantId,
+    apiKeyId,
+    overlapHours: overlap_h,
+    expiresAt = null,
+  }: NamedKey & Pick<KeyInput, 'expiresAt'> & { readonly overlapHours: number },
+): Promise<IssuedKey | Refused> => {
+  if (!isUuid(apiKeyId)) return noKey;
+  if (overlap_h < 0 || overlap_h > keyOverlap_max_h)
+    return refused(
+      'bad_request',
+      `overlapHours: expected 0 to ${keyOverlap_max_h}, got ${overlap_h}`,
+    );
+  const id = randomUUID();
+  const action: AuditedAction = {
+    action: 'api_key.rotate',
+    merchantId,
+    subject: { kind: 'api_key', id },
+  };
+  const issued = await changeEntities(database, acting, action, async (em) => {
+    const key = await em.findOne(ApiKeyEntity, { merchantId, id: apiKeyId }, forUpdate);
+    if (!key) return noKey;
+    const now = acting.now();
+    const status = keyStatus(key, now);
+    if (status !== 'active')
+      return refused('not_pending', `only a working key can be replaced; this one is ${status}`);
+    const mistake = termsMistake({ name: key.name, expiresAt }, now);
+    if (mistake) return mistake;
+    const { shopId, mode, scopes: same, name } = key;
+    const requestedBy = requesterOf(same, personOf(acting));
+    if (requestedBy === null) em.assign(key, { expiresAt: endOfReplaced(key, overlap_h, now) });
+    const replaces = { id: apiKeyId, overlap_h };
+    const terms = { id, merchantId, shopId, mode, scopes: same, name, expiresAt, requestedBy };
+    return createKey(em, acting, { ...terms, replaces });
+  });
+  if (!isRefused(issued)) await bus.publish('keys', { merchantId });
+  return issued;
+};
+
+/** Ends the key that this one replaces, now that this one works. */
+const endReplaced = async (
+  em: EntityManager,
+  { merchantId, replacesId, overlap_h }: ApiKey,
+  now: Temporal.Instant,
+): Promise<void> => {
+  if (replacesId === null) return;
+  const old = await em.findOne(ApiKeyEntity, { merchantId, id: replacesId }, forUpdate);
+  if (old) em.assign(old, { expiresAt: endOfReplaced(old, overlap_h ?? 0, now) });
+};
+
 /** Applies `change` to a locked key; every process drops its cached copy. */
 const changeKey = async (
   { database, bus }: KeyParts,
   acting: Acting,
   name: 'api_key.approve' | 'api_key.revoke',
   { merchantId, apiKeyId: id }: NamedKey,
-  change: (key: ApiKey) => Partial<ApiKey> | Refused,
+  change: (key: ApiKey, em: EntityManager) => Promise<Partial<ApiKey> | Refused>,
 ): Promise<ApiKey | Refused> => {
   if (!isUuid(id)) return noKey;
   const action: AuditedAction = { action: name, merchantId, subject: { kind: 'api_key', id } };
   const changed = await changeEntities(database, acting, action, async (em) => {
     const key = await em.findOne(ApiKeyEntity, { merchantId, id }, forUpdate);
     if (!key) return noKey;
-    const patch = change(key);
+    const patch = await change(key, em);
     return isRefused(patch) ? patch : em.assign(key, patch);
   });
   if (!isRefused(changed)) await bus.publish('keys', { merchantId });
@@ -138,11 +242,14 @@ export const approveApiKey = (
   acting: Acting & { readonly principal: OperatorPrincipal },
   named: NamedKey,
 ): Promise<ApiKey | Refused> =>
-  changeKey(parts, acting, 'api_key.approve', named, (key) => {
+  changeKey(parts, acting, 'api_key.approve', named, async (key, em) => {
     const { subject } = acting.principal;
-    const obstacle = approvalObstacle(key, subject);
+    const now = acting.now();
+    const obstacle = approvalObstacle(key, subject, now);
     if (obstacle) return obstacle;
-    return keyStatus(key) === 'active' ? {} : { approvedBy: subject, approvedAt: acting.now() };
+    if (keyStatus(key, now) === 'active') return {};
+    await endReplaced(em, key, now);
+    return { approvedBy: subject, approvedAt: now };
   });
 
 /**
@@ -154,7 +261,7 @@ export const revokeApiKey = (
   acting: Acting,
   named: NamedKey,
 ): Promise<ApiKey | Refused> =>
-  changeKey(parts, acting, 'api_key.revoke', named, ({ revokedAt }) => ({
+  changeKey(parts, acting, 'api_key.revoke', named, async ({ revokedAt }) => ({
     revokedAt: revokedAt ?? acting.now(),
   }));
 

@@ -16,6 +16,7 @@ import {
   listApiKeys,
   noteKeyUse,
   revokeApiKey,
+  rotateApiKey,
   type KeyParts,
   type ShopKey,
 } from './api-keys.ts';
@@ -87,7 +88,7 @@ export const shopKeyFields = ({
 
 /** Fields of a key. */
 export const apiKeyFields: ApiKeyResolvers = {
-  status: keyStatus,
+  status: (key, _, { now }) => keyStatus(key, now()),
   isMine: ({ requestedBy }, _, { principal }) =>
     principal.kind === 'operator' && principal.subject === requestedBy,
 };
@@ -97,6 +98,7 @@ type KeyMutations = Pick<
   | 'apiKeyIssue'
   | 'apiKeyApprove'
   | 'apiKeyRevoke'
+  | 'apiKeyRotate'
   | 'apiKeyUseNote'
   | 'shopSignatureRequire'
   | 'shopSigningSecretRotate'
@@ -121,6 +123,8 @@ export const keyMutations = (parts: KeyParts & { readonly vaultKey: Keys }): Key
   },
   apiKeyRevoke: async (_, input, context) =>
     named('ApiKey', await revokeApiKey(parts, context, input)),
+  apiKeyRotate: async (_, input, context) =>
+    named('ApiKeyIssued', await rotateApiKey(parts, context, input)),
   apiKeyUseNote: (_, { used }, { now }) => noteKeyUse(parts.database.pool, used, now()),
   shopSignatureRequire: async (_, { required, bound, ...shop }, context) =>
     named('Shop', await requireSignature(parts, context, shop, { required, bound: bound ?? null })),

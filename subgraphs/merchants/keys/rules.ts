@@ -39,6 +39,7 @@ export const makeWebhookSecret = (random: Uint8Array): string => `whs_${letters(
 export interface KeyState {
   readonly requestedBy: string | null;
   readonly approvedBy: string | null;
+  readonly expiresAt: Temporal.Instant | null;
   readonly revokedAt: Temporal.Instant | null;
 }
 
@@ -61,21 +62,39 @@ export const requesterOf = (scopes: readonly string[], issuing: Issuing | null):
     : null;
 
 /** Whether a key works. */
-export const keyStatus = ({
-  requestedBy,
-  approvedBy,
-  revokedAt,
-}: KeyState): 'pending' | 'active' | 'revoked' => {
+export const keyStatus = (
+  { requestedBy, approvedBy, expiresAt, revokedAt }: KeyState,
+  now: Temporal.Instant,
+): 'pending' | 'active' | 'expired' | 'revoked' => {
   if (revokedAt !== null) return 'revoked';
+  if (expiresAt !== null && Temporal.Instant.compare(expiresAt, now) <= 0) return 'expired';
   return requestedBy === null || approvedBy !== null ? 'active' : 'pending';
 };
 
 /** Why a person may not approve a key; null when approval is allowed or not needed. */
-export const approvalObstacle = (key: KeyState, subject: string): Refused | null => {
-  const status = keyStatus(key);
-  if (status === 'revoked')
-    return refused('not_pending', 'only a pending key can be approved; this one is revoked');
+export const approvalObstacle = (
+  key: KeyState,
+  subject: string,
+  now: Temporal.Instant,
+): Refused | null => {
+  const status = keyStatus(key, now);
+  if (status === 'revoked' || status === 'expired')
+    return refused('not_pending', `only a pending key can be approved; this one is ${status}`);
   return status === 'pending' && key.requestedBy === subject
     ? refused('scope_required', 'another person must approve it: you requested this key')
     : null;
+};
+
+export const keyName_max_chars = 60;
+/** The longest time in which a replaced key still works. */
+export const keyOverlap_max_h = 168;
+
+/** When a replaced key ends: after the overlap, or at its own expiry if that is earlier. */
+export const endOfReplaced = (
+  { expiresAt }: Pick<KeyState, 'expiresAt'>,
+  overlap_h: number,
+  now: Temporal.Instant,
+): Temporal.Instant => {
+  const end = now.add({ hours: overlap_h });
+  return expiresAt !== null && Temporal.Instant.compare(expiresAt, end) < 0 ? expiresAt : end;
 };

@@ -59,7 +59,7 @@ export const onboardMerchant = async (
   const shop = await createShop(parts, acting, { merchantId, name: input.shopName });
   if (isRefused(shop)) return shop;
   const place = { merchantId, shopId: shop.id };
-  const apiKey = await issueApiKey(parts, acting, { ...place, mode: 'test' });
+  const apiKey = await issueApiKey(parts, acting, { ...place, mode: 'test', name: '' });
   if (isRefused(apiKey)) return apiKey;
   const endpoint = input.endpoint && (await createEndpoint(parts, acting, place, input.endpoint));
   return endpoint && isRefused(endpoint) ? endpoint : { merchant, shop, apiKey, endpoint };

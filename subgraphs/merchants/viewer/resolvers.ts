@@ -47,6 +47,7 @@ export const permissions = [
   'apiKeyIssue',
   'apiKeyApprove',
   'apiKeyRevoke',
+  'apiKeyRotate',
   'shopSignatureRequire',
   'shopSigningSecretRotate',
   'shopAllowListSet',

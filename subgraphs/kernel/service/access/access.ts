@@ -142,6 +142,7 @@ export const access: Readonly<Record<string, Access>> = {
   // The approver of a payout may approve a key that makes payouts.
   'Mutation.apiKeyApprove': { operator: 'finance' },
   'Mutation.apiKeyRevoke': { operator: 'admin' },
+  'Mutation.apiKeyRotate': { operator: 'admin' },
   'Mutation.apiKeyUseNote': { edge: true },
   'Mutation.apiRequestsNote': { edge: true },
   'Mutation.consoleSessionOpen': { edge: true },

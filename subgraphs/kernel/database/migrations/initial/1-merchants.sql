@@ -49,7 +49,8 @@ create table shop (
 
 -- An API key of a shop in one mode. It is found by the SHA-256 of the whole key before its merchant
 -- is known, so its key is unique over all merchants. A key that can pay out and that a person of
--- the merchant asked for works once another person has approved it.
+-- the merchant asked for works once another person has approved it. A key that replaces another one
+-- ends that one `overlap_h` hours after it works itself.
 create table api_key (
   digest text not null,
   id uuid not null,
@@ -58,7 +59,12 @@ create table api_key (
   mode text not null,
   prefix text not null,
   scopes text[] not null,
+  name text not null default '',
+  owner text,
   created_at timestamptz(3) not null,
+  expires_at timestamptz(3),
+  replaces_id uuid,
+  overlap_h int,
   revoked_at timestamptz(3),
   last_used_at timestamptz(3),
   requested_by text,

@@ -1,0 +1,187 @@
+/** Issues keys: a new one, and one in the place of another. */
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import { IssueScopedKey, RotateKey } from '../../../schema/generated/console.ts';
+import { useAddress } from '../address.ts';
+import { ActForm } from '../parts/act-form.tsx';
+import { PickField, TextField } from '../parts/fields.tsx';
+import { outcomeOf, refusedBy } from '../parts/outcome.ts';
+import { CopyBlock } from '../parts/texts.tsx';
+import { useViewer } from '../viewer.tsx';
+import { useDeveloperWords } from '../words/developers.ts';
+import { useWords } from '../words/words.ts';
+
+const paysOut = (scope: string): boolean => scope.startsWith('api:payouts:');
+
+const Scopes = ({
+  chosen,
+  toggle,
+}: {
+  readonly chosen: readonly string[];
+  readonly toggle: (scope: string) => void;
+}) => {
+  const own = useDeveloperWords();
+  return (
+    <fieldset className="options">
+      <legend>{own.scopes}</legend>
+      <label>
+        <input type="checkbox" checked disabled /> {own.always}
+      </label>
+      {Object.entries(own.scopeNames).map(([scope, name]) => (
+        <label key={scope}>
+          <input type="checkbox" checked={chosen.includes(scope)} onChange={() => toggle(scope)} />
+          <span>
+            {name} <code className="quiet">{scope}</code>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+};
+
+const day_ms = 86_400_000;
+const lives = ['0', '30', '90', '365'] as const;
+type Life = (typeof lives)[number];
+
+/** When a key that lives for so many days expires; null: never. */
+const expiryOf = (life: Life): string | null =>
+  life === '0' ? null : new Date(Date.now() + Number(life) * day_ms).toISOString();
+
+const LifeField = ({
+  value,
+  set,
+}: {
+  readonly value: Life;
+  readonly set: (life: Life) => void;
+}) => {
+  const own = useDeveloperWords();
+  return (
+    <PickField
+      label={own.expires}
+      value={value}
+      set={set}
+      options={lives.map((life) => [life, life === '0' ? own.never : own.after(Number(life))])}
+    />
+  );
+};
+
+/** Issues a key of a shop, which is shown once; it may no more than what is chosen. */
+export const IssueDialog = ({
+  shop,
+  isLive,
+  close,
+}: {
+  readonly shop: { readonly id: string; readonly merchantId: string };
+  readonly isLive: boolean;
+  readonly close: () => void;
+}) => {
+  const words = useWords();
+  const own = useDeveloperWords();
+  const { mode: here } = useAddress();
+  const [mode, setMode] = useState(here);
+  const isOfMerchant = useViewer().merchantId !== null;
+  const [scopes, setScopes] = useState<readonly string[]>([]);
+  const [name, setName] = useState('');
+  const [life, setLife] = useState<Life>('0');
+  const [secret, setSecret] = useState('');
+  const [, issue] = useMutation(IssueScopedKey);
+  const toggle = (scope: string): void =>
+    setScopes(scopes.includes(scope) ? scopes.filter((one) => one !== scope) : [...scopes, scope]);
+  return (
+    <ActForm
+      title={own.issue}
+      consequence={own.issueText}
+      close={close}
+      isReady={name.trim() !== ''}
+      isRepeated
+      result={secret === '' ? null : <CopyBlock text={secret} />}
+      act={async () =>
+        outcomeOf(
+          await issue({
+            merchantId: shop.merchantId,
+            shopId: shop.id,
+            mode,
+            scopes: [...scopes],
+            name: name.trim(),
+            expiresAt: expiryOf(life),
+          }),
+          ({ apiKeyIssue: result }) => {
+            if (result.__typename === 'Refused') return refusedBy(result);
+            setSecret(result.secret);
+            const isPending = result.status === 'pending';
+            return { done: isPending ? words.merchants.keyWaits : own.issued };
+          },
+        )
+      }
+    >
+      <TextField label={own.name} value={name} set={setName} hint={own.nameHint} />
+      <PickField
+        label={words.mode.label}
+        value={mode}
+        set={setMode}
+        options={[
+          ['test', words.mode.test],
+          ['live', words.mode.live],
+        ]}
+      />
+      {mode === 'live' && !isLive && <p className="note">{own.liveOff}</p>}
+      <LifeField value={life} set={setLife} />
+      <Scopes chosen={scopes} toggle={toggle} />
+      {isOfMerchant && scopes.some(paysOut) && <p className="note">{own.needsSecond}</p>}
+    </ActForm>
+  );
+};
+
+const overlaps = ['0', '1', '24', '72', '168'] as const;
+
+/** Replaces a key by a new one with the same rights; the old one works on for a while. */
+export const RotateKeyDialog = ({
+  apiKey: { id: apiKeyId, merchantId, prefix },
+  close,
+}: {
+  readonly apiKey: { readonly id: string; readonly merchantId: string; readonly prefix: string };
+  readonly close: () => void;
+}) => {
+  const words = useWords();
+  const own = useDeveloperWords();
+  const [overlap, setOverlap] = useState<(typeof overlaps)[number]>('24');
+  const [life, setLife] = useState<Life>('0');
+  const [secret, setSecret] = useState('');
+  const [, rotate] = useMutation(RotateKey);
+  return (
+    <ActForm
+      title={words.merchants.replace}
+      consequence={own.replaceText(prefix)}
+      close={close}
+      isRepeated
+      result={secret === '' ? null : <CopyBlock text={secret} />}
+      act={async () =>
+        outcomeOf(
+          await rotate({
+            merchantId,
+            apiKeyId,
+            overlapHours: Number(overlap),
+            expiresAt: expiryOf(life),
+          }),
+          ({ apiKeyRotate: result }) => {
+            if (result.__typename === 'Refused') return refusedBy(result);
+            setSecret(result.secret);
+            const isPending = result.status === 'pending';
+            return { done: isPending ? words.merchants.keyWaits : own.issued };
+          },
+        )
+      }
+    >
+      <PickField
+        label={own.overlap}
+        value={overlap}
+        set={setOverlap}
+        options={overlaps.map((hours) => [
+          hours,
+          hours === '0' ? own.overlapNone : own.hours(Number(hours)),
+        ])}
+      />
+      <LifeField value={life} set={setLife} />
+    </ActForm>
+  );
+};
