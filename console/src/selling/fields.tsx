@@ -16,7 +16,7 @@ export type Shops = readonly [SellingShop, ...SellingShop[]];
 /** The only currency of the forms. */
 export const currency = 'RUB';
 
-export const methods = ['any', 'sbp', 'cards', 'tpay', 'sberpay'] as const;
+const methods = ['any', 'sbp', 'cards', 'tpay', 'sberpay'] as const;
 export type Method = (typeof methods)[number];
 
 /** One key for each opened dialog: a second press makes nothing again. */
